@@ -1,0 +1,1 @@
+"""Co-simulation: a datapath in a simulator, checked vector by vector against the golden model."""

@@ -1,0 +1,35 @@
+"""MMAU's golden models: the arithmetic of matrix multiply-accumulate units, bit by bit.
+
+    >>> import golden, numpy as np
+    >>> hopper = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+    >>> d = hopper.dot(np.ones(16, np.float16), np.ones(16, np.float16), np.float32(0.5))
+    >>> float(d)
+    16.5
+
+`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`. `FORMATS` and
+`OPERATIONS` are what they are made of.
+"""
+
+from golden.catalogue import ARCHITECTURES, architecture, instruction, instructions
+from golden.formats import FORMATS, Cls, Decoded, Format
+from golden.instruction import EVIDENCE, Instruction
+from golden.operations import OPERATIONS, Operation
+from golden.unit import Implementation, Unit, load_unit
+
+__all__ = [
+    "ARCHITECTURES",
+    "EVIDENCE",
+    "FORMATS",
+    "OPERATIONS",
+    "Cls",
+    "Decoded",
+    "Format",
+    "Implementation",
+    "Instruction",
+    "Operation",
+    "Unit",
+    "architecture",
+    "instruction",
+    "instructions",
+    "load_unit",
+]

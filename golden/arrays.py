@@ -1,0 +1,67 @@
+"""Operands as NumPy arrays: bit patterns in, bit patterns out, and every check on dtype, shape and code range.
+
+An operand is an array of unsigned integers of the format's storage width, or of the format's own float dtype, which is
+taken by its bits and never converted.
+"""
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from golden.formats import Format
+
+BitArray = npt.NDArray[np.unsignedinteger[Any]]
+
+
+def bits_dtype(operand: Format) -> np.dtype[Any]:
+    """The unsigned integer dtype that carries the format's codes."""
+    return np.dtype(f"uint{operand.storage_bits}")
+
+
+def float_dtype(operand: Format) -> np.dtype[Any] | None:
+    """The float dtype with the same bits, NumPy's or ml_dtypes'; None where there is none."""
+    if operand.dtype is None:
+        return None
+    return np.dtype(getattr(ml_dtypes, operand.dtype, None) or operand.dtype)
+
+
+def to_bits(what: str, array: Any, operand: Format) -> BitArray:
+    """The array's bit patterns.
+
+    Raises:
+        TypeError: not a NumPy array, or of another dtype.
+        ValueError: a code that the format does not have (FP6 and FP4 in a uint8).
+    """
+    if not isinstance(array, (np.ndarray, np.generic)):
+        raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+    codes: npt.NDArray[Any] = np.asarray(array)
+    if codes.dtype == float_dtype(operand):
+        codes = codes.view(bits_dtype(operand))
+    if codes.dtype != bits_dtype(operand):
+        raise TypeError(f"{what} must have dtype {_accepted(operand)} for {operand}, got {codes.dtype}")
+    if operand.width < operand.storage_bits and codes.size and int(codes.max()) >= operand.codes:
+        raise ValueError(f"{what}: {operand} codes are 0 … {operand.codes - 1:#x}, got {int(codes.max()):#x}")
+    return codes
+
+
+def from_bits(codes: BitArray, result: Format, like: Any) -> npt.NDArray[Any]:
+    """Codes as floats where `like` (the operand c) came as floats, else as they are."""
+    if np.asarray(like).dtype.kind == "u":
+        return codes
+    dtype = float_dtype(result)
+    return codes if dtype is None else codes.view(dtype)
+
+
+def check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...], rule: str) -> None:
+    """Raise ValueError unless the array has that shape; `rule` says why it should."""
+    if array.shape != shape:
+        raise ValueError(f"{what} must have shape {shape} ({rule}), got {array.shape}")
+
+
+def _accepted(operand: Format) -> str:
+    names = [str(bits_dtype(operand))]
+    if operand.dtype is not None:
+        names.append(operand.dtype)
+    return " or ".join(names)

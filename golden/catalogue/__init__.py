@@ -1,0 +1,116 @@
+"""The catalogue: every instruction of every architecture, read from the tables beside this file.
+
+One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. A reader who
+wants to know what a part does opens its table.
+"""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from golden.chain import ORDERS, Chain, ConvertedChain, steps_for
+from golden.checks import check_choice, unknown
+from golden.instruction import EVIDENCE, Instruction
+from golden.names import Spelled, expand, spelled
+from golden.operations import OPERATIONS, TFDPA, Operation
+
+ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942")
+
+
+@cache
+def _table(arch: str) -> dict[str, Any]:
+    return tomllib.loads((files(__package__) / f"{arch}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _aliases() -> dict[str, str]:
+    """Every accepted spelling of an architecture, in lower case without separators, to its name."""
+    spellings = {}
+    for arch in ARCHITECTURES:
+        for name in (arch, *_table(arch)["marketing"]):
+            spellings[_plain(name)] = arch
+    return spellings
+
+
+def _plain(name: str) -> str:
+    return "".join(ch for ch in name.lower() if ch.isalnum())
+
+
+def marketing_names(arch: str) -> tuple[str, ...]:
+    """What the vendor calls an architecture."""
+    return tuple(_table(arch)["marketing"])
+
+
+def architecture(name: str) -> str:
+    """The architecture of that name or marketing name.
+
+    Raises:
+        ValueError: no such architecture; the message lists them and near spellings.
+    """
+    arch = _aliases().get(_plain(name)) if isinstance(name, str) else None
+    if arch is None:
+        known = [spelling for a in ARCHITECTURES for spelling in (a, *marketing_names(a))]
+        raise ValueError(unknown("architecture", name, known, shown=len(known)))
+    return arch
+
+
+@cache
+def load(arch: str) -> dict[str, Instruction]:
+    """All instructions of one architecture, by name, in the order of its table."""
+    instructions: dict[str, Instruction] = {}
+    for row in _table(arch)["instructions"]:
+        for name in expand(row["name"]):
+            instructions[name] = _instruction(arch, name, row)
+    return instructions
+
+
+def instruction(arch: str, name: str) -> Instruction:
+    """One catalogue entry.
+
+    Args:
+        arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
+        name: as in numerics.md, section 7.
+
+    Raises:
+        ValueError: no such architecture or instruction; the message suggests near spellings.
+    """
+    found = load(architecture(arch))
+    if not isinstance(name, str) or name not in found:
+        raise ValueError(unknown(f"{architecture(arch)} instruction", name, found))
+    return found[name]
+
+
+def instructions(arch: str | None = None) -> list[Instruction]:
+    """Every catalogue entry, of one architecture or of all."""
+    archs = ARCHITECTURES if arch is None else (architecture(arch),)
+    return [entry for a in archs for entry in load(a).values()]
+
+
+def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
+    parts = spelled(name)
+    check_choice("evidence", row["evidence"], EVIDENCE)
+    order = row.get("fp16_order")
+    operation = steps_for(_operation(row, parts, converted=order is not None), parts.k)
+    chain: Chain | ConvertedChain = Chain(operation)
+    if order is not None:
+        check_choice("fp16_order", order, ORDERS)
+        assert isinstance(operation, TFDPA)
+        chain = ConvertedChain(operation, parts.a, parts.b, order)
+    return Instruction(
+        arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
+        evidence=row["evidence"], note=row.get("note", ""),
+    )  # fmt: skip
+
+
+def _operation(row: dict[str, Any], parts: Spelled, converted: bool) -> Operation:
+    cls = OPERATIONS[row["operation"]]
+    known = cls.unit_keys()
+    keys = {key: row[key] for key in known if key in row}
+    keys |= {"a": "fp16", "b": "fp16"} if converted else {"a": parts.a, "b": parts.b}
+    keys["c"] = parts.c
+    if parts.block_size is not None:
+        keys["K_block"] = parts.block_size
+    if "scale" in known:
+        keys["scale"] = parts.scale
+    return cls(**keys)

@@ -1,0 +1,115 @@
+"""Φ: how an instruction spends its K products on steps of its operation (paper 000, algorithm 5)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, get_args
+
+from golden.formats import FP16, Cls, Format
+from golden.operations import Operation
+from golden.operations.ieee import exact_addend, quiet_nan, rounded_sum
+from golden.operations.t_fdpa import TFDPA
+from golden.specials import nvidia_nan
+
+Order = Literal["in-order", "pairs-of-four", "even-odd"]
+"""Which products each step takes: in order of k; first the k with k mod 4 < 2, then the rest; first the even k, then the
+odd ones (numerics.md, section 9)."""
+
+ORDERS: tuple[Order, ...] = get_args(Order)
+
+
+class DotProduct(Protocol):
+    """Anything that computes one dot-product-accumulate from bit patterns."""
+
+    def __call__(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int], scale_b: Sequence[int]
+    ) -> int: ...
+
+
+def steps_for(operation: Operation, K: int) -> Operation:
+    """The operation with L = min(K, L).
+
+    Raises:
+        ValueError: K is not a positive multiple of that L.
+    """
+    if K < 1:
+        raise ValueError(f"K must be at least 1, got {K}")
+    fitted = operation if operation.length <= K else operation.with_length(K)
+    if K % fitted.length:
+        raise ValueError(f"K must be a multiple of L={fitted.length} of {operation.name} where it is larger, got K={K}")
+    return fitted
+
+
+@dataclass(frozen=True)
+class Chain:
+    """d ← step(a[k:k+L], b[k:k+L], d) for k = 0, L, 2L …, starting from c.
+
+    `operation` is fitted to K already (`steps_for`).
+    """
+
+    operation: Operation
+
+    def __call__(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        operation, d = self.operation, c
+        for k in range(0, len(a), operation.length):
+            if k:
+                operation = operation.accumulating()
+            blocks = self._blocks(k)
+            end = k + operation.length
+            d = operation.step(a[k:end], b[k:end], d, scale_a[blocks], scale_b[blocks])
+        return d
+
+    def _blocks(self, k: int) -> slice:
+        """Which scales the step that starts at product k takes."""
+        block_size = self.operation.block_size
+        if block_size is None:
+            return slice(0)
+        return slice(k // block_size, k // block_size + self.operation.scales_per_step)
+
+
+@dataclass(frozen=True)
+class ConvertedChain:
+    """FP8 `mma.sync` where no FP8 datapath stands behind it (sm_90, sm_100; numerics.md, section 9).
+
+    A and B are converted to fp16 (exact), two chained T-FDPA run from zero over the products in `order`, and C is added at
+    the end in one RNE addition in d's format.
+    """
+
+    operation: TFDPA
+    a: Format
+    b: Format
+    order: Order
+
+    def __call__(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        order = product_order(self.order, len(a))
+        x = [to_fp16(self.a, a[k]) for k in order]
+        y = [to_fp16(self.b, b[k]) for k in order]
+        d = self.operation.d
+        product_sum = Chain(self.operation)(x, y, 0)
+        return rounded_sum([exact_addend(d.decode(code), d) for code in (product_sum, c)], d, nvidia_nan(d))
+
+
+def product_order(order: Order, K: int) -> list[int]:
+    """The indices k in the order in which the steps take them."""
+    match order:
+        case "in-order":
+            return list(range(K))
+        case "pairs-of-four":
+            return sorted(range(K), key=lambda k: k % 4 >= 2)
+        case "even-odd":
+            return sorted(range(K), key=lambda k: k % 2)
+
+
+def to_fp16(source: Format, code: int) -> int:
+    """An FP8 code as fp16: exact, so a subnormal of e4m3 becomes a normal number."""
+    sign, exp, sig, cls = source.decode(code)
+    if cls is Cls.NAN:
+        return quiet_nan(FP16)
+    if cls is Cls.INFINITY:
+        return FP16.signed_infinity(sign)
+    if cls is Cls.ZERO:
+        return FP16.negative_zero if sign else 0
+    return FP16.encode_scaled(-sig if sign else sig, exp - source.man_bits, "RNE")

@@ -1,0 +1,33 @@
+"""Wording of errors: every message names the thing, the rule, the value received and, where there is one, the fix."""
+
+import difflib
+from collections.abc import Collection, Iterable
+from typing import Any
+
+
+def unknown(what: str, value: Any, known: Collection[str], shown: int = 16) -> str:
+    """`rho must be one of …, got 'RZ-FP23' (did you mean 'RZ-FP32'?)`; long lists are named by their near spellings only."""
+    near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
+    hint = f" (did you mean {' or '.join(repr(n) for n in near)}?)" if near else ""
+    if len(known) <= shown:
+        return f"{what} must be one of {', '.join(known)}; got {value!r}{hint}"
+    return f"{what} {value!r} is not one of the {len(known)} known{hint}"
+
+
+def check_int(key: str, value: Any, low: int, high: int) -> None:
+    """Raise unless `value` is an integer (not a bool) with low ≤ value ≤ high."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{key} must be an integer from {low} to {high}, got {value!r}")
+    if not low <= value <= high:
+        raise ValueError(f"{key} must be an integer from {low} to {high}, got {value}")
+
+
+def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
+    """Raise unless `value` is one of the strings in `choices`."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(unknown(key, value, choices))
+
+
+def listed(names: Iterable[str]) -> str:
+    """`a, b, c`, or `none`."""
+    return ", ".join(names) or "none"

@@ -1,0 +1,311 @@
+"""The number formats: what the bits of an operand, an accumulator or a scale mean.
+
+A format is a frozen `Format`; every format of the models is a named instance (`FP16`, `E4M3`, `UE8M0` …), listed in
+`FORMATS`. Decoding splits a bit pattern into sign, exponent, significand and class without rounding anything; encoding
+rounds an exact value once. Sources: IEEE 754-2019; OCP 8-bit Floating Point 1.0 (e4m3, e5m2); OCP Microscaling 1.0
+(e3m2, e2m3, e2m1, ue8m0); PTX ISA (tf32, ue4m3); AMD CDNA3 ISA (fnuz).
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from golden.rounding import MODES, Mode, cut
+
+Specials = Literal["ieee", "fn", "fnuz", "finite"]
+"""Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
+ones; `fnuz`, no Inf and no −0, the code of −0 is NaN; `finite`, every code is a number."""
+
+
+class Cls(IntEnum):
+    """The class of a bit pattern. Ordered: everything from `INFINITY` on is not finite."""
+
+    ZERO = 0
+    SUBNORMAL = 1
+    NORMAL = 2
+    INFINITY = 3
+    NAN = 4
+
+
+class Decoded(NamedTuple):
+    """An operand's parts: for a finite one, value = (−1)^sign · sig · 2^(exp − man_bits).
+
+    `exp` is unbiased and stays at e_min for subnormals and zero; `sig` is the integer significand, hidden bit included.
+    Infinity and NaN have sig 0 and exp e_min.
+    """
+
+    sign: int
+    exp: int
+    sig: int
+    cls: Cls
+
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A binary floating-point format.
+
+    Attributes:
+        name: its name in the catalogue and in unit files.
+        exp_bits, man_bits: field widths (bits).
+        bias: exponent value of an all-zero stored exponent is `1 − bias` (with subnormals).
+        specials: see `Specials`.
+        storage_bits: width of the unsigned integer that carries one code (8, 16, 32 or 64).
+        pad_bits: low bits of the stored word that decode ignores and encode writes as zero (tf32: 13).
+        signed: False where the sign bit is absent (ue8m0) or ignored (ue4m3).
+        subnormals: False for ue8m0, whose code 0 is 2^−127 and which has no zero.
+        dtype: the matching NumPy or ml_dtypes dtype name, None where there is none.
+    """
+
+    name: str
+    exp_bits: int
+    man_bits: int
+    bias: int
+    specials: Specials
+    storage_bits: int
+    pad_bits: int = 0
+    signed: bool = True
+    subnormals: bool = True
+    dtype: str | None = None
+
+    @cached_property
+    def width(self) -> int:
+        """Bits of a code: FP6 6, FP4 4, tf32 32 (an fp32 word), ue4m3 8 (its top bit is ignored)."""
+        if not self.subnormals:
+            return self.exp_bits
+        return 1 + self.exp_bits + self.man_bits + self.pad_bits
+
+    @cached_property
+    def codes(self) -> int:
+        """How many bit patterns there are: codes are 0 … codes − 1."""
+        return 1 << self.width
+
+    @cached_property
+    def e_min(self) -> int:
+        """Exponent of the smallest normal number, and of every subnormal."""
+        return 1 - self.bias if self.subnormals else -self.bias
+
+    @cached_property
+    def e_max(self) -> int:
+        """Exponent of the largest finite number."""
+        return self.decode(self.max_finite).exp
+
+    @cached_property
+    def max_finite(self) -> int:
+        """Code of the largest finite number."""
+        top = self._field_mask
+        if self.specials == "ieee":
+            top = self._exponent_ones - 1
+        elif self.specials == "fn":
+            top -= 1
+        return top << self.pad_bits
+
+    @cached_property
+    def infinity(self) -> int | None:
+        """Code of +Inf, None where the format has none."""
+        return self._exponent_ones << self.pad_bits if self.specials == "ieee" else None
+
+    @cached_property
+    def nan(self) -> int | None:
+        """Code of the quiet NaN with an otherwise empty payload (0x80 for fnuz), None where the format has none."""
+        if self.specials == "ieee":
+            return (self._exponent_ones | (1 << (self.man_bits - 1))) << self.pad_bits
+        if self.specials == "fn":
+            return self._field_mask
+        return self._sign_bit if self.specials == "fnuz" else None
+
+    @cached_property
+    def negative_zero(self) -> int:
+        """Code of −0; where the format has none, of its zero."""
+        return self._sign_bit if self.signed and self.specials != "fnuz" else 0
+
+    @cached_property
+    def _sign_bit(self) -> int:
+        return 1 << (self.width - 1) if self.signed else 0
+
+    @cached_property
+    def _field_mask(self) -> int:
+        """Exponent and mantissa fields, all ones, without the pad."""
+        return (1 << (self.exp_bits + self.man_bits)) - 1
+
+    @cached_property
+    def _exponent_ones(self) -> int:
+        return ((1 << self.exp_bits) - 1) << self.man_bits
+
+    @cached_property
+    def _table(self) -> tuple[Decoded, ...]:
+        return tuple(self._decode(code) for code in range(self.codes))
+
+    def decode(self, code: int) -> Decoded:
+        """Split a bit pattern into sign, exponent, significand and class.
+
+        Raises:
+            ValueError: the code does not fit the format's width.
+        """
+        if not 0 <= code < self.codes:
+            raise ValueError(f"{self.name} code must be in 0 … {self.codes - 1:#x}, got {code:#x}")
+        return self._table[code] if self.width <= 8 else self._decode(code)
+
+    def _decode(self, code: int) -> Decoded:
+        sign = 1 if code & self._sign_bit else 0
+        field = (code >> self.pad_bits) & self._field_mask
+        stored_exp, mantissa = field >> self.man_bits, field & ((1 << self.man_bits) - 1)
+        special = self._special_class(sign, field, mantissa)
+        if special is not None:
+            return Decoded(sign, self.e_min, 0, special)
+        if stored_exp == 0 and self.subnormals:
+            return Decoded(sign, self.e_min, mantissa, Cls.SUBNORMAL if mantissa else Cls.ZERO)
+        return Decoded(sign, stored_exp - self.bias, mantissa | (1 << self.man_bits), Cls.NORMAL)
+
+    def _special_class(self, sign: int, field: int, mantissa: int) -> Cls | None:
+        match self.specials:
+            case "ieee" if field & self._exponent_ones == self._exponent_ones:
+                return Cls.NAN if mantissa else Cls.INFINITY
+            case "fn" if field == self._field_mask:
+                return Cls.NAN
+            case "fnuz" if sign and field == 0:
+                return Cls.NAN
+        return None
+
+    def value(self, code: int) -> Fraction | None:
+        """The exact value of a code; None for infinity and NaN."""
+        sign, exp, sig, cls = self.decode(code)
+        if cls >= Cls.INFINITY:
+            return None
+        return (-sig if sign else sig) * power_of_two(exp - self.man_bits)
+
+    def encode(self, value: Fraction | int | float, mode: Mode = "RNE") -> int:
+        """Round an exact finite value once, and return its code.
+
+        Overflow: a value whose rounded magnitude, with an unbounded exponent, exceeds the largest finite number becomes
+        infinity in every mode, RZ too; NaN in formats without infinities; the largest finite number in formats with
+        neither. A negative value has no code in an unsigned format and becomes NaN.
+
+        Raises:
+            ValueError: an unknown mode, or a value that is not finite.
+        """
+        if mode not in MODES:
+            raise ValueError(f"rounding mode must be one of {', '.join(MODES)}, got {mode!r}")
+        try:
+            exact = Fraction(value)
+        except (OverflowError, ValueError) as error:
+            raise ValueError(f"encode takes a finite value, got {value!r}") from error
+        # The quotient is kept to far below the smallest code, with a sticky bit under it for all that is left.
+        below = max(0, -(self.e_min - self.man_bits)) + 3
+        scaled = exact * (1 << below)
+        floor = scaled.numerator // scaled.denominator
+        sticky = floor * scaled.denominator != scaled.numerator
+        return self.encode_scaled(2 * floor + sticky, -below - 1, mode)
+
+    def encode_scaled(self, value: int, exp: int, mode: Mode) -> int:
+        """Code of `value · 2**exp`, rounded once in `mode`; the sign of a value that rounds to zero is kept.
+
+        Args:
+            value: signed integer.
+            exp: exponent value of its lowest bit.
+            mode: one of `MODES`.
+        """
+        negative = value < 0
+        if negative and not self.signed:
+            return self._not_a_number_or(0)
+        top = abs(value).bit_length() - 1 + exp
+        lsb = max(top, self.e_min) - self.man_bits
+        sig = abs(cut(value, lsb - exp, mode))
+        if not self.subnormals and sig < (1 << self.man_bits):
+            sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits  # ue8m0 has no zero: its smallest code
+        if sig >> (self.man_bits + 1):  # rounding carried into the next binade
+            sig, lsb = sig >> 1, lsb + 1
+        return self._pack(negative, sig, lsb + self.man_bits)
+
+    def _pack(self, negative: bool, sig: int, exp: int) -> int:
+        sign = self._sign_bit if negative else 0
+        hidden = 1 << self.man_bits
+        stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0
+        field = (stored_exp << self.man_bits) | (sig & (hidden - 1))
+        if field > self.max_finite >> self.pad_bits:
+            return self._overflow(sign)
+        if field == 0 and self.specials == "fnuz":
+            sign = 0
+        return sign | (field << self.pad_bits)
+
+    def _overflow(self, sign: int) -> int:
+        if self.infinity is not None:
+            return sign | self.infinity
+        if self.specials == "fnuz":
+            return self._not_a_number_or(0)
+        return sign | self._not_a_number_or(self.max_finite)
+
+    def _not_a_number_or(self, code: int) -> int:
+        return code if self.nan is None else self.nan
+
+    def signed_infinity(self, sign: int) -> int:
+        """Code of the infinity of that sign.
+
+        Raises:
+            ValueError: the format has no infinities.
+        """
+        if self.infinity is None:
+            raise ValueError(f"{self.name} has no infinity")
+        return (self._sign_bit if sign else 0) | self.infinity
+
+    def split(self, code: int) -> str:
+        """The bits by field: `0_01111_0000000000`, with the ignored low bits of tf32 after a fourth mark."""
+        bits = f"{code:0{self.width}b}"
+        widths = (
+            self.width - self.exp_bits - self.man_bits - self.pad_bits,
+            self.exp_bits,
+            self.man_bits,
+            self.pad_bits,
+        )
+        fields, start = [], 0
+        for width in widths:
+            if width:
+                fields.append(bits[start : start + width])
+            start += width
+        return "_".join(fields)
+
+    def describe(self, code: int) -> str:
+        """One readable line: the code in hex, its bits by field, class, sign, exponent, significand, exact value."""
+        sign, exp, sig, cls = self.decode(code)
+        head = f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} {cls.name.lower()} sign={sign}"
+        if cls >= Cls.INFINITY:
+            return head
+        return f"{head} exp={exp} sig={sig:#x} = {'-' if sign else '+'}{sig}·2^{exp - self.man_bits}"
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def power_of_two(exp: int) -> Fraction:
+    """2**exp, exactly."""
+    return Fraction(1 << exp) if exp >= 0 else Fraction(1, 1 << -exp)
+
+
+FP64 = Format(name="fp64", exp_bits=11, man_bits=52, bias=1023, specials="ieee", storage_bits=64, dtype="float64")
+FP32 = Format(name="fp32", exp_bits=8, man_bits=23, bias=127, specials="ieee", storage_bits=32, dtype="float32")
+TF32 = Format(name="tf32", exp_bits=8, man_bits=10, bias=127, specials="ieee", storage_bits=32, pad_bits=13, dtype="float32")
+FP16 = Format(name="fp16", exp_bits=5, man_bits=10, bias=15, specials="ieee", storage_bits=16, dtype="float16")
+BF16 = Format(name="bf16", exp_bits=8, man_bits=7, bias=127, specials="ieee", storage_bits=16, dtype="bfloat16")
+E5M2 = Format(name="e5m2", exp_bits=5, man_bits=2, bias=15, specials="ieee", storage_bits=8, dtype="float8_e5m2")
+E4M3 = Format(name="e4m3", exp_bits=4, man_bits=3, bias=7, specials="fn", storage_bits=8, dtype="float8_e4m3fn")
+E4M3FNUZ = Format(name="e4m3fnuz", exp_bits=4, man_bits=3, bias=8, specials="fnuz", storage_bits=8, dtype="float8_e4m3fnuz")
+E5M2FNUZ = Format(name="e5m2fnuz", exp_bits=5, man_bits=2, bias=16, specials="fnuz", storage_bits=8, dtype="float8_e5m2fnuz")
+E3M2 = Format(name="e3m2", exp_bits=3, man_bits=2, bias=3, specials="finite", storage_bits=8, dtype="float6_e3m2fn")
+E2M3 = Format(name="e2m3", exp_bits=2, man_bits=3, bias=1, specials="finite", storage_bits=8, dtype="float6_e2m3fn")
+E2M1 = Format(name="e2m1", exp_bits=2, man_bits=1, bias=1, specials="finite", storage_bits=8, dtype="float4_e2m1fn")
+UE8M0 = Format(
+    name="ue8m0", exp_bits=8, man_bits=0, bias=127, specials="fn", storage_bits=8, signed=False, subnormals=False,
+    dtype="float8_e8m0fnu",
+)  # fmt: skip
+UE4M3 = Format(
+    name="ue4m3", exp_bits=4, man_bits=3, bias=7, specials="fn", storage_bits=8, signed=False, dtype="float8_e4m3fn"
+)
+E8M13 = Format(
+    name="e8m13", exp_bits=8, man_bits=13, bias=127, specials="ieee", storage_bits=32, pad_bits=10, dtype="float32"
+)
+"""What RZ-E8M13 rounds to: an fp32 word whose low 10 bits are zero (paper 000, table 2)."""
+
+FORMATS: dict[str, Format] = {
+    f.name: f for f in (FP64, FP32, TF32, FP16, BF16, E5M2, E4M3, E4M3FNUZ, E5M2FNUZ, E3M2, E2M3, E2M1, UE8M0, UE4M3)
+}

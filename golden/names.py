@@ -1,0 +1,86 @@
+"""Instruction names: what they say about shape and formats, and the patterns that stand for many of them."""
+
+import itertools
+import re
+from dataclasses import dataclass
+
+from golden.formats import FORMATS, Format
+
+NVIDIA_TYPES: dict[str, str] = {"f64": "fp64", "f32": "fp32", "f16": "fp16"}
+"""PTX type names that differ from this project's format names."""
+
+AMD_TYPES: dict[str, str] = {
+    "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "xf32": "tf32", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz",
+}  # fmt: skip
+"""CDNA type names (xf32 has tf32's bits)."""
+
+_NVIDIA = re.compile(
+    r"(?P<family>mma|wgmma|tcgen05)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)"
+    r"(?:\.kind::(?P<kind>\w+?))?(?:\.block(?P<block>\d+))?(?P<types>(?:\.[a-z]\w*)+)"
+)
+_AMD = re.compile(
+    r"v_mfma_(?P<d>f32|f64)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8)"
+    r"(?:_(?P<b>fp8|bf8))?(?:_1k)?"
+)
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_RANGE = re.compile(r"(\d+)\.\.(\d+)\.\.(\d+)")
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """What a name spells out: shape, formats, elements a scale covers and the scale's format (None where unscaled)."""
+
+    m: int
+    n: int
+    k: int
+    a: Format
+    b: Format
+    c: Format
+    d: Format
+    block_size: int | None
+    scale: Format | None
+
+
+def expand(pattern: str) -> list[str]:
+    """Every name a pattern stands for: `{a,b}` is each alternative, `{8..256..8}` each number of that range."""
+    pieces = _BRACES.split(pattern)
+    choices = [_alternatives(piece) if i % 2 else [piece] for i, piece in enumerate(pieces)]
+    return ["".join(parts) for parts in itertools.product(*choices)]
+
+
+def _alternatives(piece: str) -> list[str]:
+    if match := _RANGE.fullmatch(piece):
+        low, high, step = map(int, match.groups())
+        return [str(number) for number in range(low, high + 1, step)]
+    return piece.split(",")
+
+
+def spelled(name: str) -> Spelled:
+    """Read a name.
+
+    Raises:
+        ValueError: the name does not follow the grammar of numerics.md, section 7.
+    """
+    if match := _NVIDIA.fullmatch(name):
+        return _spelled_nvidia(name, match)
+    if match := _AMD.fullmatch(name):
+        a = FORMATS[AMD_TYPES[match["a"]]]
+        b = FORMATS[AMD_TYPES[match["b"]]] if match["b"] else a
+        d = FORMATS[AMD_TYPES[match["d"]]]
+        return Spelled(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
+    raise ValueError(f"{name!r} does not read as an instruction name")
+
+
+def _spelled_nvidia(name: str, match: re.Match[str]) -> Spelled:
+    """NVIDIA's order is D.A.B[.C][.scale]; wgmma and tcgen05 have no C of their own: it is D."""
+    types = [NVIDIA_TYPES.get(word, word) for word in match["types"].split(".")[1:]]
+    accumulates_in_place = match["family"] != "mma"
+    expected = 3 + (not accumulates_in_place) + (match["block"] is not None)
+    if len(types) != expected or any(word not in FORMATS for word in types):
+        raise ValueError(f"{name!r} must name {expected} formats after its shape")
+    formats = [FORMATS[word] for word in types]
+    d, a, b = formats[:3]
+    block = int(match["block"]) if match["block"] else None
+    scale = formats[-1] if block else None
+    c = d if accumulates_in_place else formats[3]
+    return Spelled(int(match["m"]), int(match["n"]), int(match["k"]), a, b, c, d, block, scale)

@@ -1,0 +1,144 @@
+"""What every operation's parameter object has in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import MISSING, dataclass, fields, replace
+from typing import Any, ClassVar, Self
+
+from golden.checks import check_choice, check_int
+from golden.formats import FORMATS, Format
+
+MULTIPLICANDS: tuple[str, ...] = (
+    "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1",
+)  # fmt: skip
+"""Formats that the fused operations multiply."""
+
+MAX_LENGTH = 1024
+"""Longest vector of one operation that is accepted (elements); the longest published is 64."""
+
+MAX_FRACTION = 128
+"""Widest alignment that is accepted (bits); the widest published is 35."""
+
+EXPONENT_LIMIT = 1024
+"""e_zero lies in −limit … limit (exponent value)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation(ABC):
+    """An elementary operation with all its parameters: frozen, validated when made, hashable.
+
+    Formats are given as `Format` or by name. Subclasses compute one step: d = c + Σ a_k·b_k over `length` products, in
+    their own arithmetic. Longer products are chains of steps (golden.chain).
+    """
+
+    name: ClassVar[str]
+
+    a: Format
+    b: Format
+    c: Format
+
+    def __post_init__(self) -> None:
+        for key, choices in (("a", self._multiplicands()), ("b", self._multiplicands()), ("c", self._accumulators())):
+            object.__setattr__(self, key, format_of(key, getattr(self, key), choices))
+        self._validate()
+
+    def _multiplicands(self) -> Collection[str]:
+        return MULTIPLICANDS
+
+    def _accumulators(self) -> Collection[str]:
+        return ("fp32", "fp16", "bf16")
+
+    @abstractmethod
+    def _validate(self) -> None:
+        """Check and coerce the operation's own keys."""
+
+    @property
+    @abstractmethod
+    def d(self) -> Format:
+        """Format of the result."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """Products that one step consumes."""
+
+    @property
+    def scale_format(self) -> Format | None:
+        """Format of the scales, None where the operation has none."""
+        return None
+
+    @property
+    def block_size(self) -> int | None:
+        """Elements that share a scale (K_block), None where the operation has no scales."""
+        return None
+
+    @property
+    def scales_per_step(self) -> int:
+        """How many scales of A (and of B) one step takes."""
+        return 0 if self.block_size is None else max(1, self.length // self.block_size)
+
+    @abstractmethod
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        """One step on bit patterns: `length` codes of a and b, one of c, `scales_per_step` scales; the code of d."""
+
+    def with_length(self, length: int) -> Self:
+        """The same operation over a shorter vector (numerics.md, section 5: L = min(K, L_max))."""
+        return self.changed(L=length)
+
+    def accumulating(self) -> Self:
+        """The operation as it runs from the second step of a chain on, where c is the d of the step before.
+
+        Raises:
+            ValueError: the operation cannot take its own result as c.
+        """
+        return self if self.c is self.d else self.changed(c=self.d)
+
+    def changed(self, **keys: Any) -> Self:
+        """A copy with some keys replaced, validated again."""
+        return replace(self, **keys)
+
+    @classmethod
+    def unit_keys(cls) -> dict[str, bool]:
+        """The keys of a unit file, each with whether it is required."""
+        return {f.name: f.default is MISSING for f in fields(cls)}
+
+    def parameters(self) -> dict[str, str | int]:
+        """The keys as a unit file writes them."""
+        return {f.name: v if isinstance(v := getattr(self, f.name), int) else str(v) for f in fields(self)}
+
+    def nan_is_fixed(self) -> bool:
+        """Whether a NaN result has one encoding; where False any NaN equals any NaN (numerics.md, section 3)."""
+        return False
+
+
+def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format:
+    """The format named by `value`, if it is among `choices`.
+
+    Raises:
+        ValueError: another format, or no format at all; the message names the key and the choices.
+    """
+    name = value.name if isinstance(value, Format) else value
+    check_choice(key, name, choices)
+    return FORMATS[name]
+
+
+def check_length(value: int) -> None:
+    """Check the key L."""
+    check_int("L", value, 1, MAX_LENGTH)
+
+
+def check_fraction(key: str, value: int) -> None:
+    """Check F or F2."""
+    check_int(key, value, 1, MAX_FRACTION)
+
+
+def check_truncation(value: str) -> None:
+    """Check the key truncation."""
+    check_choice("truncation", value, ("RZ", "RD"))
+
+
+def check_e_zero(value: int) -> None:
+    """Check the key e_zero."""
+    check_int("e_zero", value, -EXPONENT_LIMIT, EXPONENT_LIMIT)

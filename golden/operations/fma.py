@@ -1,0 +1,47 @@
+"""FMA: IEEE 754 fused multiply-add, round to nearest even (paper 000, algorithm 3)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from golden.formats import Format
+from golden.operations.base import Operation
+from golden.operations.ieee import exact_addend, exact_product, quiet_nan, rounded_sum
+
+
+@dataclass(frozen=True, kw_only=True)
+class FMA(Operation):
+    """d = RNE(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
+
+    Attributes:
+        a, b, c: one format for all three, fp32 or fp64; d has it too.
+    """
+
+    name: ClassVar[str] = "FMA"
+
+    def _multiplicands(self) -> Collection[str]:
+        return ("fp32", "fp64")
+
+    def _accumulators(self) -> Collection[str]:
+        return ("fp32", "fp64")
+
+    def _validate(self) -> None:
+        if not self.a == self.b == self.c:
+            raise ValueError(f"FMA takes one format for a, b and c; got a={self.a}, b={self.b}, c={self.c}")
+
+    @property
+    def d(self) -> Format:
+        return self.c
+
+    @property
+    def length(self) -> int:
+        return 1
+
+    def with_length(self, length: int) -> Self:
+        return self
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        product = exact_product(self.a.decode(a[0]), self.a, self.b.decode(b[0]), self.b)
+        return rounded_sum([product, exact_addend(self.c.decode(c), self.c)], self.d, quiet_nan(self.d))

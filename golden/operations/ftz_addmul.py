@@ -1,0 +1,81 @@
+"""FTZ-AddMul: binary multiplications and additions that flush subnormals (CDNA2; paper 000, algorithms 1 and 2)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from golden.checks import check_int
+from golden.formats import FP32, Cls, Decoded, Format
+from golden.operations.base import MAX_LENGTH, Operation
+from golden.operations.ieee import ExactTerm, exact_addend, exact_product, quiet_nan, rounded_sum
+
+
+@dataclass(frozen=True, kw_only=True)
+class FTZAddMul(Operation):
+    """d = c + the pairwise sum of P products, every product and every sum rounded to fp32 and flushed.
+
+    Attributes:
+        a, b: one format for both, fp16 or bf16.
+        c: fp32; d has it too.
+        P: products that are summed pairwise before they meet c, a power of two (published: 2 and 4).
+    """
+
+    name: ClassVar[str] = "FTZ-AddMul"
+
+    P: int
+
+    def _multiplicands(self) -> Collection[str]:
+        return ("fp16", "bf16")
+
+    def _accumulators(self) -> Collection[str]:
+        return ("fp32",)
+
+    def _validate(self) -> None:
+        if self.a != self.b:
+            raise ValueError(f"FTZ-AddMul takes one format for a and b; got a={self.a}, b={self.b}")
+        check_int("P", self.P, 1, MAX_LENGTH)
+        if self.P & (self.P - 1):
+            raise ValueError(f"P must be a power of two, got {self.P}")
+
+    @property
+    def d(self) -> Format:
+        return FP32
+
+    @property
+    def length(self) -> int:
+        return self.P
+
+    def with_length(self, length: int) -> Self:
+        return self.changed(P=length)
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        # 1. subnormal inputs become +0
+        x = [flush_input(self.a.decode(code)) for code in a]
+        y = [flush_input(self.b.decode(code)) for code in b]
+        z = FP32.decode(c)
+        d = 0 if z.cls is Cls.SUBNORMAL else c
+        # 2. products, each rounded and flushed
+        sums = [flushed_sum([exact_product(p, self.a, q, self.b)]) for p, q in zip(x, y, strict=True)]
+        # 3. pairwise sums, down to one
+        while len(sums) > 1:
+            sums = [add(even, odd) for even, odd in zip(sums[::2], sums[1::2], strict=True)]
+        # 4. accumulate
+        return add(d, sums[0])
+
+
+def add(x: int, y: int) -> int:
+    """FTZ-Add: RNE-FP32 of x + y (fp32 codes), a subnormal result flushed."""
+    return flushed_sum([exact_addend(FP32.decode(x), FP32), exact_addend(FP32.decode(y), FP32)])
+
+
+def flush_input(x: Decoded) -> Decoded:
+    """A subnormal input becomes +0, whatever its sign."""
+    return x._replace(sign=0, sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
+
+
+def flushed_sum(terms: Sequence[ExactTerm]) -> int:
+    """RNE-FP32 of the exact sum; a subnormal result becomes a zero of its sign."""
+    code = rounded_sum(terms, FP32, quiet_nan(FP32))
+    return code & FP32.negative_zero if FP32.decode(code).cls is Cls.SUBNORMAL else code

@@ -1,0 +1,69 @@
+"""GST-FDPA: exact dot products of groups, scaled, then summed as in T-FDPA (MXFP4, NVFP4; paper 000, algorithm 9)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from golden.checks import check_int
+from golden.formats import Decoded, Format
+from golden.operations.base import MAX_LENGTH, format_of
+from golden.operations.blocks import check_block
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.steps import Term, signed_sig
+
+
+@dataclass(frozen=True, kw_only=True)
+class GSTFDPA(TruncatedFDPA):
+    """d = ρ(2^e_max · Σ RZ_F(group at e_max)) over L/G scaled groups and c.
+
+    Attributes:
+        G: products of a group, summed exactly; divides L and K_block.
+        K_block: elements that share a scale.
+        scale: ue8m0 or ue4m3.
+        a, b: any multiplicand formats (published: e2m1); c: fp32, fp16 or bf16.
+    """
+
+    name: ClassVar[str] = "GST-FDPA"
+
+    G: int
+    K_block: int
+    scale: Format
+
+    def _validate(self) -> None:
+        super()._validate()
+        object.__setattr__(self, "scale", format_of("scale", self.scale, ("ue8m0", "ue4m3")))
+        check_int("G", self.G, 1, MAX_LENGTH)
+        check_block(self.K_block, self.L)
+        if self.L % self.G:
+            raise ValueError(f"G must divide L; got G={self.G}, L={self.L}")
+        if self.K_block % self.G:
+            raise ValueError(f"G must divide K_block; got G={self.G}, K_block={self.K_block}")
+
+    @property
+    def scale_format(self) -> Format:
+        return self.scale
+
+    @property
+    def block_size(self) -> int:
+        return self.K_block
+
+    def terms(
+        self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
+    ) -> list[Term]:
+        """A term a group: its exact dot product times the scales' significands, at the scales' exponent."""
+        terms = []
+        for start in range(0, self.L, self.G):
+            group = range(start, start + self.G)
+            block = start // self.K_block
+            terms.append(self._group_term([(x[k], y[k]) for k in group], alpha[block], beta[block]))
+        return terms
+
+    def _group_term(self, pairs: Sequence[tuple[Decoded, Decoded]], alpha: Decoded, beta: Decoded) -> Term:
+        # Subnormal exponents are the smallest, so every product is an integer in units of 2**(lowest − product_frac).
+        lowest = self.a.e_min + self.b.e_min
+        products = [(signed_sig(p) * signed_sig(q)) << (p.exp + q.exp - lowest) for p, q in pairs]
+        frac = self.product_frac - lowest + 2 * self.scale.man_bits
+        if not any(products) or not alpha.sig or not beta.sig:
+            return Term(0, self.e_zero, frac)
+        # A group whose products cancel keeps its exponent (numerics.md, section 5).
+        return Term(sum(products) * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)

@@ -1,0 +1,26 @@
+"""GTR-FDPA: TR-FDPA over two groups, the even and the odd products (CDNA3 FP8; paper 000, algorithm 11)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from golden.operations.tr_fdpa import RoundedFDPA, truncated_sum
+from golden.steps import Term, accumulate, align, max_exp
+
+
+@dataclass(frozen=True, kw_only=True)
+class GTRFDPA(RoundedFDPA):
+    """Even-index and odd-index products are summed apart, each group at its own largest exponent. Keys: `RoundedFDPA`."""
+
+    name: ClassVar[str] = "GTR-FDPA"
+
+    def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
+        """Both groups' truncated sums, cut again at the larger of their exponents, and that exponent."""
+        groups = [truncated_sum(group, self.F) for group in (products[::2], products[1::2]) if group]
+        sums = [Term(total, exp, self.F) for total, exp in groups]
+        e_dot = max_exp(sums)
+        return accumulate(align(group, e_dot, self.F, self.truncation) for group in sums), e_dot
+
+    def drops_c(self, c_exp: int, e_out: int) -> bool:
+        """A c more than F + 1 exponents below e_out counts as 0."""
+        return c_exp < e_out - self.F - 1

@@ -1,0 +1,89 @@
+"""T-FDPA: the truncated fused dot product and add of NVIDIA's tensor cores (paper 000, algorithm 7)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from golden.conversion import conversion
+from golden.formats import Cls, Decoded, Format
+from golden.operations.base import Operation, check_e_zero, check_fraction, check_length, check_truncation
+from golden.rounding import Mode
+from golden.specials import encode_special, nvidia_nan, sum_special
+from golden.steps import Term, accumulate, addend, align, decode, max_exp, multiply
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedFDPA(Operation):
+    """What T-, ST- and GST-FDPA share: terms and c, cut to F bits at one exponent, summed, converted by ρ.
+
+    Attributes:
+        L: products a step.
+        F: fractional bits of an aligned term.
+        rho: name of the conversion of the sum; it settles d's format.
+        e_zero: exponent of a term with no significand (exponent value), a floor of e_max.
+        truncation: how a term is cut to F bits, RZ or RD.
+    """
+
+    L: int
+    F: int
+    rho: str
+    e_zero: int
+    truncation: Mode = "RZ"
+
+    def _validate(self) -> None:
+        check_length(self.L)
+        check_fraction("F", self.F)
+        conversion(self.rho)
+        check_e_zero(self.e_zero)
+        check_truncation(self.truncation)
+
+    @property
+    def d(self) -> Format:
+        return conversion(self.rho).d
+
+    @property
+    def length(self) -> int:
+        return self.L
+
+    @property
+    def product_frac(self) -> int:
+        """Fraction bits of an exact product's significand."""
+        return self.a.man_bits + self.b.man_bits
+
+    def nan_is_fixed(self) -> bool:
+        return True
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        alpha = decode(self.scale_format, scale_a) if self.scale_format else []
+        beta = decode(self.scale_format, scale_b) if self.scale_format else []
+        special = sum_special(x, y, z, (*alpha, *beta))
+        if special is not None:
+            return encode_special(special, self.d, nvidia_nan(self.d))
+        # 1. exact terms; one without a significand has exponent e_zero
+        terms = [*self.terms(x, y, alpha, beta), addend(z, self.c, self.e_zero)]
+        # 2. the largest exponent
+        e_max = max_exp(terms)
+        # 3. align and cut each term to F bits, add exactly
+        total = accumulate(align(term, e_max, self.F, self.truncation) for term in terms)
+        # 4. convert; a zero of either sign becomes +0
+        d = conversion(self.rho).encode(total, e_max - self.F)
+        return 0 if self.d.decode(d).cls is Cls.ZERO else d
+
+    def terms(
+        self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
+    ) -> list[Term]:
+        """The terms that meet c: here, the exact products."""
+        return [multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TFDPA(TruncatedFDPA):
+    """d = ρ(2^e_max · Σ RZ_F(term at e_max)) over L exact products and c.
+
+    a, b: any multiplicand formats; c: fp32, fp16 or bf16. The other keys: `TruncatedFDPA`.
+    """
+
+    name: ClassVar[str] = "T-FDPA"

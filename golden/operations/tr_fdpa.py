@@ -1,0 +1,113 @@
+"""TR-FDPA: a truncated fused dot product, then a rounded sum with c (CDNA3 xf32, bf16, fp16; paper 000, algorithm 10,
+with the second floor of numerics.md, section 5)."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from golden.conversion import conversion
+from golden.formats import Decoded, Format
+from golden.operations.base import Operation, check_fraction, check_length, check_truncation
+from golden.operations.ieee import quiet_nan
+from golden.rounding import Mode, cut
+from golden.specials import Special, addend_special, combine, encode_special, product_special
+from golden.steps import Term, accumulate, align, decode, max_exp, multiply, signed_sig
+
+NO_PRODUCT_EXP = -999
+"""e_dot of a dot product without a non-zero product (exponent value; numerics.md, section 5)."""
+
+PRODUCT_OVERFLOW_EXP = 128
+"""A product of magnitude 2**128 or more becomes an infinity (exponent value; paper 000, section 4.2)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundedFDPA(Operation):
+    """What TR- and GTR-FDPA share: the dot product T at e_dot first, then c, then two roundings.
+
+    Attributes:
+        L: products a step.
+        F: fractional bits of an aligned product, and of c at E.
+        F2: fractional bits kept of the normalised sum; T gets F2 + 1 at E.
+        rho: name of the conversion of the sum (published: RNE-FP32).
+        truncation: how T, c and their sum are cut, RD (published) or RZ; products are always cut toward zero. RZ gives the
+            hypothetical symmetric instruction of paper 000, figure 3.
+        a, b: any multiplicand formats; c: fp32.
+    """
+
+    L: int
+    F: int
+    F2: int
+    rho: str = "RNE-FP32"
+    truncation: Mode = "RD"
+
+    def _accumulators(self) -> Collection[str]:
+        return ("fp32",)
+
+    def _validate(self) -> None:
+        check_length(self.L)
+        check_fraction("F", self.F)
+        check_fraction("F2", self.F2)
+        conversion(self.rho)
+        check_truncation(self.truncation)
+
+    @property
+    def d(self) -> Format:
+        return conversion(self.rho).d
+
+    @property
+    def length(self) -> int:
+        return self.L
+
+    def step(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        special = combine([addend_special(z), *map(self._product_special, x, y)])
+        if special is not None:
+            return encode_special(special, self.d, quiet_nan(self.d))
+        # 1. exact products; a zero one is left out of e_dot
+        frac = self.a.man_bits + self.b.man_bits
+        products = [multiply(p, q, frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
+        # 2. T, the truncated sum of the products, in units of 2**(e_dot − F)
+        dot, e_dot = self.dot_sum(products)
+        # 3. the exponent of the sum with c, whose zero counts as e_min
+        e_out = max(e_dot, z.exp)
+        # 4. T and c at e_out, added in units of 2**(e_out − lsb_frac)
+        lsb_frac = max(self.F2 + 1, self.F)
+        t_aligned = align(Term(dot, e_dot, self.F), e_out, self.F2 + 1, self.truncation)
+        c_term = Term(0 if self.drops_c(z.exp, e_out) else signed_sig(z), z.exp, self.c.man_bits)
+        c_aligned = align(c_term, e_out, self.F, self.truncation)
+        total = (t_aligned << (lsb_frac - self.F2 - 1)) + (c_aligned << (lsb_frac - self.F))
+        # 5. normalise, cut to F2 fractional bits there, convert
+        e_norm = max(abs(total).bit_length() - 1 + e_out - lsb_frac, self.c.e_min)
+        kept = cut(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
+        return conversion(self.rho).encode(kept, e_norm - self.F2)
+
+    def _product_special(self, p: Decoded, q: Decoded) -> Special | None:
+        special = product_special(p, q)
+        if special is None and p.sig and q.sig:
+            lsb = p.exp - self.a.man_bits + q.exp - self.b.man_bits
+            if (p.sig * q.sig).bit_length() + lsb > PRODUCT_OVERFLOW_EXP:
+                return 1 if p.sign != q.sign else 0
+        return special
+
+    def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
+        """The truncated sum of the products, in units of 2**(e_dot − F), and e_dot."""
+        return truncated_sum(products, self.F)
+
+    def drops_c(self, c_exp: int, e_out: int) -> bool:
+        """Whether c is too small to count."""
+        return False
+
+
+def truncated_sum(products: Sequence[Term], F: int) -> tuple[int, int]:
+    """Σ RZ_F(product at the largest exponent), in units of 2**(that exponent − F), and that exponent."""
+    e_dot = max_exp(products)
+    return accumulate(align(p, e_dot, F, "RZ") for p in products), e_dot
+
+
+@dataclass(frozen=True, kw_only=True)
+class TRFDPA(RoundedFDPA):
+    """One group of L products. The keys: `RoundedFDPA`."""
+
+    name: ClassVar[str] = "TR-FDPA"

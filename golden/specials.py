@@ -1,0 +1,53 @@
+"""NaN and infinity, the same for every fused operation (numerics.md, section 3)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from golden.formats import Cls, Decoded, Format
+
+NAN: Literal["nan"] = "nan"
+Special = Literal["nan", 0, 1]
+"""What a dot product comes to when it is not finite: a NaN, or the sign of the infinity."""
+
+
+def product_special(x: Decoded, y: Decoded) -> Special | None:
+    """NaN for NaN or 0·∞, the sign for an infinite product, None for a finite one."""
+    if x.cls < Cls.INFINITY and y.cls < Cls.INFINITY:
+        return None
+    if Cls.NAN in (x.cls, y.cls) or Cls.ZERO in (x.cls, y.cls):
+        return NAN
+    return 1 if x.sign != y.sign else 0
+
+
+def addend_special(c: Decoded) -> Special | None:
+    """NaN or the sign of an infinite accumulator, None for a finite one."""
+    if c.cls < Cls.INFINITY:
+        return None
+    if c.cls is Cls.NAN:
+        return NAN
+    return 1 if c.sign else 0
+
+
+def combine(specials: Iterable[Special | None]) -> Special | None:
+    """The special result of a sum: NaN for a NaN or for infinities of both signs, else the infinity, else None."""
+    found = {special for special in specials if special is not None}
+    if not found:
+        return None
+    return NAN if len(found) > 1 or NAN in found else found.pop()
+
+
+def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded, scales: Iterable[Decoded] = ()) -> Special | None:
+    """The special result of c + Σ a_k·b_k under its scales, None where every term is finite."""
+    if any(scale.cls is Cls.NAN for scale in scales):
+        return NAN
+    return combine([addend_special(c), *map(product_special, a, b)])
+
+
+def encode_special(special: Special, d: Format, nan: int) -> int:
+    """The result's code: `nan`, or the infinity of that sign in format `d`."""
+    return nan if special == NAN else d.signed_infinity(special)
+
+
+def nvidia_nan(d: Format) -> int:
+    """The one NaN that NVIDIA's fused units write: every bit but the sign (0x7FFFFFFF, 0x7FFF)."""
+    return (1 << (d.width - 1)) - 1

@@ -1,0 +1,60 @@
+"""The steps that the fused operations share: decode, multiply, max_exp, align, accumulate.
+
+A term is an exact number waiting to be summed: `sig · 2**(exp − frac)`, where `sig` is a *signed* integer, `exp` is the
+exponent that alignment sees, and `frac` is how many of sig's low bits are fraction bits at that exponent. Products are not
+renormalised, so |sig| may reach 4·2**frac or lie below 2**frac (numerics.md, section 1).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from golden.formats import Decoded, Format
+from golden.rounding import Mode, cut
+
+
+class Term(NamedTuple):
+    """An exact addend: value = sig · 2**(exp − frac), sig signed."""
+
+    sig: int
+    exp: int
+    frac: int
+
+
+def decode(operand: Format, codes: Sequence[int]) -> list[Decoded]:
+    """Step decode: every code of a vector, split into its parts."""
+    return [operand.decode(code) for code in codes]
+
+
+def signed_sig(x: Decoded) -> int:
+    """The significand with its sign."""
+    return -x.sig if x.sign else x.sig
+
+
+def multiply(x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
+    """Step multiply: the exact product, exponents added, not renormalised; a zero product gets exponent `zero_exp`.
+
+    Args:
+        frac: fraction bits of the product's significand, the sum of the operands' man_bits.
+    """
+    sig = signed_sig(x) * signed_sig(y)
+    return Term(sig, x.exp + y.exp if sig else zero_exp, frac)
+
+
+def addend(c: Decoded, c_format: Format, zero_exp: int) -> Term:
+    """The accumulator as a term; a zero gets exponent `zero_exp`."""
+    return Term(signed_sig(c), c.exp if c.sig else zero_exp, c_format.man_bits)
+
+
+def max_exp(terms: Iterable[Term]) -> int:
+    """Step max_exp: the exponent that everything is aligned to."""
+    return max(term.exp for term in terms)
+
+
+def align(term: Term, e_max: int, F: int, mode: Mode) -> int:
+    """Step align: the term at exponent `e_max`, cut to `F` fractional bits: a signed integer in units of 2**(e_max − F)."""
+    return cut(term.sig, e_max - term.exp + term.frac - F, mode)
+
+
+def accumulate(aligned: Iterable[int]) -> int:
+    """Step accumulate: the exact sum of the aligned terms."""
+    return sum(aligned)

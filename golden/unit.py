@@ -1,0 +1,197 @@
+"""A unit: an operation under a name, with `.dot`; and how units are written down as TOML."""
+
+import tomllib
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from golden.arrays import check_shape, from_bits, to_bits
+from golden.chain import Chain, DotProduct, steps_for
+from golden.checks import check_choice, check_int, listed, unknown
+from golden.engines import run
+from golden.formats import Format
+from golden.operations import OPERATIONS, Operation
+
+ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
+"""How negative numbers are held inside the aligned sum; never changes a result."""
+
+MAX_STAGES = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implementation:
+    """How a unit is built, which never changes what it computes.
+
+    Attributes:
+        encoding: one of `ENCODINGS`.
+        stages: pipeline registers, 0 (combinational) to 8.
+    """
+
+    encoding: str = "sign-magnitude"
+    stages: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("encoding", self.encoding, ENCODINGS)
+        check_int("stages", self.stages, 0, MAX_STAGES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit:
+    """A unit of one's own: an operation, chained over K, under a name."""
+
+    name: str
+    operation: Operation
+    implementation: Implementation = field(default_factory=Implementation)
+
+    def dot(
+        self,
+        a: npt.NDArray[Any],
+        b: npt.NDArray[Any],
+        c: npt.NDArray[Any],
+        scale_a: npt.NDArray[Any] | None = None,
+        scale_b: npt.NDArray[Any] | None = None,
+        engine: str | None = None,
+    ) -> npt.NDArray[Any]:
+        """d = c + Σ a_k·b_k, each row in the unit's arithmetic.
+
+        Args:
+            a, b: operands [..., K], K ≤ L or a multiple of L: longer products are chained in order of k.
+            c: accumulators [...].
+            scale_a, scale_b: scales [..., ⌈K/K_block⌉], where the operation has scales.
+            engine: "reference", or None for the fastest there is.
+
+        Returns:
+            d [...], bits where c came as bits, floats where c came as floats.
+
+        Raises:
+            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+        """
+        K = np.shape(a)[-1] if np.ndim(a) else 0
+        if not K:
+            raise ValueError(f"a must have shape [..., K] with K at least 1, got {np.shape(a)}")
+        operation = steps_for(self.operation, K)
+        return batched_dot(Chain(operation), operation, K, (a, b, c, scale_a, scale_b), engine)
+
+
+def batched_dot(
+    chain: DotProduct,
+    operation: Operation,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    engine: str | None,
+    a_format: Format | None = None,
+    b_format: Format | None = None,
+) -> npt.NDArray[Any]:
+    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
+
+    `a_format` and `b_format` are what the arrays hold where it is not what the operation multiplies.
+    """
+    a, b, c, scale_a, scale_b = operands
+    a_bits = to_bits("a", a, a_format or operation.a)
+    b_bits = to_bits("b", b, b_format or operation.b)
+    c_bits = to_bits("c", c, operation.c)
+    lead = a_bits.shape[:-1]
+    check_shape("a", a_bits, (*lead, K), "the last axis is K")
+    check_shape("b", b_bits, (*lead, K), "that of a")
+    check_shape("c", c_bits, lead, "that of a without K")
+    scales = [
+        _scale_rows(what, scale, operation, (*lead, _blocks(operation, K)))
+        for what, scale in (("scale_a", scale_a), ("scale_b", scale_b))
+    ]
+    batch = (a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1])
+    d = run(engine, chain, batch, operation.d)
+    return from_bits(d.reshape(lead), operation.d, c)
+
+
+def _blocks(operation: Operation, K: int) -> int:
+    return 0 if operation.block_size is None else -(-K // operation.block_size)
+
+
+def _scale_rows(what: str, scale: Any, operation: Operation, shape: tuple[int, ...]) -> npt.NDArray[Any] | None:
+    if operation.scale_format is None:
+        if scale is not None:
+            raise ValueError(f"{what} must be absent: {operation.name} has no scales")
+        return None
+    if scale is None:
+        raise ValueError(f"{what} is missing: {operation.name} takes one {operation.scale_format} scale a block")
+    codes = to_bits(what, scale, operation.scale_format)
+    check_shape(what, codes, shape, f"one scale for every {operation.block_size} elements")
+    return codes.reshape(-1, shape[-1])
+
+
+def load_unit(path: str | Path) -> Unit:
+    """Read a unit file.
+
+    Raises:
+        ValueError: not TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
+        OSError: the file cannot be read.
+    """
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not a TOML file: {error}") from error
+    try:
+        return unit_from_table(table)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def unit_from_table(table: dict[str, Any]) -> Unit:
+    """The unit that a parsed TOML table describes.
+
+    Raises:
+        ValueError, TypeError: as `load_unit`, without the path.
+    """
+    keys = dict(table)
+    name = keys.pop("name", None)
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"key name must be a non-empty string, got {name!r}")
+    implementation = keys.pop("implementation", {})
+    if not isinstance(implementation, dict):
+        raise ValueError(f"implementation must be a table, got {implementation!r}")
+    allowed = {f.name for f in fields(Implementation)}
+    for key in implementation:
+        if key not in allowed:
+            raise ValueError(f"[implementation] {unknown('key', key, sorted(allowed))}")
+    return Unit(name=name, operation=operation_from_table(keys), implementation=Implementation(**implementation))
+
+
+def operation_from_table(table: dict[str, Any]) -> Operation:
+    """The operation whose name is under `operation` and whose parameters are the other keys.
+
+    Raises:
+        ValueError, TypeError: an unknown, missing or out-of-range key.
+    """
+    keys = dict(table)
+    kind = keys.pop("operation", None)
+    check_choice("operation", kind, OPERATIONS)
+    operation = OPERATIONS[str(kind)]
+    allowed = operation.unit_keys()
+    for key in keys:
+        if key not in allowed:
+            raise ValueError(unknown(f"{kind} key", key, list(allowed)))
+    missing = [key for key, required in allowed.items() if required and key not in keys]
+    if missing:
+        raise ValueError(f"{kind} is missing {listed(missing)}; its keys are {listed(allowed)}")
+    return operation(**keys)
+
+
+def unit_to_toml(unit: Unit) -> str:
+    """The unit as a TOML text that `load_unit` reads back to an equal unit."""
+    lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
+    lines += [f"{key} = {_toml_value(value)}" for key, value in unit.operation.parameters().items()]
+    lines += ["", "[implementation]"]
+    lines += [f"{f.name} = {_toml_value(getattr(unit.implementation, f.name))}" for f in fields(Implementation)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_value(value: str | int) -> str:
+    return str(value) if isinstance(value, int) else _quoted(value)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(f"\\u{ord(ch):04x}" if ord(ch) < 32 or ord(ch) == 127 else ch for ch in escaped) + '"'
