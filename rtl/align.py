@@ -1,0 +1,77 @@
+"""Step align: a term moved to e_max and cut to F fractional bits (golden: `steps.align`)."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib.wiring import In, Out
+
+from golden.rounding import Mode
+from rtl.parts import Part
+from rtl.shapes import ExpRange, TermShape, TermSignature
+
+
+class Align(Part):
+    """Combinational right shifter of one term; the result keeps sign and magnitude apart.
+
+    Args:
+        term: what the term can be.
+        e_maxes: what e_max can be.
+        F: fractional bits kept.
+        truncation: RZ drops the bits below; RD moves a negative term that loses any of them one unit down.
+
+    Members:
+        term: In(TermSignature). e_max: In, at least term.exp.
+        sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F).
+    """
+
+    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Mode) -> None:
+        self.shape, self.e_maxes, self.F, self.truncation = term, e_maxes, F, truncation
+        super().__init__(
+            "align",
+            (term, e_maxes, F, truncation),
+            {
+                "term": In(TermSignature(term)),
+                "e_max": In(e_maxes.shape),
+                "sign": Out(1),
+                "aligned": Out(aligned_width(term, F, truncation)),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        term = self.term
+        above = Const(0, max(0, self.F - self.shape.frac))  # fraction bits that the significand does not have
+        below = max(0, self.shape.frac - self.F)  # fraction bits that it has too many of
+        placed = Cat(above, term.sig)
+        gap = Signal(range(max(0, self.e_maxes.high - self.shape.exps.low) + 1))
+        m.d.comb += [gap.eq(self.e_max - term.exp), self.sign.eq(term.sign)]
+        if self.truncation == "RZ":
+            m.d.comb += self.aligned.eq(shift_right(m, placed[below:], gap))
+            return m
+        # RD needs to know whether anything was lost: shift with as many bits below as can be lost, and look at them.
+        guarded = Cat(Const(0, len(placed)), placed)
+        shifted = Signal(len(guarded))
+        m.d.comb += shifted.eq(shift_right(m, guarded, gap))
+        kept, lost = shifted[len(placed) + below :], Signal()
+        gone = gap > len(placed)  # everything left the window
+        m.d.comb += [
+            lost.eq(shifted[: len(placed) + below].any() | (gone & term.sig.any())),
+            self.aligned.eq(kept + (lost & term.sign)),
+        ]
+        return m
+
+
+def aligned_width(term: TermShape, F: int, truncation: Mode) -> int:
+    """Bits of an aligned magnitude; RD may round a full one up into one bit more."""
+    return term.sig_bits - term.frac + F + (truncation == "RD")
+
+
+def shift_right(m: Module, value: Value, amount: Signal) -> Signal:
+    """`value >> amount` as a logarithmic shifter, zero once the amount reaches the width."""
+    width = len(value)
+    levels = min(len(amount), max(1, (width - 1).bit_length()))
+    shifted = Signal(width)
+    m.d.comb += shifted.eq(value >> amount[:levels])
+    if levels == len(amount):
+        return shifted
+    result = Signal(width)
+    m.d.comb += result.eq(Mux(amount[levels:].any(), 0, shifted))
+    return result

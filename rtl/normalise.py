@@ -1,0 +1,99 @@
+"""Step normalise: the leading one of the total moved to the top, but no further than e_min allows."""
+
+from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth.lib.wiring import In, Out
+
+from rtl.parts import Part
+from rtl.shapes import ExpRange
+
+
+class Normalise(Part):
+    """Combinational normaliser: total · 2**(e_max − F) as norm · 2**(e_norm − (width − 1)), e_norm at least e_min.
+
+    Args:
+        total_bits: bits of the total.
+        e_maxes: what e_max can be.
+        F: fractional bits of the total at e_max.
+        e_min: exponent below which the result is subnormal.
+
+    Members:
+        total: In. e_max: In.
+        norm: Out(total_bits), its top bit set unless the result is subnormal or zero.
+        e_norm: Out, exponent of norm's top bit.
+        sticky: Out(1), whether a one was lost below norm.
+    """
+
+    def __init__(self, total_bits: int, e_maxes: ExpRange, F: int, e_min: int) -> None:
+        self.total_bits, self.e_min = total_bits, e_min
+        #: Exponent of the total's top bit, relative to e_max.
+        self.top_offset = total_bits - 1 - F
+        tops = ExpRange(e_maxes.low + self.top_offset, e_maxes.high + self.top_offset)
+        #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
+        self.most_right = max(0, min(e_min - tops.low, total_bits + 1))
+        self.e_norms = ExpRange(max(e_min, tops.low - total_bits), max(e_min, tops.high))
+        self.tops = tops
+        super().__init__(
+            "normalise",
+            (total_bits, e_maxes, F, e_min),
+            {
+                "total": In(total_bits),
+                "e_max": In(e_maxes.shape),
+                "norm": Out(total_bits),
+                "e_norm": Out(self.e_norms.shape),
+                "sticky": Out(1),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        e_top = Signal(self.tops.shape)
+        room = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
+        leading_zeros = Signal(range(self.total_bits + 1))
+        left = Signal(range(self.total_bits + 1))
+        m.d.comb += [
+            e_top.eq(self.e_max + self.top_offset),
+            room.eq(e_top - self.e_min),
+            leading_zeros.eq(count_leading_zeros(m, self.total)),
+            left.eq(Mux(room < 0, 0, Mux(room < leading_zeros, room, leading_zeros))),
+        ]
+        moved = Signal(self.total_bits)
+        m.d.comb += moved.eq(self.total << left)
+        if not self.most_right:
+            m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
+            return m
+        right = Signal(range(self.most_right + 1))
+        whole, shifted = Cat(Const(0, self.most_right), moved), Signal(self.total_bits + self.most_right)
+        m.d.comb += [
+            right.eq(Mux(room < 0, Mux(-room > self.most_right, self.most_right, -room), 0)),
+            shifted.eq(whole >> right),
+            self.norm.eq(shifted[self.most_right :]),
+            self.sticky.eq(shifted[: self.most_right].any()),
+            self.e_norm.eq(Mux(room < 0, self.e_min, e_top - left)),
+        ]
+        return m
+
+
+def count_leading_zeros(m: Module, value: Value) -> Value:
+    """Zeros above the leading one, `len(value)` where there is none: halves compared, then merged (a log-depth tree)."""
+    width = len(value)
+    size = 1 << max(0, (width - 1).bit_length())
+    # Padding with ones below makes a zero value count exactly its width.
+    bits = Cat(Const(-1, Shape(size - width)), value) if size > width else value
+    counted = _count(m, bits, "lz")
+    if size > width:
+        return counted
+    zeros = Signal(range(width + 1), name="lz_all")
+    m.d.comb += zeros.eq(Mux(value.any(), counted, width))
+    return zeros
+
+
+def _count(m: Module, bits: Value, name: str) -> Value:
+    """Leading zeros of a power-of-two number of bits that are not all zero."""
+    size = len(bits)
+    if size == 1:
+        return Const(0, 0)
+    low, high = bits[: size // 2], bits[size // 2 :]
+    empty = Signal(name=f"{name}_empty")
+    half = Signal(size // 2, name=f"{name}_half")
+    m.d.comb += [empty.eq(~high.any()), half.eq(Mux(empty, low, high))]
+    return Cat(_count(m, half, f"{name}{size // 2}"), empty)

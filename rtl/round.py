@@ -1,0 +1,98 @@
+"""Steps round and encode: a normalised sum cut to the result's precision and packed (golden: `Format.encode_scaled`)."""
+
+from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth.lib.wiring import In, Out
+
+from golden.conversion import Conversion
+from golden.rounding import Mode
+from rtl.parts import Part
+from rtl.shapes import SpecialSignature
+
+
+class Round(Part):
+    """Combinational rounding to the significand of ρ.
+
+    Args:
+        norm_bits: bits of norm.
+        man_bits: fraction bits that the result keeps.
+        mode: rounding mode of ρ.
+
+    Members:
+        sign: In(1). norm: In(norm_bits). sticky: In(1).
+        sig: Out(man_bits + 2), the rounded significand; its top bit is set where rounding carried.
+    """
+
+    def __init__(self, norm_bits: int, man_bits: int, mode: Mode) -> None:
+        self.norm_bits, self.man_bits, self.mode = norm_bits, man_bits, mode
+        members = {"sign": In(1), "norm": In(norm_bits), "sticky": In(1), "sig": Out(man_bits + 2)}
+        super().__init__("round", (norm_bits, man_bits, mode), members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        missing = max(0, self.man_bits + 2 - self.norm_bits)  # room for the kept bits and a guard
+        norm = Cat(Const(0, missing), self.norm)
+        cut_at = len(norm) - self.man_bits - 1
+        kept, guard = norm[cut_at:], norm[cut_at - 1]
+        below = norm[: cut_at - 1].any() | self.sticky
+        m.d.comb += self.sig.eq(kept + self._increment(kept[0], guard, below))
+        return m
+
+    def _increment(self, odd: Value, guard: Value, below: Value) -> Value:
+        match self.mode:
+            case "RNE":
+                return guard & (below | odd)
+            case "RD":
+                return self.sign & (guard | below)
+            case "RU":
+                return ~self.sign & (guard | below)
+            case "RZ":
+                return Const(0, 1)
+        raise ValueError(f"rounding mode must be RZ, RNE, RD or RU, got {self.mode!r}")
+
+
+class Encode(Part):
+    """Combinational packing of the result: overflow to infinity, zero always +0, NaN and infinities override.
+
+    Args:
+        rho: the conversion; pad bits of its format stay zero.
+        e_norm: the shape of e_norm.
+        nan: the code that a NaN result gets.
+
+    Members:
+        sign: In(1). hidden: In(1), the top bit of norm. e_norm: In. sig: In, from `Round`.
+        special: In(SpecialSignature). d: Out(width of d).
+    """
+
+    def __init__(self, rho: Conversion, e_norm: Shape, nan: int) -> None:
+        self.rho, self.nan = rho, nan
+        super().__init__(
+            "encode",
+            (rho, e_norm.width, nan),
+            {
+                "sign": In(1),
+                "hidden": In(1),
+                "e_norm": In(e_norm),
+                "sig": In(rho.rounding_format.man_bits + 2),
+                "special": In(SpecialSignature()),
+                "d": Out(rho.d.width),
+            },
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        fmt, special = self.rho.rounding_format, self.special
+        infinity = ((1 << fmt.exp_bits) - 1) << fmt.man_bits
+        # One less than the stored exponent: the hidden bit adds the missing one, and so does a carry out of rounding.
+        stored_below = Signal(max(len(self.e_norm), fmt.exp_bits))
+        field = Signal(len(stored_below) + fmt.man_bits + 1)
+        m.d.comb += [
+            stored_below.eq(Mux(self.hidden, self.e_norm + (fmt.bias - 1), 0)),
+            field.eq(Cat(Const(0, fmt.man_bits), stored_below) + self.sig),
+        ]
+        magnitude, sign = Signal(fmt.exp_bits + fmt.man_bits), Signal()
+        m.d.comb += [
+            magnitude.eq(Mux(special.pos_inf | special.neg_inf | (field >= infinity), infinity, field)),
+            sign.eq(Mux(special.pos_inf | special.neg_inf, special.neg_inf, self.sign & self.sig.any())),
+            self.d.eq(Mux(special.nan, self.nan, Cat(Const(0, fmt.pad_bits), magnitude, sign))),
+        ]
+        return m

@@ -1,0 +1,23 @@
+"""Which datapath a unit gets."""
+
+from golden import Unit
+from golden.checks import listed
+from golden.operations import TFDPA
+from rtl.t_fdpa import TFDPADatapath
+
+DATAPATHS = {TFDPA: TFDPADatapath}
+"""Operation to component."""
+
+
+def datapath(unit: Unit) -> TFDPADatapath:
+    """The unit's component.
+
+    Raises:
+        ValueError: no datapath for the operation, or parameters that it cannot hold.
+    """
+    component = DATAPATHS.get(type(unit.operation))
+    if component is None:
+        raise ValueError(
+            f"no datapath for operation {unit.operation.name}; there is one for {listed(op.name for op in DATAPATHS)}"
+        )
+    return component(unit.operation, unit.implementation)
