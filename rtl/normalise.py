@@ -3,6 +3,7 @@
 from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib.wiring import In, Out
 
+from golden.formats import Format
 from rtl.parts import Part
 from rtl.shapes import ExpRange
 
@@ -10,35 +11,38 @@ from rtl.shapes import ExpRange
 class Normalise(Part):
     """Combinational normaliser: total · 2**(e_max − F) as norm · 2**(e_norm − (width − 1)), e_norm at least e_min.
 
+    norm is at least as wide as the result's significand and a guard bit, so that what leaves it on the right is sticky.
+
     Args:
         total_bits: bits of the total.
         e_maxes: what e_max can be.
         F: fractional bits of the total at e_max.
-        e_min: exponent below which the result is subnormal.
+        result: the format to which the sum is rounded; below its e_min the result is subnormal.
 
     Members:
         total: In. e_max: In.
-        norm: Out(total_bits), its top bit set unless the result is subnormal or zero.
+        norm: Out(norm_bits), its top bit set unless the result is subnormal or zero.
         e_norm: Out, exponent of norm's top bit.
         sticky: Out(1), whether a one was lost below norm.
     """
 
-    def __init__(self, total_bits: int, e_maxes: ExpRange, F: int, e_min: int) -> None:
-        self.total_bits, self.e_min = total_bits, e_min
+    def __init__(self, total_bits: int, e_maxes: ExpRange, F: int, result: Format) -> None:
+        self.e_min = e_min = result.e_min
+        self.norm_bits = max(total_bits, result.man_bits + 2)
         #: Exponent of the total's top bit, relative to e_max.
         self.top_offset = total_bits - 1 - F
         tops = ExpRange(e_maxes.low + self.top_offset, e_maxes.high + self.top_offset)
         #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
-        self.most_right = max(0, min(e_min - tops.low, total_bits + 1))
+        self.most_right = max(0, min(e_min - tops.low, self.norm_bits + 1))
         self.e_norms = ExpRange(max(e_min, tops.low - total_bits), max(e_min, tops.high))
         self.tops = tops
         super().__init__(
             "normalise",
-            (total_bits, e_maxes, F, e_min),
+            (total_bits, e_maxes, F, result),
             {
                 "total": In(total_bits),
                 "e_max": In(e_maxes.shape),
-                "norm": Out(total_bits),
+                "norm": Out(self.norm_bits),
                 "e_norm": Out(self.e_norms.shape),
                 "sticky": Out(1),
             },
@@ -48,21 +52,21 @@ class Normalise(Part):
         m = Module()
         e_top = Signal(self.tops.shape)
         room = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
-        leading_zeros = Signal(range(self.total_bits + 1))
-        left = Signal(range(self.total_bits + 1))
+        leading_zeros = Signal(range(len(self.total) + 1))
+        left = Signal(range(len(self.total) + 1))
         m.d.comb += [
             e_top.eq(self.e_max + self.top_offset),
             room.eq(e_top - self.e_min),
             leading_zeros.eq(count_leading_zeros(m, self.total)),
             left.eq(Mux(room < 0, 0, Mux(room < leading_zeros, room, leading_zeros))),
         ]
-        moved = Signal(self.total_bits)
-        m.d.comb += moved.eq(self.total << left)
+        moved = Signal(self.norm_bits)
+        m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
         if not self.most_right:
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
             return m
         right = Signal(range(self.most_right + 1))
-        whole, shifted = Cat(Const(0, self.most_right), moved), Signal(self.total_bits + self.most_right)
+        whole, shifted = Cat(Const(0, self.most_right), moved), Signal(self.norm_bits + self.most_right)
         m.d.comb += [
             right.eq(Mux(room < 0, Mux(-room > self.most_right, self.most_right, -room), 0)),
             shifted.eq(whole >> right),

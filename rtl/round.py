@@ -13,7 +13,7 @@ class Round(Part):
     """Combinational rounding to the significand of ρ.
 
     Args:
-        norm_bits: bits of norm.
+        norm_bits: bits of norm, at least man_bits + 2.
         man_bits: fraction bits that the result keeps.
         mode: rounding mode of ρ.
 
@@ -23,17 +23,15 @@ class Round(Part):
     """
 
     def __init__(self, norm_bits: int, man_bits: int, mode: Mode) -> None:
-        self.norm_bits, self.man_bits, self.mode = norm_bits, man_bits, mode
+        self.man_bits, self.mode = man_bits, mode
         members = {"sign": In(1), "norm": In(norm_bits), "sticky": In(1), "sig": Out(man_bits + 2)}
         super().__init__("round", (norm_bits, man_bits, mode), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        missing = max(0, self.man_bits + 2 - self.norm_bits)  # room for the kept bits and a guard
-        norm = Cat(Const(0, missing), self.norm)
-        cut_at = len(norm) - self.man_bits - 1
-        kept, guard = norm[cut_at:], norm[cut_at - 1]
-        below = norm[: cut_at - 1].any() | self.sticky
+        cut_at = len(self.norm) - self.man_bits - 1
+        kept, guard = self.norm[cut_at:], self.norm[cut_at - 1]
+        below = self.norm[: cut_at - 1].any() | self.sticky
         m.d.comb += self.sig.eq(kept + self._increment(kept[0], guard, below))
         return m
 

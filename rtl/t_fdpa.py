@@ -12,7 +12,6 @@ from golden.specials import nvidia_nan
 from rtl.accumulate import Accumulate
 from rtl.align import Align
 from rtl.decode import Decode
-from rtl.limits import check_range
 from rtl.max_exp import MaxExp
 from rtl.multiply import Addend, Multiply, addend_shape, product_shape
 from rtl.normalise import Normalise
@@ -41,7 +40,6 @@ class TFDPADatapath(Component):
     def __init__(self, operation: TFDPA, implementation: Implementation) -> None:
         self.operation, self.implementation = operation, implementation
         self.rho = conversion(operation.rho)
-        check_range(operation)
         members: dict[str, Any] = {
             "a": In(operation.L * operation.a.width),
             "b": In(operation.L * operation.b.width),
@@ -76,7 +74,8 @@ class TFDPADatapath(Component):
         return m
 
     def _decode(self, m: Module, platform: object, values: Bundle) -> Bundle:
-        operation, decoded = self.operation, {}
+        operation = self.operation
+        decoded: Bundle = {}
         for name, port, operand in (("x", "a", operation.a), ("y", "b", operation.b)):
             for k in range(operation.L):
                 decode = Decode(operand)
@@ -89,7 +88,8 @@ class TFDPADatapath(Component):
         return decoded | flatten("z", decode.x)
 
     def _multiply(self, m: Module, platform: object, values: Bundle) -> Bundle:
-        operation, terms = self.operation, {}
+        operation = self.operation
+        terms: Bundle = {}
         specials = Specials(operation.L + 1)
         place(m, platform, "specials", specials)
         for k in range(operation.L):
@@ -134,8 +134,7 @@ class TFDPADatapath(Component):
         return kept(values, "e_max", "special") | {"sign": accumulate.sign, "total": accumulate.total}
 
     def _normalise(self, m: Module, platform: object, values: Bundle) -> Bundle:
-        e_min = self.rho.rounding_format.e_min
-        normalise = Normalise(self.total_bits, self.e_maxes, self.operation.F, e_min)
+        normalise = Normalise(self.total_bits, self.e_maxes, self.operation.F, self.rho.rounding_format)
         place(m, platform, "normalise", normalise)
         m.d.comb += [normalise.total.eq(values["total"]), normalise.e_max.eq(values["e_max"])]
         return kept(values, "sign", "special") | {
@@ -145,7 +144,7 @@ class TFDPADatapath(Component):
         }
 
     def _round(self, m: Module, platform: object, values: Bundle) -> Bundle:
-        rounding = Round(self.total_bits, self.rho.rounding_format.man_bits, self.rho.mode)
+        rounding = Round(len(values["norm"]), self.rho.rounding_format.man_bits, self.rho.mode)
         place(m, platform, "round", rounding)
         encode = Encode(self.rho, values["e_norm"].shape(), nvidia_nan(self.operation.d))
         place(m, platform, "encode", encode)

@@ -1,11 +1,15 @@
 """Which datapath a unit gets."""
 
-from golden import Unit
+from collections.abc import Callable
+from typing import Any
+
+from golden import Implementation, Operation, Unit
 from golden.checks import listed
 from golden.operations import TFDPA
+from rtl.limits import check_range
 from rtl.t_fdpa import TFDPADatapath
 
-DATAPATHS = {TFDPA: TFDPADatapath}
+DATAPATHS: dict[type[Operation], Callable[[Any, Implementation], TFDPADatapath]] = {TFDPA: TFDPADatapath}
 """Operation to component."""
 
 
@@ -20,4 +24,5 @@ def datapath(unit: Unit) -> TFDPADatapath:
         raise ValueError(
             f"no datapath for operation {unit.operation.name}; there is one for {listed(op.name for op in DATAPATHS)}"
         )
+    check_range(unit.operation)
     return component(unit.operation, unit.implementation)

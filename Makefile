@@ -1,0 +1,53 @@
+# MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
+.DEFAULT_GOAL := help
+.PHONY: help cosim test lint format types peer clean tools
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+VECTORS ?= 20000
+JOBS ?= 2
+
+help:  ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
+	$(BIN)/mmau cosim --vectors $(VECTORS)
+
+test: $(VENV)/.dev  ## All tests
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer"
+
+peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
+
+lint: $(VENV)/.dev  ## Formatting and lint rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/.dev  ## Type checks
+	$(BIN)/mypy
+
+format: $(VENV)/.dev  ## Format the sources in place
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## Remove the virtual environment and everything that was built
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# What must be on the machine; everything else is installed into .venv.
+tools:
+	@for tool in $(PYTHON) g++ perl; do \
+	  command -v $$tool >/dev/null || { echo "make: $$tool is needed and was not found: install it and run make again" >&2; exit 2; }; \
+	done
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "make: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): set PYTHON=python3.xx" >&2; exit 2; }
+
+$(VENV)/.cosim $(VENV)/.dev $(VENV)/.peer: pyproject.toml constraints.txt | tools
+	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
+	@touch $@
+
+EXTRA_cosim := cosim
+EXTRA_dev := dev
+EXTRA_peer := dev,peer

@@ -1,0 +1,199 @@
+"""The command line: `mmau list`, `eval`, `rtl`, `cosim`.
+
+Exit status: 0, all agreed; 1, something differed; 2, the request was wrong or a tool is missing.
+"""
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+import golden
+from golden.arrays import bits_dtype
+from golden.files import read_npz, write_atomically, write_npz
+
+OK, DIFFERED, WRONG_REQUEST = 0, 1, 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status."""
+    arguments = parser().parse_args(argv)
+    try:
+        status: int = arguments.run(arguments)
+    except BrokenPipeError:  # the reader has seen enough: `mmau list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        print(f"mmau {arguments.command}: {message(error)}", file=sys.stderr)
+        return WRONG_REQUEST
+    except KeyboardInterrupt:
+        print(f"mmau {arguments.command}: interrupted", file=sys.stderr)
+        return WRONG_REQUEST
+    return status
+
+
+def message(error: Exception) -> str:
+    """One line for the user."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"needs the package {error.name}, which is not installed; install it with: pip install 'mmau[cosim]'"
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options (interfaces as in the README)."""
+    top = argparse.ArgumentParser(prog="mmau", description="The arithmetic of matrix multiply-accumulate units, bit by bit.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="the catalogue: instruction, operation, parameters, evidence")
+    listing.add_argument("--arch", help="one architecture, by name (sm_90) or marketing name (Hopper)")
+    listing.set_defaults(run=run_list)
+
+    evaluate = commands.add_parser("eval", help="run an instruction on arrays a, b, c [, scale_a, scale_b] of a .npz")
+    evaluate.add_argument("--arch", required=True)
+    evaluate.add_argument("--instr", required=True, metavar="NAME")
+    evaluate.add_argument("--input", required=True, type=Path, metavar="V.npz")
+    evaluate.add_argument("--output", required=True, type=Path, metavar="D.npz")
+    evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
+    evaluate.set_defaults(run=run_eval)
+
+    rtl_command = commands.add_parser("rtl", help="Verilog of a unit")
+    add_unit_options(rtl_command)
+    rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
+    rtl_command.set_defaults(run=run_rtl)
+
+    for command in (listing, evaluate, rtl_command):
+        command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
+    return top
+
+
+def add_unit_options(command: argparse.ArgumentParser) -> None:
+    """The two ways to name a unit: a file, or an instruction of the catalogue."""
+    command.add_argument("--unit", type=Path, metavar="UNIT.toml")
+    command.add_argument("--arch")
+    command.add_argument("--instr", metavar="NAME")
+
+
+def chosen_unit(arguments: argparse.Namespace) -> golden.Unit | None:
+    """The unit that the options name, None where they name none.
+
+    Raises:
+        ValueError: half an instruction, or both a file and an instruction.
+    """
+    by_name = (arguments.arch, arguments.instr)
+    if arguments.unit is not None:
+        if by_name != (None, None):
+            raise ValueError("give either --unit or --arch with --instr, not both")
+        return golden.load_unit(arguments.unit)
+    if by_name == (None, None):
+        return None
+    if None in by_name:
+        raise ValueError("--arch and --instr go together")
+    instruction = golden.instruction(arguments.arch, arguments.instr)
+    return golden.Unit(name=f"{instruction.arch} {instruction.name}", operation=instruction.operation)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """`mmau list`."""
+    entries = golden.instructions(arguments.arch)
+    if arguments.json:
+        print(json.dumps({"instructions": [entry_as_dict(entry) for entry in entries]}))
+        return OK
+    rows = [("arch", "instruction", "operation", "parameters", "evidence")]
+    rows += [(e.arch, e.name, e.operation.name, parameter_text(e.operation), e.evidence) for e in entries]
+    print(table(rows))
+    return OK
+
+
+def entry_as_dict(entry: golden.Instruction) -> dict[str, Any]:
+    """A catalogue entry for `--json`."""
+    return {
+        "arch": entry.arch,
+        "name": entry.name,
+        "m": entry.m,
+        "n": entry.n,
+        "k": entry.k,
+        "a": entry.a.name,
+        "b": entry.b.name,
+        "c": entry.c.name,
+        "d": entry.d.name,
+        "scale": None if entry.scale is None else entry.scale.name,
+        "block_size": entry.block_size,
+        "operation": entry.operation.name,
+        "parameters": entry.operation.parameters(),
+        "evidence": entry.evidence,
+        "note": entry.note,
+    }
+
+
+def parameter_text(operation: golden.Operation) -> str:
+    """The parameters that the name of an instruction does not show: `L=16 F=25 rho=RZ-FP32 …`."""
+    shown = {key: value for key, value in operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    return " ".join(f"{key}={value}" for key, value in shown.items())
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in columns, two spaces apart."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def run_eval(arguments: argparse.Namespace) -> int:
+    """`mmau eval`."""
+    instruction = golden.instruction(arguments.arch, arguments.instr)
+    arrays = read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"))
+    formats = {"a": instruction.a, "b": instruction.b, "c": instruction.c}
+    if instruction.scale is not None:
+        formats |= {"scale_a": instruction.scale, "scale_b": instruction.scale}
+    operands = {name: saved_bits(array, formats.get(name)) for name, array in arrays.items()}
+    d = instruction.dot(**operands, engine=arguments.engine)
+    write_npz(arguments.output, {"d": d})
+    if arguments.json:
+        print(
+            json.dumps(
+                {"arch": instruction.arch, "name": instruction.name, "results": d.size, "output": str(arguments.output)}
+            )
+        )
+    else:
+        print(f"{instruction.arch} {instruction.name}: {d.size} results in {arguments.output}")
+    return OK
+
+
+def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.NDArray[Any]:
+    """An array as it was before it was saved: .npz keeps an ml_dtypes array as raw bytes (dtype void) of its width."""
+    if operand is not None and array.dtype.kind == "V" and array.dtype.itemsize == operand.storage_bits // 8:
+        return array.view(bits_dtype(operand))
+    return array
+
+
+def run_rtl(arguments: argparse.Namespace) -> int:
+    """`mmau rtl`."""
+    from rtl import verilog
+    from rtl.verilog import port_layout
+
+    unit = chosen_unit(arguments)
+    if unit is None:
+        raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
+    top = re.sub(r"\W", "_", arguments.output.stem)
+    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
+    text = verilog(unit, top)
+    write_atomically(arguments.output, text.encode())
+    if arguments.json:
+        latency = unit.implementation.stages
+        print(json.dumps({"unit": unit.name, "output": str(arguments.output), "top": top, "latency": latency}))
+        return OK
+    print(f"{unit.name}: module {top} in {arguments.output}")
+    print("\n".join(f"  {port}" for port in port_layout(unit)))
+    return OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""Exponent maximum, alignment, accumulation and specials against golden's steps, exhaustively at small widths."""
+
+import itertools
+import random
+
+import pytest
+
+from golden.rounding import Mode
+from golden.specials import NAN, Special, combine
+from golden.steps import Term, align
+from golden.unit import ENCODINGS
+from rtl.accumulate import Accumulate
+from rtl.align import Align
+from rtl.max_exp import MaxExp
+from rtl.shapes import ExpRange, TermShape
+from rtl.specials import Specials
+from tests.rtl.simulate import outputs
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_max_exp_is_the_largest_of_every_combination(count: int) -> None:
+    ranges = [ExpRange(-3, 1), ExpRange(-2, 2), ExpRange(0, 1), ExpRange(-3, -2), ExpRange(1, 2)][:count]
+    combinations = list(itertools.product(*(range(r.low, r.high + 1) for r in ranges)))
+    component = MaxExp(ranges)
+    seen = outputs(
+        component, [{f"exp_{k}": e for k, e in enumerate(c)} for c in combinations], lambda get: get(component.e_max)
+    )
+    assert seen == [max(c) for c in combinations]
+
+
+@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("F", [1, 2, 3, 5, 9])
+def test_align_equals_golden_for_every_term_and_gap(truncation: Mode, F: int) -> None:
+    shape = TermShape(ExpRange(-9, 0), sig_bits=5, frac=3)
+    component = Align(shape, ExpRange(-9, 3), F, truncation)
+    cases = [(s, e, sig, top) for s in (0, 1) for e in range(-9, 1) for sig in range(32) for top in range(e, 4)]
+    seen = outputs(
+        component,
+        [{"term.sign": s, "term.exp": e, "term.sig": sig, "e_max": top} for s, e, sig, top in cases],
+        lambda get: (get(component.sign), get(component.aligned)),
+    )
+    for (s, e, sig, top), (sign, aligned) in zip(cases, seen, strict=True):
+        expected = align(Term(-sig if s else sig, e, shape.frac), top, F, truncation)
+        assert (-aligned if sign else aligned) == expected, (s, e, sig, top)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("widths", [(1,), (3, 2), (3, 3, 2), (2, 2, 2, 1)])
+def test_accumulate_is_exact_for_every_combination(encoding: str, widths: tuple[int, ...]) -> None:
+    total_bits = sum((1 << w) - 1 for w in widths).bit_length()
+    component = Accumulate(widths, total_bits, encoding)
+    terms = [[(s, v) for s in (0, 1) for v in range(1 << w)] for w in widths]
+    combinations = list(itertools.product(*terms))
+    inputs = [
+        {f"sign_{k}": s for k, (s, _) in enumerate(c)} | {f"aligned_{k}": v for k, (_, v) in enumerate(c)}
+        for c in combinations
+    ]
+    seen = outputs(component, inputs, lambda get: -get(component.total) if get(component.sign) else get(component.total))
+    assert seen == [sum(-v if s else v for s, v in c) for c in combinations]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_accumulate_is_exact_for_wide_terms_at_their_limits(encoding: str) -> None:
+    rng = random.Random(1)
+    widths = [27] * 16 + [26]
+    component = Accumulate(widths, sum((1 << w) - 1 for w in widths).bit_length(), encoding)
+    rows = [[(s, (1 << w) - 1) for w in widths] for s in (0, 1)]
+    rows += [
+        [(rng.getrandbits(1), rng.choice([0, 1, (1 << w) - 1, rng.getrandbits(w)])) for w in widths] for _ in range(300)
+    ]
+    inputs = [
+        {f"sign_{k}": s for k, (s, _) in enumerate(r)} | {f"aligned_{k}": v for k, (_, v) in enumerate(r)} for r in rows
+    ]
+    seen = outputs(component, inputs, lambda get: -get(component.total) if get(component.sign) else get(component.total))
+    assert seen == [sum(-v if s else v for s, v in row) for row in rows]
+
+
+def test_specials_combine_as_golden_does() -> None:
+    choices: list[Special | None] = [None, NAN, 0, 1]
+    combinations = list(itertools.product(choices, repeat=3))
+    component = Specials(3)
+    inputs = [
+        {
+            f"special_{k}.{flag}": int(special == value)
+            for k, special in enumerate(combination)
+            for flag, value in (("nan", NAN), ("pos_inf", 0), ("neg_inf", 1))
+        }
+        for combination in combinations
+    ]
+    result = component.result
+    seen = outputs(component, inputs, lambda get: (get(result.nan), get(result.pos_inf), get(result.neg_inf)))
+    for combination, flags in zip(combinations, seen, strict=True):
+        expected = combine(combination)
+        assert flags == (int(expected == NAN), int(expected == 0), int(expected == 1)), combination
