@@ -69,7 +69,22 @@ def parser() -> argparse.ArgumentParser:
     rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
     rtl_command.set_defaults(run=run_rtl)
 
-    for command in (listing, evaluate, rtl_command):
+    cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
+    add_unit_options(cosim_command)
+    cosim_command.add_argument("--all", action="store_true", help="every datapath of the catalogue")
+    cosim_command.add_argument("--vectors", type=int, default=20000, metavar="N", help="vectors of each unit (20000)")
+    cosim_command.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
+    cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
+    cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
+    cosim_command.add_argument(
+        "--dut", type=Path, action="append", metavar="FILE.v", help="your own Verilog; may be repeated"
+    )
+    cosim_command.add_argument("--top", metavar="NAME", help="its top module")
+    cosim_command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
+    cosim_command.set_defaults(run=run_cosim)
+
+    for command in (listing, evaluate, rtl_command, cosim_command):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top
 
@@ -193,6 +208,58 @@ def run_rtl(arguments: argparse.Namespace) -> int:
     print(f"{unit.name}: module {top} in {arguments.output}")
     print("\n".join(f"  {port}" for port in port_layout(unit)))
     return OK
+
+
+def run_cosim(arguments: argparse.Namespace) -> int:
+    """`mmau cosim`."""
+    import cosim
+
+    def progress(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    unit = chosen_unit(arguments)
+    if arguments.all and unit is not None:
+        raise ValueError("give either --all or one unit, not both")
+    if unit is None and (arguments.waves or arguments.dut):
+        raise ValueError("--waves and --dut go with one unit: --unit UNIT.toml, or --arch and --instr")
+    common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
+    waves = None
+    try:
+        if unit is None:
+            units = cosim.catalogue_units() if arguments.all else cosim.main_job()
+            reports = cosim.run_many(units, jobs=os.cpu_count() or 1, progress=progress, **common)
+        else:
+            waves = wave_file(unit, arguments.sim) if arguments.waves else None
+            reports = [cosim.run(unit, design=chosen_design(arguments), waves=waves, progress=progress, **common)]
+    except (cosim.MissingTool, cosim.SimulationError) as error:
+        raise ValueError(error) from error
+    passed = all(report.passed for report in reports)
+    if arguments.json:
+        print(json.dumps({"passed": passed, "seed": arguments.seed, "reports": [report.as_dict() for report in reports]}))
+    else:
+        print(cosim.summary(reports, arguments.seed))
+        if waves is not None:
+            print(f"waveform: {waves}")
+    return OK if passed else DIFFERED
+
+
+def chosen_design(arguments: argparse.Namespace) -> Any:
+    """The user's own Verilog (a `cosim.Design`), None where the unit's own datapath is meant."""
+    import cosim
+
+    if not arguments.dut:
+        if arguments.top or arguments.ports:
+            raise ValueError("--top and --ports go with --dut FILE.v")
+        return None
+    if not arguments.top:
+        raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
+    ports = cosim.load_ports(arguments.ports) if arguments.ports else {}
+    return cosim.Design(tuple(arguments.dut), arguments.top, ports)
+
+
+def wave_file(unit: golden.Unit, simulator: str) -> Path:
+    """Where `--waves` leaves the waveform of a unit."""
+    return Path(re.sub(r"[^\w.-]+", "_", unit.name) + (".vcd" if simulator == "verilator" else ".fst"))
 
 
 if __name__ == "__main__":

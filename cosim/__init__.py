@@ -1,1 +1,31 @@
-"""Co-simulation: a datapath in a simulator, checked vector by vector against the golden model."""
+"""Co-simulation: a datapath in a simulator, checked vector by vector against the golden model.
+
+    >>> import cosim, golden
+    >>> report = cosim.run(golden.load_unit("unit.toml"), vectors=20000, seed=1)   # doctest: +SKIP
+    >>> report.passed                                                              # doctest: +SKIP
+    True
+
+`run` takes one unit, `run_many` several side by side; `table` shows their reports. A design of one's own takes the place of
+the generated one with `Design`.
+"""
+
+from cosim.design import Design, load_ports
+from cosim.main_job import catalogue_units, main_job
+from cosim.report import Report, summary, table
+from cosim.runner import SIMULATORS, SimulationError, run, run_many
+from cosim.tools import MissingTool
+
+__all__ = [
+    "SIMULATORS",
+    "Design",
+    "MissingTool",
+    "Report",
+    "SimulationError",
+    "catalogue_units",
+    "load_ports",
+    "main_job",
+    "run",
+    "run_many",
+    "summary",
+    "table",
+]

@@ -112,12 +112,14 @@ class Instruction:
         a = self._matrix("A", A, self.a, (self.m, self.k), "m×k")
         b = self._matrix("B", B, self.b, (self.k, self.n), "k×n").T
         self._matrix("C", C, self.c, (self.m, self.n), "m×n")
-        if self.scale is not None and self.block_size is not None and scale_a is not None and scale_b is not None:
+        if self.scale is not None and self.block_size is not None:
             blocks = self.k // self.block_size
-            alpha = self._matrix("scale_a", scale_a, self.scale, (self.m, blocks), "m×k/K_block")
-            beta = self._matrix("scale_b", scale_b, self.scale, (blocks, self.n), "k/K_block×n").T
-            scale_a = np.broadcast_to(alpha[:, None, :], (self.m, self.n, blocks))
-            scale_b = np.broadcast_to(beta[None, :, :], (self.m, self.n, blocks))
+            if scale_a is not None:
+                alpha = self._matrix("scale_a", scale_a, self.scale, (self.m, blocks), "m×k/K_block")
+                scale_a = np.broadcast_to(alpha[:, None, :], (self.m, self.n, blocks))
+            if scale_b is not None:
+                beta = self._matrix("scale_b", scale_b, self.scale, (blocks, self.n), "k/K_block×n").T
+                scale_b = np.broadcast_to(beta[None, :, :], (self.m, self.n, blocks))
         a_rows = np.broadcast_to(a[:, None, :], shape)
         b_rows = np.broadcast_to(b[None, :, :], shape)
         return self.dot(a_rows, b_rows, C, scale_a, scale_b, engine)

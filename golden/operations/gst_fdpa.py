@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from golden.checks import check_int
-from golden.formats import Decoded, Format
+from golden.formats import Cls, Decoded, Format
 from golden.operations.base import MAX_LENGTH, format_of
 from golden.operations.blocks import check_block
 from golden.operations.t_fdpa import TruncatedFDPA
+from golden.specials import NAN, Special, product_special
 from golden.steps import Term, signed_sig
 
 
@@ -46,6 +47,16 @@ class GSTFDPA(TruncatedFDPA):
     @property
     def block_size(self) -> int:
         return self.K_block
+
+    def special(
+        self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
+    ) -> Special | None:
+        """As in T-FDPA, and an infinite product under a zero scale is 0·∞ too."""
+        for k, pair in enumerate(zip(x, y, strict=True)):
+            block = k // self.K_block
+            if product_special(*pair) is not None and Cls.ZERO in (alpha[block].cls, beta[block].cls):
+                return NAN
+        return super().special(x, y, z, alpha, beta)
 
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]

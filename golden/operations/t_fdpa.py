@@ -8,7 +8,7 @@ from golden.conversion import conversion
 from golden.formats import Cls, Decoded, Format
 from golden.operations.base import Operation, check_e_zero, check_fraction, check_length, check_truncation
 from golden.rounding import Mode
-from golden.specials import encode_special, nvidia_nan, sum_special
+from golden.specials import Special, encode_special, nvidia_nan, sum_special
 from golden.steps import Term, accumulate, addend, align, decode, max_exp, multiply
 
 
@@ -59,7 +59,7 @@ class TruncatedFDPA(Operation):
         x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
         alpha = decode(self.scale_format, scale_a) if self.scale_format else []
         beta = decode(self.scale_format, scale_b) if self.scale_format else []
-        special = sum_special(x, y, z, (*alpha, *beta))
+        special = self.special(x, y, z, alpha, beta)
         if special is not None:
             return encode_special(special, self.d, nvidia_nan(self.d))
         # 1. exact terms; one without a significand has exponent e_zero
@@ -71,6 +71,12 @@ class TruncatedFDPA(Operation):
         # 4. convert; a zero of either sign becomes +0
         d = conversion(self.rho).encode(total, e_max - self.F)
         return 0 if self.d.decode(d).cls is Cls.ZERO else d
+
+    def special(
+        self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
+    ) -> Special | None:
+        """What the sum comes to where a term is not finite, None where all are."""
+        return sum_special(x, y, z, (*alpha, *beta))
 
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]

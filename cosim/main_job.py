@@ -1,0 +1,41 @@
+"""Which units are co-simulated: those of the main job (`make cosim`), or all that the catalogue knows."""
+
+import golden
+import rtl
+from golden import Implementation, Operation, Unit
+
+_FP4, _FP6 = "tcgen05.m64n8k32.kind::f8f6f4.f32.e2m1.e2m1", "tcgen05.m64n8k32.kind::f8f6f4.f32.e3m2.e2m3"
+
+_UNITS: tuple[tuple[str, str, str, int], ...] = (
+    ("sm_70", "mma.m8n8k4.f32.f16.f16.f32", "sign-magnitude", 0),
+    ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", "twos-complement", 2),
+    ("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", "ones-complement", 0),
+    ("sm_90", "mma.m16n8k16.f32.f16.f16.f32", "sign-magnitude", 4),
+    ("sm_90", "mma.m16n8k16.f32.bf16.bf16.f32", "twos-complement", 0),
+    ("sm_90", "mma.m16n8k16.f16.f16.f16.f16", "sign-magnitude", 1),
+    ("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3", "twos-complement", 3),
+    ("sm_100", _FP6, "sign-magnitude", 8),
+    ("sm_100", _FP4, "ones-complement", 0),
+)
+"""Architecture, instruction, encoding, pipeline stages: every published kind of T-FDPA, and every way to build one."""
+
+
+def catalogue_units() -> list[Unit]:
+    """Every distinct operation of the catalogue that has a datapath, named after the first instruction that uses it."""
+    units: dict[Operation, Unit] = {}
+    for entry in golden.instructions():
+        if type(entry.operation) in rtl.DATAPATHS:
+            units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
+    return list(units.values())
+
+
+def main_job() -> list[Unit]:
+    """The units of the main job, one step of an instruction each."""
+    return [
+        Unit(
+            name=f"{arch} {name}",
+            operation=golden.instruction(arch, name).operation,
+            implementation=Implementation(encoding=encoding, stages=stages),
+        )
+        for arch, name, encoding, stages in _UNITS
+    ]

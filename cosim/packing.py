@@ -1,0 +1,17 @@
+"""Bit patterns as the simulator takes them: one integer a port, element k in bits [k·w, (k+1)·w)."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from golden.formats import Format
+
+
+def packed(codes: npt.NDArray[Any], operand: Format) -> list[int]:
+    """One integer a row of codes [rows, elements]."""
+    rows, elements = codes.shape
+    little_endian = np.ascontiguousarray(codes, codes.dtype.newbyteorder("<"))
+    bits = np.unpackbits(little_endian.view(np.uint8).reshape(rows, elements, -1), axis=2, bitorder="little")
+    lanes = np.packbits(bits[:, :, : operand.width].reshape(rows, -1), axis=1, bitorder="little")
+    return [int.from_bytes(lane.tobytes(), "little") for lane in lanes]

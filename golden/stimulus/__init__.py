@@ -1,0 +1,19 @@
+"""Seeded operand vectors for any dot-product-accumulate, shared by co-simulation, silicon tests and probing.
+
+    >>> from golden.formats import FP16, FP32
+    >>> from golden.stimulus import OperandShape, generate
+    >>> stimulus = generate(OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8), count=1000, seed=1)
+    >>> stimulus.operands.a.shape
+    (1000, 8)
+
+Six classes of random inputs (`CLASSES`) and directed corners (`CORNERS`); `Stimulus.label` says which made a row. The
+generators know formats and lengths only, never an operation's parameters: exponent gaps are swept, so that the edges of
+any alignment and any e_zero are met.
+"""
+
+from golden.stimulus.classes import CLASSES
+from golden.stimulus.corners import CORNERS
+from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
+from golden.stimulus.shape import Operands, OperandShape, Stimulus
+
+__all__ = ["CLASSES", "CORNERS", "NAMES", "OperandShape", "Operands", "Stimulus", "chunks", "complete_rows", "generate"]

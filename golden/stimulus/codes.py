@@ -1,0 +1,109 @@
+"""Bit patterns, many at a time: numbers put together from sign, exponent and fraction, and the landmarks of a format."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from golden.arrays import BitArray, bits_dtype
+from golden.formats import Format
+
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def lowest_lead(operand: Format) -> int:
+    """Exponent of the leading bit of the smallest positive number, subnormals included."""
+    return operand.e_min - operand.man_bits if operand.subnormals else operand.e_min
+
+
+def number(operand: Format, sign: npt.NDArray[Any], lead: npt.NDArray[Any], frac: npt.NDArray[Any] | int = 0) -> BitArray:
+    """Codes of (−1)^sign · 2^lead · (1 + frac/2^man_bits), never special.
+
+    Args:
+        sign: 0 or 1; without effect in unsigned formats.
+        lead: exponent of the leading bit (exponent value), clipped to the format's range; below e_min the code is a
+            subnormal and loses the low bits of frac.
+        frac: 0 … 2^man_bits − 1. A result above the largest finite number becomes that.
+    """
+    lead = np.clip(np.asarray(lead, np.int64), lowest_lead(operand), operand.e_max)
+    sig = np.asarray(frac, np.int64) | (1 << operand.man_bits)
+    below = np.maximum(operand.e_min - lead, 0)
+    normal = ((lead + operand.bias) << operand.man_bits) + (sig - (1 << operand.man_bits))
+    field = np.where(below > 0, sig >> below, normal)
+    field = np.minimum(field, operand.max_finite >> operand.pad_bits)
+    code = field.astype(np.uint64) << np.uint64(operand.pad_bits)
+    if operand.signed:
+        code = code | (np.asarray(sign, np.uint64) << np.uint64(operand.width - 1))
+    return code.astype(bits_dtype(operand))
+
+
+def zeros(operand: Format, sign: npt.NDArray[Any]) -> BitArray:
+    """+0 and −0 by sign; +0 where the format has no −0."""
+    choices = np.array([0, operand.negative_zero], bits_dtype(operand))
+    return choices[np.asarray(sign, np.int64)]
+
+
+def uniform_codes(rng: np.random.Generator, operand: Format, shape: tuple[int, ...]) -> BitArray:
+    """Every bit pattern equally likely."""
+    return rng.integers(0, operand.codes, shape, dtype=np.uint64).astype(bits_dtype(operand))
+
+
+def fractions(rng: np.random.Generator, operand: Format, shape: tuple[int, ...]) -> IntArray:
+    """Fractions for `number`, a row all of one kind: even odds for random, sparse, dense, and all zero or all ones."""
+    ones = (1 << operand.man_bits) - 1
+    first = rng.integers(0, ones, shape, dtype=np.int64, endpoint=True)
+    second = rng.integers(0, ones, shape, dtype=np.int64, endpoint=True)
+    kind = rng.integers(0, 5, (shape[0],) + (1,) * (len(shape) - 1))
+    return np.select([kind == 0, kind == 1, kind == 2, kind == 3], [first, first & second, first | second, 0 * first], ones)
+
+
+def signs(rng: np.random.Generator, shape: tuple[int, ...]) -> IntArray:
+    """0 or 1: a quarter of the rows all plus, a quarter all minus, the others mixed."""
+    mixed = rng.integers(0, 2, shape, dtype=np.int64)
+    kind = rng.integers(0, 4, (shape[0],) + (1,) * (len(shape) - 1))
+    return np.select([kind == 0, kind == 1], [0 * mixed, 0 * mixed + 1], mixed)
+
+
+def sign_bit(operand: Format) -> int:
+    """The top bit of a code, which is a sign wherever the format has one (ue4m3 ignores it)."""
+    return operand.codes >> 1
+
+
+def finite_landmarks(operand: Format) -> list[int]:
+    """Codes of both signs of zero, the smallest and largest subnormal, the smallest normal number, one, the largest."""
+    if not operand.subnormals:
+        return [0, operand.bias, operand.max_finite]
+    smallest_normal = 1 << operand.man_bits
+    fields = (1, smallest_normal - 1, smallest_normal)
+    magnitudes = [field << operand.pad_bits for field in fields] + [operand.encode(1), operand.max_finite]
+    negative = [magnitude | sign_bit(operand) for magnitude in magnitudes]
+    return list(dict.fromkeys([0, operand.negative_zero, *magnitudes, *negative]))
+
+
+def infinities(operand: Format) -> list[int]:
+    """Codes of +Inf and −Inf; where low bits are ignored, also with those bits set. Empty where the format has none."""
+    if operand.infinity is None:
+        return []
+    payloads = {0, (1 << operand.pad_bits) - 1}
+    return [operand.signed_infinity(sign) | payload for sign in (0, 1) for payload in sorted(payloads)]
+
+
+def nans(operand: Format) -> list[int]:
+    """Codes of quiet NaNs, and in IEEE formats of the NaNs with the lowest payload, of both signs."""
+    if operand.nan is None:
+        return []
+    codes = [operand.nan]
+    if operand.infinity is not None:
+        codes.append(operand.infinity + (1 << operand.pad_bits))
+    return list(dict.fromkeys(codes + [code | sign_bit(operand) for code in codes]))
+
+
+def landmarks(operand: Format) -> list[int]:
+    """Every code at which a format changes its behaviour: finite ones, infinities, NaNs."""
+    return finite_landmarks(operand) + infinities(operand) + nans(operand)
+
+
+def pick(rng: np.random.Generator, codes: list[int], operand: Format, shape: tuple[int, ...]) -> BitArray:
+    """One of the codes for each element."""
+    return np.array(codes, bits_dtype(operand))[rng.integers(0, len(codes), shape)]

@@ -1,0 +1,33 @@
+"""Rows of operands through the reference engine."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+import golden
+from tests.golden.inputs import Operands
+
+
+def reference(model: golden.Unit | golden.Instruction, rows: Sequence[Operands]) -> list[int]:
+    """The reference engine's codes of d, one a row."""
+    operation = model.operation
+    a, b = (model.a, model.b) if isinstance(model, golden.Instruction) else (operation.a, operation.b)
+    kinds = (a, b, operation.c, operation.scale_format, operation.scale_format)
+    arrays = [
+        None if kind is None else np.array(column, f"uint{kind.storage_bits}")
+        for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)
+    ]
+    return [int(code) for code in model.dot(*arrays, engine="reference")]  # type: ignore[arg-type]
+
+
+def unit(operation: golden.Operation) -> golden.Unit:
+    """The operation as a unit."""
+    return golden.Unit(name="unit", operation=operation)
+
+
+def distinct_instructions() -> list[golden.Instruction]:
+    """One instruction, the first, for each distinct arithmetic of every architecture."""
+    seen: dict[object, golden.Instruction] = {}
+    for instruction in golden.instructions():
+        seen.setdefault((instruction.arch, instruction.operation, instruction.chain, instruction.k), instruction)
+    return list(seen.values())

@@ -1,0 +1,98 @@
+"""Hypothesis strategies: operations with any parameters their rules allow, and operands for them."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+import golden
+from tests.golden.inputs import Operands, operands
+
+MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1")
+ACCUMULATORS = ("fp32", "fp16", "bf16")
+RHO = (*(f"{mode}-{d}" for mode in ("RZ", "RNE", "RD", "RU") for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
+LENGTHS = st.integers(1, 9) | st.sampled_from((16, 32))
+FRACTIONS = st.integers(1, 40) | st.integers(10, 27)
+E_ZERO = st.sampled_from((-139, -133, -132, -131, -21, -20, -19)) | st.integers(-170, 60) | st.sampled_from((-1024, 1024))
+PAIR = {"a": st.sampled_from(MULTIPLICANDS), "b": st.sampled_from(MULTIPLICANDS)}
+TRUNCATED = {
+    "c": st.sampled_from(ACCUMULATORS),
+    "F": FRACTIONS,
+    "rho": st.sampled_from(RHO),
+    "e_zero": E_ZERO,
+    "truncation": st.sampled_from(("RZ", "RZ", "RD")),
+}
+
+
+@st.composite
+def gst_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """G divides L and K_block; of L and K_block one divides the other."""
+    G = draw(st.sampled_from((1, 2, 3, 4, 8)))
+    small = G * draw(st.integers(1, 3))
+    large = small * draw(st.integers(1, 3))
+    L, K_block = draw(st.sampled_from(((small, large), (large, small))))
+    return {"G": G, "L": L, "K_block": K_block}
+
+
+@st.composite
+def st_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """L and K_block, one a multiple of the other."""
+    small = draw(st.integers(1, 6))
+    large = small * draw(st.integers(1, 4))
+    L, K_block = draw(st.sampled_from(((small, large), (large, small))))
+    return {"L": L, "K_block": K_block}
+
+
+@st.composite
+def same_formats(draw: st.DrawFn, names: tuple[str, ...], operands: str) -> dict[str, Any]:
+    """One format for all the named operands."""
+    return dict.fromkeys(operands, draw(st.sampled_from(names)))
+
+
+def keys(*parts: st.SearchStrategy[dict[str, Any]], **single: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """The keys of all parts and the single ones, in one table."""
+    return st.tuples(*parts, st.fixed_dictionaries(single)).map(
+        lambda tables: {k: v for table in tables for k, v in table.items()}
+    )
+
+
+ROUNDED = keys(
+    **PAIR, c=st.just("fp32"), L=LENGTHS, F=FRACTIONS, F2=FRACTIONS, rho=st.sampled_from(RHO),
+    truncation=st.sampled_from(("RD", "RD", "RZ")),
+)  # fmt: skip
+
+KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+    "FMA": same_formats(("fp32", "fp64"), "abc"),
+    "FTZ-AddMul": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), P=st.sampled_from((1, 2, 4, 8))),
+    "E-FDPA": keys(**PAIR, c=st.sampled_from(ACCUMULATORS), L=LENGTHS, rho=st.sampled_from(RHO)),
+    "T-FDPA": keys(**PAIR, **TRUNCATED, L=LENGTHS),
+    "ST-FDPA": keys(st_keys(), **PAIR, **TRUNCATED),
+    "GST-FDPA": keys(gst_keys(), **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
+    "TR-FDPA": ROUNDED,
+    "GTR-FDPA": ROUNDED,
+}
+
+
+def operations(name: str) -> st.SearchStrategy[golden.Operation]:
+    """Any operation of that name."""
+    return KEYS[name].map(lambda table: golden.OPERATIONS[name](**table))
+
+
+def products(draw: st.DrawFn, operation: golden.Operation) -> int:
+    """K: one step shorter than L where that keeps its rules, one step, or a chain of two or three.
+
+    A TR-FDPA whose ρ is not fp32 cannot run twice, for its c is fp32.
+    """
+    L = operation.length
+    if operation.name in ("TR-FDPA", "GTR-FDPA") and operation.d is not operation.c:
+        return L
+    if operation.name in ("T-FDPA", "E-FDPA") and draw(st.integers(0, 3)) == 0:
+        return draw(st.integers(1, L))
+    return L * draw(st.sampled_from((1, 1, 1, 2, 3)))
+
+
+@st.composite
+def cases(draw: st.DrawFn, name: str) -> tuple[golden.Operation, Operands]:
+    """An operation of that name and operands for it."""
+    operation = draw(operations(name))
+    K = products(draw, operation)
+    return operation, operands(draw(st.randoms(use_true_random=False)), operation, K)

@@ -1,0 +1,195 @@
+"""Operands of `.dot` as arrays: dtypes, kinds in and out, shapes, codes, scales, engines."""
+
+import re
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import golden
+
+HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+FP6 = golden.instruction("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m3.e3m2.f32")
+NVFP4 = golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3")
+
+FLOATS: dict[str, type] = {
+    "fp64": np.float64, "fp32": np.float32, "tf32": np.float32, "fp16": np.float16, "bf16": ml_dtypes.bfloat16,
+    "e5m2": ml_dtypes.float8_e5m2, "e4m3": ml_dtypes.float8_e4m3fn, "e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
+    "e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "e3m2": ml_dtypes.float6_e3m2fn, "e2m3": ml_dtypes.float6_e2m3fn,
+    "e2m1": ml_dtypes.float4_e2m1fn, "ue8m0": ml_dtypes.float8_e8m0fnu, "ue4m3": ml_dtypes.float8_e4m3fn,
+}  # fmt: skip
+
+EVERY_FORMAT = [
+    ("gfx90a", "v_mfma_f64_4x4x4f64"),
+    ("gfx908", "v_mfma_f32_4x4x1f32"),
+    ("sm_80", "mma.m16n8k4.f32.tf32.tf32.f32"),
+    ("sm_70", "mma.m8n8k4.f32.f16.f16.f16"),
+    ("sm_80", "mma.m16n8k8.f16.f16.f16.f16"),
+    ("gfx90a", "v_mfma_f32_4x4x4bf16_1k"),
+    ("sm_90", "wgmma.m64n8k32.f16.e4m3.e5m2"),
+    ("sm_90", "mma.m16n8k32.f32.e4m3.e5m2.f32"),
+    ("gfx942", "v_mfma_f32_32x32x16_bf8_fp8"),
+    ("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m3.e3m2.f32"),
+    ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e5m2.e2m1.f32.ue8m0"),
+    ("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
+]
+
+
+def random_bits(instruction: golden.Instruction, lead: tuple[int, ...]) -> list[Any]:
+    """Bit patterns of every operand, scales included, None where there is none."""
+    rng = np.random.default_rng(5)
+    K, block_size = instruction.k, instruction.block_size
+    shapes = [(*lead, K), (*lead, K), lead] + [(*lead, K // block_size) if block_size else None] * 2
+    kinds = (instruction.a, instruction.b, instruction.c, instruction.scale, instruction.scale)
+    return [
+        None if f is None else rng.integers(0, f.codes, shape, np.uint64).astype(f"uint{f.storage_bits}")
+        for f, shape in zip(kinds, shapes, strict=True)
+    ]
+
+
+def as_floats(bits: list[Any], instruction: golden.Instruction) -> list[Any]:
+    kinds = (instruction.a, instruction.b, instruction.c, instruction.scale, instruction.scale)
+    return [None if f is None else x.view(FLOATS[f.name]) for f, x in zip(kinds, bits, strict=True)]
+
+
+@pytest.mark.parametrize(("arch", "name"), EVERY_FORMAT)
+def test_floats_are_taken_by_their_bits_and_results_come_as_c_came(arch: str, name: str):
+    instruction = golden.instruction(arch, name)
+    bits = random_bits(instruction, (40,))
+    floats = as_floats(bits, instruction)
+    from_bits = instruction.dot(*bits, engine="reference")
+    from_floats = instruction.dot(*floats, engine="reference")
+    assert from_bits.dtype == f"uint{instruction.d.storage_bits}"
+    assert from_floats.dtype == FLOATS[instruction.d.name]
+    assert (from_floats.view(from_bits.dtype) == from_bits).all()
+    a, b, c, scale_a, scale_b = bits
+    mixed = instruction.dot(a, floats[1], c, scale_a, floats[4], engine="reference")
+    assert mixed.dtype == from_bits.dtype
+    assert (mixed == from_bits).all()
+    assert (instruction.dot(a, b, floats[2], scale_a, scale_b, engine="reference").view(from_bits.dtype) == from_bits).all()
+
+
+@pytest.mark.parametrize("lead", [(), (1,), (0,), (3, 5), (2, 0, 4)], ids=str)
+def test_shape_of_the_result_is_that_of_c(lead: tuple[int, ...]):
+    for instruction in (HOPPER, NVFP4):
+        operands = random_bits(instruction, lead)
+        d = instruction.dot(*operands, engine="reference")
+        assert (d.shape, d.dtype) == (lead, np.dtype(np.uint32))
+        flat = [None if x is None else x.reshape(-1, *x.shape[len(lead) :]) for x in operands]
+        for row, code in enumerate(d.ravel()):
+            assert code == instruction.dot(*(None if x is None else x[row] for x in flat), engine="reference")
+
+
+def test_operands_that_are_views_or_scalars_are_taken_as_they_are():
+    a, b, c, *_ = random_bits(HOPPER, (6,))
+    expected = HOPPER.dot(a, b, c, engine="reference")
+    wide = np.repeat(a, 2, axis=1)[:, ::2]
+    assert (HOPPER.dot(wide, np.asfortranarray(b), c[::-1][::-1], engine="reference") == expected).all()
+    assert HOPPER.dot(a[0], b[0], np.uint32(c[0]), engine="reference") == expected[0]
+    read_only = np.broadcast_to(a[0], (6, 16))
+    assert (
+        HOPPER.dot(read_only, b, c, engine="reference") == HOPPER.dot(np.array(read_only), b, c, engine="reference")
+    ).all()
+
+
+def test_operands_are_not_changed():
+    operands = random_bits(NVFP4, (4,))
+    before = [x.copy() for x in operands]
+    NVFP4.dot(*operands, engine="reference")
+    assert all((x == y).all() for x, y in zip(operands, before, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("a", np.zeros((2, 16), np.int16), "a must have dtype uint16 or float16 for fp16, got int16"),
+        ("a", np.zeros((2, 16), ml_dtypes.bfloat16), "a must have dtype uint16 or float16 for fp16, got bfloat16"),
+        ("a", np.zeros((2, 16), ">u2"), "a must have dtype uint16 or float16 for fp16, got >u2"),
+        ("b", np.zeros((2, 16), ">f2"), "b must have dtype uint16 or float16 for fp16, got >f2"),
+        ("b", np.zeros((2, 16), object), "b must have dtype uint16 or float16 for fp16, got object"),
+        ("b", np.zeros((2, 16), bool), "b must have dtype uint16 or float16 for fp16, got bool"),
+        ("c", np.zeros(2, np.int64), "c must have dtype uint32 or float32 for fp32, got int64"),
+        ("c", np.zeros(2, np.float64), "c must have dtype uint32 or float32 for fp32, got float64"),
+        ("a", [[0] * 16] * 2, "a must be a NumPy array of uint16 or float16, got list"),
+        ("c", 0, "c must be a NumPy array of uint32 or float32, got int"),
+        ("c", None, "c must be a NumPy array of uint32 or float32, got NoneType"),
+    ],
+)
+def test_dtype_wrong(key: str, value: Any, message: str):
+    operands = dict(zip("abc", random_bits(HOPPER, (2,)), strict=False)) | {key: value}
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        HOPPER.dot(**operands)
+
+
+@pytest.mark.parametrize(
+    ("key", "shape", "message"),
+    [
+        ("a", (2, 8), "a must have shape (2, 16) (the last axis is K), got (2, 8)"),
+        ("b", (1, 16), "b must have shape (2, 16) (that of a), got (1, 16)"),
+        ("b", (16,), "b must have shape (2, 16) (that of a), got (16,)"),
+        ("c", (1,), "c must have shape (2,) (that of a without K), got (1,)"),
+        ("c", (2, 1), "c must have shape (2,) (that of a without K), got (2, 1)"),
+        ("a", (), "a must have shape (16,) (the last axis is K), got ()"),
+    ],
+)
+def test_shape_wrong(key: str, shape: tuple[int, ...], message: str):
+    operands = dict(zip("abc", random_bits(HOPPER, (2,)), strict=False))
+    operands[key] = np.zeros(shape, operands[key].dtype)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        HOPPER.dot(**operands)
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "message"),
+    [
+        ("a", 64, "a: e2m3 codes are 0 … 0x3f, got 0x40"),
+        ("b", 255, "b: e3m2 codes are 0 … 0x3f, got 0xff"),
+    ],
+)
+def test_code_out_of_range(key: str, code: int, message: str):
+    operands = dict(zip("abc", random_bits(FP6, (2,)), strict=False))
+    operands[key] = operands[key].copy()
+    operands[key][1, 7] = code
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        FP6.dot(**operands)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"scale_a": None}, ValueError, "scale_a is missing: GST-FDPA takes one ue4m3 scale a block"),
+        ({"scale_b": None}, ValueError, "scale_b is missing: GST-FDPA takes one ue4m3 scale a block"),
+        (
+            {"scale_a": np.zeros((2, 2), np.uint8)}, ValueError,
+            "scale_a must have shape (2, 4) (one scale for every 16 elements), got (2, 2)",
+        ),
+        (
+            {"scale_b": np.zeros((2, 4), ml_dtypes.float8_e8m0fnu)}, TypeError,
+            "scale_b must have dtype uint8 or float8_e4m3fn for ue4m3, got float8_e8m0fnu",
+        ),
+    ],
+)  # fmt: skip
+def test_scales_wrong(changed: dict[str, Any], error: type[Exception], message: str):
+    operands = dict(zip(("a", "b", "c", "scale_a", "scale_b"), random_bits(NVFP4, (2,)), strict=True)) | changed
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        NVFP4.dot(**operands)
+
+
+@pytest.mark.parametrize("key", ["scale_a", "scale_b"])
+def test_scales_superfluous(key: str):
+    a, b, c, *_ = random_bits(HOPPER, (2,))
+    with pytest.raises(ValueError, match=rf"^{key} must be absent: T-FDPA has no scales$"):
+        HOPPER.dot(a, b, c, **{key: np.zeros((2, 1), np.uint8)})
+
+
+@pytest.mark.parametrize("engine", ["fast", "", 3])
+def test_engine_unknown(engine: Any):
+    a, b, c, *_ = random_bits(HOPPER, (2,))
+    with pytest.raises(ValueError, match=rf"^engine must be one of [\w, ]+; got {engine!r}$"):
+        HOPPER.dot(a, b, c, engine=engine)
+
+
+def test_engine_none_gives_the_reference_result():
+    a, b, c, *_ = random_bits(HOPPER, (50,))
+    assert (HOPPER.dot(a, b, c) == HOPPER.dot(a, b, c, engine="reference")).all()

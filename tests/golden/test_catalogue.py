@@ -1,0 +1,250 @@
+"""The catalogue: which instructions there are, what they are made of, and what their names, errors and calls say."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.catalogue import marketing_names
+from golden.chain import ConvertedChain
+from tests.shared_data import needs_vectors, vector_sets
+
+FP8 = ("e4m3", "e5m2")
+MXFP8, NVFP4 = "mma.m16n8k32.kind::mxf8f6f4", "mma.m16n8k64.kind::mxf4nvf4"
+ARCHITECTURES = (
+    "sm_70, Volta, sm_75, Turing, sm_80, Ampere, sm_89, Ada Lovelace, Ada, sm_90, Hopper, sm_100, Blackwell, sm_120, "
+    "RTX Blackwell, gfx908, CDNA1, gfx90a, CDNA2, gfx942, CDNA3"
+)
+WGMMA_TYPES = {
+    "k8": ("f32.tf32.tf32",),
+    "k16": ("f32.f16.f16", "f32.bf16.bf16", "f16.f16.f16"),
+    "k32": tuple(f"{d}.{a}.{b}" for d in ("f32", "f16") for a in FP8 for b in FP8),
+}
+
+
+@needs_vectors
+def test_every_instruction_of_the_vectors_is_in_the_catalogue():
+    names = {(i.arch, i.name) for i in golden.instructions()}
+    missing = [(v.arch, v.name) for v in vector_sets() if (v.arch, v.name) not in names]
+    assert missing == []
+
+
+def test_count_by_architecture():
+    """Those of the vectors (326), the N and M variants, and eight FP8 mma.sync each on sm_90 and sm_100.
+
+    wgmma: 12 type rows × 31 more N. tcgen05, unscaled: 54 rows × (31 more N + 32 of M = 128); scaled: 29 rows × 31.
+    """
+    assert Counter(i.arch for i in golden.instructions()) == {
+        "sm_70": 3,
+        "sm_75": 5,
+        "sm_80": 9,
+        "sm_89": 25,
+        "sm_90": 24 + 12 * 31 + 8,
+        "sm_100": 92 + 54 * (31 + 32) + 29 * 31 + 8,
+        "sm_120": 104,
+        "gfx908": 15,
+        "gfx90a": 22,
+        "gfx942": 27,
+    }
+    assert [len(golden.instructions(arch)) for arch in ("sm_70", "Volta", "CDNA3")] == [3, 3, 27]
+
+
+def test_names_are_unique_within_an_architecture():
+    assert max(Counter((i.arch, i.name) for i in golden.instructions()).values()) == 1
+
+
+@pytest.mark.parametrize("n", range(8, 257, 8))
+def test_wgmma_of_every_n_has_the_arithmetic_of_n8(n: int):
+    for k, types in WGMMA_TYPES.items():
+        for suffix in types:
+            variant = golden.instruction("sm_90", f"wgmma.m64n{n}{k}.{suffix}")
+            sibling = golden.instruction("sm_90", f"wgmma.m64n8{k}.{suffix}")
+            assert (variant.operation, variant.chain, variant.k) == (sibling.operation, sibling.chain, sibling.k)
+            assert (variant.m, variant.n, f"k{variant.k}") == (64, n, k)
+
+
+def tcgen05_tails() -> list[tuple[str, str]]:
+    """What follows the shape's N, with the shape's M, of every tcgen05 entry of n8."""
+    pattern = re.compile(r"tcgen05\.m(64|128)n8(k.*)")
+    return [match.groups() for i in golden.instructions("sm_100") if (match := pattern.fullmatch(i.name))]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("n", range(8, 257, 8))
+def test_tcgen05_of_every_m_and_n_has_the_arithmetic_of_n8(n: int):
+    tails = tcgen05_tails()
+    assert Counter(m for m, _ in tails) == {"64": 54, "128": 54 + 29}
+    assert {tail for m, tail in tails if m == "64"} == {tail for _, tail in tails if ".block" not in tail}
+    for m, tail in tails:
+        variant = golden.instruction("sm_100", f"tcgen05.m{m}n{n}{tail}")
+        sibling = golden.instruction("sm_100", f"tcgen05.m{128 if '.block' in tail else 64}n8{tail}")
+        assert (variant.operation, variant.chain, variant.k) == (sibling.operation, sibling.chain, sibling.k)
+        assert (variant.m, variant.n) == (int(m), n)
+
+
+@pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
+def test_fp8_mma_sync_runs_as_fp16_work(arch: str):
+    for d in ("f32", "f16"):
+        for a in FP8:
+            for b in FP8:
+                i = golden.instruction(arch, f"mma.m16n8k32.{d}.{a}.{b}.{d}")
+                assert isinstance(i.chain, ConvertedChain)
+                assert i.chain.order == {"f16": "pairs-of-four", "f32": "even-odd"}[d]
+                assert (i.a.name, i.b.name) == (a, b)
+                assert i.operation.parameters() == {
+                    "a": "fp16",
+                    "b": "fp16",
+                    "c": {"f16": "fp16", "f32": "fp32"}[d],
+                    "L": 16,
+                    "F": 25,
+                    "rho": {"f16": "RNE-FP16", "f32": "RZ-FP32"}[d],
+                    "e_zero": {"f16": -21, "f32": -133}[d],
+                    "truncation": "RZ",
+                }
+                assert i.note != ""
+                assert i.evidence == ("third-party" if a == b and (arch, d) != ("sm_90", "f32") else "inferred")
+
+
+@needs_vectors
+def test_evidence_of_every_entry():
+    """The authors of paper 000 validated what the vectors hold; a recording says more, an inference less."""
+    validated = {(v.arch, v.name) for v in vector_sets()}
+    for i in golden.instructions():
+        assert i.evidence in ("recorded", "third-party", "published", "inferred")
+        assert (i.evidence == "published") <= ((i.arch, i.name) in validated), i.name
+        assert ((i.arch, i.name) in validated) <= (i.evidence != "inferred"), i.name
+
+
+@pytest.mark.parametrize(
+    ("spelling", "arch"),
+    [
+        ("Volta", "sm_70"), ("Turing", "sm_75"), ("Ampere", "sm_80"), ("Ada Lovelace", "sm_89"), ("Ada", "sm_89"),
+        ("Hopper", "sm_90"), ("Blackwell", "sm_100"), ("RTX Blackwell", "sm_120"), ("CDNA1", "gfx908"),
+        ("CDNA2", "gfx90a"), ("CDNA3", "gfx942"), ("cdna 3", "gfx942"), ("SM90", "sm_90"), ("gfx90a", "gfx90a"),
+    ],
+)  # fmt: skip
+def test_architecture_by_marketing_name(spelling: str, arch: str):
+    assert golden.architecture(spelling) == arch
+    assert golden.instructions(spelling) == golden.instructions(arch)
+
+
+def test_marketing_names_of_an_architecture():
+    assert marketing_names("sm_89") == ("Ada Lovelace", "Ada")
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("sm_91", " (did you mean 'sm_90' or 'sm_89' or 'sm_120'?)"),
+        ("hoper", " (did you mean 'Hopper' or 'Ampere'?)"),
+        ("tpu", ""),
+        (7, ""),
+    ],
+)
+def test_architecture_unknown(name: Any, hint: str):
+    message = f"architecture must be one of {ARCHITECTURES}; got {name!r}{hint}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        golden.instruction(name, "mma.m8n8k4.f64.f64.f64.f64")
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "message"),
+    [
+        (
+            "sm_90", "mma.m16n8k16.f32.f16.f16.f16",
+            "sm_90 instruction 'mma.m16n8k16.f32.f16.f16.f16' is not one of the 404 known (did you mean "
+            "'mma.m16n8k16.f32.f16.f16.f32' or 'mma.m16n8k16.f16.f16.f16.f16' or 'mma.m16n8k8.f32.f16.f16.f32'?)",
+        ),
+        (
+            "Volta", "zzz",
+            "sm_70 instruction must be one of mma.m8n8k4.f32.f16.f16.f32, mma.m8n8k4.f32.f16.f16.f16, "
+            "mma.m8n8k4.f16.f16.f16.f16; got 'zzz'",
+        ),
+        ("sm_90", None, "sm_90 instruction None is not one of the 404 known"),
+    ],
+)  # fmt: skip
+def test_instruction_unknown(arch: str, name: Any, message: str):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        golden.instruction(arch, name)
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "shape", "formats", "block_size"),
+    [
+        ("sm_90", "mma.m16n8k16.f32.f16.f16.f32", (16, 8, 16), "fp16 fp16 fp32 fp32 None", None),
+        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", (8, 8, 4), "fp16 fp16 fp16 fp32 None", None),
+        ("sm_90", "wgmma.m64n24k32.f16.e4m3.e5m2", (64, 24, 32), "e4m3 e5m2 fp16 fp16 None", None),
+        ("sm_100", "tcgen05.m128n256k32.kind::f8f6f4.f32.e3m2.e2m1", (128, 256, 32), "e3m2 e2m1 fp32 fp32 None", None),
+        ("sm_120", f"{NVFP4}.block16.f32.e2m1.e2m1.f32.ue4m3", (16, 8, 64), "e2m1 e2m1 fp32 fp32 ue4m3", 16),
+        ("sm_120", f"{MXFP8}.block32.f32.e5m2.e2m3.f32.ue8m0", (16, 8, 32), "e5m2 e2m3 fp32 fp32 ue8m0", 32),
+        ("gfx942", "v_mfma_f32_32x32x16_bf8_fp8", (32, 32, 16), "e5m2fnuz e4m3fnuz fp32 fp32 None", None),
+        ("gfx942", "v_mfma_f32_16x16x8_xf32", (16, 16, 8), "tf32 tf32 fp32 fp32 None", None),
+        ("gfx90a", "v_mfma_f32_4x4x4bf16_1k", (4, 4, 4), "bf16 bf16 fp32 fp32 None", None),
+        ("gfx90a", "v_mfma_f64_16x16x4f64", (16, 16, 4), "fp64 fp64 fp64 fp64 None", None),
+    ],
+)  # fmt: skip
+def test_attributes(arch: str, name: str, shape: tuple[int, int, int], formats: str, block_size: int | None):
+    i = golden.instruction(arch, name)
+    assert (i.arch, i.name, i.m, i.n, i.k) == (arch, name, *shape)
+    assert " ".join(str(f) for f in (i.a, i.b, i.c, i.d, i.scale)) == formats
+    assert i.block_size == block_size
+
+
+def test_length_is_cut_to_a_shorter_k():
+    found = [golden.instruction("sm_90", f"mma.m16n8k{k}.f32.f16.f16.f32").operation.length for k in (8, 16)]
+    assert found == [8, 16]
+
+
+CALLED = [
+    ("sm_80", "mma.m16n8k8.f16.f16.f16.f16"),
+    ("gfx942", "v_mfma_f32_32x32x4_xf32"),
+    ("sm_100", "mma.m16n8k32.f32.e4m3.e5m2.f32"),
+    ("sm_120", f"{MXFP8}.block32.f32.e4m3.e2m1.f32.ue8m0"),
+    ("sm_120", f"{NVFP4}.block16.f32.e2m1.e2m1.f32.ue4m3"),
+]
+
+
+@pytest.mark.parametrize(("arch", "name"), CALLED)
+def test_call_on_matrices_is_dot_of_each_row_and_column(arch: str, name: str):
+    i = golden.instruction(arch, name)
+    rng = np.random.default_rng(11)
+    A, B, C = (
+        rng.integers(0, f.codes, shape, np.uint64).astype(f"uint{f.storage_bits}")
+        for f, shape in ((i.a, (i.m, i.k)), (i.b, (i.k, i.n)), (i.c, (i.m, i.n)))
+    )
+    scales: tuple[Any, Any] = (None, None)
+    if i.scale is not None and i.block_size is not None:
+        blocks = i.k // i.block_size
+        scales = tuple(rng.integers(100, 120, shape, np.uint8) for shape in ((i.m, blocks), (blocks, i.n)))
+    D = i(A, B, C, *scales, engine="reference")
+    assert D.shape == (i.m, i.n)
+    for row in range(i.m):
+        for column in range(i.n):
+            pair = () if i.scale is None else (scales[0][row], scales[1][:, column])
+            assert D[row, column] == i.dot(A[row], B[:, column], C[row, column], *pair, engine="reference")
+    assert len(np.unique(D)) > 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"A": (64, 16)}, "A must have shape (16, 64) (m×k of {name}), got (64, 16)"),
+        ({"B": (8, 64)}, "B must have shape (64, 8) (k×n of {name}), got (8, 64)"),
+        ({"C": (8, 16)}, "C must have shape (16, 8) (m×n of {name}), got (8, 16)"),
+        ({"scale_a": (4, 16)}, "scale_a must have shape (16, 4) (m×k/K_block of {name}), got (4, 16)"),
+        ({"scale_b": (8, 4)}, "scale_b must have shape (4, 8) (k/K_block×n of {name}), got (8, 4)"),
+        ({"scale_a": None}, "scale_a is missing: GST-FDPA takes one ue4m3 scale a block"),
+        ({"scale_b": None}, "scale_b is missing: GST-FDPA takes one ue4m3 scale a block"),
+    ],
+)
+def test_call_shape_wrong(changed: dict[str, Any], message: str):
+    i = golden.instruction("sm_120", f"{NVFP4}.block16.f32.e2m1.e2m1.f32.ue4m3")
+    shapes = {"A": (16, 64), "B": (64, 8), "C": (16, 8), "scale_a": (16, 4), "scale_b": (4, 8)} | changed
+    arrays = {
+        key: None if shape is None else np.zeros(shape, np.uint32 if key == "C" else np.uint8)
+        for key, shape in shapes.items()
+    }
+    with pytest.raises(ValueError, match=f"^{re.escape(message.format(name=i.name))}$"):
+        i(**arrays)

@@ -1,0 +1,45 @@
+"""The reference against its exact-rational twin: random operations on and off the catalogue, random and hostile operands."""
+
+import random
+
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import golden
+from golden.chain import ConvertedChain
+from tests.golden import twin
+from tests.golden.inputs import Operands, operands
+from tests.golden.rows import distinct_instructions, reference, unit
+from tests.golden.strategies import cases
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=500)
+@given(data=st.data())
+def test_reference_equals_twin_on_random_operations(name: str, data: st.DataObject):
+    operation, drawn = data.draw(cases(name))
+    note(f"{operation.name} {operation.parameters()}\n{drawn}")
+    expected = twin.dot(operation, *drawn)
+    got = reference(unit(operation), [drawn])[0]
+    note(f"got      {operation.d.describe(got)}\nexpected {operation.d.describe(expected)}")
+    assert twin.same(operation, got, expected)
+
+
+def twin_of(instruction: golden.Instruction, drawn: Operands) -> int:
+    if isinstance(instruction.chain, ConvertedChain):
+        return twin.fp8_as_fp16_work(
+            instruction.operation, instruction.a.name, instruction.b.name, drawn.a, drawn.b, drawn.c
+        )
+    return twin.dot(instruction.operation, *drawn)
+
+
+@pytest.mark.parametrize("instruction", [pytest.param(i, id=f"{i.arch}:{i.name}") for i in distinct_instructions()])
+def test_catalogue_equals_twin(instruction: golden.Instruction):
+    rng = random.Random(f"{instruction.arch}:{instruction.name}")
+    drawn = [operands(rng, instruction.operation, instruction.k, instruction.a.name, instruction.b.name) for _ in range(30)]
+    for row, got in zip(drawn, reference(instruction, drawn), strict=True):
+        expected = twin_of(instruction, row)
+        assert twin.same(instruction.operation, got, expected), (
+            f"{row}\ngot      {instruction.d.describe(got)}\nexpected {instruction.d.describe(expected)}"
+        )

@@ -1,0 +1,239 @@
+"""Units from TOML: what is read, what is refused and in which words, and what is written back."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import golden
+from golden.unit import unit_from_table, unit_to_toml
+from tests.golden.rows import distinct_instructions
+from tests.golden.strategies import operations
+
+EXAMPLE = """
+name = "my-fdpa"
+operation = "T-FDPA"       # a comment
+L = 16
+F = 25
+rho = "RZ-FP32"
+truncation = "RZ"
+e_zero = -133
+a = "fp16"
+b = "fp16"
+c = "fp32"
+
+[implementation]
+encoding = "twos-complement"
+stages = 4
+"""
+
+T_FDPA: dict[str, Any] = {
+    "name": "u", "operation": "T-FDPA", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133,
+    "a": "fp16", "b": "fp16", "c": "fp32",
+}  # fmt: skip
+GST_FDPA = T_FDPA | {"operation": "GST-FDPA", "G": 4, "K_block": 16, "scale": "ue8m0"}
+TR_FDPA = {"name": "u", "operation": "TR-FDPA", "L": 4, "F": 24, "F2": 31, "a": "fp16", "b": "fp16", "c": "fp32"}
+FTZ = {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32"}
+
+RHO = (
+    "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, RU-FP16, RU-BF16"
+)
+T_KEYS = "a, b, c, L, F, rho, e_zero, truncation"
+MULTIPLICANDS = "tf32, bf16, fp16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m2, e2m3, e2m1"
+KINDS = "FMA, FTZ-AddMul, E-FDPA, T-FDPA, ST-FDPA, GST-FDPA, TR-FDPA, GTR-FDPA"
+
+
+def written(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "unit.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_unit_of_a_file(tmp_path: Path):
+    unit = golden.load_unit(written(tmp_path, EXAMPLE))
+    assert unit.name == "my-fdpa"
+    assert unit.operation == golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").operation
+    assert unit.implementation == golden.Implementation(encoding="twos-complement", stages=4)
+
+
+def test_unit_without_implementation_is_combinational(tmp_path: Path):
+    unit = golden.load_unit(written(tmp_path, EXAMPLE.split("[implementation]")[0]))
+    assert unit.implementation == golden.Implementation(encoding="sign-magnitude", stages=0)
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [{"encoding": encoding, "stages": stages} for encoding in ("sign-magnitude", "ones-complement") for stages in (0, 8)],
+    ids=str,
+)
+def test_implementation_never_changes_a_result(extra: dict[str, Any]):
+    rows = np.random.default_rng(3).integers(0, 1 << 15, (2, 50, 16), np.uint16)
+    c = np.random.default_rng(4).integers(0, 1 << 32, 50, np.uint32)
+    plain, built = unit_from_table(T_FDPA), unit_from_table(T_FDPA | {"implementation": extra})
+    assert (plain.dot(*rows, c, engine="reference") == built.dot(*rows, c, engine="reference")).all()
+
+
+@pytest.mark.parametrize(
+    ("table", "error", "message"),
+    [
+        (T_FDPA | {"L": 0}, ValueError, "L must be an integer from 1 to 1024, got 0"),
+        (T_FDPA | {"L": 1025}, ValueError, "L must be an integer from 1 to 1024, got 1025"),
+        (T_FDPA | {"L": "16"}, TypeError, "L must be an integer from 1 to 1024, got '16'"),
+        (T_FDPA | {"L": 16.0}, TypeError, "L must be an integer from 1 to 1024, got 16.0"),
+        (T_FDPA | {"L": True}, TypeError, "L must be an integer from 1 to 1024, got True"),
+        (T_FDPA | {"F": 0}, ValueError, "F must be an integer from 1 to 128, got 0"),
+        (T_FDPA | {"F": 129}, ValueError, "F must be an integer from 1 to 128, got 129"),
+        (T_FDPA | {"e_zero": -1025}, ValueError, "e_zero must be an integer from -1024 to 1024, got -1025"),
+        (
+            T_FDPA | {"rho": "RZ-FP23"}, ValueError,
+            f"rho must be one of {RHO}; got 'RZ-FP23' (did you mean 'RZ-FP32' or 'RZ-FP16' or 'RU-FP32'?)",
+        ),
+        (T_FDPA | {"rho": 3}, ValueError, f"rho must be one of {RHO}; got 3"),
+        (T_FDPA | {"truncation": "RNE"}, ValueError, "truncation must be one of RZ, RD; got 'RNE'"),
+        (T_FDPA | {"a": "fp8"}, ValueError, f"a must be one of {MULTIPLICANDS}; got 'fp8' (did you mean 'fp16'?)"),
+        (T_FDPA | {"b": 8}, ValueError, f"b must be one of {MULTIPLICANDS}; got 8"),
+        (T_FDPA | {"c": "e4m3"}, ValueError, "c must be one of fp32, fp16, bf16; got 'e4m3'"),
+        (T_FDPA | {"G": 4}, ValueError, f"T-FDPA key must be one of {T_KEYS}; got 'G'"),
+        (
+            T_FDPA | {"truncate": "RZ"}, ValueError,
+            f"T-FDPA key must be one of {T_KEYS}; got 'truncate' (did you mean 'truncation'?)",
+        ),
+        (
+            {key: value for key, value in T_FDPA.items() if key not in ("F", "e_zero")}, ValueError,
+            f"T-FDPA is missing F, e_zero; its keys are {T_KEYS}",
+        ),
+        (
+            T_FDPA | {"operation": "TFDPA"}, ValueError,
+            f"operation must be one of {KINDS}; got 'TFDPA' (did you mean 'T-FDPA' or 'TR-FDPA' or 'ST-FDPA'?)",
+        ),
+        ({"name": "u"}, ValueError, f"operation must be one of {KINDS}; got None"),
+        (T_FDPA | {"name": ""}, ValueError, "key name must be a non-empty string, got ''"),
+        ({"operation": "T-FDPA"}, ValueError, "key name must be a non-empty string, got None"),
+        (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
+        (
+            T_FDPA | {"implementation": {"stage": 3}}, ValueError,
+            "[implementation] key must be one of encoding, stages; got 'stage' (did you mean 'stages'?)",
+        ),
+        (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
+        (
+            T_FDPA | {"implementation": {"encoding": "bcd"}}, ValueError,
+            "encoding must be one of sign-magnitude, ones-complement, twos-complement; got 'bcd'",
+        ),
+        (GST_FDPA | {"G": 3}, ValueError, "G must divide L; got G=3, L=16"),
+        (GST_FDPA | {"K_block": 24}, ValueError, "K_block must divide L or be a multiple of it; got K_block=24, L=16"),
+        (GST_FDPA | {"G": 16, "K_block": 8}, ValueError, "G must divide K_block; got G=16, K_block=8"),
+        (GST_FDPA | {"scale": "e4m3"}, ValueError, "scale must be one of ue8m0, ue4m3; got 'e4m3' (did you mean 'ue4m3'?)"),
+        (TR_FDPA | {"F2": 0}, ValueError, "F2 must be an integer from 1 to 128, got 0"),
+        (TR_FDPA | {"c": "bf16"}, ValueError, "c must be one of fp32; got 'bf16'"),
+        (FTZ | {"P": 3}, ValueError, "P must be a power of two, got 3"),
+        (FTZ | {"b": "bf16"}, ValueError, "FTZ-AddMul takes one format for a and b; got a=fp16, b=bf16"),
+        (
+            {"name": "u", "operation": "FMA", "a": "fp32", "b": "fp64", "c": "fp32"}, ValueError,
+            "FMA takes one format for a, b and c; got a=fp32, b=fp64, c=fp32",
+        ),
+    ],
+)  # fmt: skip
+def test_table_wrong(table: dict[str, Any], error: type[Exception], message: str):
+    with pytest.raises(error, match=f"^{re.escape(message)}$"):
+        unit_from_table(table)
+
+
+def test_file_with_a_wrong_key_names_the_file(tmp_path: Path):
+    path = written(tmp_path, EXAMPLE.replace("F = 25", "F = 250"))
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: F must be an integer from 1 to 128, got 250$"):
+        golden.load_unit(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["name = ", "L = 16\nL = 17", "= 3", b"name = '\xff\xfe'"], ids=["cut", "twice", "no key", "latin"]
+)
+def test_file_that_is_not_toml(text: str | bytes, tmp_path: Path):
+    path = written(tmp_path, text)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: not a TOML file: .+"):
+        golden.load_unit(path)
+
+
+def test_file_missing(tmp_path: Path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.toml"):
+        golden.load_unit(tmp_path / "nowhere.toml")
+
+
+def read_back(unit: golden.Unit, tmp_path: Path) -> golden.Unit:
+    return golden.load_unit(written(tmp_path, unit_to_toml(unit)))
+
+
+def test_every_operation_of_the_catalogue_is_read_back_as_written(tmp_path: Path):
+    operations = {instruction.operation for instruction in distinct_instructions()}
+    assert {operation.name for operation in operations} == set(golden.OPERATIONS)
+    for operation in operations:
+        unit = golden.Unit(name="back", operation=operation, implementation=golden.Implementation(stages=3))
+        assert read_back(unit, tmp_path) == unit
+
+
+@pytest.mark.parametrize("name", ['quo"te', "back\\slash", "tab\tnew\nline", "µ-unit", "\x00\x1f\x7f"], ids=ascii)
+def test_name_of_any_characters_is_read_back(name: str, tmp_path: Path):
+    assert read_back(golden.Unit(name=name, operation=unit_from_table(T_FDPA).operation), tmp_path).name == name
+
+
+@pytest.mark.parametrize("kind", golden.OPERATIONS)
+@given(data=st.data())
+def test_random_unit_is_read_back(kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory):
+    unit = golden.Unit(name="drawn", operation=data.draw(operations(kind)))
+    assert read_back(unit, tmp_path_factory.mktemp("unit")) == unit
+
+
+def test_operation_is_frozen_and_hashable():
+    operation = unit_from_table(T_FDPA).operation
+    with pytest.raises(AttributeError, match=r"^cannot assign to field 'L'$"):
+        operation.L = 8  # type: ignore[attr-defined]
+    assert {operation: 1}[unit_from_table(T_FDPA).operation] == 1
+
+
+def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path):
+    """Paper 000, figure 3: CDNA3 with every RD replaced by RZ. −0.625 and 0.625 at 2^23 both come to half."""
+    text = """
+    name = "cdna3-rz"
+    operation = "GTR-FDPA"
+    L = 16
+    F = 24
+    F2 = 31
+    truncation = "RZ"
+    a = "e5m2fnuz"
+    b = "e5m2fnuz"
+    c = "fp32"
+    """
+    hypothetical = golden.load_unit(written(tmp_path, text))
+    real = golden.instruction("gfx942", "v_mfma_f32_16x16x32_bf8_bf8")
+    assert hypothetical.operation == real.operation.changed(truncation="RZ")
+    x = np.zeros((2, 16), np.uint8)
+    y = np.zeros((2, 16), np.uint8)
+    for k, (p, q) in enumerate([(-(2.0**13), 2.0**10), (-0.5, 1.0), (-0.25, 1.0), (-0.125, 1.0)]):
+        x[:, k] = [real.a.encode(p), real.a.encode(-p)]
+        y[:, k] = real.b.encode(q)
+    c = np.array([2.0**23, -(2.0**23)], np.float32)
+    assert hypothetical.dot(x, y, c, engine="reference").tolist() == [-0.5, 0.5]
+    padded = [np.concatenate([side, np.zeros_like(side)], axis=1) for side in (x, y)]
+    assert real.dot(*padded, c, engine="reference").tolist() == [-1.0, 0.5]
+
+
+@pytest.mark.parametrize(("K", "fits"), [(1, True), (15, True), (16, True), (48, True), (17, False), (24, False)])
+def test_length_of_a_product_below_L_or_a_multiple(K: int, fits: bool):
+    unit = unit_from_table(T_FDPA)
+    operands = (np.zeros((2, K), np.uint16), np.zeros((2, K), np.uint16), np.zeros(2, np.uint32))
+    if fits:
+        assert unit.dot(*operands, engine="reference").tolist() == [0, 0]
+    else:
+        message = f"K must be a multiple of L=16 of T-FDPA where it is larger, got K={K}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            unit.dot(*operands)
+
+
+@pytest.mark.parametrize("shape", [(3, 0), ()], ids=["K of 0", "no axis"])
+def test_product_without_K(shape: tuple[int, ...]):
+    message = f"a must have shape [..., K] with K at least 1, got {shape}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        unit_from_table(T_FDPA).dot(np.zeros(shape, np.uint16), np.zeros(shape, np.uint16), np.zeros((), np.uint32))

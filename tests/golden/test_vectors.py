@@ -1,0 +1,37 @@
+"""Every shared vector, computed by the catalogue's models: 326 instructions, 0 differences."""
+
+from collections import Counter
+
+import pytest
+
+import golden
+from tests.shared_data import VECTORS_FILE, VectorSet, differing_rows, each, first_difference, needs_vectors, vector_sets
+
+ROWS = 96
+
+
+@needs_vectors
+def test_index_holds_326_instructions_of_ten_architectures():
+    found = Counter(entry.arch for entry in vector_sets())
+    assert found == {
+        "sm_70": 3, "sm_75": 5, "sm_80": 9, "sm_89": 25, "sm_90": 24, "sm_100": 92, "sm_120": 104,
+        "gfx908": 15, "gfx90a": 22, "gfx942": 27,
+    }  # fmt: skip
+    assert found.total() == 326
+
+
+@pytest.mark.parametrize("vectors", each(vector_sets(), VECTORS_FILE))
+def test_model_equals_vectors(vectors: VectorSet):
+    instruction = golden.instruction(vectors.arch, vectors.name)
+    expected = vectors.expected()
+    got = instruction.dot(*vectors.operands(), engine="reference")
+    rows = differing_rows(got, expected, vectors.any_nan)
+    assert len(expected) == ROWS
+    assert rows.size == 0, first_difference(rows, got, expected, instruction.d.describe)
+
+
+@needs_vectors
+def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open():
+    for vectors in vector_sets():
+        operation = golden.instruction(vectors.arch, vectors.name).operation
+        assert operation.nan_is_fixed() is not vectors.any_nan, str(vectors)

@@ -1,0 +1,251 @@
+"""The twin: all eight operations a second time, on exact rationals, to hold golden/ against.
+
+Written from numerics.md, sections 3 to 6 and 9, with values and exponents as they stand there. Of golden/ it sees only the
+attributes of a parameter object (`operation.L`, `operation.a.name` …).
+"""
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from tests.golden.twin_numbers import (
+    LAYOUTS,
+    NAN,
+    Number,
+    decode,
+    encode,
+    exponent_of,
+    infinite,
+    infinity_code,
+    is_nan,
+    keep,
+    two_to,
+)
+
+Step = Callable[[Any, list[Number], list[Number], Number, list[Number], list[Number]], int]
+
+NO_PRODUCT = -999
+"""e_dot without a non-zero product (exponent value)."""
+
+
+def dot(
+    operation: Any, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+) -> int:
+    """Φ: the code of d for a whole dot product, chained over the operation's own L."""
+    L = min(len(a), length(operation))
+    c_format = operation.c.name
+    alpha, beta = (element_scales(operation, scales, len(a)) for scales in (scale_a, scale_b))
+    d = c
+    for k in range(0, len(a), L):
+        x = [decode(operation.a.name, code) for code in a[k : k + L]]
+        y = [decode(operation.b.name, code) for code in b[k : k + L]]
+        z = decode(c_format, d)
+        d = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
+        c_format = operation.d.name
+    return d
+
+
+def length(operation: Any) -> int:
+    return {"FMA": lambda: 1, "FTZ-AddMul": lambda: operation.P}.get(operation.name, lambda: operation.L)()
+
+
+def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number]:
+    """The scale of every product, none where the operation has no scales."""
+    if operation.name not in ("ST-FDPA", "GST-FDPA"):
+        return []
+    name = "ue8m0" if operation.name == "ST-FDPA" else operation.scale.name
+    return [decode(name, scales[k // operation.K_block]) for k in range(K)]
+
+
+def same(operation: Any, got: int, expected: int) -> bool:
+    """Equal codes; outside NVIDIA's fused operations any NaN equals any NaN (numerics.md, section 3)."""
+    d = operation.d.name
+    if operation.name not in ("T-FDPA", "ST-FDPA", "GST-FDPA") and is_nan(d, expected):
+        return is_nan(d, got)
+    return got == expected
+
+
+def times(x: Number, y: Number) -> Number:
+    """The exact product, exponents added, not renormalised."""
+    if "nan" in (x.kind, y.kind):
+        return NAN
+    if "infinite" in (x.kind, y.kind):
+        return NAN if x.is_zero or y.is_zero else infinite(x.negative != y.negative)
+    return Number("finite", x.negative != y.negative, x.significand * y.significand, x.exponent + y.exponent)
+
+
+def special_sum(terms: Sequence[Number]) -> Number | None:
+    """What the terms come to if any is not finite (numerics.md, section 3)."""
+    signs = {term.negative for term in terms if term.kind == "infinite"}
+    if len(signs) > 1 or any(term.kind == "nan" for term in terms):
+        return NAN
+    return infinite(signs.pop()) if signs else None
+
+
+def special_code(d: str, special: Number, nan: int) -> int:
+    return nan if special.kind == "nan" else infinity_code(d, special.negative)
+
+
+def any_nan_code(d: str) -> int:
+    return infinity_code(d, False) + 1
+
+
+def nvidia_nan_code(d: str) -> int:
+    """0x7FFFFFFF, 0x7FFF."""
+    exponent_bits, mantissa_bits, *_ = LAYOUTS[d]
+    return 2 ** (exponent_bits + mantissa_bits) - 1
+
+
+def convert(operation: Any, value: Fraction) -> int:
+    """ρ."""
+    mode, target = operation.rho.split("-")
+    return encode(target.lower(), value, mode)
+
+
+def truncated_sum(operation: Any, products: Sequence[Number], z: Number) -> int:
+    """T-FDPA; a term without a significand has exponent e_zero."""
+    terms = [*products, z]
+    if special := special_sum(terms):
+        return special_code(operation.d.name, special, nvidia_nan_code(operation.d.name))
+    return aligned_sum(operation, [(t.significand, t.exponent if t.significand else operation.e_zero) for t in terms])
+
+
+def aligned_sum(operation: Any, terms: Sequence[tuple[Fraction, int]]) -> int:
+    """Steps 2 to 4 of T-FDPA on terms significand · 2^exponent; a zero result is +0."""
+    e_max = max(exponent for _, exponent in terms)
+    total = sum(keep(sig * two_to(exponent - e_max), operation.F, operation.truncation) for sig, exponent in terms)
+    d = convert(operation, total * two_to(e_max))
+    return 0 if decode(operation.d.name, d).is_zero else d
+
+
+def t_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return truncated_sum(operation, [*map(times, x, y)], z)
+
+
+def st_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return truncated_sum(
+        operation, [times(times(p, s), times(q, t)) for p, q, s, t in zip(x, y, alpha, beta, strict=True)], z
+    )
+
+
+def gst_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    products = [*map(times, x, y)]
+    scaled = [times(product, times(s, t)) for product, s, t in zip(products, alpha, beta, strict=True)]
+    if special := special_sum([*scaled, z]):
+        return special_code(operation.d.name, special, nvidia_nan_code(operation.d.name))
+    terms = [(z.significand, z.exponent if z.significand else operation.e_zero)]
+    for k in range(0, len(products), operation.G):
+        group = products[k : k + operation.G]
+        dot_product = sum((p.value for p in group), Fraction(0))
+        no_term = all(p.is_zero for p in group) or alpha[k].is_zero or beta[k].is_zero
+        exponent = operation.e_zero if no_term else alpha[k].exponent + beta[k].exponent
+        terms.append((dot_product * alpha[k].significand * beta[k].significand, exponent))
+    return aligned_sum(operation, terms)
+
+
+def e_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    terms = [*map(times, x, y), z]
+    if special := special_sum(terms):
+        return special_code(operation.d.name, special, any_nan_code(operation.d.name))
+    return convert(operation, sum((term.value for term in terms), Fraction(0)))
+
+
+def tr_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    """TR-FDPA, and GTR-FDPA, which differs in step 2 and in a small c."""
+    F, grouped = operation.F, operation.name == "GTR-FDPA"
+    products = [infinite(p.value < 0) if abs(p.value) >= two_to(128) else p for p in map(times, x, y)]
+    if special := special_sum([*products, z]):
+        return special_code(operation.d.name, special, any_nan_code(operation.d.name))
+    groups = [products[0::2], products[1::2]] if grouped else [products]
+    sums = [(truncated_dot(group, F), largest_exponent(group)) for group in groups]
+    e_dot = max(exponent for _, exponent in sums)
+    if grouped:
+        T = sum(keep(total / two_to(e_dot), F, operation.truncation) for total, _ in sums) * two_to(e_dot)
+    else:
+        T = sums[0][0]
+    e_c = z.exponent if z.significand else -126
+    E = max(e_dot, e_c)
+    c = Fraction(0) if grouped and e_c < E - F - 1 else z.value
+    S = keep(T / two_to(E), operation.F2 + 1, operation.truncation) + keep(c / two_to(E), F, operation.truncation)
+    S *= two_to(E)
+    if S == 0:
+        return 0
+    normal = max(exponent_of(S), -126)
+    return convert(operation, keep(S / two_to(normal), operation.F2, operation.truncation) * two_to(normal))
+
+
+def largest_exponent(products: list[Number]) -> int:
+    return max((p.exponent for p in products if p.significand), default=NO_PRODUCT)
+
+
+def truncated_dot(products: list[Number], F: int) -> Fraction:
+    unit = two_to(largest_exponent(products))
+    return sum((keep(p.value / unit, F, "RZ") for p in products), Fraction(0)) * unit
+
+
+def ieee_sum(d: str, terms: Sequence[Number]) -> int:
+    """RNE of the exact sum; an exact zero is −0 only where every term is negative."""
+    if special := special_sum(terms):
+        return special_code(d, special, any_nan_code(d))
+    total = sum((term.value for term in terms), Fraction(0))
+    if total == 0:
+        return infinity_code(d, True) - infinity_code(d, False) if all(term.negative for term in terms) else 0
+    return encode(d, total, "RNE")
+
+
+def fma(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    return ieee_sum(operation.d.name, [times(x[0], y[0]), z])
+
+
+def ftz_addmul(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
+    plus_zero = Number("finite", False, Fraction(0), 0)
+    subnormal_free = [[plus_zero if 0 < abs(p.significand) < 1 else p for p in side] for side in (x, y, [z])]
+    sums = [flushed([times(p, q)]) for p, q in zip(subnormal_free[0], subnormal_free[1], strict=True)]
+    while len(sums) > 1:
+        sums = [flushed(sums[k : k + 2]) for k in range(0, len(sums), 2)]
+    return fp32_code(flushed([subnormal_free[2][0], sums[0]]))
+
+
+def flushed(terms: Sequence[Number]) -> Number:
+    """RNE-FP32 of the sum, then 0 with its sign where its magnitude is below 2^−126."""
+    z = decode("fp32", ieee_sum("fp32", terms))
+    return z._replace(significand=Fraction(0)) if abs(z.value) < two_to(-126) else z
+
+
+def fp32_code(z: Number) -> int:
+    if z.kind != "finite":
+        return special_code("fp32", z, any_nan_code("fp32"))
+    return encode("fp32", z.value, "RNE") if z.significand else 2**31 * z.negative
+
+
+STEPS: dict[str, Step] = {
+    "FMA": fma,
+    "FTZ-AddMul": ftz_addmul,
+    "E-FDPA": e_fdpa,
+    "T-FDPA": t_fdpa,
+    "ST-FDPA": st_fdpa,
+    "GST-FDPA": gst_fdpa,
+    "TR-FDPA": tr_fdpa,
+    "GTR-FDPA": tr_fdpa,
+}
+
+
+def fp8_as_fp16_work(fp16_operation: Any, fp8_a: str, fp8_b: str, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """FP8 `mma.sync` on sm_90 and sm_100 (numerics.md, section 9); `fp16_operation` is the T-FDPA that it runs.
+
+    The first step takes, for fp16 output, the k with k mod 4 < 2, for fp32 output the even k; the second the rest.
+    """
+    d = fp16_operation.d.name
+    in_first = [k % 4 < 2 if d == "fp16" else k % 2 == 0 for k in range(len(a))]
+    order = [k for k in range(len(a)) if in_first[k]] + [k for k in range(len(a)) if not in_first[k]]
+    x = [fp16_code(decode(fp8_a, a[k])) for k in order]
+    y = [fp16_code(decode(fp8_b, b[k])) for k in order]
+    partial = dot(fp16_operation, x, y, 0)
+    total = ieee_sum(d, [decode(d, partial), decode(d, c)])
+    return nvidia_nan_code(d) if is_nan(d, total) else total
+
+
+def fp16_code(x: Number) -> int:
+    if x.kind != "finite":
+        return special_code("fp16", x, any_nan_code("fp16"))
+    return encode("fp16", x.value, "RNE") if x.significand else 2**15 * x.negative

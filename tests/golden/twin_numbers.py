@@ -1,0 +1,157 @@
+"""Numbers of the twin: what a bit pattern is worth, and how an exact value is rounded to one, on `Fraction` alone.
+
+Written from numerics.md, sections 1 to 4. Nothing here is shared with golden/: a format is known by its name, decoding is
+the textbook formula, rounding compares a value with its two neighbours.
+"""
+
+from fractions import Fraction
+from math import floor
+from typing import Literal, NamedTuple
+
+Kind = Literal["finite", "infinite", "nan"]
+
+
+class Layout(NamedTuple):
+    """Field widths (bits), bias, which special values exist, and low bits that are dropped."""
+
+    exponent_bits: int
+    mantissa_bits: int
+    bias: int
+    specials: Literal["ieee", "one nan", "nan for -0", "none"]
+    dropped_bits: int = 0
+
+
+LAYOUTS: dict[str, Layout] = {
+    "fp64": Layout(11, 52, 1023, "ieee"),
+    "fp32": Layout(8, 23, 127, "ieee"),
+    "fp16": Layout(5, 10, 15, "ieee"),
+    "bf16": Layout(8, 7, 127, "ieee"),
+    "e5m2": Layout(5, 2, 15, "ieee"),
+    "tf32": Layout(8, 10, 127, "ieee", dropped_bits=13),
+    "e8m13": Layout(8, 13, 127, "ieee", dropped_bits=10),
+    "e4m3": Layout(4, 3, 7, "one nan"),
+    "e4m3fnuz": Layout(4, 3, 8, "nan for -0"),
+    "e5m2fnuz": Layout(5, 2, 16, "nan for -0"),
+    "e3m2": Layout(3, 2, 3, "none"),
+    "e2m3": Layout(2, 3, 1, "none"),
+    "e2m1": Layout(2, 1, 1, "none"),
+    "ue4m3": Layout(4, 3, 7, "one nan"),
+}
+"""numerics.md, section 2; ue8m0 has a rule of its own in `decode`. e8m13 is the word that RZ-E8M13 rounds to."""
+
+
+class Number(NamedTuple):
+    """A term of a sum. Finite: value = significand · 2^exponent, with the exponent as numerics.md, section 1, defines it.
+
+    `negative` is the sign, which zeros and infinities have too.
+    """
+
+    kind: Kind
+    negative: bool
+    significand: Fraction
+    exponent: int
+
+    @property
+    def value(self) -> Fraction:
+        return self.significand * two_to(self.exponent)
+
+    @property
+    def is_zero(self) -> bool:
+        return self.kind == "finite" and self.significand == 0
+
+
+NAN = Number("nan", False, Fraction(0), 0)
+
+
+def two_to(exponent: int) -> Fraction:
+    return Fraction(2) ** exponent
+
+
+def infinite(negative: bool) -> Number:
+    return Number("infinite", negative, Fraction(0), 0)
+
+
+def decode(name: str, code: int) -> Number:
+    """What a code of the named format stands for."""
+    if name == "ue8m0":
+        return NAN if code == 0xFF else Number("finite", False, Fraction(1), code - 127)
+    exponent_bits, mantissa_bits, bias, specials, dropped_bits = LAYOUTS[name]
+    code //= 2**dropped_bits
+    mantissa = code % 2**mantissa_bits
+    stored = code // 2**mantissa_bits % 2**exponent_bits
+    negative = code // 2 ** (mantissa_bits + exponent_bits) == 1 and name != "ue4m3"
+    ones, full = 2**exponent_bits - 1, 2**mantissa_bits - 1
+    if specials == "ieee" and stored == ones:
+        return NAN if mantissa else infinite(negative)
+    if (specials == "one nan" and (stored, mantissa) == (ones, full)) or (
+        specials == "nan for -0" and (stored, mantissa) == (0, 0) and negative
+    ):
+        return NAN
+    fraction = Fraction(mantissa, 2**mantissa_bits)
+    magnitude, exponent = (1 + fraction, stored - bias) if stored else (fraction, 1 - bias)
+    return Number("finite", negative, -magnitude if negative else magnitude, exponent)
+
+
+def exponent_of(value: Fraction) -> int:
+    """The e with 2^e ≤ |value| < 2^(e+1), found by comparing."""
+    magnitude = abs(value)
+    guess = magnitude.numerator.bit_length() - magnitude.denominator.bit_length()
+    return guess if two_to(guess) <= magnitude else guess - 1
+
+
+def nearest_even(value: Fraction) -> int:
+    """The integer nearest to the value; halfway, the even one."""
+    below = floor(value)
+    rest = value - below
+    if rest == Fraction(1, 2):
+        return below if below % 2 == 0 else below + 1
+    return below if rest < Fraction(1, 2) else below + 1
+
+
+def toward_zero(value: Fraction) -> int:
+    return floor(value) if value >= 0 else -floor(-value)
+
+
+INTEGER_ROUNDING = {
+    "RZ": toward_zero,
+    "RD": floor,
+    "RU": lambda value: -floor(-value),
+    "RNE": nearest_even,
+}
+"""Rounding modes, as functions from a rational to one of its two neighbouring integers."""
+
+
+def keep(value: Fraction, bits: int, mode: str) -> Fraction:
+    """The value with that many fractional bits: RZ_f, RD_f of numerics.md, section 1."""
+    return INTEGER_ROUNDING[mode](value * two_to(bits)) / two_to(bits)
+
+
+def encode(name: str, value: Fraction, mode: str) -> int:
+    """The code of an exact value after one rounding, IEEE-style formats only; overflow is infinite in every mode.
+
+    A negative value that rounds to zero gives −0, an exact zero +0.
+    """
+    exponent_bits, mantissa_bits, bias, _, dropped_bits = LAYOUTS[name]
+    if value == 0:
+        return 0
+    smallest_normal = 1 - bias
+    unit = two_to(max(exponent_of(value), smallest_normal) - mantissa_bits)
+    rounded = abs(INTEGER_ROUNDING[mode](value / unit)) * unit
+    sign = 2 ** (exponent_bits + mantissa_bits) if value < 0 else 0
+    if rounded >= two_to(2**exponent_bits - 1 - bias):
+        field = (2**exponent_bits - 1) * 2**mantissa_bits
+    elif rounded < two_to(smallest_normal):
+        field = int(rounded / two_to(smallest_normal - mantissa_bits))
+    else:
+        exponent = exponent_of(rounded)
+        field = (exponent + bias) * 2**mantissa_bits + int((rounded / two_to(exponent) - 1) * 2**mantissa_bits)
+    return (sign + field) * 2**dropped_bits
+
+
+def infinity_code(name: str, negative: bool) -> int:
+    exponent_bits, mantissa_bits, *_ = LAYOUTS[name]
+    return (2**exponent_bits * negative + 2**exponent_bits - 1) * 2**mantissa_bits
+
+
+def is_nan(name: str, code: int) -> bool:
+    return decode(name, code).kind == "nan"
