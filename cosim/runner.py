@@ -144,7 +144,8 @@ def _build(simulator: str, design: Design, folder: Path, names: dict[str, str], 
         )
     except (RuntimeError, SystemExit) as error:
         raise SimulationError(f"{simulator} could not build {design.top}: {error}\n{_tail(log)}") from error
-    keep_runtime(build_dir, waves)
+    if simulator == "verilator":
+        keep_runtime(build_dir, waves)
     return runner
 
 
