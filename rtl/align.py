@@ -1,11 +1,16 @@
 """Step align: a term moved to e_max and cut to F fractional bits (golden: `steps.align`)."""
 
+from typing import Literal
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from golden.rounding import Mode
 from rtl.parts import Part
 from rtl.shapes import ExpRange, TermShape, TermSignature
+
+Truncation = Literal["RZ", "RD", "sticky"]
+"""How a term is cut: toward zero; toward minus infinity; or toward zero with the last kept bit set where a one was lost,
+which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's."""
 
 
 class Align(Part):
@@ -15,14 +20,14 @@ class Align(Part):
         term: what the term can be.
         e_maxes: what e_max can be.
         F: fractional bits kept.
-        truncation: RZ drops the bits below; RD moves a negative term that loses any of them one unit down.
+        truncation: see `Truncation`.
 
     Members:
         term: In(TermSignature). e_max: In, at least term.exp.
         sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F).
     """
 
-    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Mode) -> None:
+    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Truncation) -> None:
         self.shape, self.e_maxes, self.F, self.truncation = term, e_maxes, F, truncation
         super().__init__(
             "align",
@@ -46,20 +51,14 @@ class Align(Part):
         if self.truncation == "RZ":
             m.d.comb += self.aligned.eq(shift_right(m, placed[below:], gap))
             return m
-        # RD needs to know whether anything was lost: shift with as many bits below as can be lost, and look at them.
-        guarded = Cat(Const(0, len(placed)), placed)
-        shifted = Signal(len(guarded))
-        m.d.comb += shifted.eq(shift_right(m, guarded, gap))
-        kept, lost = shifted[len(placed) + below :], Signal()
-        gone = gap > len(placed)  # everything left the window
-        m.d.comb += [
-            lost.eq(shifted[: len(placed) + below].any() | (gone & term.sig.any())),
-            self.aligned.eq(kept + (lost & term.sign)),
-        ]
+        shifted, lost = shift_right_sticky(m, placed, gap)
+        lost = lost | shifted[:below].any()
+        kept = shifted[below:]
+        m.d.comb += self.aligned.eq(kept | lost if self.truncation == "sticky" else kept + (lost & term.sign))
         return m
 
 
-def aligned_width(term: TermShape, F: int, truncation: Mode) -> int:
+def aligned_width(term: TermShape, F: int, truncation: Truncation) -> int:
     """Bits of an aligned magnitude; RD may round a full one up into one bit more."""
     return term.sig_bits - term.frac + F + (truncation == "RD")
 
@@ -75,3 +74,18 @@ def shift_right(m: Module, value: Value, amount: Signal) -> Signal:
     result = Signal(width)
     m.d.comb += result.eq(Mux(amount[levels:].any(), 0, shifted))
     return result
+
+
+def shift_right_sticky(m: Module, value: Value, amount: Signal) -> tuple[Value, Value]:
+    """`value >> amount`, and whether a one was shifted out, gathered level by level."""
+    width = len(value)
+    levels = min(len(amount), width.bit_length())
+    beyond = amount[levels:].any()
+    lost = beyond & value.any()
+    for level in range(levels):
+        distance = 1 << level
+        lost = lost | (amount[level] & value[:distance].any())
+        shifted = Signal(width, name=f"shifted_{level}")
+        m.d.comb += shifted.eq(Mux(amount[level], value >> distance, value))
+        value = shifted
+    return Mux(beyond, 0, value), lost

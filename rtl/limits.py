@@ -12,5 +12,7 @@ F_RANGE = (6, 40)
 
 def check_range(operation: Operation) -> None:
     """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
-    for key, limits in (("L", L_RANGE), ("F", F_RANGE)):
-        check_int(f"{key} of a datapath", operation.parameters()[key], *limits)
+    parameters = operation.parameters()
+    for key, limits in (("L", L_RANGE), ("P", L_RANGE), ("F", F_RANGE), ("F2", F_RANGE)):
+        if key in parameters:
+            check_int(f"{key} of a datapath", parameters[key], *limits)

@@ -14,16 +14,18 @@ class MaxExp(Part):
 
     Args:
         ranges: what each exponent can be.
+        largest: what their maximum can be.
 
     Members:
         exp_0 …: In, one exponent each.
         e_max: Out, the largest.
     """
 
-    def __init__(self, ranges: Sequence[ExpRange]) -> None:
+    def __init__(self, ranges: Sequence[ExpRange], largest: ExpRange) -> None:
         self.count = len(ranges)
         members = {f"exp_{k}": In(exps.shape) for k, exps in enumerate(ranges)}
-        super().__init__("max_exp", tuple(ranges), members | {"e_max": Out(union(ranges).shape)})
+        self._common = union(ranges).shape
+        super().__init__("max_exp", (*ranges, largest), members | {"e_max": Out(largest.shape)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -32,7 +34,7 @@ class MaxExp(Part):
         while len(level) > 1:
             above = []
             for k, (left, right) in enumerate(zip(level[::2], level[1::2], strict=False)):
-                larger = Signal(self.e_max.shape(), name=f"max_{depth}_{k}")
+                larger = Signal(self._common, name=f"max_{depth}_{k}")
                 m.d.comb += larger.eq(Mux(left > right, left, right))
                 above.append(larger)
             level = above + level[len(above) * 2 :]

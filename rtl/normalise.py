@@ -5,7 +5,7 @@ from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
 from rtl.parts import Part
-from rtl.shapes import ExpRange
+from rtl.shapes import ExpRange, TermShape
 
 
 class Normalise(Part):
@@ -14,9 +14,7 @@ class Normalise(Part):
     norm is at least as wide as the result's significand and a guard bit, so that what leaves it on the right is sticky.
 
     Args:
-        total_bits: bits of the total.
-        e_maxes: what e_max can be.
-        F: fractional bits of the total at e_max.
+        shape: the total as a term; its exponent is e_max.
         result: the format to which the sum is rounded; below its e_min the result is subnormal.
 
     Members:
@@ -26,24 +24,21 @@ class Normalise(Part):
         sticky: Out(1), whether a one was lost below norm.
     """
 
-    def __init__(self, total_bits: int, e_maxes: ExpRange, F: int, result: Format) -> None:
-        self.e_min = e_min = result.e_min
-        self.norm_bits = max(total_bits, result.man_bits + 2)
-        #: Exponent of the total's top bit, relative to e_max.
-        self.top_offset = total_bits - 1 - F
-        tops = ExpRange(e_maxes.low + self.top_offset, e_maxes.high + self.top_offset)
+    def __init__(self, shape: TermShape, result: Format) -> None:
+        self.shape, self.e_min = shape, result.e_min
+        self.norm_bits, e_norms = normalised(shape, result)
+        #: Exponents of the total's top bit.
+        self.tops = top_exps(shape)
         #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
-        self.most_right = max(0, min(e_min - tops.low, self.norm_bits + 1))
-        self.e_norms = ExpRange(max(e_min, tops.low - total_bits), max(e_min, tops.high))
-        self.tops = tops
+        self.most_right = max(0, min(result.e_min - self.tops.low, self.norm_bits + 1))
         super().__init__(
             "normalise",
-            (total_bits, e_maxes, F, result),
+            (shape, result),
             {
-                "total": In(total_bits),
-                "e_max": In(e_maxes.shape),
+                "total": In(shape.sig_bits),
+                "e_max": In(shape.exps.shape),
                 "norm": Out(self.norm_bits),
-                "e_norm": Out(self.e_norms.shape),
+                "e_norm": Out(e_norms.shape),
                 "sticky": Out(1),
             },
         )
@@ -55,7 +50,7 @@ class Normalise(Part):
         leading_zeros = Signal(range(len(self.total) + 1))
         left = Signal(range(len(self.total) + 1))
         m.d.comb += [
-            e_top.eq(self.e_max + self.top_offset),
+            e_top.eq(self.e_max + (self.tops.low - self.shape.exps.low)),
             room.eq(e_top - self.e_min),
             leading_zeros.eq(count_leading_zeros(m, self.total)),
             left.eq(Mux(room < 0, 0, Mux(room < leading_zeros, room, leading_zeros))),
@@ -75,6 +70,19 @@ class Normalise(Part):
             self.e_norm.eq(Mux(room < 0, self.e_min, e_top - left)),
         ]
         return m
+
+
+def top_exps(shape: TermShape) -> ExpRange:
+    """Exponents of a total's top bit, which is not its leading one."""
+    offset = shape.sig_bits - 1 - shape.frac
+    return ExpRange(shape.exps.low + offset, shape.exps.high + offset)
+
+
+def normalised(shape: TermShape, result: Format) -> tuple[int, ExpRange]:
+    """Bits of norm, and what e_norm can be."""
+    tops = top_exps(shape)
+    e_norms = ExpRange(max(result.e_min, tops.low - shape.sig_bits), max(result.e_min, tops.high))
+    return max(shape.sig_bits, result.man_bits + 2), e_norms
 
 
 def count_leading_zeros(m: Module, value: Value) -> Value:

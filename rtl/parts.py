@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth import Instance, Module
+from amaranth import Instance
 from amaranth.lib.wiring import Component, In
 
 
@@ -55,8 +55,3 @@ class SharedModules:
         while f"{name}_{count}" in self.parts:
             count += 1
         return f"{name}_{count}"
-
-
-def place(m: Module, platform: object, name: str, part: Part) -> None:
-    """Put a part into a datapath: as a submodule, or as an instance of a shared module."""
-    m.submodules[name] = platform.instance(part) if isinstance(platform, SharedModules) else part

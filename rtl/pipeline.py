@@ -1,27 +1,39 @@
 """Pipeline registers at named cut points, with a valid/ready handshake that is safe under backpressure."""
 
+from collections.abc import Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 from amaranth import Module, Signal, Value
 
-CUT_POINTS = ("operands", "decode", "multiply", "max_exp", "align", "accumulate", "normalise", "encode")
-"""Where a register can stand: before decode (`operands`), or after the step of that name, in the order of the steps."""
-
-CUTS: tuple[tuple[str, ...], ...] = (
-    (),
-    ("encode",),
-    ("align", "encode"),
-    ("max_exp", "accumulate", "encode"),
-    ("multiply", "align", "accumulate", "encode"),
-    ("multiply", "max_exp", "align", "accumulate", "encode"),
-    ("multiply", "max_exp", "align", "accumulate", "normalise", "encode"),
-    ("operands", "multiply", "max_exp", "align", "accumulate", "normalise", "encode"),
-    CUT_POINTS,
-)
-"""The cut points of a unit with that many stages, chosen so that the longest path between registers shrinks each time."""
-
 Bundle = dict[str, Value]
 """The values that pass from one step to the next, by name."""
+
+
+def balanced_cuts(depths: Sequence[int], stages: int) -> tuple[int, ...]:
+    """Which steps are followed by a register, so that the deepest stretch between registers is as shallow as can be.
+
+    The last register stands after the last step: results leave a unit from registers. A register in front of the first step
+    is used only where there are as many stages as steps and one more.
+
+    Args:
+        depths: logic depth of each step, in the order of the steps (levels of two-input gates; only ratios count).
+        stages: number of registers, at most one more than there are steps.
+
+    Returns:
+        Indices of steps, ascending; −1 stands for the register in front of the first step.
+    """
+    if stages == 0:
+        return ()
+    if stages > len(depths):
+        return tuple(range(-1, len(depths)))
+    last = len(depths) - 1
+
+    def deepest(cuts: tuple[int, ...]) -> int:
+        edges = [-1, *cuts]
+        return max(sum(depths[start + 1 : end + 1]) for start, end in pairwise(edges))
+
+    return min(((*cuts, last) for cuts in combinations(range(last), stages - 1)), key=deepest)
 
 
 class Pipeline:
@@ -32,15 +44,15 @@ class Pipeline:
 
     Args:
         m: the datapath's module.
-        stages: number of registers, 0 to 8.
-        in_valid, out_ready: handshake inputs; unused with 0 stages.
+        points: names of the cut points that hold a register, in order.
+        in_valid, out_ready: handshake inputs; unused without points.
     """
 
-    def __init__(self, m: Module, stages: int, in_valid: Value, out_ready: Value) -> None:
+    def __init__(self, m: Module, points: Sequence[str], in_valid: Value, out_ready: Value) -> None:
         self._m = m
-        self._cuts = CUTS[stages]
-        self._valid = [in_valid, *(Signal(name=f"valid_{name}") for name in self._cuts)]
-        self._takes = [Signal(name=f"takes_{name}") for name in self._cuts]
+        self._points = tuple(points)
+        self._valid = [in_valid, *(Signal(name=f"valid_{name}") for name in self._points)]
+        self._takes = [Signal(name=f"takes_{name}") for name in self._points]
         following = [*self._takes[1:], out_ready]
         for before, valid, takes, after in zip(self._valid, self._valid[1:], self._takes, following, strict=False):
             m.d.comb += takes.eq(~valid | after)
@@ -59,10 +71,10 @@ class Pipeline:
 
     def cut(self, point: str, values: Bundle) -> Bundle:
         """The values as seen after that cut point: registered where a register stands there, else unchanged."""
-        if point not in self._cuts:
+        if point not in self._points:
             return values
         registers = {name: Signal.like(value, name=f"{point}_{name}", reset_less=True) for name, value in values.items()}
-        with self._m.If(self._takes[self._cuts.index(point)]):
+        with self._m.If(self._takes[self._points.index(point)]):
             self._m.d.sync += [registers[name].eq(value) for name, value in values.items()]
         return dict(registers)
 
@@ -70,11 +82,6 @@ class Pipeline:
 def flatten(name: str, interface: Any) -> Bundle:
     """The members of a component's port, as `<name>_<member>`."""
     return {f"{name}_{member}": getattr(interface, member) for member in interface.signature.members}
-
-
-def drive(m: Module, interface: Any, name: str, values: Bundle) -> None:
-    """Drive a component's port from the values `<name>_<member>`."""
-    m.d.comb += [getattr(interface, member).eq(values[f"{name}_{member}"]) for member in interface.signature.members]
 
 
 def kept(values: Bundle, *names: str) -> Bundle:

@@ -49,23 +49,25 @@ class Round(Part):
 
 
 class Encode(Part):
-    """Combinational packing of the result: overflow to infinity, zero always +0, NaN and infinities override.
+    """Combinational packing of the result: overflow to infinity; NaN and infinities override.
 
     Args:
         rho: the conversion; pad bits of its format stay zero.
         e_norm: the shape of e_norm.
         nan: the code that a NaN result gets.
+        canonical_zero: whether a zero result is always +0; else it keeps `sign`.
+        flush: whether a subnormal result becomes a zero.
 
     Members:
         sign: In(1). hidden: In(1), the top bit of norm. e_norm: In. sig: In, from `Round`.
         special: In(SpecialSignature). d: Out(width of d).
     """
 
-    def __init__(self, rho: Conversion, e_norm: Shape, nan: int) -> None:
-        self.rho, self.nan = rho, nan
+    def __init__(self, rho: Conversion, e_norm: Shape, nan: int, canonical_zero: bool, flush: bool = False) -> None:
+        self.rho, self.nan, self.canonical_zero, self.flush = rho, nan, canonical_zero, flush
         super().__init__(
             "encode",
-            (rho, e_norm.width, nan),
+            (rho, e_norm.width, nan, canonical_zero, flush),
             {
                 "sign": In(1),
                 "hidden": In(1),
@@ -88,9 +90,11 @@ class Encode(Part):
             field.eq(Cat(Const(0, fmt.man_bits), stored_below) + self.sig),
         ]
         magnitude, sign = Signal(fmt.exp_bits + fmt.man_bits), Signal()
+        finite = Mux(field < (1 << fmt.man_bits), 0, field) if self.flush else field
+        finite_sign = self.sign & self.sig.any() if self.canonical_zero else self.sign
         m.d.comb += [
-            magnitude.eq(Mux(special.pos_inf | special.neg_inf | (field >= infinity), infinity, field)),
-            sign.eq(Mux(special.pos_inf | special.neg_inf, special.neg_inf, self.sign & self.sig.any())),
+            magnitude.eq(Mux(special.pos_inf | special.neg_inf | (field >= infinity), infinity, finite)),
+            sign.eq(Mux(special.pos_inf | special.neg_inf, special.neg_inf, finite_sign)),
             self.d.eq(Mux(special.nan, self.nan, Cat(Const(0, fmt.pad_bits), magnitude, sign))),
         ]
         return m

@@ -1,0 +1,55 @@
+"""The last steps of a fused sum: normalise, round, encode."""
+
+from amaranth import Value
+
+from golden.conversion import Conversion
+from golden.operations.ieee import quiet_nan
+from golden.specials import nvidia_nan
+from rtl.datapath import Build
+from rtl.normalise import Normalise
+from rtl.pipeline import Bundle
+from rtl.round import Encode, Round
+from rtl.shapes import TermShape
+
+
+class Finish:
+    """ρ of a sum: the values `<name>_sign`, `<name>_exp`, `<name>_total` and `special_…` become the code `d`.
+
+    Args:
+        name: prefix of the sum's values.
+        shape: the total as a term.
+        rho: the conversion.
+        canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units.
+        flush: whether a subnormal result becomes a zero.
+    """
+
+    def __init__(self, name: str, shape: TermShape, rho: Conversion, canonical: bool, flush: bool = False) -> None:
+        self.name, self.shape, self.rho, self.canonical, self.flush = name, shape, rho, canonical, flush
+
+    def normalise(self, build: Build, values: Bundle) -> Bundle:
+        """Step normalise: total and exponent give way to `<name>_norm`, `<name>_e_norm`, `<name>_sticky`."""
+        name = self.name
+        part = Normalise(self.shape, self.rho.rounding_format)
+        build.place(f"{name}_normalise", part)
+        build.m.d.comb += [part.total.eq(values[f"{name}_total"]), part.e_max.eq(values[f"{name}_exp"])]
+        result = {key: value for key, value in values.items() if key not in (f"{name}_total", f"{name}_exp")}
+        return result | {f"{name}_norm": part.norm, f"{name}_e_norm": part.e_norm, f"{name}_sticky": part.sticky}
+
+    def encode(self, build: Build, values: Bundle) -> Bundle:
+        """Steps round and encode: everything gives way to the code, under the name `d`."""
+        return {"d": self.code(build, values)}
+
+    def code(self, build: Build, values: Bundle, special: str = "special") -> Value:
+        """The code, from the normalised sum and the special result of that name."""
+        name = self.name
+        sign, norm, e_norm = values[f"{name}_sign"], values[f"{name}_norm"], values[f"{name}_e_norm"]
+        rounding = Round(len(norm), self.rho.rounding_format.man_bits, self.rho.mode)
+        nan = nvidia_nan(self.rho.d) if self.canonical else quiet_nan(self.rho.d)
+        encode = Encode(self.rho, e_norm.shape(), nan, self.canonical, self.flush)
+        build.place(f"{name}_round", rounding)
+        build.place(f"{name}_encode", encode)
+        build.m.d.comb += [rounding.sign.eq(sign), rounding.norm.eq(norm), rounding.sticky.eq(values[f"{name}_sticky"])]
+        build.m.d.comb += [encode.sign.eq(sign), encode.sig.eq(rounding.sig), encode.hidden.eq(norm[-1])]
+        build.m.d.comb += encode.e_norm.eq(e_norm)
+        build.drive(encode.special, special, values)
+        return encode.d

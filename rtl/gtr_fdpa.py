@@ -1,0 +1,55 @@
+"""GTR-FDPA: TR-FDPA over two groups, the even and the odd products (golden: operations/gtr_fdpa.py)."""
+
+from amaranth import Mux
+
+from rtl.aligned_sum import Addend, AlignedSum, as_term
+from rtl.datapath import Build, Step
+from rtl.pipeline import Bundle
+from rtl.shapes import ExpRange, TermShape
+from rtl.tr_fdpa import RoundedDatapath
+
+
+class GTRFDPADatapath(RoundedDatapath):
+    """Even-index and odd-index products are summed apart, each group at its own largest exponent."""
+
+    def dot_steps(self) -> tuple[list[Step], TermShape]:
+        operation, encoding = self.operation, self.implementation.encoding
+        indices = {"even": range(0, operation.L, 2), "odd": range(1, operation.L, 2)}
+        groups = [AlignedSum(name, self.products(ks), encoding) for name, ks in indices.items() if ks]
+        sums = [Addend(name=g.name, shape=g.term, F=operation.F, truncation=self.truncation) for g in groups]
+        dot = AlignedSum("dot", sums, encoding)
+
+        def max_exp(build: Build, values: Bundle) -> Bundle:
+            for group in groups:
+                values = group.max_exp(build, values)
+            return values
+
+        def align(build: Build, values: Bundle) -> Bundle:
+            for group in groups:
+                values = group.align(build, values)
+            return values
+
+        def accumulate(build: Build, values: Bundle) -> Bundle:
+            for group in groups:
+                values = as_term(group.name, group.accumulate(build, values))
+            return values
+
+        def align_groups(build: Build, values: Bundle) -> Bundle:
+            return dot.align(build, dot.max_exp(build, values))
+
+        def accumulate_groups(build: Build, values: Bundle) -> Bundle:
+            return as_term("dot", dot.accumulate(build, values))
+
+        steps = [
+            Step("max_exp", 26, max_exp),
+            Step("align", 18, align),
+            Step("accumulate", 44, accumulate),
+            Step("dot_align", 30, align_groups),
+            Step("dot_accumulate", 40, accumulate_groups),
+        ]
+        return steps, dot.term
+
+    def drop_c(self, build: Build, values: Bundle, e_outs: ExpRange) -> Bundle:
+        """A c more than F + 1 exponents below E counts as 0."""
+        dropped = values["c_exp"] < values["out_exp"] - (self.operation.F + 1)
+        return values | {"c_sig": Mux(dropped, 0, values["c_sig"])}
