@@ -87,7 +87,7 @@ def write_generated(unit: Unit, folder: Path) -> Design:
     """The unit's own datapath as Verilog in `folder`.
 
     Raises:
-        ValueError: there is no datapath for the unit.
+        ValueError: parameters that no datapath can hold.
     """
     source = folder / "unit.v"
     source.write_text(rtl.verilog(unit, "unit"), encoding="utf-8")

@@ -1,10 +1,7 @@
 """Which units are co-simulated: those of the main job (`make cosim`), or all that the catalogue knows."""
 
 import golden
-import rtl
 from golden import Implementation, Operation, Unit
-
-_FP4, _FP6 = "tcgen05.m64n8k32.kind::f8f6f4.f32.e2m1.e2m1", "tcgen05.m64n8k32.kind::f8f6f4.f32.e3m2.e2m3"
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f32", "sign-magnitude", 0),
@@ -14,18 +11,25 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("sm_90", "mma.m16n8k16.f32.bf16.bf16.f32", "twos-complement", 0),
     ("sm_90", "mma.m16n8k16.f16.f16.f16.f16", "sign-magnitude", 1),
     ("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3", "twos-complement", 3),
-    ("sm_100", _FP6, "sign-magnitude", 8),
-    ("sm_100", _FP4, "ones-complement", 0),
+    ("sm_100", "tcgen05.m64n8k32.kind::f8f6f4.f32.e3m2.e2m3", "sign-magnitude", 8),
+    ("sm_100", "tcgen05.m64n8k32.kind::f8f6f4.f32.e2m1.e2m1", "ones-complement", 0),
+    ("sm_100", "tcgen05.m128n8k32.kind::mxf8f6f4.block32.f32.e4m3.e5m2.ue8m0", "ones-complement", 5),
+    ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", "sign-magnitude", 6),
+    ("sm_80", "mma.m8n8k4.f64.f64.f64.f64", "sign-magnitude", 3),
+    ("gfx908", "v_mfma_f32_32x32x1f32", "twos-complement", 0),
+    ("gfx908", "v_mfma_f32_32x32x4f16", "ones-complement", 0),
+    ("gfx90a", "v_mfma_f32_32x32x4f16", "sign-magnitude", 7),
+    ("gfx942", "v_mfma_f32_16x16x16_f16", "twos-complement", 0),
+    ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", "ones-complement", 4),
 )
-"""Architecture, instruction, encoding, pipeline stages: every published kind of T-FDPA, and every way to build one."""
+"""Architecture, instruction, encoding, pipeline stages: every operation, every published kind of T-FDPA, every way to build."""
 
 
 def catalogue_units() -> list[Unit]:
-    """Every distinct operation of the catalogue that has a datapath, named after the first instruction that uses it."""
+    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
     units: dict[Operation, Unit] = {}
     for entry in golden.instructions():
-        if type(entry.operation) in rtl.DATAPATHS:
-            units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
+        units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
     return list(units.values())
 
 

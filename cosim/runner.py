@@ -59,7 +59,7 @@ def run(
         progress: called with a line at every step.
 
     Raises:
-        ValueError: a bad argument, a unit without a datapath, or a design whose ports are not the unit's.
+        ValueError: a bad argument, a unit that no datapath can hold, or a design whose ports are not the unit's.
         MissingTool: a program is not installed. SimulationError: the simulator failed.
     """
     check_choice("simulator", simulator, SIMULATORS)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.checks import listed
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from rtl.datapath import Datapath
 from rtl.e_fdpa import EFDPADatapath
@@ -34,12 +33,7 @@ def datapath(unit: Unit) -> Datapath:
     """The unit's component.
 
     Raises:
-        ValueError: no datapath for the operation, or parameters that it cannot hold.
+        ValueError: parameters that the datapath cannot hold.
     """
-    component = DATAPATHS.get(type(unit.operation))
-    if component is None:
-        raise ValueError(
-            f"no datapath for operation {unit.operation.name}; there is one for {listed(op.name for op in DATAPATHS)}"
-        )
     check_range(unit.operation)
-    return component(unit.operation, unit.implementation)
+    return DATAPATHS[type(unit.operation)](unit.operation, unit.implementation)

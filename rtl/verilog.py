@@ -32,7 +32,7 @@ def verilog(unit: Unit, top: str = "unit") -> str:
         top: name of the top module, a Verilog identifier.
 
     Raises:
-        ValueError: no datapath for the unit's operation or parameters, or a bad name.
+        ValueError: parameters that no datapath can hold, or a bad name.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", top):
         raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
@@ -72,9 +72,15 @@ def port_layout(unit: Unit) -> list[str]:
     """One line a port: direction, name, width, meaning."""
     operation = unit.operation
     length = operation.length
+    scales = []
+    if operation.scale_format is not None:
+        count, scale = operation.scales_per_step, operation.scale_format
+        text = f"{count} x {scale} (w = {scale.width}), each for {operation.block_size} elements"
+        scales = [("input", name, count * scale.width, text) for name in ("scale_a", "scale_b")]
     ports = [
         ("input", "a", length * operation.a.width, f"{length} x {operation.a} (w = {operation.a.width})"),
         ("input", "b", length * operation.b.width, f"{length} x {operation.b} (w = {operation.b.width})"),
+        *scales,
         ("input", "c", operation.c.width, str(operation.c)),
         ("output", "d", operation.d.width, str(operation.d)),
     ]

@@ -122,8 +122,9 @@ def test_rtl_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "unit.v"
-    assert "no datapath for operation FMA" in wrong(
-        capsys, "rtl", "--arch", "sm_80", "--instr", "mma.m8n8k4.f64.f64.f64.f64", "-o", output
+    (tmp_path / "long.toml").write_text(UNIT.replace("L = 2", "L = 65"))
+    assert "L of a datapath must be an integer from 1 to 64, got 65" in wrong(
+        capsys, "rtl", "--unit", tmp_path / "long.toml", "-o", output
     )
     (tmp_path / "u.toml").write_text(UNIT.replace("F = 9", "F = 9\ng = 1"))
     assert "T-FDPA key must be one of" in wrong(capsys, "rtl", "--unit", tmp_path / "u.toml", "-o", output)
@@ -132,7 +133,7 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     )
     assert "--arch and --instr go together" in wrong(capsys, "rtl", "--arch", "Volta", "-o", output)
     assert "name a unit" in wrong(capsys, "rtl", "-o", output)
-    assert list(tmp_path.iterdir()) == [tmp_path / "u.toml"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 
 def test_unknown_command_ends_with_status_2() -> None:

@@ -102,9 +102,9 @@ def test_waves_into_no_folder_refused(tmp_path):
         cosim.run(COMBINATIONAL, waves=waves)
 
 
-def test_operation_without_a_datapath_refused(temporary):
-    unit = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=2))
-    with pytest.raises(ValueError, match=r"^no datapath for operation E-FDPA"):
+def test_unit_that_no_datapath_can_hold_refused(temporary):
+    unit = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=65))
+    with pytest.raises(ValueError, match=r"^L of a datapath must be an integer from 1 to 64, got 65$"):
         cosim.run_many([unit], vectors=10)
     assert list(temporary.iterdir()) == []
 

@@ -5,11 +5,12 @@ import random
 import pytest
 
 from golden import FORMATS, Cls, Format
+from golden.operations.ftz_addmul import flush_input
 from rtl.decode import Decode
 from tests.rtl.simulate import outputs
 
-NARROW = ["e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1"]
-WIDE = ["fp16", "bf16", "tf32", "fp32"]
+NARROW = ["e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "ue8m0", "ue4m3"]
+WIDE = ["fp16", "bf16", "tf32", "fp32", "fp64"]
 
 
 def wide_codes(operand: Format) -> list[int]:
@@ -23,9 +24,17 @@ def wide_codes(operand: Format) -> list[int]:
 
 @pytest.mark.parametrize("name", NARROW + WIDE)
 def test_decode_equals_golden(name: str) -> None:
-    operand = FORMATS[name]
-    codes = list(range(operand.codes)) if name in NARROW else wide_codes(operand)
-    component = Decode(operand)
+    check(FORMATS[name], flush=False)
+
+
+@pytest.mark.parametrize("name", ["fp16", "bf16", "fp32"])
+def test_flushing_decoder_takes_subnormals_for_plus_zero(name: str) -> None:
+    check(FORMATS[name], flush=True)
+
+
+def check(operand: Format, flush: bool) -> None:
+    codes = list(range(operand.codes)) if operand.name in NARROW else wide_codes(operand)
+    component = Decode(operand, flush)
     x = component.x
     seen = outputs(
         component,
@@ -33,7 +42,7 @@ def test_decode_equals_golden(name: str) -> None:
         lambda get: (get(x.sign), get(x.exp), get(x.sig), get(x.zero), get(x.inf), get(x.nan)),
     )
     for code, (sign, exp, sig, zero, inf, nan) in zip(codes, seen, strict=True):
-        expected = operand.decode(code)
+        expected = flush_input(operand.decode(code)) if flush else operand.decode(code)
         flags = (expected.cls is Cls.ZERO, expected.cls is Cls.INFINITY, expected.cls is Cls.NAN)
         assert (zero, inf, nan) == flags, operand.describe(code)
         if expected.cls < Cls.INFINITY:

@@ -11,18 +11,18 @@ from golden.formats import Cls
 from golden.specials import nvidia_nan
 from rtl.normalise import Normalise
 from rtl.round import Encode, Round
-from rtl.shapes import ExpRange
+from rtl.shapes import ExpRange, TermShape
 from tests.rtl.simulate import outputs
 
 
 class NormaliseRoundEncode(Component):
     """(−1)^sign · total · 2**(e_max − F) to a code of ρ's d."""
 
-    def __init__(self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int) -> None:
+    def __init__(self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, canonical: bool) -> None:
         self.rho = rho
-        self.normalise = Normalise(total_bits, e_maxes, F, rho.rounding_format)
+        self.normalise = Normalise(TermShape(e_maxes, total_bits, F), rho.rounding_format)
         self.round = Round(self.normalise.norm_bits, rho.rounding_format.man_bits, rho.mode)
-        self.encode = Encode(rho, self.normalise.e_norm.shape(), nvidia_nan(rho.d))
+        self.encode = Encode(rho, self.normalise.e_norm.shape(), nvidia_nan(rho.d), canonical)
         super().__init__({"sign": In(1), "total": In(total_bits), "e_max": In(e_maxes.shape), "d": Out(rho.d.width)})
 
     def elaborate(self, platform: object) -> Module:
@@ -37,12 +37,13 @@ class NormaliseRoundEncode(Component):
 
 
 def check(rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, cases: list[tuple[int, int, int]]) -> None:
-    component = NormaliseRoundEncode(rho, total_bits, e_maxes, F)
+    canonical = total_bits % 2 == 0  # both kinds of zero, each with its own set of cases
+    component = NormaliseRoundEncode(rho, total_bits, e_maxes, F, canonical)
     inputs = [{"sign": s, "total": t, "e_max": e} for s, t, e in cases]
     for (s, t, e), got in zip(cases, outputs(component, inputs, lambda get: get(component.d)), strict=True):
         expected = rho.encode(-t if s else t, e - F)
         if rho.d.decode(expected).cls is Cls.ZERO:
-            expected = 0  # these units never give −0
+            expected = rho.d.negative_zero if s and not canonical else 0
         assert got == expected, (
             f"{rho}: {'-' if s else '+'}{t}·2^{e - F}: {rho.d.describe(got)}, not {rho.d.describe(expected)}"
         )
@@ -76,7 +77,7 @@ def test_wide_totals_at_ties_and_random(rho: str, low: int, high: int) -> None:
 @pytest.mark.parametrize("rho", ["RZ-FP32", "RNE-FP16", "RZ-E8M13", "RU-BF16"])
 def test_specials_override_the_sum(rho: str) -> None:
     conversion = CONVERSIONS[rho]
-    component = Encode(conversion, ExpRange(-5, 5).shape, nvidia_nan(conversion.d))
+    component = Encode(conversion, ExpRange(-5, 5).shape, nvidia_nan(conversion.d), canonical_zero=True)
     d = conversion.d
     flags = [{"special.nan": n, "special.pos_inf": p, "special.neg_inf": q} for n, p, q in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
     seen = outputs(component, [{"sign": 1, "hidden": 1, "sig": 1, **f} for f in flags], lambda get: get(component.d))

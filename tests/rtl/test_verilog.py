@@ -11,6 +11,7 @@ import golden
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from rtl import verilog
+from tests.rtl.units import MAKERS, random_unit
 
 
 def unit(stages: int = 0, **changes: object) -> Unit:
@@ -66,8 +67,9 @@ def test_equal_parts_share_a_module() -> None:
         unit(L=1, F=6, a="e2m1", b="e2m1", rho="RZ-BF16", c="bf16"),
         unit(L=64, F=40, a="bf16", b="tf32", c="fp32", rho="RU-FP32", e_zero=-300),
         unit(L=5, a="e5m2fnuz", b="e4m3fnuz", c="fp32", rho="RZ-E8M13", stages=3),
+        *(random_unit(operation, 1, stages) for operation in MAKERS for stages in (0, 8)),
     ],
-    ids=["combinational", "pipelined", "smallest", "largest", "fnuz"],
+    ids=lambda unit: f"{unit.name}-{unit.implementation.stages}",
 )
 def test_verilator_has_nothing_to_say_with_all_warnings_on(linted: Unit, tmp_path: Path) -> None:
     path = tmp_path / "unit.v"
@@ -88,12 +90,6 @@ def test_verilator_has_nothing_to_say_with_all_warnings_on(linted: Unit, tmp_pat
 def test_parameters_out_of_range_are_refused(bad: Unit, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         verilog(bad)
-
-
-def test_operation_without_a_datapath_is_refused() -> None:
-    operation = golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16").operation
-    with pytest.raises(ValueError, match=r"^no datapath for operation TR-FDPA; there is one for T-FDPA$"):
-        verilog(Unit(name="u", operation=operation))
 
 
 def test_top_name_that_is_no_identifier_is_refused() -> None:

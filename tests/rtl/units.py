@@ -1,0 +1,76 @@
+"""Units off the catalogue, drawn at random but the same in every run."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from golden import Implementation, Operation, Unit
+from golden.conversion import CONVERSIONS
+from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.unit import ENCODINGS
+
+MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz"]
+
+
+def truncated(rng: random.Random) -> dict[str, Any]:
+    """The keys that T-, ST- and GST-FDPA share, but L."""
+    return formats(rng) | {
+        "F": rng.randint(6, 40),
+        "rho": rng.choice(list(CONVERSIONS)),
+        "e_zero": rng.choice([-300, -139, -133, -126, -60, -21, -19, 0, 5]),
+        "truncation": rng.choice(["RZ", "RD"]),
+    }
+
+
+def formats(rng: random.Random) -> dict[str, Any]:
+    return {"a": rng.choice(MULTIPLICANDS), "b": rng.choice(MULTIPLICANDS), "c": rng.choice(["fp32", "fp16", "bf16"])}
+
+
+def rounded(rng: random.Random) -> dict[str, Any]:
+    """The keys of TR- and GTR-FDPA."""
+    return formats(rng) | {
+        "c": "fp32",
+        "L": rng.choice([1, 2, 3, 4, 5]),
+        "F": rng.randint(6, 40),
+        "F2": rng.randint(6, 40),
+        "rho": rng.choice(list(CONVERSIONS)),
+        "truncation": rng.choice(["RZ", "RD"]),
+    }
+
+
+def grouped(rng: random.Random) -> dict[str, Any]:
+    """The keys of GST-FDPA: one or two groups, a scale for each, for all, or for more than the unit sees."""
+    group, groups = rng.choice([1, 2, 3]), rng.choice([1, 2])
+    keys = {"G": group, "L": group * groups, "K_block": group * rng.choice([1, groups, 2 * groups])}
+    return truncated(rng) | keys | {"scale": rng.choice(["ue8m0", "ue4m3"])}
+
+
+def fma(rng: random.Random) -> Operation:
+    name = rng.choice(["fp32", "fp64"])
+    return FMA(a=name, b=name, c=name)  # type: ignore[arg-type]
+
+
+def ftz_addmul(rng: random.Random) -> Operation:
+    name = rng.choice(["fp16", "bf16"])
+    return FTZAddMul(a=name, b=name, c="fp32", P=rng.choice([1, 2, 4]))  # type: ignore[arg-type]
+
+
+MAKERS: dict[str, Callable[[random.Random], Operation]] = {
+    "FMA": fma,
+    "FTZ-AddMul": ftz_addmul,
+    "E-FDPA": lambda rng: EFDPA(**formats(rng), L=rng.choice([1, 2, 3]), rho=rng.choice(list(CONVERSIONS))),
+    "T-FDPA": lambda rng: TFDPA(**truncated(rng), L=rng.choice([1, 2, 3, 4, 5, 7])),
+    "ST-FDPA": lambda rng: STFDPA(**truncated(rng), L=rng.choice([1, 2, 4]), K_block=rng.choice([1, 2, 4, 8])),
+    "GST-FDPA": lambda rng: GSTFDPA(**grouped(rng)),
+    "TR-FDPA": lambda rng: TRFDPA(**rounded(rng)),
+    "GTR-FDPA": lambda rng: GTRFDPA(**rounded(rng)),
+}
+"""Operation name to a maker of random operations."""
+
+
+def random_unit(operation: str, seed: int, stages: int = 0) -> Unit:
+    """A unit of that operation."""
+    rng = random.Random(f"{operation} {seed}")
+    made = MAKERS[operation](rng)
+    implementation = Implementation(encoding=ENCODINGS[seed % len(ENCODINGS)], stages=stages)
+    return Unit(name=f"{operation}-{seed}", operation=made, implementation=implementation)
