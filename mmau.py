@@ -191,7 +191,7 @@ def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.ND
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    from rtl import verilog
+    from rtl import YosysError, verilog
     from rtl.verilog import port_layout
 
     unit = chosen_unit(arguments)
@@ -199,7 +199,10 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
     top = re.sub(r"\W", "_", arguments.output.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    text = verilog(unit, top)
+    try:
+        text = verilog(unit, top)
+    except YosysError as error:
+        raise ValueError(error) from error
     write_atomically(arguments.output, text.encode())
     if arguments.json:
         latency = unit.implementation.stages
