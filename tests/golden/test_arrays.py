@@ -54,7 +54,7 @@ def as_floats(bits: list[Any], instruction: golden.Instruction) -> list[Any]:
 
 
 @pytest.mark.parametrize(("arch", "name"), EVERY_FORMAT)
-def test_floats_are_taken_by_their_bits_and_results_come_as_c_came(arch: str, name: str):
+def test_floats_are_taken_by_their_bits_and_results_come_as_c_came(arch: str, name: str) -> None:
     instruction = golden.instruction(arch, name)
     bits = random_bits(instruction, (40,))
     floats = as_floats(bits, instruction)
@@ -71,7 +71,7 @@ def test_floats_are_taken_by_their_bits_and_results_come_as_c_came(arch: str, na
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (0,), (3, 5), (2, 0, 4)], ids=str)
-def test_shape_of_the_result_is_that_of_c(lead: tuple[int, ...]):
+def test_shape_of_the_result_is_that_of_c(lead: tuple[int, ...]) -> None:
     for instruction in (HOPPER, NVFP4):
         operands = random_bits(instruction, lead)
         d = instruction.dot(*operands, engine="reference")
@@ -81,7 +81,7 @@ def test_shape_of_the_result_is_that_of_c(lead: tuple[int, ...]):
             assert code == instruction.dot(*(None if x is None else x[row] for x in flat), engine="reference")
 
 
-def test_operands_that_are_views_or_scalars_are_taken_as_they_are():
+def test_operands_that_are_views_or_scalars_are_taken_as_they_are() -> None:
     a, b, c, *_ = random_bits(HOPPER, (6,))
     expected = HOPPER.dot(a, b, c, engine="reference")
     wide = np.repeat(a, 2, axis=1)[:, ::2]
@@ -93,7 +93,7 @@ def test_operands_that_are_views_or_scalars_are_taken_as_they_are():
     ).all()
 
 
-def test_operands_are_not_changed():
+def test_operands_are_not_changed() -> None:
     operands = random_bits(NVFP4, (4,))
     before = [x.copy() for x in operands]
     NVFP4.dot(*operands, engine="reference")
@@ -116,7 +116,7 @@ def test_operands_are_not_changed():
         ("c", None, "c must be a NumPy array of uint32 or float32, got NoneType"),
     ],
 )
-def test_dtype_wrong(key: str, value: Any, message: str):
+def test_dtype_wrong(key: str, value: Any, message: str) -> None:
     operands = dict(zip("abc", random_bits(HOPPER, (2,)), strict=False)) | {key: value}
     with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
         HOPPER.dot(**operands)
@@ -133,7 +133,7 @@ def test_dtype_wrong(key: str, value: Any, message: str):
         ("a", (), "a must have shape (16,) (the last axis is K), got ()"),
     ],
 )
-def test_shape_wrong(key: str, shape: tuple[int, ...], message: str):
+def test_shape_wrong(key: str, shape: tuple[int, ...], message: str) -> None:
     operands = dict(zip("abc", random_bits(HOPPER, (2,)), strict=False))
     operands[key] = np.zeros(shape, operands[key].dtype)
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
@@ -147,7 +147,7 @@ def test_shape_wrong(key: str, shape: tuple[int, ...], message: str):
         ("b", 255, "b: e3m2 codes are 0 … 0x3f, got 0xff"),
     ],
 )
-def test_code_out_of_range(key: str, code: int, message: str):
+def test_code_out_of_range(key: str, code: int, message: str) -> None:
     operands = dict(zip("abc", random_bits(FP6, (2,)), strict=False))
     operands[key] = operands[key].copy()
     operands[key][1, 7] = code
@@ -170,26 +170,26 @@ def test_code_out_of_range(key: str, code: int, message: str):
         ),
     ],
 )  # fmt: skip
-def test_scales_wrong(changed: dict[str, Any], error: type[Exception], message: str):
+def test_scales_wrong(changed: dict[str, Any], error: type[Exception], message: str) -> None:
     operands = dict(zip(("a", "b", "c", "scale_a", "scale_b"), random_bits(NVFP4, (2,)), strict=True)) | changed
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         NVFP4.dot(**operands)
 
 
 @pytest.mark.parametrize("key", ["scale_a", "scale_b"])
-def test_scales_superfluous(key: str):
+def test_scales_superfluous(key: str) -> None:
     a, b, c, *_ = random_bits(HOPPER, (2,))
     with pytest.raises(ValueError, match=rf"^{key} must be absent: T-FDPA has no scales$"):
         HOPPER.dot(a, b, c, **{key: np.zeros((2, 1), np.uint8)})
 
 
 @pytest.mark.parametrize("engine", ["fast", "", 3])
-def test_engine_unknown(engine: Any):
+def test_engine_unknown(engine: Any) -> None:
     a, b, c, *_ = random_bits(HOPPER, (2,))
     with pytest.raises(ValueError, match=rf"^engine must be one of [\w, ]+; got {engine!r}$"):
         HOPPER.dot(a, b, c, engine=engine)
 
 
-def test_engine_none_gives_the_reference_result():
+def test_engine_none_gives_the_reference_result() -> None:
     a, b, c, *_ = random_bits(HOPPER, (50,))
     assert (HOPPER.dot(a, b, c) == HOPPER.dot(a, b, c, engine="reference")).all()

@@ -26,13 +26,13 @@ WGMMA_TYPES = {
 
 
 @needs_vectors
-def test_every_instruction_of_the_vectors_is_in_the_catalogue():
+def test_every_instruction_of_the_vectors_is_in_the_catalogue() -> None:
     names = {(i.arch, i.name) for i in golden.instructions()}
     missing = [(v.arch, v.name) for v in vector_sets() if (v.arch, v.name) not in names]
     assert missing == []
 
 
-def test_count_by_architecture():
+def test_count_by_architecture() -> None:
     """Those of the vectors (326), the N and M variants, and eight FP8 mma.sync each on sm_90 and sm_100.
 
     wgmma: 12 type rows × 31 more N. tcgen05, unscaled: 54 rows × (31 more N + 32 of M = 128); scaled: 29 rows × 31.
@@ -52,12 +52,12 @@ def test_count_by_architecture():
     assert [len(golden.instructions(arch)) for arch in ("sm_70", "Volta", "CDNA3")] == [3, 3, 27]
 
 
-def test_names_are_unique_within_an_architecture():
+def test_names_are_unique_within_an_architecture() -> None:
     assert max(Counter((i.arch, i.name) for i in golden.instructions()).values()) == 1
 
 
 @pytest.mark.parametrize("n", range(8, 257, 8))
-def test_wgmma_of_every_n_has_the_arithmetic_of_n8(n: int):
+def test_wgmma_of_every_n_has_the_arithmetic_of_n8(n: int) -> None:
     for k, types in WGMMA_TYPES.items():
         for suffix in types:
             variant = golden.instruction("sm_90", f"wgmma.m64n{n}{k}.{suffix}")
@@ -73,7 +73,7 @@ def tcgen05_tails() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("n", range(8, 257, 8))
-def test_tcgen05_of_every_m_and_n_has_the_arithmetic_of_n8(n: int):
+def test_tcgen05_of_every_m_and_n_has_the_arithmetic_of_n8(n: int) -> None:
     tails = tcgen05_tails()
     assert Counter(m for m, _ in tails) == {"64": 54, "128": 54 + 29}
     assert {tail for m, tail in tails if m == "64"} == {tail for _, tail in tails if ".block" not in tail}
@@ -85,7 +85,7 @@ def test_tcgen05_of_every_m_and_n_has_the_arithmetic_of_n8(n: int):
 
 
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100"])
-def test_fp8_mma_sync_runs_as_fp16_work(arch: str):
+def test_fp8_mma_sync_runs_as_fp16_work(arch: str) -> None:
     for d in ("f32", "f16"):
         for a in FP8:
             for b in FP8:
@@ -108,7 +108,7 @@ def test_fp8_mma_sync_runs_as_fp16_work(arch: str):
 
 
 @needs_vectors
-def test_evidence_of_every_entry():
+def test_evidence_of_every_entry() -> None:
     """The authors of paper 000 validated what the vectors hold; a recording says more, an inference less."""
     validated = {(v.arch, v.name) for v in vector_sets()}
     for i in golden.instructions():
@@ -125,12 +125,12 @@ def test_evidence_of_every_entry():
         ("CDNA2", "gfx90a"), ("CDNA3", "gfx942"), ("cdna 3", "gfx942"), ("SM90", "sm_90"), ("gfx90a", "gfx90a"),
     ],
 )  # fmt: skip
-def test_architecture_by_marketing_name(spelling: str, arch: str):
+def test_architecture_by_marketing_name(spelling: str, arch: str) -> None:
     assert golden.architecture(spelling) == arch
     assert golden.instructions(spelling) == golden.instructions(arch)
 
 
-def test_marketing_names_of_an_architecture():
+def test_marketing_names_of_an_architecture() -> None:
     assert marketing_names("sm_89") == ("Ada Lovelace", "Ada")
 
 
@@ -143,7 +143,7 @@ def test_marketing_names_of_an_architecture():
         (7, ""),
     ],
 )
-def test_architecture_unknown(name: Any, hint: str):
+def test_architecture_unknown(name: Any, hint: str) -> None:
     message = f"architecture must be one of {ARCHITECTURES}; got {name!r}{hint}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         golden.instruction(name, "mma.m8n8k4.f64.f64.f64.f64")
@@ -165,7 +165,7 @@ def test_architecture_unknown(name: Any, hint: str):
         ("sm_90", None, "sm_90 instruction None is not one of the 404 known"),
     ],
 )  # fmt: skip
-def test_instruction_unknown(arch: str, name: Any, message: str):
+def test_instruction_unknown(arch: str, name: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         golden.instruction(arch, name)
 
@@ -185,14 +185,14 @@ def test_instruction_unknown(arch: str, name: Any, message: str):
         ("gfx90a", "v_mfma_f64_16x16x4f64", (16, 16, 4), "fp64 fp64 fp64 fp64 None", None),
     ],
 )  # fmt: skip
-def test_attributes(arch: str, name: str, shape: tuple[int, int, int], formats: str, block_size: int | None):
+def test_attributes(arch: str, name: str, shape: tuple[int, int, int], formats: str, block_size: int | None) -> None:
     i = golden.instruction(arch, name)
     assert (i.arch, i.name, i.m, i.n, i.k) == (arch, name, *shape)
     assert " ".join(str(f) for f in (i.a, i.b, i.c, i.d, i.scale)) == formats
     assert i.block_size == block_size
 
 
-def test_length_is_cut_to_a_shorter_k():
+def test_length_is_cut_to_a_shorter_k() -> None:
     found = [golden.instruction("sm_90", f"mma.m16n8k{k}.f32.f16.f16.f32").operation.length for k in (8, 16)]
     assert found == [8, 16]
 
@@ -207,7 +207,7 @@ CALLED = [
 
 
 @pytest.mark.parametrize(("arch", "name"), CALLED)
-def test_call_on_matrices_is_dot_of_each_row_and_column(arch: str, name: str):
+def test_call_on_matrices_is_dot_of_each_row_and_column(arch: str, name: str) -> None:
     i = golden.instruction(arch, name)
     rng = np.random.default_rng(11)
     A, B, C = (
@@ -239,7 +239,7 @@ def test_call_on_matrices_is_dot_of_each_row_and_column(arch: str, name: str):
         ({"scale_b": None}, "scale_b is missing: GST-FDPA takes one ue4m3 scale a block"),
     ],
 )
-def test_call_shape_wrong(changed: dict[str, Any], message: str):
+def test_call_shape_wrong(changed: dict[str, Any], message: str) -> None:
     i = golden.instruction("sm_120", f"{NVFP4}.block16.f32.e2m1.e2m1.f32.ue4m3")
     shapes = {"A": (16, 64), "B": (64, 8), "C": (16, 8), "scale_a": (16, 4), "scale_b": (4, 8)} | changed
     arrays = {

@@ -80,7 +80,7 @@ def check(operand: Format, value: Fraction, index: int, part: Fraction) -> None:
 
 
 @pytest.mark.parametrize("operand", ALL, ids=str)
-def test_encode_about_every_boundary_and_tie(operand: Format):
+def test_encode_about_every_boundary_and_tie(operand: Format) -> None:
     half = Fraction(1, 2)
     for index in boundaries(operand):
         low = magnitude(operand, index)
@@ -93,14 +93,14 @@ def test_encode_about_every_boundary_and_tie(operand: Format):
 
 
 @pytest.mark.parametrize("operand", ALL, ids=str)
-def test_encode_at_overflow_and_beyond(operand: Format):
+def test_encode_at_overflow_and_beyond(operand: Format) -> None:
     past = last_magnitude(operand) + 1
     for value in (beyond_last(operand), beyond_last(operand) + HAIR, 3 * beyond_last(operand), Fraction(1 << 5000)):
         check(operand, value, past, Fraction(0))
 
 
 @pytest.mark.parametrize("operand", [f for f in ALL if f.signed], ids=str)
-def test_encode_of_a_value_far_below_the_smallest_keeps_its_sign(operand: Format):
+def test_encode_of_a_value_far_below_the_smallest_keeps_its_sign(operand: Format) -> None:
     for mode in MODES:
         up = {"RU": 1}.get(mode, 0)
         down = {"RD": 1}.get(mode, 0)
@@ -109,7 +109,7 @@ def test_encode_of_a_value_far_below_the_smallest_keeps_its_sign(operand: Format
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_encode_unsigned(mode: Mode):
+def test_encode_unsigned(mode: Mode) -> None:
     """A negative value has no code: NaN. ue8m0 has no zero: what is smaller than its smallest value becomes that."""
     ue8m0, ue4m3 = FORMATS["ue8m0"], FORMATS["ue4m3"]
     assert [ue8m0.encode(-1, mode), ue4m3.encode(-1, mode)] == [0xFF, 0x7F]
@@ -119,7 +119,7 @@ def test_encode_unsigned(mode: Mode):
 
 
 @pytest.mark.parametrize("operand", [FORMATS["fp32"], FORMATS["tf32"], E8M13], ids=str)
-def test_encode_of_random_doubles_equals_two_ways_of_rounding_them(operand: Format):
+def test_encode_of_random_doubles_equals_two_ways_of_rounding_them(operand: Format) -> None:
     """fp32 as NumPy converts; tf32 and e8m13 by adding half a unit and the last kept bit to the fp32 word, where exact."""
     rng = np.random.default_rng(7)
     dropped = DROPPED_BITS.get(operand.name, 0)
@@ -141,13 +141,13 @@ def test_encode_of_random_doubles_equals_two_ways_of_rounding_them(operand: Form
         assert operand.encode(value) == (code if value or not np.signbit(value) else 0), value
 
 
-def test_encode_takes_what_no_float_can_hold():
+def test_encode_takes_what_no_float_can_hold() -> None:
     assert FORMATS["fp16"].encode(Fraction(1, 3)) == np.float16(1 / 3).view(np.uint16)
     assert FORMATS["fp64"].encode(Fraction(1, 3), "RD") == int(np.float64(1 / 3).view(np.uint64))
     assert FORMATS["fp64"].encode(Fraction(1, 3), "RU") == int(np.nextafter(1 / 3, 1).view(np.uint64))
 
 
-def test_encode_is_exact_on_every_peer_value_of_fp16():
+def test_encode_is_exact_on_every_peer_value_of_fp16() -> None:
     fp16 = FORMATS["fp16"]
     codes = np.arange(1, 0x7C00, dtype=np.uint16)
     for code, value in zip(codes.tolist(), floats(fp16, codes).tolist(), strict=True):
@@ -155,11 +155,11 @@ def test_encode_is_exact_on_every_peer_value_of_fp16():
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
-def test_encode_value_not_finite(value: float):
+def test_encode_value_not_finite(value: float) -> None:
     with pytest.raises(ValueError, match=rf"^encode takes a finite value, got {value!r}$"):
         FORMATS["fp32"].encode(value)
 
 
-def test_encode_mode_unknown():
+def test_encode_mode_unknown() -> None:
     with pytest.raises(ValueError, match=r"^rounding mode must be one of RZ, RNE, RD, RU, RNA, got 'RN'$"):
         FORMATS["fp32"].encode(1, "RN")  # type: ignore[arg-type]

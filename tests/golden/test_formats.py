@@ -61,17 +61,17 @@ def check_decode(operand: Format, codes: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("operand", NARROW, ids=str)
-def test_decode_of_every_code(operand: Format):
+def test_decode_of_every_code(operand: Format) -> None:
     check_decode(operand, all_codes(operand))
 
 
 @pytest.mark.parametrize("operand", WIDE, ids=str)
-def test_decode_of_wide_formats(operand: Format):
+def test_decode_of_wide_formats(operand: Format) -> None:
     check_decode(operand, sampled_codes(operand))
 
 
 @pytest.mark.parametrize("operand", [*NARROW, *WIDE], ids=str)
-def test_range_ends_where_the_peer_says(operand: Format):
+def test_range_ends_where_the_peer_says(operand: Format) -> None:
     top = last_magnitude(operand)
     assert operand.value(operand.max_finite) == magnitude(operand, top)
     assert magnitude(operand, top) < Fraction(2) ** (operand.e_max + 1) <= 2 * magnitude(operand, top)
@@ -79,7 +79,7 @@ def test_range_ends_where_the_peer_says(operand: Format):
 
 
 @pytest.mark.parametrize("operand", [*NARROW, *WIDE], ids=str)
-def test_special_codes_are_what_they_are_named(operand: Format):
+def test_special_codes_are_what_they_are_named(operand: Format) -> None:
     if operand.nan is not None:
         assert operand.decode(operand.nan).cls is Cls.NAN
     if operand.infinity is None:
@@ -95,7 +95,16 @@ def test_special_codes_are_what_they_are_named(operand: Format):
 
 
 @pytest.mark.parametrize("operand", [*NARROW, *WIDE], ids=str)
-def test_encode_returns_the_code_it_decoded(operand: Format):
+def test_nan_that_is_written_is_the_quiet_one_of_the_peer(operand: Format) -> None:
+    if operand.specials == "finite":
+        assert operand.nan is None
+    else:
+        quiet = int(cast(operand, np.array([np.nan]))[0])
+        assert operand.nan == quiet & ((1 << (operand.width - 1)) - 1 if operand.specials == "ieee" else 0xFF)
+
+
+@pytest.mark.parametrize("operand", [*NARROW, *WIDE], ids=str)
+def test_encode_returns_the_code_it_decoded(operand: Format) -> None:
     codes = all_codes(operand) if operand.width <= 16 else sampled_codes(operand) >> operand.pad_bits << operand.pad_bits
     for code in codes.tolist():
         value = operand.value(code)
@@ -119,7 +128,7 @@ def ml_dtypes_departs(operand: Format, value: float) -> bool:
 
 @pytest.mark.parametrize("source", [np.float16, ml_dtypes.bfloat16], ids=["from fp16", "from bf16"])
 @pytest.mark.parametrize("operand", NARROW, ids=str)
-def test_encode_to_nearest_even_of_every_16_bit_value(operand: Format, source: type):
+def test_encode_to_nearest_even_of_every_16_bit_value(operand: Format, source: type) -> None:
     values = np.arange(1 << 16, dtype=np.uint16).view(source)
     with np.errstate(invalid="ignore"):  # conversions of signalling NaNs
         exact = values.astype(np.float64).tolist()
@@ -135,7 +144,7 @@ def test_encode_to_nearest_even_of_every_16_bit_value(operand: Format, source: t
 
 
 @pytest.mark.parametrize("operand", SIXTEEN, ids=str)
-def test_encode_to_nearest_even_beside_and_at_every_tie(operand: Format):
+def test_encode_to_nearest_even_beside_and_at_every_tie(operand: Format) -> None:
     """All ties of the 16-bit formats and the neighbours of each, as float32 holds them."""
     codes = np.arange(last_magnitude(operand) + 1, dtype=np.uint16)
     exact = floats(operand, codes)
@@ -145,7 +154,7 @@ def test_encode_to_nearest_even_beside_and_at_every_tie(operand: Format):
             assert operand.encode(value) == expected, value
 
 
-def test_tf32_drops_thirteen_bits_before_it_looks_for_nan():
+def test_tf32_drops_thirteen_bits_before_it_looks_for_nan() -> None:
     tf32 = FORMATS["tf32"]
     assert tf32.decode(0x7F80_1FFF).cls is Cls.INFINITY
     assert tf32.decode(0x7F80_2000).cls is Cls.NAN
@@ -168,19 +177,19 @@ def test_tf32_drops_thirteen_bits_before_it_looks_for_nan():
         ),
     ],
 )  # fmt: skip
-def test_code_in_words(name: str, code: int, split: str, described: str):
+def test_code_in_words(name: str, code: int, split: str, described: str) -> None:
     assert FORMATS[name].split(code) == split
     assert FORMATS[name].describe(code) == described
 
 
 @pytest.mark.parametrize(("name", "code"), [("e2m1", 16), ("e3m2", 64), ("e4m3", 256), ("fp16", 1 << 16), ("fp64", 1 << 64)])
-def test_decode_code_out_of_range(name: str, code: int):
+def test_decode_code_out_of_range(name: str, code: int) -> None:
     with pytest.raises(ValueError, match=rf"^{name} code must be in 0 … {code - 1:#x}, got {code:#x}$"):
         FORMATS[name].decode(code)
     with pytest.raises(ValueError, match=rf"^{name} code must be in 0 … {code - 1:#x}, got -0x1$"):
         FORMATS[name].decode(-1)
 
 
-def test_format_cannot_be_edited():
+def test_format_cannot_be_edited() -> None:
     with pytest.raises(AttributeError, match=r"^cannot assign to field 'bias'$"):
         FORMATS["fp16"].bias = 16  # type: ignore[misc]

@@ -182,16 +182,16 @@ DIRECTED = [m for m in MUTANTS if m not in IDLE and needs_directed_row(*m.values
 
 @needs_vectors
 @pytest.mark.parametrize(("family", "change"), [m for m in MUTANTS if m not in IDLE and m not in DIRECTED])
-def test_vectors_catch_mutant(family: Family, change: str):
+def test_vectors_catch_mutant(family: Family, change: str) -> None:
     assert vectors_catch(family, change)
 
 
 @pytest.mark.parametrize(("family", "change"), DIRECTED)
-def test_directed_row_catches_mutant(family: Family, change: str):
+def test_directed_row_catches_mutant(family: Family, change: str) -> None:
     assert any(directed_row_catches(member, change) for member in FAMILIES[family])
 
 
-def test_only_e_zero_of_narrow_formats_is_idle():
+def test_only_e_zero_of_narrow_formats_is_idle() -> None:
     """fp16 and FP8 terms end far above −131 … −133; FP8's last bit, 2^−32, is kept under −20 and −21 even by F = 13."""
     idle = {(family[0], family[-2], family[-1]) for family, _ in (m.values for m in IDLE)}  # type: ignore[misc, index]
     assert idle == {

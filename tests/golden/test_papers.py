@@ -69,14 +69,14 @@ DISCREPANT = [pytest.param(i, id=f"{i.arch}:{i.name}") for i in distinct_instruc
 
 
 @pytest.mark.parametrize("instruction", DISCREPANT)
-def test_discrepancy_input(instruction: golden.Instruction):
+def test_discrepancy_input(instruction: golden.Instruction) -> None:
     key = discrepancy_key(instruction)
     assert key is not None
     got = instruction.d.value(reference(instruction, [discrepancy_operands(instruction)])[0])
     assert got == Fraction(DISCREPANCY_D[key])
 
 
-def test_discrepancy_input_reaches_every_entry_of_the_table():
+def test_discrepancy_input_reaches_every_entry_of_the_table() -> None:
     assert {discrepancy_key(param.values[0]) for param in DISCREPANT} == DISCREPANCY_D.keys()  # type: ignore[arg-type]
 
 
@@ -96,7 +96,7 @@ def result(instruction: golden.Instruction, values: dict[int, Fraction], c: Frac
     return instruction.d.value(reference(instruction, [products(instruction, values, c)])[0])
 
 
-def test_volta_is_not_monotonic():
+def test_volta_is_not_monotonic() -> None:
     volta = golden.instruction("sm_70", FP16_TO_FP32["sm_70"])
     four = {k: two_to(-24) for k in range(4)}
     assert result(volta, four, 1 - two_to(-24)) == 1 + two_to(-23)
@@ -104,7 +104,7 @@ def test_volta_is_not_monotonic():
 
 
 @pytest.mark.parametrize("arch", FP16_TO_FP32)
-def test_extra_alignment_bits(arch: str):
+def test_extra_alignment_bits(arch: str) -> None:
     """2^n products worth 2^−(23+n) each add a unit to c = 1 exactly where n extra bits are kept."""
     instruction = golden.instruction(arch, FP16_TO_FP32[arch])
     kept = [
@@ -118,7 +118,7 @@ def test_extra_alignment_bits(arch: str):
 
 
 @pytest.mark.parametrize("name", ["v_mfma_f32_4x4x4f16", "v_mfma_f32_16x16x8bf16"])
-def test_cdna1_rounds_the_exact_sum_once(name: str):
+def test_cdna1_rounds_the_exact_sum_once(name: str) -> None:
     """A product worth 2^−48 decides a tie at 2^−24: nothing was cut on the way."""
     instruction = golden.instruction("gfx908", name)
     assert result(instruction, {0: two_to(-24)}, Fraction(1)) == 1
@@ -126,7 +126,7 @@ def test_cdna1_rounds_the_exact_sum_once(name: str):
 
 
 @pytest.mark.parametrize("name", ["v_mfma_f32_16x16x4_f32", "v_mfma_f64_4x4x4_4b_f64"])
-def test_fma_does_not_round_the_product(name: str):
+def test_fma_does_not_round_the_product(name: str) -> None:
     """(1 + 2^−n)·(1 − 2^−n) − 1 is −2^−2n, though no product of that format has its last bit."""
     instruction = golden.instruction("gfx942", name)
     n = instruction.a.man_bits // 2 + 4
@@ -169,13 +169,13 @@ def asymmetric(model: golden.Unit, instruction: golden.Instruction, rows: list[O
 
 
 @pytest.mark.parametrize("instruction", [pytest.param(i, id=i.name) for i in CDNA3])
-def test_cdna3_is_asymmetric_and_would_not_be_with_truncation_toward_zero(instruction: golden.Instruction):
+def test_cdna3_is_asymmetric_and_would_not_be_with_truncation_toward_zero(instruction: golden.Instruction) -> None:
     rows = finite_rows(instruction, 200)
     assert asymmetric(unit(instruction.operation), instruction, rows) > 0
     assert asymmetric(unit(instruction.operation.changed(truncation="RZ")), instruction, rows) == 0
 
 
-def test_cdna3_bf8_discrepancy_input_mirrored():
+def test_cdna3_bf8_discrepancy_input_mirrored() -> None:
     """The papers' input gives −1, its negative +0.5: RD of −0.625 and of 0.625 at 2^−1."""
     instruction = golden.instruction("gfx942", "v_mfma_f32_16x16x32_bf8_bf8")
     row = discrepancy_operands(instruction)

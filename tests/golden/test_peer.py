@@ -145,12 +145,12 @@ def stimulus(instruction: golden.Instruction) -> Operands:
     return generate(OperandShape.of_instruction(instruction), ROWS, SEED).operands
 
 
-def test_peer_has_326_instructions():
+def test_peer_has_326_instructions() -> None:
     assert len(INSTRUCTIONS) == 326
 
 
 @pytest.mark.parametrize("instruction", [pytest.param(i, id=f"{i.arch}:{i.name}") for i in INSTRUCTIONS])
-def test_model_equals_peer(torch: ModuleType, instruction: golden.Instruction):
+def test_model_equals_peer(torch: ModuleType, instruction: golden.Instruction) -> None:
     torch.set_num_threads(1)
     operands = stimulus(instruction)
     left_out = np.any([departs(instruction, operands) for departs in DEPARTURES], axis=0)
@@ -170,7 +170,7 @@ def directed(instruction: golden.Instruction, a: float, b: float, c: float) -> O
 
 
 @pytest.mark.parametrize("c", [np.inf, -np.inf, np.nan])
-def test_peer_loses_an_accumulator_that_is_not_finite(torch: ModuleType, c: float):
+def test_peer_loses_an_accumulator_that_is_not_finite(torch: ModuleType, c: float) -> None:
     """Beside a product of 2^26 it counts as too small a c, so the rows that are left out differ."""
     instruction = golden.instruction("gfx942", "v_mfma_f32_32x32x16_bf8_bf8")
     row = directed(instruction, 2.0**13, 2.0**13, c)
@@ -180,8 +180,8 @@ def test_peer_loses_an_accumulator_that_is_not_finite(torch: ModuleType, c: floa
     assert peer_dot(torch, instruction, row).view(np.float32) == 2.0**26
 
 
-def test_peer_sums_to_overflow_in_double(torch: ModuleType):
-    """The largest number and half its last bit, less next to nothing: still the largest number, but for a double's last bit."""
+def test_peer_sums_to_overflow_in_double(torch: ModuleType) -> None:
+    """The largest number and half its last bit, less next to nothing: still that number, but not in double."""
     instruction = golden.instruction("gfx908", "v_mfma_f32_4x4x2bf16")
     row = directed(instruction, 2.0**103, 1.0, np.finfo(np.float32).max)
     row.a[0, 1], row.b[0, 1] = instruction.a.encode(-1), instruction.b.encode(1)
@@ -190,7 +190,7 @@ def test_peer_sums_to_overflow_in_double(torch: ModuleType):
     assert peer_dot(torch, instruction, row) == 0x7F80_0000
 
 
-def test_peer_takes_negative_zero_for_zero_in_ftz_addmul(torch: ModuleType):
+def test_peer_takes_negative_zero_for_zero_in_ftz_addmul(torch: ModuleType) -> None:
     """−0 and products that underflow to −0: −0 by IEEE 754, +0 there, so the rows that are left out differ."""
     instruction = golden.instruction("gfx90a", "v_mfma_f32_4x4x2bf16")
     row = directed(instruction, -(2.0**-100), 2.0**-100, -0.0)

@@ -31,12 +31,12 @@ def rounded(quotient: Fraction, mode: Mode) -> int:
     }[mode]
 
 
-def test_modes_are_the_five_of_ieee_754():
+def test_modes_are_the_five_of_ieee_754() -> None:
     assert set(MODES) == {"RZ", "RNE", "RD", "RU", "RNA"}
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_cut_rounds_every_small_value_at_every_shift(mode: Mode):
+def test_cut_rounds_every_small_value_at_every_shift(mode: Mode) -> None:
     for shift in SHIFTS:
         for value in VALUES:
             assert cut(value, shift, mode) == rounded(Fraction(value, 2**shift), mode), (value, shift)
@@ -44,14 +44,14 @@ def test_cut_rounds_every_small_value_at_every_shift(mode: Mode):
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shift", [0, -1, -7, -200])
-def test_cut_by_no_bits_or_fewer_is_exact(mode: Mode, shift: int):
+def test_cut_by_no_bits_or_fewer_is_exact(mode: Mode, shift: int) -> None:
     for value in (-3, -1, 0, 1, 5, 1 << 90):
         assert cut(value, shift, mode) == value * 2**-shift
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shift", [64, 65, 300, 2000])
-def test_cut_of_wide_values_about_a_tie(mode: Mode, shift: int):
+def test_cut_of_wide_values_about_a_tie(mode: Mode, shift: int) -> None:
     for whole in (0, 1, 2, (1 << 64) - 1):
         for offset in (-1, 0, 1):
             for sign in (-1, 1):
@@ -60,6 +60,6 @@ def test_cut_of_wide_values_about_a_tie(mode: Mode, shift: int):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_cut_of_a_value_far_below_the_last_bit_leaves_its_direction(mode: Mode):
+def test_cut_of_a_value_far_below_the_last_bit_leaves_its_direction(mode: Mode) -> None:
     assert cut(1, 5000, mode) == (mode == "RU")
     assert cut(-1, 5000, mode) == -(mode == "RD")

@@ -15,9 +15,9 @@ from tests.golden.strategies import cases
 
 
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=500)
+@settings(max_examples=1000)
 @given(data=st.data())
-def test_reference_equals_twin_on_random_operations(name: str, data: st.DataObject):
+def test_reference_equals_twin_on_random_operations(name: str, data: st.DataObject) -> None:
     operation, drawn = data.draw(cases(name))
     note(f"{operation.name} {operation.parameters()}\n{drawn}")
     expected = twin.dot(operation, *drawn)
@@ -35,7 +35,7 @@ def twin_of(instruction: golden.Instruction, drawn: Operands) -> int:
 
 
 @pytest.mark.parametrize("instruction", [pytest.param(i, id=f"{i.arch}:{i.name}") for i in distinct_instructions()])
-def test_catalogue_equals_twin(instruction: golden.Instruction):
+def test_catalogue_equals_twin(instruction: golden.Instruction) -> None:
     rng = random.Random(f"{instruction.arch}:{instruction.name}")
     drawn = [operands(rng, instruction.operation, instruction.k, instruction.a.name, instruction.b.name) for _ in range(30)]
     for row, got in zip(drawn, reference(instruction, drawn), strict=True):

@@ -53,14 +53,14 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def test_unit_of_a_file(tmp_path: Path):
+def test_unit_of_a_file(tmp_path: Path) -> None:
     unit = golden.load_unit(written(tmp_path, EXAMPLE))
     assert unit.name == "my-fdpa"
     assert unit.operation == golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").operation
     assert unit.implementation == golden.Implementation(encoding="twos-complement", stages=4)
 
 
-def test_unit_without_implementation_is_combinational(tmp_path: Path):
+def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
     unit = golden.load_unit(written(tmp_path, EXAMPLE.split("[implementation]")[0]))
     assert unit.implementation == golden.Implementation(encoding="sign-magnitude", stages=0)
 
@@ -70,7 +70,7 @@ def test_unit_without_implementation_is_combinational(tmp_path: Path):
     [{"encoding": encoding, "stages": stages} for encoding in ("sign-magnitude", "ones-complement") for stages in (0, 8)],
     ids=str,
 )
-def test_implementation_never_changes_a_result(extra: dict[str, Any]):
+def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
     rows = np.random.default_rng(3).integers(0, 1 << 15, (2, 50, 16), np.uint16)
     c = np.random.default_rng(4).integers(0, 1 << 32, 50, np.uint32)
     plain, built = unit_from_table(T_FDPA), unit_from_table(T_FDPA | {"implementation": extra})
@@ -137,12 +137,12 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]):
         ),
     ],
 )  # fmt: skip
-def test_table_wrong(table: dict[str, Any], error: type[Exception], message: str):
+def test_table_wrong(table: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=f"^{re.escape(message)}$"):
         unit_from_table(table)
 
 
-def test_file_with_a_wrong_key_names_the_file(tmp_path: Path):
+def test_file_with_a_wrong_key_names_the_file(tmp_path: Path) -> None:
     path = written(tmp_path, EXAMPLE.replace("F = 25", "F = 250"))
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: F must be an integer from 1 to 128, got 250$"):
         golden.load_unit(path)
@@ -151,13 +151,13 @@ def test_file_with_a_wrong_key_names_the_file(tmp_path: Path):
 @pytest.mark.parametrize(
     "text", ["name = ", "L = 16\nL = 17", "= 3", b"name = '\xff\xfe'"], ids=["cut", "twice", "no key", "latin"]
 )
-def test_file_that_is_not_toml(text: str | bytes, tmp_path: Path):
+def test_file_that_is_not_toml(text: str | bytes, tmp_path: Path) -> None:
     path = written(tmp_path, text)
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: not a TOML file: .+"):
         golden.load_unit(path)
 
 
-def test_file_missing(tmp_path: Path):
+def test_file_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nowhere\.toml"):
         golden.load_unit(tmp_path / "nowhere.toml")
 
@@ -166,7 +166,7 @@ def read_back(unit: golden.Unit, tmp_path: Path) -> golden.Unit:
     return golden.load_unit(written(tmp_path, unit_to_toml(unit)))
 
 
-def test_every_operation_of_the_catalogue_is_read_back_as_written(tmp_path: Path):
+def test_every_operation_of_the_catalogue_is_read_back_as_written(tmp_path: Path) -> None:
     operations = {instruction.operation for instruction in distinct_instructions()}
     assert {operation.name for operation in operations} == set(golden.OPERATIONS)
     for operation in operations:
@@ -175,25 +175,41 @@ def test_every_operation_of_the_catalogue_is_read_back_as_written(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ['quo"te', "back\\slash", "tab\tnew\nline", "µ-unit", "\x00\x1f\x7f"], ids=ascii)
-def test_name_of_any_characters_is_read_back(name: str, tmp_path: Path):
+def test_name_of_any_characters_is_read_back(name: str, tmp_path: Path) -> None:
     assert read_back(golden.Unit(name=name, operation=unit_from_table(T_FDPA).operation), tmp_path).name == name
 
 
 @pytest.mark.parametrize("kind", golden.OPERATIONS)
 @given(data=st.data())
-def test_random_unit_is_read_back(kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory):
+def test_random_unit_is_read_back(kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     unit = golden.Unit(name="drawn", operation=data.draw(operations(kind)))
     assert read_back(unit, tmp_path_factory.mktemp("unit")) == unit
 
 
-def test_operation_is_frozen_and_hashable():
+@pytest.mark.parametrize(
+    ("table", "defaults"),
+    [
+        (T_FDPA, {"truncation": "RZ"}),
+        (T_FDPA | {"operation": "ST-FDPA"}, {"truncation": "RZ", "K_block": 32}),
+        (TR_FDPA, {"rho": "RNE-FP32", "truncation": "RD"}),
+        (TR_FDPA | {"operation": "GTR-FDPA"}, {"rho": "RNE-FP32", "truncation": "RD"}),
+        ({"name": "u", "operation": "E-FDPA", "L": 4, "a": "fp16", "b": "fp16", "c": "fp32"}, {"rho": "RNE-FP32"}),
+    ],
+    ids=lambda value: value.get("operation"),
+)
+def test_keys_left_out_have_the_published_values(table: dict[str, Any], defaults: dict[str, Any]) -> None:
+    parameters = unit_from_table(table).operation.parameters()
+    assert {key: parameters[key] for key in parameters if key not in table} == defaults
+
+
+def test_operation_is_frozen_and_hashable() -> None:
     operation = unit_from_table(T_FDPA).operation
     with pytest.raises(AttributeError, match=r"^cannot assign to field 'L'$"):
         operation.L = 8  # type: ignore[attr-defined]
     assert {operation: 1}[unit_from_table(T_FDPA).operation] == 1
 
 
-def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path):
+def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path) -> None:
     """Paper 000, figure 3: CDNA3 with every RD replaced by RZ. −0.625 and 0.625 at 2^23 both come to half."""
     text = """
     name = "cdna3-rz"
@@ -221,7 +237,7 @@ def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("K", "fits"), [(1, True), (15, True), (16, True), (48, True), (17, False), (24, False)])
-def test_length_of_a_product_below_L_or_a_multiple(K: int, fits: bool):
+def test_length_of_a_product_below_L_or_a_multiple(K: int, fits: bool) -> None:
     unit = unit_from_table(T_FDPA)
     operands = (np.zeros((2, K), np.uint16), np.zeros((2, K), np.uint16), np.zeros(2, np.uint32))
     if fits:
@@ -233,7 +249,7 @@ def test_length_of_a_product_below_L_or_a_multiple(K: int, fits: bool):
 
 
 @pytest.mark.parametrize("shape", [(3, 0), ()], ids=["K of 0", "no axis"])
-def test_product_without_K(shape: tuple[int, ...]):
+def test_product_without_K(shape: tuple[int, ...]) -> None:
     message = f"a must have shape [..., K] with K at least 1, got {shape}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         unit_from_table(T_FDPA).dot(np.zeros(shape, np.uint16), np.zeros(shape, np.uint16), np.zeros((), np.uint32))

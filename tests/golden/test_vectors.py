@@ -11,7 +11,7 @@ ROWS = 96
 
 
 @needs_vectors
-def test_index_holds_326_instructions_of_ten_architectures():
+def test_index_holds_326_instructions_of_ten_architectures() -> None:
     found = Counter(entry.arch for entry in vector_sets())
     assert found == {
         "sm_70": 3, "sm_75": 5, "sm_80": 9, "sm_89": 25, "sm_90": 24, "sm_100": 92, "sm_120": 104,
@@ -21,7 +21,7 @@ def test_index_holds_326_instructions_of_ten_architectures():
 
 
 @pytest.mark.parametrize("vectors", each(vector_sets(), VECTORS_FILE))
-def test_model_equals_vectors(vectors: VectorSet):
+def test_model_equals_vectors(vectors: VectorSet) -> None:
     instruction = golden.instruction(vectors.arch, vectors.name)
     expected = vectors.expected()
     got = instruction.dot(*vectors.operands(), engine="reference")
@@ -31,7 +31,7 @@ def test_model_equals_vectors(vectors: VectorSet):
 
 
 @needs_vectors
-def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open():
+def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open() -> None:
     for vectors in vector_sets():
         operation = golden.instruction(vectors.arch, vectors.name).operation
         assert operation.nan_is_fixed() is not vectors.any_nan, str(vectors)

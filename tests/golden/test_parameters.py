@@ -1,0 +1,68 @@
+"""The parameters of every catalogue entry, against numerics.md, section 6, as rules by architecture, format and k.
+
+The shared vectors hardly reach e_zero and F2 (`test_mutants`), so the tables are held to the text here.
+"""
+
+import pytest
+
+import golden
+from golden.chain import Chain
+
+GENERATIONS = {
+    "Volta": {"F": 23, "bytes": 8, "fp16": -19, "fp32": -131},
+    "Turing to Ada": {"F": 24, "bytes": 16, "fp16": -20, "fp32": -132},
+    "Hopper and later": {"F": 25, "bytes": 32, "fp16": -21, "fp32": -133},
+}
+"""F, L_max (bytes of A), e_zero by format of d."""
+
+GENERATION_OF = {
+    "sm_70": "Volta", "sm_75": "Turing to Ada", "sm_80": "Turing to Ada", "sm_89": "Turing to Ada",
+    "sm_90": "Hopper and later", "sm_100": "Hopper and later", "sm_120": "Hopper and later",
+}  # fmt: skip
+
+BYTES = {"tf32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1, "e3m2": 1, "e2m3": 1, "e2m1": 1}
+
+Parameters = tuple[str, dict[str, str | int]]
+"""The operation's name, and its parameters but for formats and K_block."""
+
+
+def nvidia(i: golden.Instruction) -> Parameters:
+    if i.a.name == "fp64":
+        return "FMA", {}
+    if i.scale is not None and i.k == 64:
+        return "GST-FDPA", {"L": 64, "F": 35, "rho": "RZ-FP32", "e_zero": -139, "truncation": "RZ", "G": 16}
+    if i.scale is not None:
+        return "ST-FDPA", {"L": 32, "F": 25, "rho": "RZ-FP32", "e_zero": -133, "truncation": "RZ"}
+    generation = GENERATIONS["Volta" if ".m8n8k4." in i.name else GENERATION_OF[i.arch]]
+    fp8_of_13_bits = i.a.name in ("e4m3", "e5m2") and (i.arch == "sm_89" or i.name.startswith("wgmma"))
+    rho = "RNE-FP16" if i.d.name == "fp16" else "RZ-E8M13" if fp8_of_13_bits else "RZ-FP32"
+    return "T-FDPA", {
+        "L": min(i.k, int(generation["bytes"]) // BYTES[i.a.name]),
+        "F": 13 if fp8_of_13_bits else generation["F"],
+        "rho": rho,
+        "e_zero": generation[i.d.name],
+        "truncation": "RZ",
+    }
+
+
+def amd(i: golden.Instruction) -> Parameters:
+    if i.a.name in ("fp32", "fp64"):
+        return "FMA", {}
+    if i.arch == "gfx908":
+        return "E-FDPA", {"L": min(i.k, {"fp16": 4, "bf16": 2}[i.a.name]), "rho": "RNE-FP32"}
+    if i.arch == "gfx90a":
+        return "FTZ-AddMul", {"P": 4 if i.a.name == "fp16" or i.name.endswith("_1k") else 2}
+    L = {"tf32": 4, "bf16": 8, "fp16": 8, "e4m3fnuz": 16, "e5m2fnuz": 16}[i.a.name]
+    rest: dict[str, str | int] = {"L": min(i.k, L), "F": 24, "F2": 31, "rho": "RNE-FP32", "truncation": "RD"}
+    return "GTR-FDPA" if L == 16 else "TR-FDPA", rest
+
+
+@pytest.mark.parametrize("arch", golden.ARCHITECTURES)
+def test_parameters_of_every_instruction(arch: str) -> None:
+    for i in golden.instructions(arch):
+        if isinstance(i.chain, Chain):
+            named = ("a", "b", "c", "K_block", "scale")
+            found = {key: value for key, value in i.operation.parameters().items() if key not in named}
+            assert (i.operation.name, found) == (amd(i) if arch.startswith("gfx") else nvidia(i)), i.name
+            assert (i.operation.a, i.operation.b) == (i.a, i.b)
+            assert i.chain.operation is i.operation
