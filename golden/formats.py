@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from golden.rounding import MODES, Mode, cut
@@ -42,7 +43,7 @@ class Decoded(NamedTuple):
     cls: Cls
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Format:
     """A binary floating-point format.
 
@@ -252,18 +253,9 @@ class Format:
     def split(self, code: int) -> str:
         """The bits by field: `0_01111_0000000000`, with the ignored low bits of tf32 after a fourth mark."""
         bits = f"{code:0{self.width}b}"
-        widths = (
-            self.width - self.exp_bits - self.man_bits - self.pad_bits,
-            self.exp_bits,
-            self.man_bits,
-            self.pad_bits,
-        )
-        fields, start = [], 0
-        for width in widths:
-            if width:
-                fields.append(bits[start : start + width])
-            start += width
-        return "_".join(fields)
+        man_end = self.width - self.pad_bits
+        edges = (0, man_end - self.man_bits - self.exp_bits, man_end - self.man_bits, man_end, self.width)
+        return "_".join(bits[start:end] for start, end in pairwise(edges) if end > start)
 
     def describe(self, code: int) -> str:
         """One readable line: the code in hex, its bits by field, class, sign, exponent, significand, exact value."""
@@ -275,6 +267,8 @@ class Format:
 
     def __str__(self) -> str:
         return self.name
+
+    __repr__ = __str__
 
 
 def power_of_two(exp: int) -> Fraction:

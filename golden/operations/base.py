@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
-from golden.checks import check_choice, check_int
+from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
 
 MULTIPLICANDS: tuple[str, ...] = (
@@ -93,7 +93,14 @@ class Operation(ABC):
         Raises:
             ValueError: the operation cannot take its own result as c.
         """
-        return self if self.c is self.d else self.changed(c=self.d)
+        if self.c is self.d:
+            return self
+        if self.d.name not in self._accumulators():
+            raise ValueError(
+                f"{self.name} that gives {self.d} cannot be chained: its c must be one of {listed(self._accumulators())}; "
+                f"take K ≤ L={self.length}, or a rho that gives one of those"
+            )
+        return self.changed(c=self.d)
 
     def changed(self, **keys: Any) -> Self:
         """A copy with some keys replaced, validated again."""
