@@ -22,7 +22,7 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("gfx942", "v_mfma_f32_16x16x16_f16", "twos-complement", 0),
     ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", "ones-complement", 4),
 )
-"""Architecture, instruction, encoding, pipeline stages: every operation, every published kind of T-FDPA, every way to build."""
+"""Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
 
 
 def catalogue_units() -> list[Unit]:
