@@ -4,6 +4,7 @@ An operand is an array of unsigned integers of the format's storage width, or of
 taken by its bits and never converted.
 """
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -15,11 +16,13 @@ from golden.formats import Format
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
 
 
+@cache
 def bits_dtype(operand: Format) -> np.dtype[Any]:
     """The unsigned integer dtype that carries the format's codes."""
     return np.dtype(f"uint{operand.storage_bits}")
 
 
+@cache
 def float_dtype(operand: Format) -> np.dtype[Any] | None:
     """The float dtype with the same bits, NumPy's or ml_dtypes'; None where there is none."""
     if operand.dtype is None:

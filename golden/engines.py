@@ -1,46 +1,64 @@
 """Engines: ways to run one dot product over a batch. The reference is exact and in Python; it is the definition."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import DotProduct
+from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice
-from golden.formats import Format
-
-Batch = tuple[BitArray, BitArray, BitArray, BitArray | None, BitArray | None]
-"""a, b [rows, K], c [rows], scale_a, scale_b [rows, K/K_block] or None: bit patterns."""
+from golden.native import engine as native
 
 
-def run_reference(dot: DotProduct, batch: Batch, d: Format) -> BitArray:
+class Batch(NamedTuple):
+    """The operands of many dot products, as bit patterns.
+
+    a, b: [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None. With columns = N the rows are the elements of a
+    matrix product: c is [M·N], a and scale_a have M rows, b and scale_b N, the columns of B.
+    """
+
+    a: BitArray
+    b: BitArray
+    c: BitArray
+    scale_a: BitArray | None = None
+    scale_b: BitArray | None = None
+    columns: int = 0
+
+
+def run_reference(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """The reference engine: Python integers, one row after another."""
-    a, b, c, scale_a, scale_b = batch
-    rows = len(c)
-    none: Sequence[list[int]] = [[]] * rows
-    operands = zip(
-        a.tolist(),
-        b.tolist(),
-        c.tolist(),
-        none if scale_a is None else scale_a.tolist(),
-        none if scale_b is None else scale_b.tolist(),
-        strict=True,
-    )
-    results: list[Any] = [dot(*row) for row in operands]
-    return np.array(results, dtype=bits_dtype(d))
+    a, b, c, scale_a, scale_b = (None if array is None else array.tolist() for array in batch[:5])
+    none: Sequence[int] = ()
+    results = []
+    for row, accumulator in enumerate(c):
+        i, j = divmod(row, batch.columns) if batch.columns else (row, row)
+        alpha, beta = (none, none) if scale_a is None or scale_b is None else (scale_a[i], scale_b[j])
+        results.append(chain(a[i], b[j], accumulator, alpha, beta))
+    return np.array(results, dtype=bits_dtype(chain.operation.d))
 
 
-ENGINES: dict[str, Callable[[DotProduct, Batch, Format], npt.NDArray[Any]]] = {"reference": run_reference}
+def run_native(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+    """The native engine: the C++ library, on all cores."""
+    return native.compute(chain, *batch)
 
 
-def run(engine: str | None, dot: DotProduct, batch: Batch, d: Format) -> BitArray:
+ENGINES: dict[str, Callable[[Chain | ConvertedChain, Batch], BitArray]] = {
+    "reference": run_reference,
+    "native": run_native,
+}
+
+
+def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """Run a batch on the named engine; None picks the fastest there is.
 
+    Returns:
+        d [rows], bit patterns.
+
     Raises:
-        ValueError: no such engine.
+        ValueError: no such engine, or it is not installed.
     """
-    name = "reference" if engine is None else engine
-    check_choice("engine", name, ENGINES)
-    return ENGINES[name](dot, batch, d)
+    if engine is None:
+        engine = "native" if native.is_available() else "reference"
+    check_choice("engine", engine, ENGINES)
+    return ENGINES[engine](chain, batch)

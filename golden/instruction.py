@@ -80,7 +80,7 @@ class Instruction:
 
         Args:
             a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] where block-scaled.
-            engine: "reference", or None for the fastest there is.
+            engine: "reference", "native", or None for the fastest there is.
 
         Returns:
             d [...], bits where c came as bits, floats where c came as floats.
@@ -88,7 +88,7 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
-        return batched_dot(self.chain, self.operation, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+        return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
 
     def __call__(
         self,

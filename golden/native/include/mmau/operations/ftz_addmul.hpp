@@ -1,0 +1,69 @@
+// FTZ-AddMul: binary multiplications and additions that flush subnormals (golden/operations/ftz_addmul.py; paper 000,
+// algorithms 1 and 2).
+#pragma once
+
+#include "fma.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+// Never fused: a product is rounded and flushed before it is added.
+MMAU_FN float rounded_product(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __fmul_rn(x, y);
+#else
+    return x * y;
+#endif
+}
+
+MMAU_FN float rounded_sum(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __fadd_rn(x, y);
+#else
+    return x + y;
+#endif
+}
+
+/// A subnormal result becomes a zero of its sign.
+MMAU_FN float flushed(float x) {
+    const uint32_t code = bits_as<uint32_t>(x);
+    return bits_as<float>(code & 0x7F800000u ? code : code & 0x80000000u);
+}
+
+/// A subnormal input becomes +0; a zero keeps its sign.
+MMAU_FN float flushed_input(float x) {
+    const uint32_t code = bits_as<uint32_t>(x);
+    return bits_as<float>(code & 0x7F800000u || !(code & 0x7FFFFFFFu) ? code : 0u);
+}
+
+/// An fp16 or bf16 code as fp32, exact; a subnormal becomes +0.
+MMAU_FN float widened(const Format& format, uint32_t code) {
+    if (format.exp_bits == 8) return flushed_input(bits_as<float>(code << 16));
+    const uint32_t sign = (code & 0x8000u) << 16, field = code & 0x7FFFu;
+    if (field < 0x0400u) return bits_as<float>(field ? 0u : sign);
+    if (field >= 0x7C00u) return bits_as<float>(sign | 0x7F800000u | (field & 0x03FFu) << 13);
+    return bits_as<float>(sign | ((field << 13) + (112u << 23)));  // 112: the difference of the biases
+}
+
+/// The sum of `count` (a power of two) products, added in pairs.
+MMAU_FN float pairwise_sum(const Operands& operands, int k, int count) {
+    const Plan& plan = operands.plan;
+    // A binary counter of partial sums: sums[i] holds 2^i products while that bit of the count so far is set.
+    float sums[11];  // max_length is 2^10
+    for (int i = 0; i < count; ++i) {
+        const auto x = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k + i));
+        const auto y = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k + i));
+        float sum = flushed(rounded_product(widened(plan.a, x), widened(plan.b, y)));
+        int level = 0;
+        for (; i >> level & 1; ++level) sum = flushed(rounded_sum(sums[level], sum));
+        sums[level] = sum;
+    }
+    return sums[ceil_log2(count)];
+}
+
+MMAU_FN uint64_t ftz_addmul_step(const Operands& operands, uint64_t c_code) {
+    const float c = flushed_input(bits_as<float>(static_cast<uint32_t>(c_code)));
+    const float d = flushed(rounded_sum(c, pairwise_sum(operands, 0, operands.plan.L)));
+    return code_of<uint32_t>(d, operands.plan.d);
+}
+
+MMAU_NAMESPACE_END
