@@ -1,7 +1,7 @@
 """Engines: ways to run one dot product over a batch. The reference is exact and in Python; it is the definition."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,14 +28,17 @@ class Batch(NamedTuple):
 
 def run_reference(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """The reference engine: Python integers, one row after another."""
-    a, b, c, scale_a, scale_b = (None if array is None else array.tolist() for array in batch[:5])
-    none: Sequence[int] = ()
+    a, b = batch.a.tolist(), batch.b.tolist()
+    scale_a, scale_b = _scale_rows(batch.scale_a, len(a)), _scale_rows(batch.scale_b, len(b))
     results = []
-    for row, accumulator in enumerate(c):
+    for row, c in enumerate(batch.c.tolist()):
         i, j = divmod(row, batch.columns) if batch.columns else (row, row)
-        alpha, beta = (none, none) if scale_a is None or scale_b is None else (scale_a[i], scale_b[j])
-        results.append(chain(a[i], b[j], accumulator, alpha, beta))
+        results.append(chain(a[i], b[j], c, scale_a[i], scale_b[j]))
     return np.array(results, dtype=bits_dtype(chain.operation.d))
+
+
+def _scale_rows(scales: BitArray | None, rows: int) -> Sequence[Sequence[int]]:
+    return [()] * rows if scales is None else scales.tolist()
 
 
 def run_native(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:

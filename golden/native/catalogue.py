@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from golden.catalogue import instructions
 from golden.instruction import Instruction
-from golden.native.parameters import Parameters, parameters
+from golden.native.parameters import KEYS, Parameters, parameters
 
 
 def entries() -> Iterator[str]:
@@ -23,7 +23,7 @@ def _entry(arch: str, name: str, n: list[int], m: int, keys: Parameters) -> str:
     step = n[1] - n[0] if len(n) > 1 else 1
     if n != list(range(n[0], n[-1] + 1, step)):
         raise ValueError(f"N of {arch} {name} must go in equal steps, got {n}")
-    values = ", ".join(str(getattr(keys, key)) for key, _ in Parameters._fields_)
+    values = ", ".join(str(getattr(keys, key)) for key in KEYS)
     return f'{{"{arch}", "{name}", {m}, {n[0]}, {n[-1]}, {step}, {{{values}}}}},'
 
 

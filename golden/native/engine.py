@@ -11,7 +11,7 @@ from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_int
 from golden.native.library import Batch, library, message
-from golden.native.parameters import Parameters, parameters
+from golden.native.parameters import parameters
 
 MAX_THREADS = 1024
 

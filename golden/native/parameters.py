@@ -25,17 +25,14 @@ ORDER_CODES = {name: code for code, name in enumerate(ORDERS, start=1)}
 
 INTEGER_KEYS = ("F", "F2", "e_zero", "K_block", "G")
 
+KEYS = ("operation", "a", "b", "c", "rho", "truncation", "fp16_order", "K", "L", *INTEGER_KEYS, "scale")
+"""The members of struct mmau_parameters, in order."""
+
 
 class Parameters(ctypes.Structure):
     """struct mmau_parameters."""
 
-    _fields_ = [
-        (key, ctypes.c_int32)
-        for key in (
-            "operation", "a", "b", "c", "rho", "truncation", "fp16_order", "K", "L", "F", "F2", "e_zero", "K_block", "G",
-            "scale",
-        )
-    ]  # fmt: skip
+    _fields_ = [(key, ctypes.c_int32) for key in KEYS]
 
 
 def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
@@ -57,12 +54,9 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
 
 
 def _formats(chain: Chain | ConvertedChain, operation: Operation) -> dict[str, Format]:
-    converted = isinstance(chain, ConvertedChain)
-    formats = {
-        "a": chain.a if converted else operation.a,
-        "b": chain.b if converted else operation.b,
-        "c": operation.c,
-    }
+    formats = {"a": operation.a, "b": operation.b, "c": operation.c}
+    if isinstance(chain, ConvertedChain):
+        formats |= {"a": chain.a, "b": chain.b}
     if operation.scale_format is not None:
         formats["scale"] = operation.scale_format
     return formats
