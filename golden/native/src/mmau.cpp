@@ -120,7 +120,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "a, b and c must be formats that the operation takes",
     "rho must be an enum mmau_rho, and give an fp32 d where TR- or GTR-FDPA is chained",
     "truncation must be MMAU_RZ or MMAU_RD",
-    "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4 and c in d's format",
+    "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
     "K must be from 1 to 2^30",
     "L must be from 1 to 1024, a power of two for FTZ-AddMul, and K at most L or a multiple of it",
     "F and F2 must be from 1 to 128",

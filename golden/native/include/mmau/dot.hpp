@@ -38,10 +38,13 @@ MMAU_FN uint64_t rounded_addition(const Format& format, uint64_t x, uint64_t y) 
     special.add_term(p);
     special.add_term(q);
     if (special.any()) return special.encode(format, format.nvidia_nan());
+    if (format.storage_bits == 32) {
+        return bits_as<uint32_t>(rounded_sum(bits_as<float>(static_cast<uint32_t>(x)), bits_as<float>(static_cast<uint32_t>(y))));
+    }
     if (!p.sig && !q.sig) return x & y;  // −0 where both are
-    const int lsb = format.e_min() - format.man_bits;
-    Wide<5> total = shifted_left(Wide<5>(signed_sig(p)), p.exp - format.man_bits - lsb);
-    total += shifted_left(Wide<5>(signed_sig(q)), q.exp - format.man_bits - lsb);
+    const int lsb = format.e_min() - format.man_bits;  // of fp16: its numbers span 40 bits
+    int64_t total = shifted_left(signed_sig(p), p.exp - format.e_min());
+    total += shifted_left(signed_sig(q), q.exp - format.e_min());
     return encode_scaled(format, Mode::RNE, total, lsb);
 }
 

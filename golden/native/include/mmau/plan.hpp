@@ -90,7 +90,7 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (!accumulates(p)) return MMAU_BAD_RHO;
     if (p.fp16_order) {
         const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
-        if (!fits || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
+        if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
     }
     if (p.operation == MMAU_E_FDPA) return MMAU_OK;
     if (!within(p.truncation, 0, MMAU_TRUNCATIONS - 1)) return MMAU_BAD_TRUNCATION;

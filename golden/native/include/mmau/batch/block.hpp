@@ -1,16 +1,26 @@
-// A block of rows: where their operands lie, and their accumulators on the way from c to d.
+// A block of rows, each row a lane: lane r of every array belongs to row r. Loops over the lanes have no branches, so that a
+// compiler turns them into vector instructions.
 #pragma once
 
 #include "../dot.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
-constexpr int block_rows = 64;
+constexpr int lanes = 32;
+constexpr int max_lane_length = 64;  ///< the longest step that lanes take (products)
+
+template <class T>
+using Lanes = T[lanes];
+
+/// What the lanes found in a row that is not finite; `suspect` alone: to be looked at.
+enum LaneSpecial : uint32_t { suspect = 1, nan_term = 2, plus_infinity = 4, minus_infinity = 8 };
 
 struct Block {
-    int rows;
-    Row row[block_rows];
-    uint64_t d[block_rows];  ///< codes: of c at the start, then of the last step's d
+    const Plan& plan;
+    int rows;                 ///< lanes that are rows; the others repeat the first row
+    Row row[lanes];
+    Lanes<uint64_t> d;        ///< codes: of c at the start, then of the last step's d
+    Lanes<uint32_t> special;  ///< LaneSpecials of this step
 };
 
 /// Walks the rows of a batch from `row` on.

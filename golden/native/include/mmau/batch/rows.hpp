@@ -1,56 +1,64 @@
 // Many rows: block by block, each step of a chain over the whole block before the next one.
 #pragma once
 
-#include "t_fdpa_rows.hpp"
+#include "e_fdpa_lanes.hpp"
+#include "ftz_addmul_lanes.hpp"
+#include "gst_fdpa_lanes.hpp"
+#include "tr_fdpa_lanes.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
 /// Computes one step, products k … k+L−1, of every row of a block.
-using BlockStep = void (*)(const Plan& plan, Block& block, int k);
+using BlockStep = void (*)(Block& block, int k);
 
-template <int L>
-inline BlockStep t_fdpa_block_step(const Plan& plan) {
-    switch (plan.a.storage_bits) {
-        case 8: return t_fdpa_rows<L, uint8_t>;
-        case 16: return t_fdpa_rows<L, uint16_t>;
-        default: return t_fdpa_rows<L, uint32_t>;
-    }
+template <class CodePair>
+inline BlockStep block_step_for(const Plan& plan) {
+    if (t_fdpa_fits_lanes(plan)) return t_fdpa_lanes<CodePair>;
+    if (gst_fdpa_fits_lanes(plan)) return gst_fdpa_lanes<CodePair>;
+    if (tr_fdpa_fits_lanes(plan)) return tr_fdpa_lanes<CodePair>;
+    if (e_fdpa_fits_lanes(plan)) return e_fdpa_lanes<CodePair>;
+    return nullptr;
 }
 
 /// The kernel that takes a plan's steps by lanes; nullptr where there is none.
 inline BlockStep block_step(const Plan& plan) {
-    if (t_fdpa_lanes_fit(plan)) {
-        switch (plan.L) {
-            case 4: return t_fdpa_block_step<4>(plan);
-            case 8: return t_fdpa_block_step<8>(plan);
-            case 16: return t_fdpa_block_step<16>(plan);
-            case 32: return t_fdpa_block_step<32>(plan);
-        }
+    if (ftz_addmul_fits_lanes(plan)) {
+        return plan.a.exp_bits == 8 ? ftz_addmul_lanes<widened_bf16> : ftz_addmul_lanes<widened_fp16>;
     }
-    return nullptr;
+    if (plan.fp16_order) return t_fdpa_fits_lanes(plan) ? t_fdpa_lanes<ConvertedCodes> : nullptr;
+    switch (plan.a.storage_bits) {
+        case 8: return block_step_for<Codes<uint8_t>>(plan);
+        case 16: return block_step_for<Codes<uint16_t>>(plan);
+        default: return block_step_for<Codes<uint32_t>>(plan);
+    }
 }
 
-/// Every row by the general path.
-inline void general_rows(const Plan& plan, Block& block) {
-    for (int r = 0; r < block.rows; ++r) block.d[r] = dot(plan, block.row[r], block.d[r]);
+/// All steps of a block by a kernel.
+inline void chain_by_lanes(Block& block, BlockStep step) {
+    const Plan& plan = block.plan;
+    Lanes<uint64_t> c;
+    for (int r = 0; r < lanes && plan.fp16_order; ++r) c[r] = block.d[r], block.d[r] = 0;
+    for (int k = 0; k < plan.K; k += plan.L) step(block, k);
+    for (int r = 0; r < lanes && plan.fp16_order; ++r) block.d[r] = rounded_addition(plan.d, block.d[r], c[r]);
+}
+
+/// Every row of a block by the general path.
+inline void chain_by_rows(Block& block) {
+    for (int r = 0; r < block.rows; ++r) block.d[r] = dot(block.plan, block.row[r], block.d[r]);
 }
 
 /// Rows begin … end−1 of a checked batch.
 inline void dot_rows(const Plan& plan, const mmau_batch& batch, int64_t begin, int64_t end) {
-    const BlockStep step = plan.fp16_order ? nullptr : block_step(plan);
+    const BlockStep step = block_step(plan);
     Cursor cursor(plan, batch, begin);
-    Block block;
-    for (int64_t first = begin; first < end; first += block_rows) {
-        block.rows = static_cast<int>(smaller<int64_t>(block_rows, end - first));
-        for (int r = 0; r < block.rows; ++r) {
-            block.row[r] = cursor.next();
-            block.d[r] = load(plan.c, batch.c, first + r);
+    Block block{plan, 0, {}, {}, {}};
+    for (int64_t first = begin; first < end; first += lanes) {
+        block.rows = static_cast<int>(smaller<int64_t>(lanes, end - first));
+        for (int r = 0; r < lanes; ++r) {
+            block.row[r] = r < block.rows ? cursor.next() : block.row[0];
+            block.d[r] = load(plan.c, batch.c, r < block.rows ? first + r : first);
         }
-        if (step) {
-            for (int k = 0; k < plan.K; k += plan.L) step(plan, block, k);
-        } else {
-            general_rows(plan, block);
-        }
+        step ? chain_by_lanes(block, step) : chain_by_rows(block);
         for (int r = 0; r < block.rows; ++r) store(plan.d, batch.d, first + r, block.d[r]);
     }
 }

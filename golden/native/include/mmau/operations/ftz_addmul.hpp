@@ -35,13 +35,19 @@ MMAU_FN float flushed_input(float x) {
     return bits_as<float>(code & 0x7F800000u || !(code & 0x7FFFFFFFu) ? code : 0u);
 }
 
-/// An fp16 or bf16 code as fp32, exact; a subnormal becomes +0.
-MMAU_FN float widened(const Format& format, uint32_t code) {
-    if (format.exp_bits == 8) return flushed_input(bits_as<float>(code << 16));
+/// An fp16 code as fp32, exact; a subnormal becomes +0.
+MMAU_FN float widened_fp16(uint32_t code) {
+    constexpr uint32_t rebias = 112u << 23;  // the difference of the biases; twice that takes Inf and NaN to the top exponent
     const uint32_t sign = (code & 0x8000u) << 16, field = code & 0x7FFFu;
-    if (field < 0x0400u) return bits_as<float>(field ? 0u : sign);
-    if (field >= 0x7C00u) return bits_as<float>(sign | 0x7F800000u | (field & 0x03FFu) << 13);
-    return bits_as<float>(sign | ((field << 13) + (112u << 23)));  // 112: the difference of the biases
+    const uint32_t normal = sign | ((field << 13) + (field >= 0x7C00u ? 2 * rebias : rebias));
+    return bits_as<float>(field >= 0x0400u ? normal : field ? 0u : sign);
+}
+
+/// A bf16 code as fp32, exact; a subnormal becomes +0.
+MMAU_FN float widened_bf16(uint32_t code) { return flushed_input(bits_as<float>(code << 16)); }
+
+MMAU_FN float widened(const Format& format, uint32_t code) {
+    return format.exp_bits == 8 ? widened_bf16(code) : widened_fp16(code);
 }
 
 /// The sum of `count` (a power of two) products, added in pairs.
