@@ -119,7 +119,7 @@ MMAU_FN int group_frac(const Plan& plan) {
 
 /// Whether every exact sum of a step fits int64_t. A product is below 4·2^frac, so an aligned one is below 2^(F+2).
 MMAU_FN bool fits_int64(const Plan& plan) {
-    constexpr int room = 62;
+    constexpr int room = 61;  // one bit is left for rounding (accumulators.hpp)
     const int carries = ceil_log2(plan.L + 1);
     switch (plan.operation) {
         case MMAU_T_FDPA:

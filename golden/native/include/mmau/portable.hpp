@@ -12,12 +12,14 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #define MMAU_FN __device__ inline
+#define MMAU_LANE_FN __device__ inline
 #else
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #define MMAU_FN inline
+#define MMAU_LANE_FN inline __attribute__((always_inline))  // a call would keep a loop over lanes from becoming vectors
 #endif
 
 #ifndef MMAU_ISA
@@ -34,12 +36,12 @@ typedef unsigned long long uint64_t;
 MMAU_NAMESPACE_BEGIN
 
 template <class T>
-MMAU_FN constexpr T larger(T x, T y) {
+MMAU_LANE_FN constexpr T larger(T x, T y) {
     return x > y ? x : y;
 }
 
 template <class T>
-MMAU_FN constexpr T smaller(T x, T y) {
+MMAU_LANE_FN constexpr T smaller(T x, T y) {
     return x < y ? x : y;
 }
 
@@ -58,7 +60,7 @@ MMAU_FN int ceil_log2(int count) { return bit_length(static_cast<uint64_t>(count
 MMAU_FN constexpr int ceil_div(int x, int y) { return (x + y - 1) / y; }
 
 template <class To, class From>
-MMAU_FN To bits_as(From from) {
+MMAU_LANE_FN To bits_as(From from) {
     static_assert(sizeof(To) == sizeof(From), "both sides have the same bits");
     To to;
 #ifdef __CUDACC_RTC__

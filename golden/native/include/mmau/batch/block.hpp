@@ -13,14 +13,14 @@ template <class T>
 using Lanes = T[lanes];
 
 /// What the lanes found in a row that is not finite; `suspect` alone: to be looked at.
-enum LaneSpecial : uint32_t { suspect = 1, nan_term = 2, plus_infinity = 4, minus_infinity = 8 };
+constexpr uint32_t suspect = 1, nan_term = 2, plus_infinity = 4, minus_infinity = 8;
 
 struct Block {
     const Plan& plan;
     int rows;                 ///< lanes that are rows; the others repeat the first row
     Row row[lanes];
-    Lanes<uint64_t> d;        ///< codes: of c at the start, then of the last step's d
-    Lanes<uint32_t> special;  ///< LaneSpecials of this step
+    Lanes<uint32_t> d;        ///< codes: of c at the start, then of the last step's d
+    Lanes<uint32_t> special;  ///< what this step found (suspect …)
 };
 
 /// Walks the rows of a batch from `row` on.

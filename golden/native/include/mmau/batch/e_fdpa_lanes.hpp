@@ -17,27 +17,28 @@ inline bool e_fdpa_fits_lanes(const Plan& plan) {
 }
 
 /// A code as a double, exact; Inf and NaN too.
-inline double widened_lane(const LaneFormat& format, int bias, uint32_t code) {
+MMAU_LANE_FN double widened_lane(const LaneFormat& format, int bias, uint32_t code) {
+    constexpr uint64_t infinity = 0x7FF0000000000000u, quiet = 0x0008000000000000u;
     const Lane x = decode_lane(format, code);
-    const uint32_t special = special_of(format, code);
+    const uint64_t special = special_of(format, code);
     const double unit = bits_as<double>(static_cast<uint64_t>(x.exp - bias - format.man_bits + 1023) << 52);
-    const double finite = static_cast<double>(static_cast<int32_t>(x.sig)) * unit;
-    const uint64_t magnitude =
-        special & nan_term ? 0x7FF8000000000000u : special ? 0x7FF0000000000000u : bits_as<uint64_t>(finite);
-    return bits_as<double>(magnitude | (static_cast<uint64_t>(x.sign) & 0x8000000000000000u));
+    const auto finite = bits_as<uint64_t>(static_cast<double>(static_cast<int32_t>(x.sig)) * unit);
+    const uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>(x.sign)) << 63;
+    const uint64_t nan_bit = keep_if((special & nan_term) != 0) & quiet;
+    return bits_as<double>(sign | nan_bit | (keep_if(special != 0) & infinity) | (keep_if(special == 0) & finite));
 }
 
 struct TwoSum {
     double sum, error;  ///< x + y = sum + error exactly
 };
 
-inline TwoSum two_sum(double x, double y) {
+MMAU_LANE_FN TwoSum two_sum(double x, double y) {
     const double sum = x + y, y_part = sum - x;
     return {sum, (x - (sum - y_part)) + (y - y_part)};
 }
 
 /// x + y rounded to odd: where inexact, the neighbour whose last bit is one.
-inline double odd_sum(double x, double y) {
+MMAU_LANE_FN double odd_sum(double x, double y) {
     const TwoSum exact = two_sum(x, y);
     const auto code = bits_as<int64_t>(exact.sum);
     const auto away = (code ^ bits_as<int64_t>(exact.error)) < 0 ? int64_t{-1} : int64_t{1};
@@ -45,7 +46,7 @@ inline double odd_sum(double x, double y) {
 }
 
 /// RNE-FP32 of x + y + z; an exact zero is +0. Special terms come out of the plain sum.
-inline uint32_t rounded_sum_of_three(double x, double y, double z, uint32_t nan_code) {
+MMAU_LANE_FN uint32_t rounded_sum_of_three(double x, double y, double z, uint32_t nan_code) {
     const TwoSum low = two_sum(x, y), high = two_sum(z, low.sum);
     const double odd = odd_sum(high.sum, odd_sum(high.error, low.error));
     const double plain = z + (x + y);
@@ -59,12 +60,12 @@ inline uint32_t rounded_sum_of_three(double x, double y, double z, uint32_t nan_
 template <class CodePair>
 inline void sum_products(const Plan& plan, const CodePair& codes, Lanes<double>& low, Lanes<double>& high) {
     const LaneFormat x(plan.a), y(plan.b);
-    const bool by_index = plan.L <= 2;
     for (int r = 0; r < lanes; ++r) low[r] = high[r] = 0;
     for (int k = 0; k < plan.L; ++k) {
+        const double limit = plan.L > 2 ? 8 : k == 0 ? HUGE_VAL : 0;
         for (int r = 0; r < lanes; ++r) {
             const double product = widened_lane(x, plan.a.bias, codes.a[k][r]) * widened_lane(y, plan.b.bias, codes.b[k][r]);
-            const bool is_low = by_index ? k == 0 : product < 8 && product > -8;
+            const bool is_low = std::fabs(product) < limit;
             low[r] += is_low ? product : 0;
             high[r] += is_low ? 0 : product;
         }
@@ -80,7 +81,7 @@ inline void e_fdpa_lanes(Block& block, int k) {
     Lanes<double> low, high;
     sum_products(plan, codes, low, high);
     for (int r = 0; r < lanes; ++r) {
-        const double c = bits_as<float>(static_cast<uint32_t>(block.d[r]));
+        const double c = bits_as<float>(block.d[r]);
         block.d[r] = rounded_sum_of_three(low[r], high[r], c, nan_code);
     }
 }

@@ -1,7 +1,7 @@
 // FTZ-AddMul by lanes: the steps of operations/ftz_addmul.hpp.
 #pragma once
 
-#include "transpose.hpp"
+#include "lanes.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
@@ -25,9 +25,10 @@ inline void ftz_addmul_lanes(Block& block, int k) {
             for (int r = 0; r < lanes; ++r) sum[i][r] = flushed(rounded_sum(sum[2 * i][r], sum[2 * i + 1][r]));
         }
     }
+    const auto nan_code = static_cast<uint32_t>(plan.d.quiet_nan());
     for (int r = 0; r < lanes; ++r) {
-        const float c = flushed_input(bits_as<float>(static_cast<uint32_t>(block.d[r])));
-        block.d[r] = code_of<uint32_t>(flushed(rounded_sum(c, sum[0][r])), plan.d);
+        const float products = sum[0][r], c = flushed_input(bits_as<float>(block.d[r]));
+        block.d[r] = code_of<uint32_t>(flushed(rounded_sum(c, products)), nan_code);
     }
 }
 

@@ -13,7 +13,7 @@ inline bool gst_fdpa_fits_lanes(const Plan& plan) {
 }
 
 /// An operand as an integer in units of its format's smallest subnormal.
-inline int32_t fixed_point_lane(const Lane& x) { return with_sign(static_cast<int32_t>(x.sig << (x.exp - 1)), x.sign); }
+MMAU_LANE_FN int32_t fixed_point_lane(const Lane& x) { return with_sign(static_cast<int32_t>(x.sig << (x.exp - 1)), x.sign); }
 
 /// The exact dot product of the group that starts at product `first`, and whether any of its products is not zero.
 template <class CodePair>

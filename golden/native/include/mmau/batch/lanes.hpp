@@ -31,7 +31,7 @@ struct Lane {
 };
 
 /// Step decode.
-inline Lane decode_lane(const LaneFormat& format, uint32_t code) {
+MMAU_LANE_FN Lane decode_lane(const LaneFormat& format, uint32_t code) {
     const uint32_t field = (code >> format.pad_bits) & format.field_mask;
     const uint32_t stored_exp = field >> format.man_bits;
     const uint32_t hidden = static_cast<uint32_t>(stored_exp != 0) << format.man_bits;
@@ -41,8 +41,8 @@ inline Lane decode_lane(const LaneFormat& format, uint32_t code) {
 }
 
 /// The magnitude, negated where sign is −1; undoes itself.
-inline int32_t with_sign(int32_t magnitude, int32_t sign) { return (magnitude ^ sign) - sign; }
-inline int64_t with_sign(int64_t magnitude, int64_t sign) { return (magnitude ^ sign) - sign; }
+MMAU_LANE_FN int32_t with_sign(int32_t magnitude, int32_t sign) { return (magnitude ^ sign) - sign; }
+MMAU_LANE_FN int64_t with_sign(int64_t magnitude, int64_t sign) { return (magnitude ^ sign) - sign; }
 
 /// The products of a step. `sig` is shifted to F fraction bits where they are more than a product's own, and carries the sign
 /// in its top bit.

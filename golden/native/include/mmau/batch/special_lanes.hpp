@@ -5,23 +5,26 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// A finite or special operand as LaneSpecials, its own sign's infinity.
-inline uint32_t special_of(const LaneFormat& format, uint32_t code) {
+/// What an operand is: 0 where finite, else NaN or the infinity of its sign.
+MMAU_LANE_FN uint32_t special_of(const LaneFormat& format, uint32_t code) {
     const uint32_t field = (code >> format.pad_bits) & format.field_mask;
-    const bool nan = field >= format.nan_from || code == format.nan_code;
-    const bool infinite = field == format.special_from && !nan;
-    const bool negative = (code << format.sign_shift) >> 31;
-    return nan ? nan_term : infinite ? (negative ? minus_infinity : plus_infinity) : 0;
+    const uint32_t negative = (code << format.sign_shift) >> 31;
+    const uint32_t nan = static_cast<uint32_t>(field >= format.nan_from) | static_cast<uint32_t>(code == format.nan_code);
+    const uint32_t infinite = static_cast<uint32_t>(field == format.special_from) & (nan ^ 1);
+    return nan * nan_term | infinite * (plus_infinity << negative);
 }
 
-/// The special value of a product: NaN for NaN or 0·∞, the sign for an infinite one.
-inline uint32_t special_product(const LaneFormat& x, const LaneFormat& y, uint32_t p, uint32_t q) {
-    const uint32_t p_special = special_of(x, p), q_special = special_of(y, q);
-    const bool p_zero = ((p >> x.pad_bits) & x.field_mask) == 0, q_zero = ((q >> y.pad_bits) & y.field_mask) == 0;
-    const bool any = (p_special | q_special) != 0;
-    const bool nan = ((p_special | q_special) & nan_term) != 0 || p_zero || q_zero;
-    const bool negative = ((p << x.sign_shift) ^ (q << y.sign_shift)) >> 31;
-    return !any ? 0 : nan ? nan_term : negative ? minus_infinity : plus_infinity;
+MMAU_LANE_FN uint32_t is_zero(const LaneFormat& format, uint32_t code) {
+    return ((code >> format.pad_bits) & format.field_mask) == 0;
+}
+
+/// What a product is: NaN for NaN or 0·∞, the infinity of its sign for an infinite one.
+MMAU_LANE_FN uint32_t special_product(const LaneFormat& x, const LaneFormat& y, uint32_t p, uint32_t q) {
+    const uint32_t operands = special_of(x, p) | special_of(y, q);
+    const uint32_t nan = ((operands & nan_term) != 0) | is_zero(x, p) | is_zero(y, q);
+    const uint32_t negative = ((p << x.sign_shift) ^ (q << y.sign_shift)) >> 31;
+    const uint32_t special = nan * nan_term | (nan ^ 1) * (plus_infinity << negative);
+    return operands ? special : 0;
 }
 
 inline bool any_special(const Block& block) {
@@ -40,14 +43,15 @@ inline void classify_products(Block& block, const CodePair& codes) {
 }
 
 /// Overwrites d where a row has special terms; rows that were only suspect keep theirs.
-inline void encode_specials(Block& block, uint64_t nan_code) {
-    const Format& d = block.plan.d;
-    const uint64_t infinity = d.infinity(), sign_bit = d.sign_bit();
+inline void encode_specials(Block& block, uint64_t nan) {
+    const auto nan_code = static_cast<uint32_t>(nan), infinity = static_cast<uint32_t>(block.plan.d.infinity());
+    const auto sign_bit = static_cast<uint32_t>(block.plan.d.sign_bit());
     for (int r = 0; r < lanes; ++r) {
-        const uint32_t terms = block.special[r] & ~uint32_t{suspect};
-        const uint64_t infinite = terms == minus_infinity ? sign_bit | infinity : infinity;
-        const bool nan = (terms & nan_term) != 0 || terms == (plus_infinity | minus_infinity);
-        block.d[r] = terms == 0 ? block.d[r] : nan ? nan_code : infinite;
+        const uint32_t terms = block.special[r] & ~suspect, finite = block.d[r];
+        const uint32_t is_nan = ((terms & nan_term) != 0) | (terms == (plus_infinity | minus_infinity));
+        const uint32_t infinite = infinity | (terms == minus_infinity ? sign_bit : 0);
+        const uint32_t special = is_nan ? nan_code : infinite;
+        block.d[r] = terms ? special : finite;
     }
 }
 

@@ -42,7 +42,7 @@ inline void round_with_c(Block& block, const Accumulators& c, const Lanes<int32_
     const LaneAlignment dot_to(plan.F, plan.F2 + 1), c_to(c.man_bits, plan.F);
     for (int r = 0; r < lanes; ++r) {
         const int32_t e_out = larger(e_dot[r], c.exp[r]);
-        const int64_t c_sig = e_out - c.exp[r] > c_reach ? 0 : c.sig[r];
+        const int64_t c_all = c.sig[r], c_sig = e_out - c.exp[r] > c_reach ? 0 : c_all;
         const int64_t dot_aligned = align_rd(dot[r], dot_to.up, e_out - e_dot[r] + dot_to.down);
         const int64_t c_aligned = align_rd(c_sig, c_to.up, e_out - c.exp[r] + c_to.down);
         const int64_t total = align_rd(dot_aligned, dot_up, 0) + align_rd(c_aligned, c_up, 0);

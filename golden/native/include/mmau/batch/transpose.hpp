@@ -81,20 +81,4 @@ struct Codes {
     }
 };
 
-/// FP8 operands converted to fp16, in the order of the plan.
-struct ConvertedCodes {
-    Lanes<uint16_t> a[max_lane_length], b[max_lane_length];
-
-    ConvertedCodes(const Block& block, int first) {
-        const Plan& plan = block.plan;
-        for (int k = 0; k < plan.L; ++k) {
-            const int index = product_at(plan.fp16_order, plan.K, first + k);
-            for (int r = 0; r < lanes; ++r) {
-                a[k][r] = static_cast<uint16_t>(to_fp16(plan.stored_a, load(plan.stored_a, block.row[r].a, index)));
-                b[k][r] = static_cast<uint16_t>(to_fp16(plan.stored_b, load(plan.stored_b, block.row[r].b, index)));
-            }
-        }
-    }
-};
-
 MMAU_NAMESPACE_END

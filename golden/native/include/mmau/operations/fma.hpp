@@ -21,17 +21,17 @@ MMAU_FN double fused_multiply_add(double x, double y, double z) {
 #endif
 }
 
-/// The code of a float or double, the models' one NaN where it is a NaN.
+/// The code of a float or double; `nan_code` where it is a NaN.
 template <class Code, class Float>
-MMAU_FN Code code_of(Float value, const Format& format) {
-    return value == value ? bits_as<Code>(value) : static_cast<Code>(format.quiet_nan());
+MMAU_LANE_FN Code code_of(Float value, Code nan_code) {
+    return value == value ? bits_as<Code>(value) : nan_code;
 }
 
 template <class Code, class Float>
 MMAU_FN Code fma_chain(const Code* a, const Code* b, Code c, int K, const Format& format) {
     Float d = bits_as<Float>(c);
     for (int k = 0; k < K; ++k) d = fused_multiply_add(bits_as<Float>(a[k]), bits_as<Float>(b[k]), d);
-    return code_of<Code>(d, format);
+    return code_of<Code>(d, static_cast<Code>(format.quiet_nan()));
 }
 
 /// All K steps: the machine's own fused multiply-add is IEEE 754's.

@@ -7,7 +7,7 @@
 MMAU_NAMESPACE_BEGIN
 
 // Never fused: a product is rounded and flushed before it is added.
-MMAU_FN float rounded_product(float x, float y) {
+MMAU_LANE_FN float rounded_product(float x, float y) {
 #ifdef __CUDA_ARCH__
     return __fmul_rn(x, y);
 #else
@@ -15,7 +15,7 @@ MMAU_FN float rounded_product(float x, float y) {
 #endif
 }
 
-MMAU_FN float rounded_sum(float x, float y) {
+MMAU_LANE_FN float rounded_sum(float x, float y) {
 #ifdef __CUDA_ARCH__
     return __fadd_rn(x, y);
 #else
@@ -24,27 +24,28 @@ MMAU_FN float rounded_sum(float x, float y) {
 }
 
 /// A subnormal result becomes a zero of its sign.
-MMAU_FN float flushed(float x) {
+MMAU_LANE_FN float flushed(float x) {
     const uint32_t code = bits_as<uint32_t>(x);
     return bits_as<float>(code & 0x7F800000u ? code : code & 0x80000000u);
 }
 
 /// A subnormal input becomes +0; a zero keeps its sign.
-MMAU_FN float flushed_input(float x) {
+MMAU_LANE_FN float flushed_input(float x) {
     const uint32_t code = bits_as<uint32_t>(x);
     return bits_as<float>(code & 0x7F800000u || !(code & 0x7FFFFFFFu) ? code : 0u);
 }
 
 /// An fp16 code as fp32, exact; a subnormal becomes +0.
-MMAU_FN float widened_fp16(uint32_t code) {
+MMAU_LANE_FN float widened_fp16(uint32_t code) {
     constexpr uint32_t rebias = 112u << 23;  // the difference of the biases; twice that takes Inf and NaN to the top exponent
     const uint32_t sign = (code & 0x8000u) << 16, field = code & 0x7FFFu;
-    const uint32_t normal = sign | ((field << 13) + (field >= 0x7C00u ? 2 * rebias : rebias));
-    return bits_as<float>(field >= 0x0400u ? normal : field ? 0u : sign);
+    const uint32_t is_normal = field >= 0x0400u, is_zero = field == 0, is_special = field >= 0x7C00u;
+    const uint32_t magnitude = (field << 13) + (rebias << is_special);
+    return bits_as<float>((sign & (0u - (is_normal | is_zero))) | (magnitude & (0u - is_normal)));
 }
 
 /// A bf16 code as fp32, exact; a subnormal becomes +0.
-MMAU_FN float widened_bf16(uint32_t code) { return flushed_input(bits_as<float>(code << 16)); }
+MMAU_LANE_FN float widened_bf16(uint32_t code) { return flushed_input(bits_as<float>(code << 16)); }
 
 MMAU_FN float widened(const Format& format, uint32_t code) {
     return format.exp_bits == 8 ? widened_bf16(code) : widened_fp16(code);
@@ -69,7 +70,7 @@ MMAU_FN float pairwise_sum(const Operands& operands, int k, int count) {
 MMAU_FN uint64_t ftz_addmul_step(const Operands& operands, uint64_t c_code) {
     const float c = flushed_input(bits_as<float>(static_cast<uint32_t>(c_code)));
     const float d = flushed(rounded_sum(c, pairwise_sum(operands, 0, operands.plan.L)));
-    return code_of<uint32_t>(d, operands.plan.d);
+    return code_of<uint32_t>(d, static_cast<uint32_t>(operands.plan.d.quiet_nan()));
 }
 
 MMAU_NAMESPACE_END
