@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.formats import Format
+from golden.tensors import from_tensor, is_tensor, to_tensor
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -31,26 +32,31 @@ def float_dtype(operand: Format) -> np.dtype[Any] | None:
 
 
 def to_bits(what: str, array: Any, operand: Format) -> BitArray:
-    """The array's bit patterns.
+    """The array's bit patterns. A torch tensor in CPU memory is taken by its bits too, without a copy.
 
     Raises:
         TypeError: not a NumPy array, or of another dtype.
         ValueError: a code that the format does not have (FP6 and FP4 in a uint8).
     """
     if not isinstance(array, (np.ndarray, np.generic)):
-        raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+        if not is_tensor(array):
+            raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+        array = from_tensor(array)
     codes: npt.NDArray[Any] = np.asarray(array)
-    if codes.dtype == float_dtype(operand):
-        codes = codes.view(bits_dtype(operand))
-    if codes.dtype != bits_dtype(operand):
+    bits, floats = bits_dtype(operand), float_dtype(operand)
+    if codes.dtype == floats:
+        codes = codes.view(bits)
+    elif codes.dtype != bits:
         raise TypeError(f"{what} must have dtype {_accepted(operand)} for {operand}, got {codes.dtype}")
     if operand.width < operand.storage_bits and codes.size and int(codes.max()) >= operand.codes:
         raise ValueError(f"{what}: {operand} codes are 0 … {operand.codes - 1:#x}, got {int(codes.max()):#x}")
     return codes
 
 
-def from_bits(codes: BitArray, result: Format, like: Any) -> npt.NDArray[Any]:
-    """Codes as floats where `like` (the operand c) came as floats, else as they are."""
+def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
+    """Codes as floats where `like` (the operand c) came as floats, as a tensor where it came as one, else as they are."""
+    if is_tensor(like):
+        return to_tensor(codes, float_dtype(result), like)
     if np.asarray(like).dtype.kind == "u":
         return codes
     dtype = float_dtype(result)

@@ -39,7 +39,7 @@ def steps_for(operation: Operation, K: int) -> Operation:
     return fitted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Chain:
     """d ← step(a[k:k+L], b[k:k+L], d) for k = 0, L, 2L …, starting from c.
 
@@ -68,7 +68,7 @@ class Chain:
         return slice(k // block_size, k // block_size + self.operation.scales_per_step)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ConvertedChain:
     """FP8 `mma.sync` where no FP8 datapath stands behind it (sm_90, sm_100; numerics.md, section 9).
 

@@ -48,13 +48,13 @@ class Unit:
 
     def dot(
         self,
-        a: npt.NDArray[Any],
-        b: npt.NDArray[Any],
-        c: npt.NDArray[Any],
-        scale_a: npt.NDArray[Any] | None = None,
-        scale_b: npt.NDArray[Any] | None = None,
+        a: Any,
+        b: Any,
+        c: Any,
+        scale_a: Any = None,
+        scale_b: Any = None,
         engine: str | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Any:
         """d = c + Σ a_k·b_k, each row in the unit's arithmetic.
 
         Args:
@@ -83,7 +83,7 @@ def batched_dot(
     engine: str | None,
     a_format: Format,
     b_format: Format,
-) -> npt.NDArray[Any]:
+) -> Any:
     """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
 
     `a_format` and `b_format` are what the arrays hold, which need not be what the operation multiplies.

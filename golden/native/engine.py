@@ -65,12 +65,12 @@ def compute(
     if lib is None:
         raise ValueError("engine 'native' is not installed here; install the project with pip, or use engine='reference'")
     K = a.shape[-1]
-    operands = [a, b, c] if scale_a is None or scale_b is None else [a, b, c, scale_a, scale_b]
-    operands = [np.ascontiguousarray(operand) for operand in operands]
+    scales = () if scale_a is None or scale_b is None else (scale_a, scale_b)
+    operands = [np.ascontiguousarray(operand) for operand in (a, b, c, *scales)]
     d = np.empty(c.shape, bits_dtype(chain.operation.d))
-    pointers = [operand.__array_interface__["data"][0] for operand in operands] + [None] * (5 - len(operands))
-    blocks = 0 if scale_a is None else scale_a.shape[-1]
-    batch = Batch(*pointers, d.__array_interface__["data"][0], c.size, columns, K, K, blocks, blocks)
+    pointers = [operand.ctypes.data for operand in operands] + [None] * (2 - len(scales))
+    blocks = scales[0].shape[-1] if scales else 0
+    batch = Batch(*pointers, d.ctypes.data, c.size, columns, K, K, blocks, blocks)
     status = lib.mmau_dot_batch(_parameters_of(chain, K), ctypes.byref(batch), _threads)
     if status:
         raise ValueError(message(status))

@@ -53,8 +53,10 @@ void compute_range(mmau::RowsFunction* compute_rows, const mmau_parameters& para
 }
 
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
+    const int64_t useful = rows / std::max<int64_t>(1, products_per_thread / parameters.K);
+    if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
     const int64_t wanted = threads ? threads : std::max(1U, std::thread::hardware_concurrency());
-    return std::clamp<int64_t>(rows / std::max<int64_t>(1, products_per_thread / parameters.K), 1, wanted);
+    return std::min({useful, wanted, int64_t{max_threads}});
 }
 
 /// Where a part of [0, rows) begins.
@@ -65,6 +67,7 @@ int64_t part_begin(int64_t rows, int64_t part, int64_t parts) {
 void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
     mmau::RowsFunction* const compute_rows = best_isa().compute_rows;
     const int64_t parts = thread_count(parameters, batch.rows, threads);
+    if (parts == 1) return compute_range(compute_rows, parameters, batch, 0, batch.rows);
     std::thread workers[max_threads];
     for (int64_t part = 1; part < parts; ++part) {
         const int64_t begin = part_begin(batch.rows, part, parts), end = part_begin(batch.rows, part + 1, parts);
