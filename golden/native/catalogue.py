@@ -1,11 +1,15 @@
-"""Write the catalogue as the C interface holds it: `python -m golden.native.catalogue > golden/native/src/catalogue.inc`."""
+"""Write the catalogue as the C interface holds it, src/catalogue.inc: `python -m golden.native.catalogue`."""
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from golden.catalogue import instructions
+from golden.files import write_atomically
 from golden.instruction import Instruction
 from golden.native.parameters import KEYS, Parameters, parameters
+
+PATH = Path(__file__).parent / "src" / "catalogue.inc"
 
 
 def entries() -> Iterator[str]:
@@ -27,7 +31,14 @@ def _entry(arch: str, name: str, n: list[int], m: int, keys: Parameters) -> str:
     return f'{{"{arch}", "{name}", {m}, {n[0]}, {n[-1]}, {step}, {{{values}}}}},'
 
 
+def text() -> str:
+    """The whole file."""
+    head = (
+        "// Written by golden/native/catalogue.py from golden/catalogue/*.toml: arch, name, m, first, last and step of n,\n"
+        "// then struct mmau_parameters in its order.\n"
+    )
+    return head + "\n".join(entries()) + "\n"
+
+
 if __name__ == "__main__":
-    print("// Written by golden/native/catalogue.py from golden/catalogue/*.toml: arch, name, m, first, last and step of n,")
-    print("// then struct mmau_parameters in its order.")
-    print("\n".join(entries()))
+    write_atomically(PATH, text().encode())

@@ -158,7 +158,8 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
  * have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
-/* The instruction set the batch runs on: "portable", "x86-64-v3", "x86-64-v4". */
+/* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the
+ * environment variable MMAU_ISA names. Results do not depend on it. */
 MMAU_API const char *mmau_isa(void);
 
 #ifdef __cplusplus

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cfenv>
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <thread>
 
@@ -38,10 +40,13 @@ struct Isa {
     const char* name;
 };
 
+/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names, if it has it.
 Isa best_isa() {
+    const char* wanted = std::getenv("MMAU_ISA");
+    const auto is_wanted = [wanted](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
-    if (__builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
-    if (__builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
+    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
 #endif
     return {mmau::compute_rows_portable, "portable"};
 }

@@ -32,12 +32,22 @@ struct Special {
     }
 };
 
+/// Whether a scale of product k is zero: an infinite product under it is 0·∞.
+MMAU_FN bool is_under_zero_scale(const Operands& operands, int k) {
+    return operands.scale_a(k).cls == Cls::zero || operands.scale_b(k).cls == Cls::zero;
+}
+
 /// The special terms of c + Σ a_k·b_k under its scales.
 MMAU_FN Special sum_special(const Operands& operands, const Decoded& c) {
     const Plan& plan = operands.plan;
     Special special;
     special.add_term(c);
-    for (int k = 0; k < plan.L; ++k) special.add_product(operands.a(k), operands.b(k));
+    for (int k = 0; k < plan.L; ++k) {
+        const Decoded x = operands.a(k), y = operands.b(k);
+        special.add_product(x, y);
+        const bool infinite = x.cls == Cls::infinity || y.cls == Cls::infinity;
+        if (infinite && plan.operation == MMAU_GST_FDPA && is_under_zero_scale(operands, k)) special.nan = true;
+    }
     for (int k = 0; k < plan.L && has_scales(plan.operation); k += smaller(plan.L, plan.K_block)) {
         special.add_scale(operands.scale_a(k));
         special.add_scale(operands.scale_b(k));
