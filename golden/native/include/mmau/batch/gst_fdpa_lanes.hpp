@@ -30,6 +30,44 @@ inline void sum_group(Block& block, const CodePair& codes, int first, Lanes<int3
     }
 }
 
+/// FP4 operands of a step as integers in units of 2^−1.
+struct Fp4Codes {
+    Lanes<int8_t> a[max_lane_length], b[max_lane_length];
+
+    Fp4Codes(const Block& block, int first) {
+        const Codes<uint8_t> codes(block, first);
+        for (int k = 0; k < block.plan.L; ++k) {
+            for (int r = 0; r < lanes; ++r) a[k][r] = value(codes.a[k][r]), b[k][r] = value(codes.b[k][r]);
+        }
+    }
+
+  private:
+    /// The magnitudes 0, 1, 2, 3, 4, 6, 8, 12 are the largest of three straight lines.
+    MMAU_LANE_FN static int8_t value(uint8_t code) {
+        const auto m = static_cast<int8_t>(code & 7), sign = static_cast<int8_t>(-(code >> 3));
+        const auto line_2 = static_cast<int8_t>(2 * m - 4), line_4 = static_cast<int8_t>(4 * m - 16);
+        const int8_t magnitude = larger(m, larger(line_2, line_4));
+        return static_cast<int8_t>((magnitude ^ sign) - sign);
+    }
+};
+
+inline bool is_fp4(const Format& format) { return format.width() == 4; }
+
+/// As above: the sum of max_lane_length products of at most 144 fits 16 bits.
+inline void sum_group(Block& block, const Fp4Codes& codes, int first, Lanes<int32_t>& sum, Lanes<uint32_t>& any_product) {
+    Lanes<int16_t> total{}, any{};
+    for (int k = first; k < first + block.plan.G; ++k) {
+        for (int r = 0; r < lanes; ++r) {
+            const auto product = static_cast<int16_t>(codes.a[k][r] * codes.b[k][r]);
+            total[r] = static_cast<int16_t>(total[r] + product);
+            any[r] = static_cast<int16_t>(any[r] | product);
+        }
+    }
+    for (int r = 0; r < lanes; ++r) sum[r] = total[r], any_product[r] = any[r] != 0;
+}
+
+inline void resolve_specials(Block& block, const Fp4Codes&, uint64_t nan_code) { encode_specials(block, nan_code); }
+
 /// One step of every row of a block: products k … k+L−1.
 template <class CodePair>
 inline void gst_fdpa_lanes(Block& block, int k) {

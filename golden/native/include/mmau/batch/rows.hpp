@@ -15,7 +15,9 @@ using BlockStep = void (*)(Block& block, int k);
 template <class CodePair>
 inline BlockStep block_step_for(const Plan& plan) {
     if (t_fdpa_fits_lanes(plan)) return t_fdpa_lanes<CodePair>;
-    if (gst_fdpa_fits_lanes(plan)) return gst_fdpa_lanes<CodePair>;
+    if (gst_fdpa_fits_lanes(plan)) {
+        return is_fp4(plan.a) && is_fp4(plan.b) ? gst_fdpa_lanes<Fp4Codes> : gst_fdpa_lanes<CodePair>;
+    }
     if (tr_fdpa_fits_lanes(plan)) return tr_fdpa_lanes<CodePair>;
     if (e_fdpa_fits_lanes(plan)) return e_fdpa_lanes<CodePair>;
     return nullptr;

@@ -12,15 +12,35 @@ inline bool t_fdpa_fits_lanes(const Plan& plan) {
     return one_scale && plan.truncation == Mode::RZ && products_fit_lanes(plan);
 }
 
-/// Scales as lanes: significand and exponent of a product of two; marks the rows where one is NaN.
+/// A scale in a lane: `sig`, unbiased `exp`, and whether it is NaN.
+MMAU_LANE_FN Lane decode_scale_lane(const LaneFormat& format, int bias, bool subnormals, uint32_t code) {
+    if (!subnormals) return {1, 0, static_cast<int32_t>(code) - bias, static_cast<uint32_t>(code == format.field_mask)};
+    const Lane scale = decode_lane(format, code);
+    return {scale.sig, 0, scale.exp - bias, scale.special};
+}
+
+/// The scales of product k: significand and exponent of alpha·beta; marks the rows where one is NaN.
+template <bool subnormals>
 inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+    const Format& scale = block.plan.scale;
+    const LaneFormat format(scale);
+    const int index = k / block.plan.K_block, bias = scale.bias;
+    Lanes<uint8_t> a, b;
     for (int r = 0; r < lanes; ++r) {
-        const Operands operands{block.plan, block.row[r], k};
-        const Decoded alpha = operands.scale_a(0), beta = operands.scale_b(0);
-        block.special[r] |= alpha.cls == Cls::nan || beta.cls == Cls::nan ? nan_term : 0;
+        a[r] = static_cast<const uint8_t*>(block.row[r].scale_a)[index];
+        b[r] = static_cast<const uint8_t*>(block.row[r].scale_b)[index];
+    }
+    for (int r = 0; r < lanes; ++r) {
+        const Lane alpha = decode_scale_lane(format, bias, subnormals, a[r]);
+        const Lane beta = decode_scale_lane(format, bias, subnormals, b[r]);
+        block.special[r] |= (alpha.special | beta.special) * nan_term;
         sig[r] = static_cast<int32_t>(alpha.sig * beta.sig);
         exp[r] = alpha.exp + beta.exp;
     }
+}
+
+inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+    block.plan.scale.subnormals ? multiply_scales<true>(block, k, sig, exp) : multiply_scales<false>(block, k, sig, exp);
 }
 
 /// One step of every row of a block: products k … k+L−1.
