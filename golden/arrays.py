@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from golden.device import is_device_array
 from golden.formats import Format
 from golden.tensors import from_tensor, is_tensor, to_tensor
 
@@ -38,11 +39,7 @@ def to_bits(what: str, array: Any, operand: Format) -> BitArray:
         TypeError: not a NumPy array, or of another dtype.
         ValueError: a code that the format does not have (FP6 and FP4 in a uint8).
     """
-    if not isinstance(array, (np.ndarray, np.generic)):
-        if not is_tensor(array):
-            raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
-        array = from_tensor(array)
-    codes: npt.NDArray[Any] = np.asarray(array)
+    codes = _as_array(what, array, operand)
     bits, floats = bits_dtype(operand), float_dtype(operand)
     if codes.dtype == floats:
         codes = codes.view(bits)
@@ -53,11 +50,22 @@ def to_bits(what: str, array: Any, operand: Format) -> BitArray:
     return codes
 
 
+def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
+    """A NumPy or CuPy array, taken as it is; a tensor as the NumPy array of its bits."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return np.asarray(array)
+    if is_device_array(array):
+        return array  # type: ignore[no-any-return]  # has what is used of NumPy's
+    if is_tensor(array):
+        return from_tensor(array)
+    raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+
+
 def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
     """Codes as floats where `like` (the operand c) came as floats, as a tensor where it came as one, else as they are."""
     if is_tensor(like):
         return to_tensor(codes, float_dtype(result), like)
-    if np.asarray(like).dtype.kind == "u":
+    if like.dtype.kind == "u":
         return codes
     dtype = float_dtype(result)
     return codes if dtype is None else codes.view(dtype)

@@ -8,6 +8,8 @@ import numpy as np
 from golden.arrays import BitArray, bits_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice
+from golden.device import is_device_array
+from golden.native import cuda
 from golden.native import engine as native
 
 
@@ -46,9 +48,16 @@ def run_native(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     return native.compute(chain, *batch)
 
 
+def run_cuda(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+    """The cuda engine: the same library on a GPU, for CuPy arrays."""
+    d: BitArray = cuda.compute(chain, *batch)
+    return d
+
+
 ENGINES: dict[str, Callable[[Chain | ConvertedChain, Batch], BitArray]] = {
     "reference": run_reference,
     "native": run_native,
+    "cuda": run_cuda,
 }
 
 
@@ -61,7 +70,10 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
     Raises:
         ValueError: no such engine, or it is not installed.
     """
+    on_device = is_device_array(batch.c)
     if engine is None:
-        engine = "native" if native.is_available() else "reference"
+        engine = "cuda" if on_device else "native" if native.is_available() else "reference"
     check_choice("engine", engine, ENGINES)
+    if on_device and engine != "cuda":
+        raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
     return ENGINES[engine](chain, batch)

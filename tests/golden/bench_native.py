@@ -62,7 +62,11 @@ def measure(torch: Any, instruction: golden.Instruction) -> tuple[float, float]:
     peer = peer_operation(instruction)
     packing = getattr(peer, "packing", 1)
     types = [peer.a_type, peer.b_type, peer.c_type]
-    columns = [in_container(operands.a, instruction.a, packing), in_container(operands.b, instruction.b, packing), operands.c]
+    columns = [
+        in_container(operands.a, instruction.a, packing),
+        in_container(operands.b, instruction.b, packing),
+        operands.c,
+    ]
     if instruction.scale is not None:
         types += [peer.s_type] * 2
         columns += [operands.scale_a, operands.scale_b]
@@ -101,7 +105,9 @@ def main() -> int:
         entry = {"arch": arch, "name": name, "native": native, "mma_sim": peer, "ratio": native / peer, "wanted": wanted}
         report["instructions"].append(entry)
         missed = "" if entry["ratio"] >= wanted else "  missed"
-        print(f"{arch:8}{name:66}{native / 1e6:14.0f}{peer / 1e6:10.1f}{entry['ratio']:8.1f}{wanted:8.0f}{missed}", flush=True)
+        print(
+            f"{arch:8}{name:66}{native / 1e6:14.0f}{peer / 1e6:10.1f}{entry['ratio']:8.1f}{wanted:8.0f}{missed}", flush=True
+        )
     if len(sys.argv) > 1:
         write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
     return int(any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))

@@ -18,7 +18,7 @@ typedef long long int64_t;
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(__CUDACC_RTC__)
+#ifdef __GNUC__
 #define MMAU_API __attribute__((visibility("default")))
 #else
 #define MMAU_API
@@ -141,6 +141,8 @@ typedef enum mmau_status {
     MMAU_STATUSES /* how many */
 } mmau_status;
 
+#ifndef __CUDACC_RTC__ /* device code uses the headers in mmau/ */
+
 /* The rule behind a status, as a sentence; never NULL. */
 MMAU_API const char *mmau_message(int status);
 
@@ -161,6 +163,8 @@ MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch 
 /* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the
  * environment variable MMAU_ISA names. Results do not depend on it. */
 MMAU_API const char *mmau_isa(void);
+
+#endif
 
 #ifdef __cplusplus
 }

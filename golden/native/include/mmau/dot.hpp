@@ -48,12 +48,17 @@ MMAU_FN uint64_t rounded_addition(const Format& format, uint64_t x, uint64_t y) 
     return encode_scaled(format, Mode::RNE, total, lsb);
 }
 
-/// d = c + Σ a_k·b_k, by a plan that the parameters passed to.
-MMAU_FN uint64_t dot(const Plan& plan, const Row& row, uint64_t c) {
+/// d = c + Σ a_k·b_k, with sums in Int.
+template <class Int>
+MMAU_FN uint64_t dot_in(const Plan& plan, const Row& row, uint64_t c) {
     if (plan.operation == MMAU_FMA) return fma_dot(plan, row, c);
-    const uint64_t start = plan.fp16_order ? 0 : c;
-    const uint64_t d = plan.narrow ? chain<int64_t>(plan, row, start) : chain<Widest>(plan, row, start);
-    return plan.fp16_order ? rounded_addition(plan.d, d, c) : d;
+    if (!plan.fp16_order) return chain<Int>(plan, row, c);
+    return rounded_addition(plan.d, chain<Int>(plan, row, 0), c);
+}
+
+/// d = c + Σ a_k·b_k.
+MMAU_FN uint64_t dot(const Plan& plan, const Row& row, uint64_t c) {
+    return plan.narrow ? dot_in<int64_t>(plan, row, c) : dot_in<Widest>(plan, row, c);
 }
 
 MMAU_NAMESPACE_END

@@ -108,17 +108,17 @@ MMAU_FN constexpr int fixed_point_bits(const Format& format) {
 }
 
 /// Bits, sign aside, of the exact sum of a GST-FDPA group under its scales.
-MMAU_FN int group_bits(const Plan& plan) {
+MMAU_FN constexpr int group_bits(const Plan& plan) {
     return fixed_point_bits(plan.a) + fixed_point_bits(plan.b) + ceil_log2(plan.G) + 2 * (plan.scale.man_bits + 1);
 }
 
 /// Fraction bits of that sum at the exponent of its scales.
-MMAU_FN int group_frac(const Plan& plan) {
+MMAU_FN constexpr int group_frac(const Plan& plan) {
     return product_frac(plan) - plan.a.e_min() - plan.b.e_min() + 2 * plan.scale.man_bits;
 }
 
 /// Whether every exact sum of a step fits int64_t. A product is below 4·2^frac, so an aligned one is below 2^(F+2).
-MMAU_FN bool fits_int64(const Plan& plan) {
+MMAU_FN constexpr bool fits_int64(const Plan& plan) {
     constexpr int room = 61;  // one bit is left for rounding (accumulators.hpp)
     const int carries = ceil_log2(plan.L + 1);
     switch (plan.operation) {
@@ -135,7 +135,7 @@ MMAU_FN bool fits_int64(const Plan& plan) {
 }
 
 /// The plan for parameters that `check` has passed.
-MMAU_FN Plan make_plan(const mmau_parameters& p) {
+MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     Plan plan{};
     const bool has_rho = p.operation != MMAU_FMA && p.operation != MMAU_FTZ_ADDMUL;
     plan.operation = p.operation;

@@ -55,7 +55,11 @@ MMAU_FN int bit_length(uint64_t x) {
 }
 
 /// The smallest n with count ≤ 2^n.
-MMAU_FN int ceil_log2(int count) { return bit_length(static_cast<uint64_t>(count - 1)); }
+MMAU_FN constexpr int ceil_log2(int count) {
+    int n = 0;
+    while (1 << n < count) ++n;
+    return n;
+}
 
 MMAU_FN constexpr int ceil_div(int x, int y) { return (x + y - 1) / y; }
 

@@ -10,6 +10,11 @@ struct Row {
     const void *a, *b, *scale_a, *scale_b;
 };
 
+/// Address of element `index` of an array of codes; nullptr where there is no array.
+MMAU_FN const void* element(const Format& format, const void* codes, int64_t index) {
+    return codes ? static_cast<const char*>(codes) + index * (format.storage_bits / 8) : nullptr;
+}
+
 /// The index of the product that the steps take at position k.
 MMAU_FN constexpr int product_at(int fp16_order, int K, int k) {
     const int half = K / 2, late = k >= half, i = late ? k - half : k;

@@ -46,10 +46,6 @@ class Cursor {
     }
 
   private:
-    static const void* element(const Format& format, const void* codes, int64_t index) {
-        return codes ? static_cast<const char*>(codes) + index * (format.storage_bits / 8) : nullptr;
-    }
-
     const Plan& plan_;
     const mmau_batch& batch_;
     int64_t a_row_, b_row_;
