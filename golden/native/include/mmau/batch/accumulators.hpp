@@ -74,7 +74,8 @@ inline void convert_sums(Block& block, const Accumulators& c, const Lanes<int32_
     const LaneAlignment to(c.man_bits, plan.F);
     const auto negative_zero = static_cast<uint32_t>(plan.d.sign_bit());
     for (int r = 0; r < lanes; ++r) {
-        const int64_t sum = total[r] + align_rz(c.sig[r], to.up, e_max[r] - c.exp[r] + to.down);
+        const int below = larger(e_max[r] - c.exp[r], 0);  // a zero c may lie above e_max
+        const int64_t sum = total[r] + align_rz(c.sig[r], to.up, below + to.down);
         const uint32_t code = encode_lane<mode>(format, sum, e_max[r] - plan.F);
         block.d[r] = code == negative_zero ? 0 : code;
     }
