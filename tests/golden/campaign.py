@@ -1,7 +1,8 @@
 """The long proof, native against the reference: `python -m tests.golden.campaign STATE.json [VECTORS]`.
 
-Every distinct arithmetic of the catalogue and as many random units get equal shares of VECTORS (default 10^8), chunk by chunk
-on all cores. STATE.json keeps what is done, so that an interrupted run goes on where it was. Exit status 1 at a difference.
+Half of VECTORS (default 10^8) go to the distinct arithmetics of the catalogue in turn, half to random units, chunk by
+chunk on all cores. STATE.json keeps what is done, so that an interrupted run goes on where it was. Exit status 1 at a
+difference.
 """
 
 import json
@@ -54,7 +55,7 @@ def random_unit(seed: int) -> golden.Unit:
 
 
 def difference(chunk: int) -> str:
-    """Where the chunk's model differs between the engines, or nothing: even chunks walk the catalogue, odd ones are units."""
+    """Where the chunk's model differs between the engines, or nothing: even chunks walk the catalogue, odd are units."""
     golden.set_threads(1)
     if chunk % 2:
         model: Any = random_unit(chunk)
