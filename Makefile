@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim test lint format types peer clean tools
+.PHONY: help cosim test lint format types peer bench campaign clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,6 +19,14 @@ test: $(VENV)/.dev  ## All tests
 
 peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
+
+bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
+	@mkdir -p build
+	$(BIN)/python -m tests.golden.bench_native build/bench.json
+
+campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vectors; goes on where it was interrupted
+	@mkdir -p build
+	$(BIN)/python -m tests.golden.campaign build/campaign.json
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

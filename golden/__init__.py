@@ -6,13 +6,16 @@
     >>> float(d)
     16.5
 
-`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`. `FORMATS` and
+`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`. `gemm` multiplies
+matrices of any size with an instruction. `FORMATS` and
 `OPERATIONS` are what they are made of.
 """
 
 from golden.catalogue import ARCHITECTURES, architecture, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.instruction import EVIDENCE, Instruction
+from golden.matrix import gemm
+from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation
 from golden.unit import Implementation, Unit, load_unit
 
@@ -29,7 +32,9 @@ __all__ = [
     "Operation",
     "Unit",
     "architecture",
+    "gemm",
     "instruction",
     "instructions",
     "load_unit",
+    "set_threads",
 ]

@@ -4,22 +4,27 @@ An operand is an array of unsigned integers of the format's storage width, or of
 taken by its bits and never converted.
 """
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from golden.device import is_device_array
 from golden.formats import Format
+from golden.tensors import from_tensor, is_tensor, to_tensor
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
 
 
+@cache
 def bits_dtype(operand: Format) -> np.dtype[Any]:
     """The unsigned integer dtype that carries the format's codes."""
     return np.dtype(f"uint{operand.storage_bits}")
 
 
+@cache
 def float_dtype(operand: Format) -> np.dtype[Any] | None:
     """The float dtype with the same bits, NumPy's or ml_dtypes'; None where there is none."""
     if operand.dtype is None:
@@ -28,27 +33,39 @@ def float_dtype(operand: Format) -> np.dtype[Any] | None:
 
 
 def to_bits(what: str, array: Any, operand: Format) -> BitArray:
-    """The array's bit patterns.
+    """The array's bit patterns. A torch tensor in CPU memory is taken by its bits too, without a copy.
 
     Raises:
         TypeError: not a NumPy array, or of another dtype.
         ValueError: a code that the format does not have (FP6 and FP4 in a uint8).
     """
-    if not isinstance(array, (np.ndarray, np.generic)):
-        raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
-    codes: npt.NDArray[Any] = np.asarray(array)
-    if codes.dtype == float_dtype(operand):
-        codes = codes.view(bits_dtype(operand))
-    if codes.dtype != bits_dtype(operand):
+    codes = _as_array(what, array, operand)
+    bits, floats = bits_dtype(operand), float_dtype(operand)
+    if codes.dtype == floats:
+        codes = codes.view(bits)
+    elif codes.dtype != bits:
         raise TypeError(f"{what} must have dtype {_accepted(operand)} for {operand}, got {codes.dtype}")
     if operand.width < operand.storage_bits and codes.size and int(codes.max()) >= operand.codes:
         raise ValueError(f"{what}: {operand} codes are 0 … {operand.codes - 1:#x}, got {int(codes.max()):#x}")
     return codes
 
 
-def from_bits(codes: BitArray, result: Format, like: Any) -> npt.NDArray[Any]:
-    """Codes as floats where `like` (the operand c) came as floats, else as they are."""
-    if np.asarray(like).dtype.kind == "u":
+def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
+    """A NumPy or CuPy array, taken as it is; a tensor as the NumPy array of its bits."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return np.asarray(array)
+    if is_device_array(array):
+        return array  # type: ignore[no-any-return]  # has what is used of NumPy's
+    if is_tensor(array):
+        return from_tensor(array)
+    raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
+
+
+def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
+    """Codes as floats where `like` (the operand c) came as floats, as a tensor where it came as one, else as they are."""
+    if is_tensor(like):
+        return to_tensor(codes, float_dtype(result), like)
+    if like.dtype.kind == "u":
         return codes
     dtype = float_dtype(result)
     return codes if dtype is None else codes.view(dtype)

@@ -1,46 +1,79 @@
 """Engines: ways to run one dot product over a batch. The reference is exact and in Python; it is the definition."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from golden.arrays import BitArray, bits_dtype
-from golden.chain import DotProduct
+from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice
-from golden.formats import Format
+from golden.device import is_device_array
+from golden.native import cuda
+from golden.native import engine as native
 
-Batch = tuple[BitArray, BitArray, BitArray, BitArray | None, BitArray | None]
-"""a, b [rows, K], c [rows], scale_a, scale_b [rows, K/K_block] or None: bit patterns."""
+
+class Batch(NamedTuple):
+    """The operands of many dot products, as bit patterns.
+
+    a, b: [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None. With columns = N the rows are the elements of a
+    matrix product: c is [M·N], a and scale_a have M rows, b and scale_b N, the columns of B.
+    """
+
+    a: BitArray
+    b: BitArray
+    c: BitArray
+    scale_a: BitArray | None = None
+    scale_b: BitArray | None = None
+    columns: int = 0
 
 
-def run_reference(dot: DotProduct, batch: Batch, d: Format) -> BitArray:
+def run_reference(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """The reference engine: Python integers, one row after another."""
-    a, b, c, scale_a, scale_b = batch
-    rows = len(c)
-    none: Sequence[list[int]] = [[]] * rows
-    operands = zip(
-        a.tolist(),
-        b.tolist(),
-        c.tolist(),
-        none if scale_a is None else scale_a.tolist(),
-        none if scale_b is None else scale_b.tolist(),
-        strict=True,
-    )
-    results: list[Any] = [dot(*row) for row in operands]
-    return np.array(results, dtype=bits_dtype(d))
+    a, b = batch.a.tolist(), batch.b.tolist()
+    scale_a, scale_b = _scale_rows(batch.scale_a, len(a)), _scale_rows(batch.scale_b, len(b))
+    results = []
+    for row, c in enumerate(batch.c.tolist()):
+        i, j = divmod(row, batch.columns) if batch.columns else (row, row)
+        results.append(chain(a[i], b[j], c, scale_a[i], scale_b[j]))
+    return np.array(results, dtype=bits_dtype(chain.operation.d))
 
 
-ENGINES: dict[str, Callable[[DotProduct, Batch, Format], npt.NDArray[Any]]] = {"reference": run_reference}
+def _scale_rows(scales: BitArray | None, rows: int) -> Sequence[Sequence[int]]:
+    return [()] * rows if scales is None else scales.tolist()
 
 
-def run(engine: str | None, dot: DotProduct, batch: Batch, d: Format) -> BitArray:
+def run_native(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+    """The native engine: the C++ library, on all cores."""
+    return native.compute(chain, *batch)
+
+
+def run_cuda(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
+    """The cuda engine: the same library on a GPU, for CuPy arrays."""
+    d: BitArray = cuda.compute(chain, *batch)
+    return d
+
+
+ENGINES: dict[str, Callable[[Chain | ConvertedChain, Batch], BitArray]] = {
+    "reference": run_reference,
+    "native": run_native,
+    "cuda": run_cuda,
+}
+
+
+def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """Run a batch on the named engine; None picks the fastest there is.
 
+    Returns:
+        d [rows], bit patterns.
+
     Raises:
-        ValueError: no such engine.
+        ValueError: no such engine, or it is not installed.
     """
-    name = "reference" if engine is None else engine
-    check_choice("engine", name, ENGINES)
-    return ENGINES[name](dot, batch, d)
+    on_device = is_device_array(batch.c)
+    if engine is None:
+        engine = "cuda" if on_device else "native" if native.is_available() else "reference"
+    check_choice("engine", engine, ENGINES)
+    if on_device and engine != "cuda":
+        raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
+    return ENGINES[engine](chain, batch)

@@ -70,6 +70,9 @@ class Format:
     subnormals: bool = True
     dtype: str | None = None
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # formats are keys wherever a dot product is called
+
     @cached_property
     def width(self) -> int:
         """Bits of a code: FP6 6, FP4 4, tf32 32 (an fp32 word), ue4m3 8 (its top bit is ignored)."""

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from golden.arrays import check_shape, to_bits
 from golden.chain import Chain, ConvertedChain
 from golden.formats import Format
+from golden.matrix import matrix_product
 from golden.operations import Operation
 from golden.unit import batched_dot
 
@@ -69,18 +66,18 @@ class Instruction:
 
     def dot(
         self,
-        a: npt.NDArray[Any],
-        b: npt.NDArray[Any],
-        c: npt.NDArray[Any],
-        scale_a: npt.NDArray[Any] | None = None,
-        scale_b: npt.NDArray[Any] | None = None,
+        a: Any,
+        b: Any,
+        c: Any,
+        scale_a: Any = None,
+        scale_b: Any = None,
         engine: str | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Any:
         """d = c + Σ a_k·b_k, each row as the instruction computes one element of D.
 
         Args:
             a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] where block-scaled.
-            engine: "reference", or None for the fastest there is.
+            engine: "reference", "native", or None for the fastest there is.
 
         Returns:
             d [...], bits where c came as bits, floats where c came as floats.
@@ -88,17 +85,17 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
-        return batched_dot(self.chain, self.operation, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+        return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
 
     def __call__(
         self,
-        A: npt.NDArray[Any],
-        B: npt.NDArray[Any],
-        C: npt.NDArray[Any],
-        scale_a: npt.NDArray[Any] | None = None,
-        scale_b: npt.NDArray[Any] | None = None,
+        A: Any,
+        B: Any,
+        C: Any,
+        scale_a: Any = None,
+        scale_b: Any = None,
         engine: str | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Any:
         """D = A·B + C.
 
         Args:
@@ -107,26 +104,8 @@ class Instruction:
 
         Returns:
             D [m, n], bits or floats as C came.
-        """
-        shape = (self.m, self.n, self.k)
-        a = self._matrix("A", A, self.a, (self.m, self.k), "m×k")
-        b = self._matrix("B", B, self.b, (self.k, self.n), "k×n").T
-        self._matrix("C", C, self.c, (self.m, self.n), "m×n")
-        if self.scale is not None and self.block_size is not None:
-            blocks = self.k // self.block_size
-            if scale_a is not None:
-                alpha = self._matrix("scale_a", scale_a, self.scale, (self.m, blocks), "m×k/K_block")
-                scale_a = np.broadcast_to(alpha[:, None, :], (self.m, self.n, blocks))
-            if scale_b is not None:
-                beta = self._matrix("scale_b", scale_b, self.scale, (blocks, self.n), "k/K_block×n").T
-                scale_b = np.broadcast_to(beta[None, :, :], (self.m, self.n, blocks))
-        a_rows = np.broadcast_to(a[:, None, :], shape)
-        b_rows = np.broadcast_to(b[None, :, :], shape)
-        return self.dot(a_rows, b_rows, C, scale_a, scale_b, engine)
 
-    def _matrix(
-        self, what: str, matrix: npt.NDArray[Any], operand: Format, shape: tuple[int, int], rule: str
-    ) -> npt.NDArray[Any]:
-        bits = to_bits(what, matrix, operand)
-        check_shape(what, bits, shape, f"{rule} of {self.name}")
-        return bits
+        Raises:
+            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+        """
+        return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arrays import check_shape, from_bits, to_bits
-from golden.chain import Chain, DotProduct, steps_for
+from golden.chain import Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, check_int, listed, unknown
-from golden.engines import run
+from golden.engines import Batch, run
 from golden.formats import Format
 from golden.operations import OPERATIONS, Operation
 
@@ -48,20 +48,20 @@ class Unit:
 
     def dot(
         self,
-        a: npt.NDArray[Any],
-        b: npt.NDArray[Any],
-        c: npt.NDArray[Any],
-        scale_a: npt.NDArray[Any] | None = None,
-        scale_b: npt.NDArray[Any] | None = None,
+        a: Any,
+        b: Any,
+        c: Any,
+        scale_a: Any = None,
+        scale_b: Any = None,
         engine: str | None = None,
-    ) -> npt.NDArray[Any]:
+    ) -> Any:
         """d = c + Σ a_k·b_k, each row in the unit's arithmetic.
 
         Args:
             a, b: operands [..., K], K ≤ L or a multiple of L: longer products are chained in order of k.
             c: accumulators [...].
             scale_a, scale_b: scales [..., ⌈K/K_block⌉], where the operation has scales.
-            engine: "reference", or None for the fastest there is.
+            engine: "reference", "native", or None for the fastest there is.
 
         Returns:
             d [...], bits where c came as bits, floats where c came as floats.
@@ -73,25 +73,25 @@ class Unit:
         if not K:
             raise ValueError(f"a must have shape [..., K] with K at least 1, got {np.shape(a)}")
         operation = steps_for(self.operation, K)
-        return batched_dot(Chain(operation), operation, K, (a, b, c, scale_a, scale_b), engine)
+        return batched_dot(Chain(operation), K, (a, b, c, scale_a, scale_b), engine, operation.a, operation.b)
 
 
 def batched_dot(
-    chain: DotProduct,
-    operation: Operation,
+    chain: Chain | ConvertedChain,
     K: int,
     operands: tuple[Any, Any, Any, Any, Any],
     engine: str | None,
-    a_format: Format | None = None,
-    b_format: Format | None = None,
-) -> npt.NDArray[Any]:
+    a_format: Format,
+    b_format: Format,
+) -> Any:
     """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
 
-    `a_format` and `b_format` are what the arrays hold where it is not what the operation multiplies.
+    `a_format` and `b_format` are what the arrays hold, which need not be what the operation multiplies.
     """
     a, b, c, scale_a, scale_b = operands
-    a_bits = to_bits("a", a, a_format or operation.a)
-    b_bits = to_bits("b", b, b_format or operation.b)
+    operation = chain.operation
+    a_bits = to_bits("a", a, a_format)
+    b_bits = to_bits("b", b, b_format)
     c_bits = to_bits("c", c, operation.c)
     lead = a_bits.shape[:-1]
     check_shape("a", a_bits, (*lead, K), "the last axis is K")
@@ -101,8 +101,8 @@ def batched_dot(
         _scale_rows(what, scale, operation, (*lead, _blocks(operation, K)))
         for what, scale in (("scale_a", scale_a), ("scale_b", scale_b))
     ]
-    batch = (a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1])
-    d = run(engine, chain, batch, operation.d)
+    batch = Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1])
+    d = run(engine, chain, batch)
     return from_bits(d.reshape(lead), operation.d, c)
 
 

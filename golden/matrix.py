@@ -1,0 +1,145 @@
+"""Whole matrices: the elements of one instruction's D, and products of any size tiled into instructions."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
+from golden.chain import Chain, ConvertedChain
+from golden.engines import Batch, run
+from golden.formats import Format
+from golden.operations import Operation
+
+Matrices = tuple[Any, Any, Any, Any, Any]
+"""A [M, K], B [K, N], C [M, N], scale_a [M, blocks], scale_b [blocks, N]; the scales are None where there are none."""
+
+
+class Multiplier(Protocol):
+    """What a matrix product takes from an instruction: its formats and how it spends its k products."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def k(self) -> int: ...
+    @property
+    def a(self) -> Format: ...
+    @property
+    def b(self) -> Format: ...
+    @property
+    def c(self) -> Format: ...
+    @property
+    def d(self) -> Format: ...
+    @property
+    def scale(self) -> Format | None: ...
+    @property
+    def block_size(self) -> int | None: ...
+    @property
+    def chain(self) -> Chain | ConvertedChain: ...
+    @property
+    def operation(self) -> Operation: ...
+
+
+def gemm(
+    instruction: Multiplier,
+    A: Any,
+    B: Any,
+    C: Any = None,
+    scale_a: Any = None,
+    scale_b: Any = None,
+    engine: str | None = None,
+) -> Any:
+    """D = A·B + C for any M, N and K, every element as the instruction computes it.
+
+    The order of accumulation is the instruction's: D[i,j] starts from C[i,j] and takes the products in tiles of k, in order,
+    each tile one instruction whose C is the D of the tile before. M and N do not matter, for every D[i,j] is computed alone.
+    K is padded to a multiple of k with zeros (+0·+0), and scales with ones, as a kernel pads its last tile.
+
+    Args:
+        instruction: of the catalogue.
+        A: [M, K]. B: [K, N]. C: [M, N] in the instruction's C format, zeros if None. NumPy arrays or torch tensors.
+        scale_a: [M, ⌈K/K_block⌉], scale_b: [⌈K/K_block⌉, N] where block-scaled.
+        engine: as in `Instruction.dot`.
+
+    Returns:
+        D [M, N], of the kind of C: bits, floats or a torch tensor. Without a C, of the kind of A.
+
+    Raises:
+        TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+    """
+    a, b = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
+        raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
+    (M, K), N = a.shape, b.shape[1]
+    c = np.zeros((M, N), bits_dtype(instruction.c)) if C is None else to_bits("C", C, instruction.c)
+    check_shape("C", c, (M, N), "that of A·B")
+    alpha, beta = _scales(instruction, scale_a, scale_b, (M, K, N))
+    tiles = -(-K // instruction.k)
+    padding = tiles * instruction.k - K
+    batch = Batch(_padded(a, padding), _padded(b.T, padding), c.reshape(-1), alpha, beta, N)
+    d = _chained(instruction, batch, tiles, engine)
+    return from_bits(d.reshape(M, N), instruction.d, A if C is None else C)
+
+
+def _chained(instruction: Multiplier, batch: Batch, tiles: int, engine: str | None) -> BitArray:
+    """All tiles of K. A plain chain goes on from tile to tile; a converted one starts anew in each."""
+    if isinstance(instruction.chain, Chain):
+        return run(engine, instruction.chain, batch)
+    d = batch.c
+    for tile in range(tiles):
+        products = slice(tile * instruction.k, (tile + 1) * instruction.k)
+        d = run(engine, instruction.chain, batch._replace(a=batch.a[:, products], b=batch.b[:, products], c=d))
+    return d
+
+
+def _padded(rows: BitArray, padding: int, code: int = 0) -> BitArray:
+    return np.pad(rows, ((0, 0), (0, padding)), constant_values=code) if padding else rows
+
+
+def _scales(
+    instruction: Multiplier, scale_a: Any, scale_b: Any, shape: tuple[int, int, int]
+) -> tuple[BitArray | None, BitArray | None]:
+    """Scales as rows, one row for each row of A and each column of B, padded with ones to whole tiles."""
+    M, K, N = shape
+    scale, block_size = instruction.scale, instruction.block_size
+    if scale is None or block_size is None:
+        _check_no_scales(instruction, scale_a, scale_b)
+        return None, None
+    blocks, one = -(-K // block_size), scale.encode(1)
+    padding = -(-K // instruction.k) * instruction.k // block_size - blocks
+    alpha = _scale_matrix(instruction, "scale_a", scale_a, scale, (M, blocks), "m×k/K_block")
+    beta = _scale_matrix(instruction, "scale_b", scale_b, scale, (blocks, N), "k/K_block×n")
+    return _padded(alpha, padding, one), _padded(beta.T, padding, one)
+
+
+def _check_no_scales(instruction: Multiplier, scale_a: Any, scale_b: Any) -> None:
+    for what, given in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if given is not None:
+            raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
+
+
+def _scale_matrix(
+    instruction: Multiplier, what: str, given: Any, scale: Format, shape: tuple[int, int], rule: str
+) -> BitArray:
+    if given is None:
+        raise ValueError(f"{what} is missing: {instruction.operation.name} takes one {scale} scale a block")
+    codes = to_bits(what, given, scale)
+    check_shape(what, codes, shape, f"{rule} of {instruction.name}")
+    return codes
+
+
+def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:
+    """D of one instruction of that shape (m, n, k).
+
+    Raises:
+        TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+    """
+    A, B, C, scale_a, scale_b = matrices
+    m, n, k = shape
+    a, b, c = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b), to_bits("C", C, instruction.c)
+    if a.shape != (m, k) or b.shape != (k, n) or c.shape != (m, n):
+        check_shape("A", a, (m, k), f"m×k of {instruction.name}")
+        check_shape("B", b, (k, n), f"k×n of {instruction.name}")
+        check_shape("C", c, (m, n), f"m×n of {instruction.name}")
+    alpha, beta = _scales(instruction, scale_a, scale_b, (m, k, n))
+    d = run(engine, instruction.chain, Batch(a, b.T, c.reshape(-1), alpha, beta, n))
+    return from_bits(d.reshape(m, n), instruction.d, C)

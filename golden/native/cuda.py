@@ -1,0 +1,81 @@
+"""The cuda engine: the library's headers compiled by NVRTC for a chain's parameters, one thread a dot product."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from golden.chain import Chain, ConvertedChain
+from golden.device import is_device_array
+from golden.native.parameters import KEYS, parameters
+
+INCLUDE = Path(__file__).parent / "include"
+
+THREADS = 128
+"""Threads a block."""
+
+OPTIONS = ("--std=c++17", f"-I{INCLUDE}")
+
+_KERNEL = """
+#include "mmau/dot.hpp"
+
+constexpr mmau_parameters parameters = {%s};
+constexpr mmau::Plan plan = mmau::make_plan(parameters);
+template <bool narrow> struct Sum { using Int = int64_t; };
+template <> struct Sum<false> { using Int = mmau::Widest; };
+
+extern "C" __global__ void dot_rows(const mmau_batch batch) {
+    const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (row >= batch.rows) return;
+    const int64_t i = batch.columns ? row / batch.columns : row, j = batch.columns ? row %% batch.columns : row;
+    const mmau::Row operands = {mmau::element(plan.stored_a, batch.a, i * batch.a_stride),
+                                mmau::element(plan.stored_b, batch.b, j * batch.b_stride),
+                                mmau::element(plan.scale, batch.scale_a, i * batch.scale_a_stride),
+                                mmau::element(plan.scale, batch.scale_b, j * batch.scale_b_stride)};
+    const uint64_t c = mmau::load(plan.c, batch.c, row);
+    mmau::store(plan.d, batch.d, row, mmau::dot_in<Sum<plan.narrow>::Int>(plan, operands, c));
+}
+"""
+
+
+def source(chain: Chain | ConvertedChain, K: int) -> str:
+    """The kernel for a chain over K products: its parameters are constants, so that the compiler drops all other paths."""
+    made = parameters(chain, K)
+    return _KERNEL % ", ".join(str(getattr(made, key)) for key in KEYS)
+
+
+@cache
+def _kernel(text: str) -> Any:
+    import cupy
+
+    return cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc").get_function("dot_rows")
+
+
+def compute(
+    chain: Chain | ConvertedChain, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, columns: int = 0
+) -> Any:
+    """d for every element of c, on the current device and stream.
+
+    Args:
+        a, b, c, scale_a, scale_b, columns: as in the native engine's `compute`, CuPy arrays of bit patterns.
+
+    Returns:
+        d [rows], bit patterns in a CuPy array.
+
+    Raises:
+        ValueError: the arrays are not CuPy's.
+    """
+    if not is_device_array(c):
+        raise ValueError("engine 'cuda' takes CuPy arrays; got NumPy arrays, which engine 'native' takes")
+    import cupy
+
+    K = a.shape[-1]
+    operands = [None if array is None else cupy.ascontiguousarray(array) for array in (a, b, c, scale_a, scale_b)]
+    d = cupy.empty(c.shape, f"uint{chain.operation.d.storage_bits}")
+    if c.size:
+        blocks = 0 if scale_a is None else scale_a.shape[-1]
+        pointers = [0 if array is None else array.data.ptr for array in (*operands, d)]
+        batch = np.array([*pointers, c.size, columns, K, K, blocks, blocks], np.int64)  # struct mmau_batch
+        _kernel(source(chain, K))((-(-c.size // THREADS),), (THREADS,), (batch.view(f"V{batch.nbytes}")[0],))
+    return d

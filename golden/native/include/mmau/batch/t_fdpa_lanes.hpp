@@ -1,0 +1,65 @@
+// T-FDPA and ST-FDPA by lanes: the steps of operations/t_fdpa.hpp.
+#pragma once
+
+#include "accumulators.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// Whether the lanes can take the plan: RZ, few bits, and one scale a step.
+inline bool t_fdpa_fits_lanes(const Plan& plan) {
+    if (plan.operation != MMAU_T_FDPA && plan.operation != MMAU_ST_FDPA) return false;
+    const bool one_scale = plan.operation == MMAU_T_FDPA || plan.K_block % plan.L == 0;
+    return one_scale && plan.truncation == Mode::RZ && products_fit_lanes(plan);
+}
+
+/// A scale in a lane: `sig`, unbiased `exp`, and whether it is NaN.
+MMAU_LANE_FN Lane decode_scale_lane(const LaneFormat& format, int bias, bool subnormals, uint32_t code) {
+    if (!subnormals) return {1, 0, static_cast<int32_t>(code) - bias, static_cast<uint32_t>(code == format.field_mask)};
+    const Lane scale = decode_lane(format, code);
+    return {scale.sig, 0, scale.exp - bias, scale.special};
+}
+
+/// The scales of product k: significand and exponent of alpha·beta; marks the rows where one is NaN.
+template <bool subnormals>
+inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+    const Format& scale = block.plan.scale;
+    const LaneFormat format(scale);
+    const int index = k / block.plan.K_block, bias = scale.bias;
+    Lanes<uint8_t> a, b;
+    for (int r = 0; r < lanes; ++r) {
+        a[r] = static_cast<const uint8_t*>(block.row[r].scale_a)[index];
+        b[r] = static_cast<const uint8_t*>(block.row[r].scale_b)[index];
+    }
+    for (int r = 0; r < lanes; ++r) {
+        const Lane alpha = decode_scale_lane(format, bias, subnormals, a[r]);
+        const Lane beta = decode_scale_lane(format, bias, subnormals, b[r]);
+        block.special[r] |= (alpha.special | beta.special) * nan_term;
+        sig[r] = static_cast<int32_t>(alpha.sig * beta.sig);
+        exp[r] = alpha.exp + beta.exp;
+    }
+}
+
+inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int32_t>& exp) {
+    block.plan.scale.subnormals ? multiply_scales<true>(block, k, sig, exp) : multiply_scales<false>(block, k, sig, exp);
+}
+
+/// One step of every row of a block: products k … k+L−1.
+template <class CodePair>
+inline void t_fdpa_lanes(Block& block, int k) {
+    const Plan& plan = block.plan;
+    const CodePair codes(block, k);
+    Accumulators c;
+    decode_accumulators(k ? plan.d : plan.c, block, c);
+    Lanes<int32_t> scale_sig, scale_exp{}, e_max;
+    if (plan.operation == MMAU_ST_FDPA) multiply_scales(block, k, scale_sig, scale_exp);
+    LaneProducts products;
+    multiply(block, codes, scale_exp, plan.e_zero, products);
+    start_max_exp(plan, c, e_max);
+    max_exp(plan, products, 0, 1, e_max);
+    Lanes<int64_t> total{};
+    accumulate(plan, products, 0, 1, e_max, total);
+    convert_sums(block, c, e_max, total);
+    resolve_specials(block, codes, plan.d.nvidia_nan());
+}
+
+MMAU_NAMESPACE_END

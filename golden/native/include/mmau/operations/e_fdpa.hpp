@@ -1,0 +1,25 @@
+// E-FDPA: the exact fused dot product and add (golden/operations/e_fdpa.py; paper 000, algorithm 6).
+#pragma once
+
+#include "../steps.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
+    const Plan& plan = operands.plan;
+    const Decoded c = decode(c_format, c_code);
+    const Special special = sum_special(operands, c);
+    if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
+    // Every term is an integer in units of 2^lsb.
+    const int product_lsb = plan.a.e_min() + plan.b.e_min() - product_frac(plan);
+    const int lsb = smaller(product_lsb, c_format.e_min() - c_format.man_bits);
+    Widest total = shifted_left(Widest(signed_sig(c)), c.exp - c_format.man_bits - lsb);
+    for (int k = 0; k < plan.L; ++k) {
+        const Decoded x = operands.a(k), y = operands.b(k);
+        const int shift = x.exp + y.exp - product_frac(plan) - lsb;
+        total += shifted_left(Widest(signed_sig(x) * signed_sig(y)), shift);
+    }
+    return encode_scaled(plan.rho.rounding_format, plan.rho.mode, total, lsb);
+}
+
+MMAU_NAMESPACE_END

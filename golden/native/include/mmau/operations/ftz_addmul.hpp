@@ -1,0 +1,76 @@
+// FTZ-AddMul: binary multiplications and additions that flush subnormals (golden/operations/ftz_addmul.py; paper 000,
+// algorithms 1 and 2).
+#pragma once
+
+#include "fma.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+// Never fused: a product is rounded and flushed before it is added.
+MMAU_LANE_FN float rounded_product(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __fmul_rn(x, y);
+#else
+    return x * y;
+#endif
+}
+
+MMAU_LANE_FN float rounded_sum(float x, float y) {
+#ifdef __CUDA_ARCH__
+    return __fadd_rn(x, y);
+#else
+    return x + y;
+#endif
+}
+
+/// A subnormal result becomes a zero of its sign.
+MMAU_LANE_FN float flushed(float x) {
+    const uint32_t code = bits_as<uint32_t>(x);
+    return bits_as<float>(code & 0x7F800000u ? code : code & 0x80000000u);
+}
+
+/// A subnormal input becomes +0; a zero keeps its sign.
+MMAU_LANE_FN float flushed_input(float x) {
+    const uint32_t code = bits_as<uint32_t>(x);
+    return bits_as<float>(code & 0x7F800000u || !(code & 0x7FFFFFFFu) ? code : 0u);
+}
+
+/// An fp16 code as fp32, exact; a subnormal becomes +0.
+MMAU_LANE_FN float widened_fp16(uint32_t code) {
+    constexpr uint32_t rebias = 112u << 23;  // the difference of the biases; twice that takes Inf and NaN to the top exponent
+    const uint32_t sign = (code & 0x8000u) << 16, field = code & 0x7FFFu;
+    const uint32_t is_normal = field >= 0x0400u, is_zero = field == 0, is_special = field >= 0x7C00u;
+    const uint32_t magnitude = (field << 13) + (rebias << is_special);
+    return bits_as<float>((sign & (0u - (is_normal | is_zero))) | (magnitude & (0u - is_normal)));
+}
+
+/// A bf16 code as fp32, exact; a subnormal becomes +0.
+MMAU_LANE_FN float widened_bf16(uint32_t code) { return flushed_input(bits_as<float>(code << 16)); }
+
+MMAU_FN float widened(const Format& format, uint32_t code) {
+    return format.exp_bits == 8 ? widened_bf16(code) : widened_fp16(code);
+}
+
+/// The sum of `count` (a power of two) products, added in pairs.
+MMAU_FN float pairwise_sum(const Operands& operands, int k, int count) {
+    const Plan& plan = operands.plan;
+    // A binary counter of partial sums: sums[i] holds 2^i products while that bit of the count so far is set.
+    float sums[11];  // max_length is 2^10
+    for (int i = 0; i < count; ++i) {
+        const auto x = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k + i));
+        const auto y = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k + i));
+        float sum = flushed(rounded_product(widened(plan.a, x), widened(plan.b, y)));
+        int level = 0;
+        for (; i >> level & 1; ++level) sum = flushed(rounded_sum(sums[level], sum));
+        sums[level] = sum;
+    }
+    return sums[ceil_log2(count)];
+}
+
+MMAU_FN uint64_t ftz_addmul_step(const Operands& operands, uint64_t c_code) {
+    const float c = flushed_input(bits_as<float>(static_cast<uint32_t>(c_code)));
+    const float d = flushed(rounded_sum(c, pairwise_sum(operands, 0, operands.plan.L)));
+    return code_of<uint32_t>(d, static_cast<uint32_t>(operands.plan.d.quiet_nan()));
+}
+
+MMAU_NAMESPACE_END

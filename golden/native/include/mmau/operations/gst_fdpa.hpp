@@ -1,0 +1,46 @@
+// GST-FDPA: exact dot products of groups, scaled, then summed as in T-FDPA (golden/operations/gst_fdpa.py; paper 000,
+// algorithm 9).
+#pragma once
+
+#include "t_fdpa.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// A group's exact dot product times its scales' significands, at the scales' exponent.
+template <class Int>
+MMAU_FN Term<Int> group_term(const Operands& operands, int first) {
+    const Plan& plan = operands.plan;
+    const Decoded alpha = operands.scale_a(first), beta = operands.scale_b(first);
+    // Subnormal exponents are the smallest, so every product is an integer in units of 2^(lowest − product_frac).
+    const int lowest = plan.a.e_min() + plan.b.e_min();
+    const auto scale_sig = static_cast<int64_t>(alpha.sig * beta.sig);
+    Int sum(0);
+    bool any_product = false;
+    for (int k = first; k < first + plan.G; ++k) {
+        const Decoded x = operands.a(k), y = operands.b(k);
+        const int64_t product = signed_sig(x) * signed_sig(y);
+        any_product = any_product || product;
+        sum += shifted_left(Int(product * scale_sig), x.exp + y.exp - lowest);
+    }
+    // A group whose products cancel keeps its exponent (numerics.md, section 5).
+    const bool is_zero = !any_product || !scale_sig;
+    return {sum, is_zero ? plan.e_zero : alpha.exp + beta.exp, group_frac(plan)};
+}
+
+template <class Int>
+MMAU_FN uint64_t gst_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
+    const Plan& plan = operands.plan;
+    const Decoded z = decode(c_format, c_code);
+    const Special special = sum_special(operands, z);
+    if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());
+    const Term<int64_t> c = addend(z, c_format, plan.e_zero);
+    int e_max = c.exp;
+    for (int k = 0; k < plan.L; k += plan.G) e_max = larger(e_max, group_term<Int>(operands, k).exp);
+    Int total = align<Int>(c, e_max, plan.F, plan.truncation);
+    for (int k = 0; k < plan.L; k += plan.G) {
+        total += align<Int>(group_term<Int>(operands, k), e_max, plan.F, plan.truncation);
+    }
+    return convert_sum(plan, total, e_max);
+}
+
+MMAU_NAMESPACE_END

@@ -1,0 +1,40 @@
+// T-FDPA and ST-FDPA: the truncated fused dot product and add of NVIDIA's tensor cores (golden/operations/t_fdpa.py,
+// st_fdpa.py; paper 000, algorithms 7 and 8).
+#pragma once
+
+#include "../steps.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// An exact product; in ST-FDPA the exponents of its block's scales are added to a non-zero one.
+MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
+    const Plan& plan = operands.plan;
+    Term<int64_t> product = multiply(operands.a(k), operands.b(k), product_frac(plan), plan.e_zero);
+    if (plan.operation == MMAU_ST_FDPA && product.sig) product.exp += operands.scale_a(k).exp + operands.scale_b(k).exp;
+    return product;
+}
+
+/// Step 4 of T-FDPA: convert; a zero of either sign becomes +0.
+template <class Int>
+MMAU_FN uint64_t convert_sum(const Plan& plan, const Int& total, int e_max) {
+    const uint64_t d = encode_scaled(plan.rho.rounding_format, plan.rho.mode, total, e_max - plan.F);
+    return d == plan.d.sign_bit() ? 0 : d;
+}
+
+template <class Int>
+MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
+    const Plan& plan = operands.plan;
+    const Decoded z = decode(c_format, c_code);
+    const Special special = sum_special(operands, z);
+    if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());
+    // 1. exact terms, one without a significand has exponent e_zero; 2. the largest exponent
+    const Term<int64_t> c = addend(z, c_format, plan.e_zero);
+    int e_max = c.exp;
+    for (int k = 0; k < plan.L; ++k) e_max = larger(e_max, scaled_product(operands, k).exp);
+    // 3. align and cut each term to F bits, add exactly
+    Int total = align<Int>(c, e_max, plan.F, plan.truncation);
+    for (int k = 0; k < plan.L; ++k) total += align<Int>(scaled_product(operands, k), e_max, plan.F, plan.truncation);
+    return convert_sum(plan, total, e_max);
+}
+
+MMAU_NAMESPACE_END

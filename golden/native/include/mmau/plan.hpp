@@ -1,0 +1,166 @@
+// A plan: the parameters of a dot product, checked, with everything that follows from them.
+#pragma once
+
+#include "rounding.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+constexpr int max_length = 1024;      ///< golden's limit on L
+constexpr int max_fraction = 128;     ///< golden's limit on F and F2 (bits)
+constexpr int exponent_limit = 1024;  ///< golden's limit on |e_zero| (exponent value)
+constexpr int max_K = 1 << 30;        ///< K is an int, as are sums of a few K
+
+struct Plan {
+    int operation;                        // enum mmau_operation
+    int fp16_order;                       // enum mmau_fp16_order
+    Format stored_a, stored_b;            // what the arrays hold
+    Format a, b;                          // what a step multiplies
+    Format c, d;                          // d is also the accumulator's format from the second step on
+    Format scale;
+    Conversion rho;
+    Mode truncation;
+    int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
+    int blocks;                           // scales of A, and of B, in a row
+    bool narrow;                          // every exact sum fits int64_t
+};
+
+/// Fraction bits of an exact product's significand.
+MMAU_FN constexpr int product_frac(const Plan& plan) { return plan.a.man_bits + plan.b.man_bits; }
+
+MMAU_FN constexpr bool has_scales(int operation) { return operation == MMAU_ST_FDPA || operation == MMAU_GST_FDPA; }
+
+MMAU_FN constexpr bool is_multiplicand(int format) { return format >= MMAU_TF32 && format <= MMAU_E2M1; }
+
+MMAU_FN constexpr bool is_accumulator(int format) {
+    return format == MMAU_FP32 || format == MMAU_FP16 || format == MMAU_BF16;
+}
+
+MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
+
+/// The formats that each operation takes, as in golden/operations/.
+MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
+    switch (p.operation) {
+        case MMAU_FMA: return (p.a == MMAU_FP32 || p.a == MMAU_FP64) && p.b == p.a && p.c == p.a;
+        case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
+        case MMAU_TR_FDPA:
+        case MMAU_GTR_FDPA: return is_multiplicand(p.a) && is_multiplicand(p.b) && p.c == MMAU_FP32;
+        default: return is_multiplicand(p.a) && is_multiplicand(p.b) && is_accumulator(p.c);
+    }
+}
+
+MMAU_FN constexpr bool fits_fp16(int format) { return format == MMAU_E4M3 || format == MMAU_E5M2; }
+
+MMAU_FN constexpr int fitted_length(const mmau_parameters& p) {
+    return p.operation == MMAU_FMA ? 1 : smaller(p.L, p.K);
+}
+
+MMAU_FN constexpr int check_lengths(const mmau_parameters& p) {
+    if (!within(p.K, 1, max_K)) return MMAU_BAD_K;
+    if (p.operation == MMAU_FMA) return MMAU_OK;
+    const int L = fitted_length(p);
+    if (!within(p.L, 1, max_length) || p.K % L) return MMAU_BAD_L;
+    if (p.operation == MMAU_FTZ_ADDMUL && (p.L & (p.L - 1) || L & (L - 1))) return MMAU_BAD_L;
+    return MMAU_OK;
+}
+
+MMAU_FN constexpr int check_scales(const mmau_parameters& p) {
+    const int L = fitted_length(p);
+    if (!within(p.K_block, 1, max_length) || (p.K_block % L && L % p.K_block)) return MMAU_BAD_K_BLOCK;
+    if (p.operation == MMAU_ST_FDPA) return p.scale == MMAU_UE8M0 ? MMAU_OK : MMAU_BAD_SCALE;
+    if (p.scale != MMAU_UE8M0 && p.scale != MMAU_UE4M3) return MMAU_BAD_SCALE;
+    return within(p.G, 1, max_length) && L % p.G == 0 && p.K_block % p.G == 0 ? MMAU_OK : MMAU_BAD_G;
+}
+
+/// Whether a chain of more than one step can take its own result as c (TR- and GTR-FDPA take fp32 alone).
+MMAU_FN constexpr bool accumulates(const mmau_parameters& p) {
+    const bool takes_fp32_alone = p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA;
+    return !takes_fp32_alone || p.K == fitted_length(p) || conversion_of(p.rho).d == MMAU_FP32;
+}
+
+/// MMAU_OK, or the first rule that the parameters break.
+MMAU_FN constexpr int check(const mmau_parameters& p) {
+    if (!within(p.operation, 0, MMAU_OPERATIONS - 1)) return MMAU_BAD_OPERATION;
+    if (!within(p.fp16_order, 0, MMAU_FP16_ORDERS - 1)) return MMAU_BAD_FP16_ORDER;
+    if (!formats_fit(p)) return MMAU_BAD_FORMAT;
+    if (const int status = check_lengths(p)) return status;
+    if (p.operation == MMAU_FMA || p.operation == MMAU_FTZ_ADDMUL) {
+        return p.fp16_order ? MMAU_BAD_FP16_ORDER : MMAU_OK;
+    }
+    if (!within(p.rho, 0, MMAU_RHOS - 1)) return MMAU_BAD_RHO;
+    if (!accumulates(p)) return MMAU_BAD_RHO;
+    if (p.fp16_order) {
+        const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
+        if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
+    }
+    if (p.operation == MMAU_E_FDPA) return MMAU_OK;
+    if (!within(p.truncation, 0, MMAU_TRUNCATIONS - 1)) return MMAU_BAD_TRUNCATION;
+    if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
+    if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
+        return within(p.F2, 1, max_fraction) ? MMAU_OK : MMAU_BAD_F;
+    }
+    if (!within(p.e_zero, -exponent_limit, exponent_limit)) return MMAU_BAD_E_ZERO;
+    return has_scales(p.operation) ? check_scales(p) : MMAU_OK;
+}
+
+/// Bits of the largest significand of a format, written as an integer in units of its smallest subnormal.
+MMAU_FN constexpr int fixed_point_bits(const Format& format) {
+    return format.man_bits + 1 + format.e_limit() - format.e_min();
+}
+
+/// Bits, sign aside, of the exact sum of a GST-FDPA group under its scales.
+MMAU_FN constexpr int group_bits(const Plan& plan) {
+    return fixed_point_bits(plan.a) + fixed_point_bits(plan.b) + ceil_log2(plan.G) + 2 * (plan.scale.man_bits + 1);
+}
+
+/// Fraction bits of that sum at the exponent of its scales.
+MMAU_FN constexpr int group_frac(const Plan& plan) {
+    return product_frac(plan) - plan.a.e_min() - plan.b.e_min() + 2 * plan.scale.man_bits;
+}
+
+/// Whether every exact sum of a step fits int64_t. A product is below 4·2^frac, so an aligned one is below 2^(F+2).
+MMAU_FN constexpr bool fits_int64(const Plan& plan) {
+    constexpr int room = 61;  // one bit is left for rounding (accumulators.hpp)
+    const int carries = ceil_log2(plan.L + 1);
+    switch (plan.operation) {
+        case MMAU_T_FDPA:
+        case MMAU_ST_FDPA: return plan.F + 2 + carries <= room;
+        case MMAU_GST_FDPA: {
+            const int aligned = larger(group_bits(plan) - group_frac(plan), 1) + plan.F;
+            return group_bits(plan) <= room && aligned + ceil_log2(plan.L / plan.G + 1) <= room;
+        }
+        case MMAU_TR_FDPA:
+        case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries <= room;
+        default: return false;
+    }
+}
+
+/// The plan for parameters that `check` has passed.
+MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
+    Plan plan{};
+    const bool has_rho = p.operation != MMAU_FMA && p.operation != MMAU_FTZ_ADDMUL;
+    plan.operation = p.operation;
+    plan.fp16_order = p.fp16_order;
+    plan.stored_a = format_of(p.a);
+    plan.stored_b = format_of(p.b);
+    plan.a = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_a;
+    plan.b = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_b;
+    plan.c = format_of(p.c);
+    plan.rho = conversion_of(has_rho ? p.rho : MMAU_RNE_FP32);
+    plan.d = has_rho ? format_of(plan.rho.d) : plan.c;
+    plan.truncation = p.truncation == MMAU_RD ? Mode::RD : Mode::RZ;
+    plan.K = p.K;
+    plan.L = fitted_length(p);
+    plan.F = p.F;
+    plan.F2 = p.F2;
+    plan.e_zero = p.e_zero;
+    plan.G = p.operation == MMAU_GST_FDPA ? p.G : 1;
+    if (has_scales(p.operation)) {
+        plan.scale = format_of(p.scale);
+        plan.K_block = p.K_block;
+        plan.blocks = ceil_div(p.K, p.K_block);
+    }
+    plan.narrow = fits_int64(plan);
+    return plan;
+}
+
+MMAU_NAMESPACE_END

@@ -1,0 +1,66 @@
+// Rounding, as in golden/rounding.py and golden/conversion.py: the one place where bits are dropped.
+#pragma once
+
+#include "formats.hpp"
+#include "integers.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity.
+enum class Mode { RZ, RNE, RD, RU };
+
+/// value / 2^shift cut toward zero (RZ) or toward minus infinity (RD); a negative shift is an exact left shift.
+template <class Int>
+MMAU_FN Int cut(const Int& value, int shift, Mode truncation) {
+    if (shift <= 0) return shifted_left(value, -shift);
+    if (truncation == Mode::RZ && is_negative(value)) return -shifted_right(Int(-value), shift);
+    return shifted_right(value, shift);
+}
+
+/// A magnitude / 2^shift rounded to an integer that fits 64 bits.
+template <class Magnitude>
+MMAU_FN uint64_t rounded(const Magnitude& magnitude, int shift, Mode mode, bool negative) {
+    if (shift <= 0) return low_word(shifted_left(magnitude, -shift));
+    const uint64_t floor = low_word(shifted_right(magnitude, shift));
+    const bool half = low_word(shifted_right(magnitude, shift - 1)) & 1;
+    const bool sticky = any_below(magnitude, shift - 1);
+    switch (mode) {
+        case Mode::RZ: return floor;
+        case Mode::RNE: return floor + (half && (sticky || (floor & 1)));
+        case Mode::RD: return floor + (negative && (half || sticky));
+        default: return floor + (!negative && (half || sticky));
+    }
+}
+
+/// Steps normalise, round and encode: the code in an ieee format of value · 2^exp, rounded once. Overflow gives infinity in
+/// every mode; a value that rounds to zero keeps its sign; an exact zero is +0.
+template <class Int>
+MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp) {
+    const bool negative = is_negative(value);
+    const auto mag = magnitude(value);
+    if (bit_length(mag) == 0) return 0;
+    const int top = bit_length(mag) - 1 + exp;
+    const int lsb = larger(top, format.e_min()) - format.man_bits;
+    const uint64_t sig = rounded(mag, lsb - exp, mode, negative);
+    // The hidden bit of a normal sig adds the 1 that a normal number's stored exponent has over a subnormal's, and a carry
+    // out of sig moves to the next binade.
+    const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min());
+    const uint64_t field = smaller((steps << format.man_bits) + sig, format.exponent_ones());
+    return (negative ? format.sign_bit() : 0) | field << format.pad_bits;
+}
+
+/// ρ: round once to the precision of `rounding_format`, store as `d` (they differ in RZ-E8M13 alone).
+struct Conversion {
+    Mode mode;
+    Format rounding_format;
+    int d;  // enum mmau_format
+};
+
+/// The conversion of an mmau_rho.
+MMAU_FN constexpr Conversion conversion_of(int rho) {
+    if (rho == MMAU_RZ_E8M13) return {Mode::RZ, e8m13(), MMAU_FP32};
+    const int d = (rho - 1) % 3 == 0 ? MMAU_FP32 : (rho - 1) % 3 == 1 ? MMAU_FP16 : MMAU_BF16;
+    return {static_cast<Mode>((rho - 1) / 3), format_of(d), d};
+}
+
+MMAU_NAMESPACE_END

@@ -1,0 +1,59 @@
+// One row of operands: which code a step sees as its k-th, under FP8 → fp16 conversion too (golden/chain.py).
+#pragma once
+
+#include "plan.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// Operands of one dot product.
+struct Row {
+    const void *a, *b, *scale_a, *scale_b;
+};
+
+/// Address of element `index` of an array of codes; nullptr where there is no array.
+MMAU_FN const void* element(const Format& format, const void* codes, int64_t index) {
+    return codes ? static_cast<const char*>(codes) + index * (format.storage_bits / 8) : nullptr;
+}
+
+/// The index of the product that the steps take at position k.
+MMAU_FN constexpr int product_at(int fp16_order, int K, int k) {
+    const int half = K / 2, late = k >= half, i = late ? k - half : k;
+    switch (fp16_order) {
+        case MMAU_PAIRS_OF_FOUR: return i / 2 * 4 + i % 2 + 2 * late;  // first the k with k mod 4 < 2
+        case MMAU_EVEN_ODD: return 2 * i + late;                       // first the even k
+        default: return k;
+    }
+}
+
+/// An FP8 code as fp16: exact, so a subnormal of e4m3 becomes a normal number.
+MMAU_FN uint64_t to_fp16(const Format& source, uint64_t code) {
+    const Format fp16 = format_of(MMAU_FP16);
+    const Decoded x = decode(source, code);
+    if (x.cls == Cls::nan) return fp16.quiet_nan();
+    const uint64_t sign = x.sign ? fp16.sign_bit() : 0;
+    if (x.cls == Cls::infinity) return sign | fp16.infinity();
+    return sign | encode_scaled(fp16, Mode::RNE, static_cast<int64_t>(x.sig), x.exp - source.man_bits);
+}
+
+/// The part of a row that one step takes: products from `first` on.
+struct Operands {
+    const Plan& plan;
+    const Row& row;
+    int first;
+
+    MMAU_FN Decoded a(int k) const { return operand(plan.stored_a, plan.a, row.a, k); }
+    MMAU_FN Decoded b(int k) const { return operand(plan.stored_b, plan.b, row.b, k); }
+    MMAU_FN Decoded scale_a(int k) const { return scale(row.scale_a, k); }
+    MMAU_FN Decoded scale_b(int k) const { return scale(row.scale_b, k); }
+
+    MMAU_FN Decoded operand(const Format& stored, const Format& format, const void* codes, int k) const {
+        if (!plan.fp16_order) return decode(format, load(stored, codes, first + k));
+        const int index = product_at(plan.fp16_order, plan.K, first + k);
+        return decode(format, to_fp16(stored, load(stored, codes, index)));
+    }
+    MMAU_FN Decoded scale(const void* codes, int k) const {
+        return decode(plan.scale, load(plan.scale, codes, (first + k) / plan.K_block));
+    }
+};
+
+MMAU_NAMESPACE_END

@@ -1,0 +1,172 @@
+// The C interface: checks, the choice of instruction set, threads.
+#include "mmau.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+#include "batch_kernels.hpp"
+#include "catalogue.hpp"
+#include "mmau/plan.hpp"
+
+namespace {
+
+using mmau::Format;
+
+constexpr int max_threads = 1024;
+constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
+
+/// Every kernel computes with the default floating-point environment, whatever the caller's is.
+class DefaultFloatEnvironment {
+  public:
+    DefaultFloatEnvironment() {
+        std::fegetenv(&callers_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~DefaultFloatEnvironment() { std::fesetenv(&callers_); }
+    DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+    DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
+
+  private:
+    std::fenv_t callers_;
+};
+
+struct Isa {
+    mmau::RowsFunction* compute_rows;
+    const char* name;
+};
+
+/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names, if it has it.
+Isa best_isa() {
+    const char* wanted = std::getenv("MMAU_ISA");
+    const auto is_wanted = [wanted](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
+#ifdef MMAU_X86_64_LEVELS
+    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
+#endif
+    return {mmau::compute_rows_portable, "portable"};
+}
+
+void compute_range(mmau::RowsFunction* compute_rows, const mmau_parameters& parameters, const mmau_batch& batch,
+                   int64_t begin, int64_t end) {
+    const DefaultFloatEnvironment environment;
+    compute_rows(parameters, batch, begin, end);
+}
+
+int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
+    const int64_t useful = rows / std::max<int64_t>(1, products_per_thread / parameters.K);
+    if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
+    const int64_t wanted = threads ? threads : std::max(1U, std::thread::hardware_concurrency());
+    return std::min({useful, wanted, int64_t{max_threads}});
+}
+
+/// Where a part of [0, rows) begins.
+int64_t part_begin(int64_t rows, int64_t part, int64_t parts) {
+    return rows / parts * part + std::min(part, rows % parts);
+}
+
+void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
+    mmau::RowsFunction* const compute_rows = best_isa().compute_rows;
+    const int64_t parts = thread_count(parameters, batch.rows, threads);
+    if (parts == 1) return compute_range(compute_rows, parameters, batch, 0, batch.rows);
+    std::thread workers[max_threads];
+    for (int64_t part = 1; part < parts; ++part) {
+        const int64_t begin = part_begin(batch.rows, part, parts), end = part_begin(batch.rows, part + 1, parts);
+        try {
+            workers[part] = std::thread(compute_range, compute_rows, std::cref(parameters), std::cref(batch), begin, end);
+        } catch (const std::system_error&) {  // no more threads to be had: this one does the part
+            compute_range(compute_rows, parameters, batch, begin, end);
+        }
+    }
+    compute_range(compute_rows, parameters, batch, 0, part_begin(batch.rows, 1, parts));
+    for (int64_t part = 1; part < parts; ++part) {
+        if (workers[part].joinable()) workers[part].join();
+    }
+}
+
+/// Whether every byte of an FP6 or FP4 array is a code; wider formats use all their bits.
+bool codes_fit(const Format& format, const void* codes, int64_t rows, int64_t stride, int K) {
+    if (format.width() >= format.storage_bits) return true;
+    const auto* bytes = static_cast<const uint8_t*>(codes);
+    unsigned seen = 0;
+    for (int64_t row = 0; row < (stride ? rows : std::min<int64_t>(rows, 1)); ++row) {
+        for (int k = 0; k < K; ++k) seen |= bytes[row * stride + k];
+    }
+    return seen >> format.width() == 0;
+}
+
+bool strides_fit(const mmau_batch& batch) {
+    return batch.a_stride >= 0 && batch.b_stride >= 0 && batch.scale_a_stride >= 0 && batch.scale_b_stride >= 0;
+}
+
+int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
+    if (!parameters || !batch) return MMAU_NULL_POINTER;
+    if (const int status = mmau_check(parameters)) return status;
+    if (batch->rows < 0 || batch->columns < 0) return MMAU_BAD_ROWS;
+    if (threads < 0 || threads > max_threads) return MMAU_BAD_THREADS;
+    if (batch->rows == 0) return MMAU_OK;
+    if (!batch->a || !batch->b || !batch->c || !batch->d) return MMAU_NULL_POINTER;
+    if (mmau::has_scales(parameters->operation) && (!batch->scale_a || !batch->scale_b)) return MMAU_NULL_POINTER;
+    if (!strides_fit(*batch)) return MMAU_BAD_STRIDE;
+    const int64_t a_rows = batch->columns ? (batch->rows - 1) / batch->columns + 1 : batch->rows;
+    const int64_t b_rows = batch->columns ? std::min(batch->columns, batch->rows) : batch->rows;
+    const bool fit = codes_fit(mmau::format_of(parameters->a), batch->a, a_rows, batch->a_stride, parameters->K) &&
+                     codes_fit(mmau::format_of(parameters->b), batch->b, b_rows, batch->b_stride, parameters->K);
+    return fit ? MMAU_OK : MMAU_BAD_CODE;
+}
+
+constexpr const char* messages[MMAU_STATUSES] = {
+    "done",
+    "a pointer that must not be NULL is NULL",
+    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942",
+    "name must be an instruction of the architecture, as numerics.md section 7 spells it",
+    "operation must be an enum mmau_operation",
+    "a, b and c must be formats that the operation takes",
+    "rho must be an enum mmau_rho, and give an fp32 d where TR- or GTR-FDPA is chained",
+    "truncation must be MMAU_RZ or MMAU_RD",
+    "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
+    "K must be from 1 to 2^30",
+    "L must be from 1 to 1024, a power of two for FTZ-AddMul, and K at most L or a multiple of it",
+    "F and F2 must be from 1 to 128",
+    "e_zero must be from -1024 to 1024",
+    "K_block must be from 1 to 1024, and divide L or be a multiple of it",
+    "G must be from 1 to 1024 and divide L and K_block",
+    "scale must be MMAU_UE8M0, or for GST-FDPA MMAU_UE4M3",
+    "rows and columns must not be negative",
+    "strides must not be negative",
+    "threads must be from 0 to 1024",
+    "an FP6 or FP4 byte must hold one code, its high bits zero",
+};
+
+}  // namespace
+
+const char* mmau_message(int status) {
+    return status >= 0 && status < MMAU_STATUSES ? messages[status] : "no such status";
+}
+
+int mmau_find(const char* arch, const char* name, mmau_instruction* found) {
+    if (!arch || !name || !found) return MMAU_NULL_POINTER;
+    return mmau::find_instruction(arch, name, *found);
+}
+
+int mmau_check(const mmau_parameters* parameters) {
+    return parameters ? mmau::check(*parameters) : static_cast<int>(MMAU_NULL_POINTER);
+}
+
+int mmau_dot(const mmau_parameters* parameters, const void* a, const void* b, const void* c, const void* scale_a,
+             const void* scale_b, void* d) {
+    const mmau_batch batch{a, b, c, scale_a, scale_b, d, 1, 0, 0, 0, 0, 0};
+    return mmau_dot_batch(parameters, &batch, 1);
+}
+
+int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
+    if (const int status = check_batch(parameters, batch, threads)) return status;
+    compute_batch(*parameters, *batch, threads);
+    return MMAU_OK;
+}
+
+const char* mmau_isa(void) { return best_isa().name; }

@@ -1,0 +1,38 @@
+// MMAU's golden models for SystemVerilog testbenches, through DPI-C. Link the simulation with libmmau.
+//
+//   mmau_pkg::parameters_t p = mmau_pkg::find("sm_90", "mma.m16n8k16.f32.f16.f16.f32");
+//   d = mmau_pkg::dot(p, a, b, c);
+//
+// Vectors are packed as a unit's ports are: element k in bits [k*w, (k+1)*w), w the width of the format.
+package mmau_pkg;
+
+  localparam int WORDS = 15;   // members of struct mmau_parameters
+  localparam int BITS = 2048;  // widest packed operand
+
+  typedef int parameters_t[WORDS];
+  typedef bit [BITS-1:0] operand_t;
+  typedef bit [63:0] code_t;
+
+  import "DPI-C" function int mmau_dpi_find(input string arch, input string name, output int parameters[WORDS]);
+  import "DPI-C" function int mmau_dpi_dot(input int parameters[WORDS], input operand_t a, input operand_t b, input code_t c,
+                                           input operand_t scale_a, input operand_t scale_b, output code_t d);
+  import "DPI-C" function string mmau_message(input int status);
+
+  // The parameters of a catalogue instruction; an unknown one ends the simulation.
+  function automatic parameters_t find(string arch, string name);
+    parameters_t parameters;
+    int status = mmau_dpi_find(arch, name, parameters);
+    if (status != 0) $fatal(1, "%s %s: %s", arch, name, mmau_message(status));
+    return parameters;
+  endfunction
+
+  // d = c + sum of a[k]*b[k]; bad parameters end the simulation.
+  function automatic code_t dot(parameters_t parameters, operand_t a, operand_t b, code_t c, operand_t scale_a = '0,
+                                operand_t scale_b = '0);
+    code_t d;
+    int status = mmau_dpi_dot(parameters, a, b, c, scale_a, scale_b, d);
+    if (status != 0) $fatal(1, "%s", mmau_message(status));
+    return d;
+  endfunction
+
+endpackage

@@ -1,0 +1,89 @@
+// Random parameters and codes through the C interface, in buffers of exactly the size that the operands need: built with the
+// address and undefined-behaviour sanitizers by test_native_sanitised.py. Rows of a batch must equal single dot products.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "mmau.h"
+#include "mmau/plan.hpp"
+
+namespace {
+
+std::mt19937_64 rng(1);
+
+int pick(int count) { return static_cast<int>(rng() % static_cast<unsigned>(count)); }
+
+template <std::size_t count>
+int pick_from(const int (&choices)[count]) {
+    return choices[pick(count)];
+}
+
+mmau_parameters random_parameters() {
+    constexpr int lengths[] = {1, 2, 3, 4, 5, 8, 16, 32, 64, 65};
+    constexpr int fractions[] = {1, 13, 24, 25, 26, 27, 31, 35, 49, 57, 58, 100, 128};
+    constexpr int floors[] = {-1024, -133, -21, 0, 1024};
+    mmau_parameters p{};
+    p.operation = pick(MMAU_OPERATIONS);
+    p.a = pick(MMAU_FORMATS);
+    p.b = pick(2) ? p.a : pick(MMAU_FORMATS);
+    p.c = pick(3) ? static_cast<int>(MMAU_FP32) : pick(MMAU_FORMATS);
+    p.rho = pick(MMAU_RHOS);
+    p.truncation = pick(MMAU_TRUNCATIONS);
+    p.fp16_order = pick(8) ? 0 : pick(MMAU_FP16_ORDERS);
+    p.L = pick_from(lengths);
+    p.K = p.L * (1 + pick(3));
+    p.F = pick_from(fractions);
+    p.F2 = pick_from(fractions);
+    p.e_zero = pick_from(floors);
+    p.K_block = pick(2) ? p.L : 32;
+    p.G = pick(2) ? 1 : 16;
+    p.scale = pick(2) ? MMAU_UE8M0 : MMAU_UE4M3;
+    return p;
+}
+
+/// An array of random codes, on the heap and with nothing to spare.
+struct Codes {
+    std::unique_ptr<unsigned char[]> bytes;
+    int size;
+
+    Codes(const mmau::Format& format, int count) : bytes(new unsigned char[count * format.storage_bits / 8]), size(0) {
+        const uint64_t mask = format.width() < 64 ? (uint64_t{1} << format.width()) - 1 : ~uint64_t{0};
+        for (int i = 0; i < count; ++i) mmau::store(format, bytes.get(), i, rng() & mask);
+        size = format.storage_bits / 8;
+    }
+    const void* at(int index) const { return bytes.get() + index * size; }
+};
+
+bool batch_equals_rows(const mmau_parameters& p) {
+    const mmau::Plan plan = mmau::make_plan(p);
+    const int rows = 1 + pick(70), blocks = plan.blocks;
+    const Codes a(plan.stored_a, rows * p.K), b(plan.stored_b, rows * p.K), c(plan.c, rows), d(plan.d, rows), one(plan.d, 1);
+    const Codes alpha(mmau::format_of(MMAU_UE4M3), rows * blocks), beta(mmau::format_of(MMAU_UE4M3), rows * blocks);
+    const mmau_batch batch{a.at(0), b.at(0), c.at(0), alpha.at(0), beta.at(0), d.bytes.get(), rows, 0, p.K, p.K, blocks, blocks};
+    if (mmau_dot_batch(&p, &batch, 1 + pick(3)) != MMAU_OK) return false;
+    for (int r = 0; r < rows; ++r) {
+        const int status = mmau_dot(&p, a.at(r * p.K), b.at(r * p.K), c.at(r), alpha.at(r * blocks), beta.at(r * blocks),
+                                    one.bytes.get());
+        if (status != MMAU_OK || mmau::load(plan.d, d.at(0), r) != mmau::load(plan.d, one.at(0), 0)) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+int main() {
+    int accepted = 0;
+    for (int i = 0; i < 20000; ++i) {
+        const mmau_parameters p = random_parameters();
+        if (mmau_check(&p) != MMAU_OK) continue;
+        ++accepted;
+        if (!batch_equals_rows(p)) {
+            std::printf("a batch differs from its rows: operation %d, a %d, b %d\n", p.operation, p.a, p.b);
+            return 1;
+        }
+    }
+    std::printf("%d parameter sets\n", accepted);
+    return accepted < 1000;
+}

@@ -1,0 +1,162 @@
+"""The native engine against the reference: every instruction, units off the catalogue, small formats exhaustively."""
+
+import itertools
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden
+from golden.native.library import isa
+from golden.stimulus import OperandShape
+from tests.golden.native_rows import class_rows, first_difference, needs_native
+from tests.golden.rows import unit
+from tests.golden.strategies import operations, products
+
+pytestmark = needs_native
+
+ROWS_A_CLASS = 1680
+"""10,080 rows for each distinct arithmetic."""
+
+
+def distinct_arithmetic() -> list[golden.Instruction]:
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue."""
+    seen: dict[object, golden.Instruction] = {}
+    for instruction in golden.instructions():
+        seen.setdefault((instruction.chain, instruction.k), instruction)
+    return list(seen.values())
+
+
+@pytest.mark.parametrize("instruction", distinct_arithmetic(), ids=lambda i: f"{i.arch}-{i.name}")
+def test_instruction_equals_the_reference(instruction: golden.Instruction):
+    rows = class_rows(OperandShape.of_instruction(instruction), ROWS_A_CLASS, seed=3)
+    assert first_difference(instruction, rows) == ""
+
+
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_unit_off_the_catalogue_equals_the_reference(name: str, data: st.DataObject):
+    operation = data.draw(operations(name))
+    K = products(data.draw, operation)
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    assert first_difference(unit(operation), class_rows(OperandShape.of_operation(operation, K), 20, seed)) == ""
+
+
+EXTREMES = [
+    golden.OPERATIONS[name](**keys)
+    for name, keys in (
+        ("T-FDPA", {"a": "tf32", "b": "bf16", "c": "fp32", "L": 1024, "F": 128, "rho": "RU-FP32", "e_zero": -1024}),
+        ("T-FDPA", {"a": "fp16", "b": "e3m2", "c": "bf16", "L": 64, "F": 26, "rho": "RNE-BF16", "e_zero": 1024}),
+        ("T-FDPA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 7, "F": 57, "rho": "RD-FP16", "e_zero": 0}),
+        ("E-FDPA", {"a": "tf32", "b": "tf32", "c": "bf16", "L": 1024, "rho": "RD-BF16"}),
+        ("GST-FDPA", {"a": "tf32", "b": "bf16", "c": "fp32", "L": 1024, "F": 128, "rho": "RNE-FP32", "e_zero": 9,
+                      "G": 512, "K_block": 1024, "scale": "ue4m3"}),
+        ("TR-FDPA", {"a": "bf16", "b": "tf32", "c": "fp32", "L": 256, "F": 128, "F2": 1}),
+        ("GTR-FDPA", {"a": "bf16", "b": "tf32", "c": "fp32", "L": 255, "F": 1, "F2": 128, "truncation": "RZ"}),
+        ("FTZ-AddMul", {"a": "bf16", "b": "bf16", "c": "fp32", "P": 1024}),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", EXTREMES, ids=lambda operation: operation.name)
+def test_unit_at_the_limits_equals_the_reference(operation: golden.Operation):
+    rows = class_rows(OperandShape.of_operation(operation), 8, seed=5)
+    assert first_difference(unit(operation), rows) == ""
+
+
+NARROW = ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz")
+SWEPT_C = (0x00000000, 0x80000000, 0x00000001, 0x80400000, 0x7F800000, 0x7FC00000, 0xFF7FFFFF)
+
+
+def all_pairs(a: golden.Format, b: golden.Format) -> Any:
+    """Every pair of codes under c of every exponent near the products', and special ones."""
+    near = [(exp << 23) | fraction for exp in range(90, 160, 3) for fraction in (0, 0x7FFFFF)]
+    cs = np.array([*SWEPT_C, *near, *(code | 0x80000000 for code in near)], np.uint32)
+    x, y = np.meshgrid(np.arange(a.codes, dtype=np.uint8), np.arange(b.codes, dtype=np.uint8))
+    x, y = x.ravel(), y.ravel()
+    return x[:, None], y[:, None], cs[np.arange(x.size) * 37 % cs.size]
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(NARROW, repeat=2)), ids=str)
+@pytest.mark.parametrize("operation", ["T-FDPA", "GTR-FDPA", "E-FDPA"])
+def test_every_pair_of_narrow_codes(operation: str, a: str, b: str):
+    keys: dict[str, Any] = {
+        "T-FDPA": {"F": 13, "rho": "RZ-E8M13", "e_zero": -133},
+        "GTR-FDPA": {"F": 24, "F2": 31},
+        "E-FDPA": {},
+    }
+    made = golden.OPERATIONS[operation](a=a, b=b, c="fp32", L=1, **keys[operation])
+    assert first_difference(unit(made), all_pairs(golden.FORMATS[a], golden.FORMATS[b])) == ""
+
+
+HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+
+
+@pytest.mark.parametrize("changed", [{"F": 24}, {"L": 8}, {"rho": "RNE-FP32"}, {"truncation": "RD"}, {"e_zero": 0}])
+def test_another_parameter_is_seen(changed: dict[str, Any]):
+    """The comparison can fail: a native unit one parameter off differs from the instruction."""
+    operands = class_rows(OperandShape.of_instruction(HOPPER), 2000, seed=7)
+    other = unit(HOPPER.operation.changed(**changed)).dot(*operands[:3], engine="native")
+    assert (other != HOPPER.dot(*operands, engine="native")).any()
+
+
+@pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 100_003])
+@pytest.mark.parametrize("threads", [1, 2, 7, 0])
+def test_threads_and_batch_sizes_change_nothing(rows: int, threads: int):
+    few = class_rows(OperandShape.of_instruction(HOPPER), 4, seed=11)
+    operands = [None if column is None else np.resize(column, (rows, *column.shape[1:])) for column in few]
+    expected = np.resize(HOPPER.dot(*few, engine="native"), rows)
+    golden.set_threads(threads)
+    try:
+        assert (HOPPER.dot(*operands, engine="native") == expected).all()
+    finally:
+        golden.set_threads(0)
+
+
+@pytest.mark.parametrize(
+    ("threads", "message"),
+    [
+        (-1, "threads must be an integer from 0 to 1024, got -1"),
+        (1025, "threads must be an integer from 0 to 1024, got 1025"),
+    ],
+)
+def test_threads_wrong(threads: int, message: str):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        golden.set_threads(threads)
+
+
+IN_ANOTHER_PROCESS = """
+import sys, zlib
+from golden.native.library import isa
+from golden.stimulus import OperandShape
+from tests.golden.native_rows import class_rows
+from tests.golden.test_native import distinct_arithmetic
+sums = 0
+for instruction in distinct_arithmetic():
+    d = instruction.dot(*class_rows(OperandShape.of_instruction(instruction), 50, seed=13), engine="native")
+    sums = zlib.crc32(d.tobytes(), sums)
+print(isa(), sums)
+"""
+
+
+def in_another_process(wanted: str) -> list[str]:
+    """The instruction set that was used, and a checksum over results of the whole catalogue."""
+    environment = os.environ | {"MMAU_ISA": wanted, "PYTHONPATH": os.pathsep.join(sys.path)}
+    run = subprocess.run(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    return run.stdout.split()
+
+
+def test_every_instruction_set_gives_the_same_results():
+    portable = in_another_process("portable")
+    assert portable[0] == "portable"
+    for wanted in ("x86-64-v3", "x86-64-v4"):
+        assert in_another_process(wanted)[1] == portable[1]
+    assert isa() in ("portable", "x86-64-v3", "x86-64-v4")

