@@ -44,6 +44,8 @@ clean:  ## Remove the virtual environment and everything that was built
 
 # What must be on the machine; everything else is installed into .venv.
 tools:
+	@test $(words $(CURDIR)) -eq 1 || \
+	  { echo "make: the project must not lie under a path with spaces, which make cannot handle: $(CURDIR)" >&2; exit 2; }
 	@for tool in $(PYTHON) g++ perl; do \
 	  command -v $$tool >/dev/null || { echo "make: $$tool is needed and was not found: install it and run make again" >&2; exit 2; }; \
 	done

@@ -112,7 +112,10 @@ def chosen_unit(arguments: argparse.Namespace) -> golden.Unit | None:
     if None in by_name:
         raise ValueError("--arch and --instr go together")
     instruction = golden.instruction(arguments.arch, arguments.instr)
-    return golden.Unit(name=f"{instruction.arch} {instruction.name}", operation=instruction.operation)
+    name = f"{instruction.arch} {instruction.name}"
+    if instruction.fp16_order is not None:  # no FP8 datapath stands behind it
+        name = f"fp16 step of {name}"
+    return golden.Unit(name=name, operation=instruction.operation)
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -122,7 +125,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         print(json.dumps({"instructions": [entry_as_dict(entry) for entry in entries]}))
         return OK
     rows = [("arch", "instruction", "operation", "parameters", "evidence")]
-    rows += [(e.arch, e.name, e.operation.name, parameter_text(e.operation), e.evidence) for e in entries]
+    rows += [(e.arch, e.name, e.operation.name, parameter_text(e), e.evidence) for e in entries]
     print(table(rows))
     return OK
 
@@ -143,14 +146,17 @@ def entry_as_dict(entry: golden.Instruction) -> dict[str, Any]:
         "block_size": entry.block_size,
         "operation": entry.operation.name,
         "parameters": entry.operation.parameters(),
+        "fp16_order": entry.fp16_order,
         "evidence": entry.evidence,
         "note": entry.note,
     }
 
 
-def parameter_text(operation: golden.Operation) -> str:
+def parameter_text(entry: golden.Instruction) -> str:
     """The parameters that the name of an instruction does not show: `L=16 F=25 rho=RZ-FP32 …`."""
-    shown = {key: value for key, value in operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    shown = {key: value for key, value in entry.operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    if entry.fp16_order is not None:
+        shown["fp16_order"] = entry.fp16_order
     return " ".join(f"{key}={value}" for key, value in shown.items())
 
 
@@ -223,8 +229,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     unit = chosen_unit(arguments)
     if arguments.all and unit is not None:
         raise ValueError("give either --all or one unit, not both")
-    if unit is None and (arguments.waves or arguments.dut):
-        raise ValueError("--waves and --dut go with one unit: --unit UNIT.toml, or --arch and --instr")
+    if unit is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
+        raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
     try:

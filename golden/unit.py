@@ -1,6 +1,5 @@
 """A unit: an operation under a name, with `.dot`; and how units are written down as TOML."""
 
-import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from golden.arrays import check_shape, from_bits, to_bits
 from golden.chain import Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.engines import Batch, run
+from golden.files import read_toml
 from golden.formats import Format
 from golden.operations import OPERATIONS, Operation
 
@@ -45,6 +45,9 @@ class Unit:
     name: str
     operation: Operation
     implementation: Implementation = field(default_factory=Implementation)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
 
     def dot(
         self,
@@ -129,10 +132,7 @@ def load_unit(path: str | Path) -> Unit:
         ValueError: not TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
         OSError: the file cannot be read.
     """
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a TOML file: {error}") from error
+    table = read_toml(path)
     try:
         return unit_from_table(table)
     except (TypeError, ValueError) as error:
@@ -146,9 +146,8 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
         ValueError, TypeError: as `load_unit`, without the path.
     """
     keys = dict(table)
-    name = keys.pop("name", None)
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"key name must be a non-empty string, got {name!r}")
+    name: Any = keys.pop("name", None)
+    _check_name(name)
     implementation = keys.pop("implementation", {})
     if not isinstance(implementation, dict):
         raise ValueError(f"implementation must be a table, got {implementation!r}")
@@ -157,6 +156,11 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
         if key not in allowed:
             raise ValueError(f"[implementation] {unknown('key', key, sorted(allowed))}")
     return Unit(name=name, operation=operation_from_table(keys), implementation=Implementation(**implementation))
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise ValueError(f"key name must be a non-empty string of printable characters, got {name!r}")
 
 
 def operation_from_table(table: dict[str, Any]) -> Operation:
@@ -194,4 +198,4 @@ def _toml_value(value: str | int) -> str:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(f"\\u{ord(ch):04x}" if ord(ch) < 32 or ord(ch) == 127 else ch for ch in escaped) + '"'
+    return f'"{escaped}"'

@@ -34,7 +34,7 @@ def verilog(unit: Unit, top: str = "unit") -> str:
     Raises:
         ValueError: parameters that no datapath can hold, or a bad name.
     """
-    if not re.fullmatch(r"[A-Za-z_]\w*", top):
+    if not re.fullmatch(r"[A-Za-z_]\w*", top, flags=re.ASCII):
         raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
     modules = SharedModules(top)
     designs = [rtlil.convert(datapath(unit), name=top, platform=modules, emit_src=False)]
@@ -64,6 +64,7 @@ def header(unit: Unit, top: str) -> str:
     lines += ["", "Ports (element k of a vector in bits [k*w, (k+1)*w)):"]
     lines += [f"  {port}" for port in port_layout(unit)]
     stages = unit.implementation.stages
+    lines += ["", f"One step of {unit.operation.length} products; longer ones are chained: d of one step is c of the next."]
     lines += ["", f"Latency: {stages} cycles, one result a cycle." if stages else "Combinational."]
     return "\n".join(f"// {line}".rstrip() for line in lines) + "\n"
 
