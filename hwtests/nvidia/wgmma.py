@@ -1,0 +1,93 @@
+"""`wgmma.mma_async`: one template for every type and N. A warpgroup computes one tile; A from shared memory or registers."""
+
+from string import Template
+
+from golden import Instruction
+from hwtests.nvidia.fragments import accumulators, rows_of_a
+from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
+from hwtests.nvidia.shared_memory import PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
+from hwtests.nvidia.source import GATHER, constraints, operand_list, registers, table
+
+THREADS = 128
+"""One warpgroup: warp w holds rows 16w … 16w + 15."""
+
+_SOURCE = Template("""\
+$tables
+$gather
+$pack
+$shared_address
+$descriptor
+extern "C" __global__ void $entry(const $a_type* a, const $b_type* b, const $c_type* c, $c_type* d, unsigned int tiles) {
+    __shared__ alignas(128) unsigned char a_shared[$m * $row_bytes];
+    __shared__ alignas(128) unsigned char b_shared[$n * $row_bytes];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (unsigned int index = blockIdx.x; index < tiles; index += gridDim.x) {
+        const unsigned long long tile = index;
+        pack_rows<$a_elements, $a_bits>(a_shared, a + tile * $m * $k, $m);
+        pack_rows<$b_elements, $b_bits>(b_shared, b + tile * $n * $k, $n);
+        unsigned int d_reg[$d_registers];
+        gather<$d_registers, $d_bits, 0>(d_reg, c + (tile * $m + 16 * warp) * $n, D_PLACE[lane]);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        __syncthreads();
+$a_load        asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+        asm volatile("{ .reg .pred accumulate; setp.eq.u32 accumulate, 0, 0; "
+                     "$ptx $operands; }"
+                     : $outputs
+                     : $inputs);
+        asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        asm volatile("" : $outputs :: "memory");
+        scatter(d + (tile * $m + 16 * warp) * $n, d_reg, D_PLACE[lane]);
+        __syncthreads();
+    }
+}
+""")
+
+_A_FROM_SHARED = "        const unsigned long long a_reg[1] = {descriptor(shared_address(a_shared))};\n"
+
+_A_FROM_REGISTERS = Template("""\
+        unsigned int a_reg[$registers];
+        gather<$registers, $bits, 0>(a_reg, a + (tile * $m + 16 * warp) * $k, A_PLACE[lane]);
+""")
+
+
+def ptx_name(instruction: Instruction) -> str:
+    """The PTX spelling: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16`."""
+    return instruction.name.replace("wgmma.", "wgmma.mma_async.sync.aligned.", 1)
+
+
+def wgmma_kernel(instruction: Instruction, a_in_registers: bool = False) -> Kernel:
+    """The kernel of a `wgmma`.
+
+    Args:
+        a_in_registers: A comes from registers; otherwise from shared memory. B always comes from shared memory.
+    """
+    i = instruction
+    a_place = rows_of_a(16, i.k, 32 // i.a.storage_bits)
+    d_place = accumulators(16, i.n)
+    d_count = registers(d_place, i.d.storage_bits)
+    a_count = registers(a_place, i.a.storage_bits) if a_in_registers else 1
+    a_operand = operand_list(d_count, a_count) if a_in_registers else f"%{d_count}"
+    # scale-d, then the signs of A and B; 16-bit types also say that neither matrix is transposed.
+    flags = "accumulate, 1, 1" + (", 0" * (1 if a_in_registers else 2) if i.a.storage_bits == 16 else "")
+    packing_a, packing_b = packing_of(i.a, i.k), packing_of(i.b, i.k)
+    ptx = ptx_name(i)
+    if a_in_registers:
+        a_load = _A_FROM_REGISTERS.substitute(registers=a_count, bits=i.a.storage_bits, m=i.m, k=i.k)
+    else:
+        a_load = _A_FROM_SHARED
+    source = _SOURCE.substitute(
+        tables="\n".join([table("A_PLACE", a_place), table("D_PLACE", d_place)]),
+        gather=GATHER, pack=PACK, shared_address=SHARED_ADDRESS, descriptor=descriptor_source(0), entry=ENTRY,
+        a_type=storage_type(i.a), b_type=storage_type(i.b), c_type=storage_type(i.d),
+        m=i.m, n=i.n, k=i.k, row_bytes=ROW_BYTES,
+        a_elements=packing_a.elements, a_bits=packing_a.element_bits,
+        b_elements=packing_b.elements, b_bits=packing_b.element_bits,
+        d_registers=d_count, d_bits=i.d.storage_bits, a_load=a_load, ptx=ptx,
+        operands=f"{operand_list(0, d_count)}, {a_operand}, %{d_count + a_count}, {flags}",
+        outputs=constraints("+r", "d_reg", d_count),
+        inputs=constraints("r" if a_in_registers else "l", "a_reg", a_count) + ', "l"(descriptor(shared_address(b_shared)))',
+    )  # fmt: skip
+    return Kernel(
+        arch=i.arch, target=target_of(i.arch), name=i.name, ptx=ptx, source=source, threads=THREADS, tiles_per_block=1
+    )
