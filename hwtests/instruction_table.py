@@ -2,7 +2,8 @@
 
     python -m hwtests.instruction_table docs/instructions.md
 
-It is written from what the compile tests expect (`make kernels` holds every row to the disassembly), so it needs no compiler.
+It is written from what the compile tests expect, and `make kernels` holds every row to the disassembly; so it needs no
+compiler.
 """
 
 import re
@@ -19,9 +20,9 @@ from hwtests.nvidia.kernels import is_nvidia, kernel_of
 HEAD = """\
 # What each instruction becomes
 
-Written by `python -m hwtests.instruction_table docs/instructions.md`; do not edit. Every row is checked by `make kernels`: the
-kernel of each instruction of the catalogue is compiled for its part and disassembled. `N` stands for every N of the catalogue;
-the types of `tcgen05` are in its instruction descriptor, not in its name.
+Written by `python -m hwtests.instruction_table docs/instructions.md`; do not edit. Every row is checked by `make kernels`:
+the kernel of each instruction of the catalogue is compiled for its part and disassembled. `N` stands for every N of the
+catalogue; the types of `tcgen05` are in its instruction descriptor, not in its name.
 
 Where one PTX instruction becomes two HMMA, no datapath of its own stands behind it: FP8 `mma.sync` on sm_90 and sm_100 is
 converted to fp16 by the compiler, computed from zero over the k with k mod 4 < 2, then over the rest, and C is added last.
