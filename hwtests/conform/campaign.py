@@ -5,6 +5,7 @@ interrupted, out of time, or a kernel hung.
 """
 
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -23,6 +24,9 @@ REPORT_VERSION = 1
 
 WORKER = (sys.executable, "-m", "hwtests.conform.worker")
 """The command of the worker on this machine's GPU."""
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Where a worker finds the packages, from whatever folder the campaign is run."""
 
 HANG_SECONDS = 120.0
 """A worker that says nothing for so long hangs; a step takes seconds, compiling the largest kernel two."""

@@ -11,7 +11,7 @@ from golden import Instruction
 from golden.stimulus import NAMES, Operands, OperandShape, Stimulus, complete_rows, generate
 from hwtests.comparison import differing
 from hwtests.conform.inputs import CLASSES, classes_of, random_tiles
-from hwtests.conform.mismatch import Mismatch, mismatch_of, simplified
+from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
 from hwtests.recording import MIN_ROWS
 from hwtests.tiles import Tiles, from_diagonals, on_diagonals, places
@@ -225,8 +225,3 @@ def check(
         got = checks.results(stimulus.operands)
     checks.check_tiles(vectors, moved_on)
     return stimulus, got
-
-
-def first_mismatch(progress: Progress) -> Mismatch | None:
-    """The mismatch that `progress` holds."""
-    return None if progress.first is None else Mismatch(**progress.first)

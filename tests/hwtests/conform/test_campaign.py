@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from hwtests.conform.campaign import Report, load_report, run_campaign
+from hwtests.conform.summary import summary
 from hwtests.conform.worker import Job, chosen
 from hwtests.device import DeviceError
 from hwtests.nvidia.device import CudaDevice
@@ -66,6 +68,7 @@ def test_time_limit_stops_and_resumes(tmp_path: Path) -> None:
     report, _ = run(tmp_path / "report.json", seconds=0.0)
     assert not report.complete()
     assert report.agreed()
+    assert summary(report).endswith("\nnot complete: the same command goes on from here")
     for _ in range(3 * len(NAMES)):  # a step each: the rows, the tiles, the end
         report, _ = run(tmp_path / "report.json", seconds=0.0, record=str(tmp_path))
     assert report.complete()
@@ -78,6 +81,12 @@ def test_fault_is_reported(tmp_path: Path) -> None:
     assert report.complete()
     first = json.loads((tmp_path / "report.json").read_text())["instructions"][NAMES[0]]["first"]
     assert first["c"] == 0x80000000
+    text = summary(report)
+    assert re.search(rf"^{NAMES[0]}: [\d,]+ of [\d,]+ differ: [\d,]+ of [\d,]+ in bits, ", text, re.MULTILINE)
+    assert "  expected fp32 0x80000000 1_00000000_00000000000000000000000 zero sign=1" in text
+    assert re.search(
+        r"^3 of 3 instructions done: [\d,]+ results compared, [\d,]+ differ; seed 1, stand-in, not a device$", text, re.M
+    )
 
 
 def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
@@ -86,6 +95,7 @@ def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
     assert report.instructions[NAMES[1]].detail == "no sign of life for 6 s"
     assert not report.agreed()
     assert f"{NAMES[1]}: hung; going on with the next" in shown
+    assert f"{NAMES[1]}: hung: no sign of life for 6 s" in summary(report)
 
 
 def test_crashing_kernel_is_told_and_the_others_go_on(tmp_path: Path) -> None:

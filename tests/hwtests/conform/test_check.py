@@ -10,8 +10,8 @@ import golden
 from golden.formats import E4M3, FP16, FP32
 from golden.stimulus import NAMES, complete_rows
 from golden.stimulus.shape import OperandShape
-from hwtests.conform.check import Check, Progress, check, first_mismatch
-from hwtests.conform.mismatch import simpler_codes, text_of
+from hwtests.conform.check import Check, Progress, check
+from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
 from hwtests.recording import MIN_ROWS
 from tests.hwtests.conform.stand_in import StandIn, at_the_right, with_negative_c
 
@@ -48,8 +48,8 @@ def test_fault_is_found_counted_and_simplified() -> None:
     progress = checked(StandIn(with_negative_c))
     assert progress.status == "running"
     assert 0.2 * progress.total() < progress.wrong() < 0.8 * progress.total()
-    first = first_mismatch(progress)
-    assert first is not None
+    assert progress.first is not None
+    first = Mismatch(**progress.first)
     assert set(first.a) == set(first.b) == {0}
     assert first.c == 0x80000000
     assert (first.got, first.expected) == (0x80000001, 0x80000000)
