@@ -115,10 +115,10 @@ def _run_worker(
     job: Job, report: Report, path: Path, show: Callable[[str], None], worker: Sequence[str], hang_seconds: float
 ) -> str | None:
     """Run one worker to its end; returns the instruction that it hung or crashed on, None where it ended well."""
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        worker, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=os.environ | {"PYTHONPATH": path}
+        worker, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=os.environ | {"PYTHONPATH": python_path}
     ) as process:
         assert process.stdin is not None
         try:

@@ -1,5 +1,6 @@
 """`mmau conform`: its exit status and its one line where there is no GPU, and where the request is wrong."""
 
+import json
 import os
 import re
 from pathlib import Path
@@ -36,6 +37,7 @@ def test_status_says_whether_all_agreed(
     assert run("--instr", NAMES[0], "--vectors", 10_000, "--report", report) == status
     captured = capsys.readouterr()
     assert captured.out.endswith("; seed 0, stand-in, not a device\n")
+    assert json.loads(report.read_text())["agreed"] == (status == 0)
     assert "stand-in, not a device (sm_90)" in captured.err
 
 
