@@ -32,8 +32,8 @@ TILES = 600
 """Random tiles for each selection, of all six classes."""
 
 Run = Callable[[Extra, Tiles, int], Any]
-"""(instruction, tiles with a [tiles, m, stored k] and b [tiles, n, k], metadata word, unused where dense) → d [tiles, m, n] as
-NumPy bits."""
+"""(instruction, tiles with a [tiles, m, stored k] and b [tiles, n, k], metadata word, unused where dense) → NumPy bits of d
+[tiles, m, n]."""
 
 
 @dataclass(frozen=True)
