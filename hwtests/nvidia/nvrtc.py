@@ -40,7 +40,7 @@ def compile_cubin(source: str, target: str) -> bytes:
     program = ctypes.c_void_p()
     _check(library, library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
     try:
-        options = [f"-arch={target}".encode(), b"-std=c++17", b"-default-device"]
+        options = [f"-arch={target}".encode(), b"-std=c++17"]
         status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         if status:
             log = _output(library, "ProgramLog", program).decode(errors="replace").strip("\0\n")
