@@ -2,8 +2,8 @@
 
     python -m hwtests.evidence
 
-writes golden/catalogue/recorded.toml; run it after recording. Only what replays without a difference belongs there: the replay
-tests hold that.
+writes golden/catalogue/recorded.toml; run it after recording. Only what replays without a difference belongs there: the
+replay tests hold that.
 """
 
 import json

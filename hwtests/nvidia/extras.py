@@ -1,4 +1,4 @@
-"""Extras: sparse `mma.sp` and integer `mma.sync`, which the catalogue does not model yet; to be measured and explained.
+"""Extras: sparse `mma.sp` and `wgmma.sp`, integer `mma.sync`: not in the catalogue yet, to be measured and explained.
 
 In a sparse instruction A is stored with half of its K: of every group along K only the elements that the metadata selects.
 Every metadata register holds the same selection for every group here, so that nothing depends on which lane's register
@@ -11,9 +11,12 @@ from string import Template
 import numpy as np
 import numpy.typing as npt
 
+from golden.formats import FORMATS
+from golden.names import NVIDIA_TYPES
 from hwtests.nvidia.fragments import accumulators, columns_of_b, rows_of_a
 from hwtests.nvidia.kernel import ENTRY, Kernel, target_of
 from hwtests.nvidia.source import GATHER, constraints, operand_list, table
+from hwtests.nvidia.wgmma import Warpgroup, warpgroup_kernel
 
 THREADS = 128
 
@@ -32,21 +35,27 @@ class Extra:
 
     Attributes:
         arch: where it is to be run. shape: m, n and k as PTX counts them (k before the selection).
-        types: PTX types of D, A, B and C. sparse: whether half of A is selected by metadata. saturate: `.satfinite`.
+        types: PTX types of D, A, B and C, of a `wgmma` of D, A and B. sparse: whether half of A is selected by metadata.
+        saturate: `.satfinite`.
     """
 
     arch: str
     shape: tuple[int, int, int]
-    types: tuple[str, str, str, str]
+    types: tuple[str, ...]
     sparse: bool = False
     saturate: bool = False
+
+    @property
+    def family(self) -> str:
+        """`mma` or `wgmma`."""
+        return "wgmma" if self.shape[0] == 64 else "mma"
 
     @property
     def name(self) -> str:
         """As names are built in the catalogue: `mma.sp.m16n8k32.f32.f16.f16.f32`."""
         m, n, k = self.shape
         flags = (".sp" if self.sparse else "") + (".satfinite" if self.saturate else "")
-        return f"mma{flags}.m{m}n{n}k{k}.{'.'.join(self.types)}"
+        return f"{self.family}{flags}.m{m}n{n}k{k}.{'.'.join(self.types)}"
 
     @property
     def element_bits(self) -> int:
@@ -69,6 +78,8 @@ class Extra:
     def ptx(self) -> str:
         """The PTX spelling."""
         m, n, k = self.shape
+        if self.family == "wgmma":
+            return f"wgmma.mma_async.sp.sync.aligned.m{m}n{n}k{k}.{'.'.join(self.types)}"
         sparse = ".sp::ordered_metadata" if self.sparse else ""
         saturate = ".satfinite" if self.saturate else ""
         return f"mma{sparse}.sync.aligned.m{m}n{n}k{k}.row.col{saturate}.{'.'.join(self.types)}"
@@ -88,6 +99,16 @@ SPARSE_FP8 = [
     Extra(arch="sm_89", shape=(16, 8, 64), types=(d, a, b, d), sparse=True) for d in ("f32",) for a in _FP8 for b in _FP8
 ]
 """On sm_89, which has FP8 behind `mma`."""
+
+SPARSE_WGMMA = [
+    Extra(arch="sm_90", shape=(64, 8, 64 * 8 // bits), types=types, sparse=True)
+    for bits, types in [
+        (16, ("f32", "f16", "f16")), (16, ("f16", "f16", "f16")), (16, ("f32", "bf16", "bf16")),
+        (32, ("f32", "tf32", "tf32")),
+        *((8, (d, a, b)) for d in ("f32", "f16") for a in _FP8 for b in _FP8),
+    ]
+]  # fmt: skip
+"""On sm_90: wgmma.sp of every type at the smallest N; a column of B is 64 bytes."""
 
 INTEGER = [
     Extra(arch="sm_90", shape=shape, types=("s32", a, b, "s32"), saturate=saturate)
@@ -124,6 +145,10 @@ extern "C" __global__ void $entry(const $code* a, const $code* b, const $result*
 def extra_kernel(extra: Extra) -> Kernel:
     """The kernel: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile for all lanes."""
     m, n, k = extra.shape
+    if extra.family == "wgmma":
+        d, a_format, b_format = (FORMATS[NVIDIA_TYPES.get(word, word)] for word in extra.types)
+        shape = Warpgroup(ptx=extra.ptx, n=n, k=extra.stored_k, b_k=k, a=a_format, b=b_format, d=d)
+        return warpgroup_kernel(extra.arch, extra.name, shape)
     bits, c_bits = extra.element_bits, 16 if extra.types[0] == "f16" else 32
     places = {
         "A_PLACE": rows_of_a(m, extra.stored_k, 32 // bits),

@@ -23,7 +23,7 @@ from golden.operations import TFDPA
 from hwtests.comparison import differing
 from hwtests.conform.inputs import random_tiles
 from hwtests.nvidia.device import CudaDevice
-from hwtests.nvidia.extras import INTEGER, SPARSE, Extra, extra_kernel, integer_dot, metadata_word, selected
+from hwtests.nvidia.extras import INTEGER, SPARSE, SPARSE_WGMMA, Extra, extra_kernel, integer_dot, metadata_word, selected
 from hwtests.nvidia.kernel import ENTRY
 from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.tiles import Tiles
@@ -51,7 +51,7 @@ class Hypothesis:
 def dense(extra: Extra) -> Instruction:
     """The catalogue's instruction of the same types whose k is the stored k."""
     m, n, _ = extra.shape
-    return golden.instruction(extra.arch, f"mma.m{m}n{n}k{extra.stored_k}.{'.'.join(extra.types)}")
+    return golden.instruction(extra.arch, f"{extra.family}.m{m}n{n}k{extra.stored_k}.{'.'.join(extra.types)}")
 
 
 def hypotheses(extra: Extra) -> Iterator[Hypothesis]:
@@ -135,7 +135,7 @@ def main(path: str) -> None:
     """Probe what runs here, and write the report."""
     device = CudaDevice()
     run = run_on(device)
-    found = {extra.name: probe(extra, run) for extra in SPARSE if extra.arch == device.arch}
+    found = {extra.name: probe(extra, run) for extra in SPARSE + SPARSE_WGMMA if extra.arch == device.arch}
     found |= {extra.name: probe_integer(extra, run) for extra in INTEGER if extra.arch == device.arch}
     report = {"device": vars(device.describe()), "instructions": found}
     write_atomically(path, (json.dumps(report, indent=1) + "\n").encode())

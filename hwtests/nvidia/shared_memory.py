@@ -1,8 +1,8 @@
 """Matrices in shared memory as `wgmma` and `tcgen05.mma` read them: core matrices without swizzling, and descriptors.
 
-A row of A (a column of B) is K elements = 32 bytes in every shape, two chunks of 16 bytes. Eight rows of one chunk are a
-core matrix of 128 contiguous bytes; the two core matrices of eight rows follow each other, then the next eight rows.
-Inside a chunk elements are packed without gaps from bit 0; what 16 FP6 or FP4 codes leave of a chunk is padding
+A row of A (a column of B) is K elements = 32 bytes in every dense shape, two chunks of 16 bytes; where A is sparse, a column
+of B is four chunks. Eight rows of one chunk are a core matrix of 128 contiguous bytes; the core matrices of eight rows
+follow each other, then the next eight rows. Inside a chunk elements are packed without gaps from bit 0; what 16 FP6 or FP4 codes leave of a chunk is padding
 (kind::f8f6f4, mxf8f6f4). Sources: PTX ISA 9.0, sections 9.7.15.5.1 (wgmma), 9.7.16.4.1 and 9.7.16.10.4 (tcgen05).
 """
 
@@ -19,15 +19,17 @@ NEXT_CHUNK_BYTES = CORE_ROWS * CHUNK_BYTES
 """Leading-dimension byte offset: from a core matrix to the next along K."""
 
 NEXT_ROWS_BYTES = CHUNKS_PER_ROW * NEXT_CHUNK_BYTES
-"""Stride-dimension byte offset: from eight rows to the next eight."""
+"""Stride-dimension byte offset with two chunks a row: from eight rows to the next eight."""
 
 
-def chunk_offset(row: int, chunk: int) -> int:
-    """Byte offset of a chunk of a row. `CHUNK_OFFSET` is the same line in CUDA."""
-    return row // CORE_ROWS * NEXT_ROWS_BYTES + chunk * NEXT_CHUNK_BYTES + row % CORE_ROWS * CHUNK_BYTES
+def chunk_offset(row: int, chunk: int, chunks: int = CHUNKS_PER_ROW) -> int:
+    """Byte offset of a chunk of a row of so many chunks. `CHUNK_OFFSET` is the same line in CUDA."""
+    return row // CORE_ROWS * chunks * NEXT_CHUNK_BYTES + chunk * NEXT_CHUNK_BYTES + row % CORE_ROWS * CHUNK_BYTES
 
 
-CHUNK_OFFSET = f"row / {CORE_ROWS} * {NEXT_ROWS_BYTES} + chunk * {NEXT_CHUNK_BYTES} + row % {CORE_ROWS} * {CHUNK_BYTES}"
+CHUNK_OFFSET = (
+    f"row / {CORE_ROWS} * CHUNKS * {NEXT_CHUNK_BYTES} + chunk * {NEXT_CHUNK_BYTES} + row % {CORE_ROWS} * {CHUNK_BYTES}"
+)
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,10 @@ def packing_of(operand: Format, k: int) -> Packing:
 
 
 PACK = f"""\
-template <int ELEMENTS, int ELEMENT_BITS, class Code>
+template <int ELEMENTS, int ELEMENT_BITS, int CHUNKS = {CHUNKS_PER_ROW}, class Code>
 __device__ void pack_rows(unsigned char* shared, const Code* matrix, int rows) {{
-    for (int i = threadIdx.x; i < rows * {CHUNKS_PER_ROW}; i += blockDim.x) {{
-        const int row = i / {CHUNKS_PER_ROW}, chunk = i % {CHUNKS_PER_ROW};
+    for (int i = threadIdx.x; i < rows * CHUNKS; i += blockDim.x) {{
+        const int row = i / CHUNKS, chunk = i % CHUNKS;
         unsigned long long halves[2] = {{0, 0}};
         #pragma unroll
         for (int e = 0; e < ELEMENTS; ++e) {{
@@ -76,9 +78,9 @@ def descriptor_source(constant_bits: int) -> str:
     Args:
         constant_bits: what else the architecture wants set: 0 on sm_90, bit 46 on sm_100.
     """
-    fixed = (NEXT_CHUNK_BYTES >> 4) << 16 | (NEXT_ROWS_BYTES >> 4) << 32 | constant_bits
+    fixed = (NEXT_CHUNK_BYTES >> 4) << 16 | constant_bits
     return f"""\
-__device__ unsigned long long descriptor(unsigned int address) {{
-    return {fixed:#x}ull | (address & 0x3ffff) >> 4;
+__device__ unsigned long long descriptor(unsigned int address, unsigned long long chunks = {CHUNKS_PER_ROW}) {{
+    return {fixed:#x}ull | (chunks * {NEXT_CHUNK_BYTES} >> 4) << 32 | (address & 0x3ffff) >> 4;
 }}
 """

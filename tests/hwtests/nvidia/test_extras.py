@@ -11,6 +11,7 @@ from hwtests.nvidia.extras import (
     PAIRS_OF_FOUR,
     SPARSE,
     SPARSE_FP8,
+    SPARSE_WGMMA,
     Extra,
     extra_kernel,
     integer_dot,
@@ -22,12 +23,17 @@ from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.tiles import Tiles
 from tests.hwtests.compilers import needs_cuda_compiler
 
-ALL = SPARSE + SPARSE_FP8 + INTEGER
+ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER
 
 
 def claimed(extra: Extra) -> str:
     shape = "".join(map(str, extra.shape))
-    d, a, b, _ = (word.upper() for word in extra.types)
+    d, a, b, *_ = (word.upper() for word in extra.types)
+    if extra in SPARSE_WGMMA:
+        shape = "x".join(map(str, extra.shape))
+        if a in ("E4M3", "E5M2"):
+            return f"QGMMA.SP.{shape}.{d}.{a}.{b}"
+        return f"HGMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
     if extra in INTEGER:
         return f"IMMA.{shape}.{a}.{b}" + (".SAT" if extra.saturate else "")
     if a in ("E4M3", "E5M2"):
@@ -84,11 +90,11 @@ def test_integer_dot_equals_python_integers(a_type: str, b_type: str, saturate: 
         assert got[row] == total % (1 << 32)
 
 
-@pytest.mark.parametrize("extra", SPARSE, ids=lambda e: e.name)
+@pytest.mark.parametrize("extra", SPARSE + SPARSE_WGMMA, ids=lambda e: e.name)
 def test_dense_counterpart_has_the_stored_k(extra: Extra) -> None:
     assert dense(extra).k == extra.stored_k
     operands = random_operands(extra, 6, 0)
-    assert operands.a.shape == (6, 16, extra.stored_k)
+    assert operands.a.shape == (6, extra.shape[0], extra.stored_k)
     assert operands.b.shape == (6, 8, extra.shape[2])
 
 
