@@ -2,8 +2,9 @@
 
 A row of A (a column of B) is K elements = 32 bytes in every dense shape, two chunks of 16 bytes; where A is sparse, a column
 of B is four chunks. Eight rows of one chunk are a core matrix of 128 contiguous bytes; the core matrices of eight rows
-follow each other, then the next eight rows. Inside a chunk elements are packed without gaps from bit 0; what 16 FP6 or FP4 codes leave of a chunk is padding
-(kind::f8f6f4, mxf8f6f4). Sources: PTX ISA 9.0, sections 9.7.15.5.1 (wgmma), 9.7.16.4.1 and 9.7.16.10.4 (tcgen05).
+follow each other, then the next eight rows. Inside a chunk elements are packed without gaps from bit 0; what 16 FP6 or FP4
+codes leave of a chunk is padding (kind::f8f6f4, mxf8f6f4). Sources: PTX ISA 9.0, sections 9.7.15.5.1 (wgmma), 9.7.16.4.1 and
+9.7.16.10.4 (tcgen05).
 """
 
 from dataclasses import dataclass
