@@ -8,7 +8,6 @@ from typing import Any
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.engines import ENGINES
 from hwtests.device import Description, DeviceError
 from hwtests.nvidia.disassembly import matrix_instructions
 from hwtests.nvidia.kernel import ENTRY, Kernel
@@ -27,11 +26,13 @@ MAX_BLOCKS = 4096
 
 
 class CudaDevice:
-    """The first CUDA device of this machine.
+    """The first CUDA device of this machine; the model runs on it too.
 
     Raises:
         DeviceError: no CuPy, no device, a driver too old, or an architecture that the catalogue does not have.
     """
+
+    engine = "cuda"
 
     def __init__(self) -> None:
         try:
@@ -52,11 +53,6 @@ class CudaDevice:
             raise DeviceError(f"this machine's GPU has compute capability {capability}; the catalogue knows {known}")
         self.arch = ARCH_OF_CAPABILITY[capability]
 
-    @cached_property
-    def engine(self) -> str:
-        """`cuda` where golden has that engine; else the fastest on the host, through copies."""
-        return "cuda" if "cuda" in ENGINES else "host"
-
     def describe(self) -> Description:
         """Name, driver and versions."""
         runtime = self.xp.cuda.runtime
@@ -72,13 +68,9 @@ class CudaDevice:
         return CudaProgram(self.xp, instruction, kernel, compile_cubin(kernel.source, kernel.target))
 
     def model(self, instruction: Instruction, tiles: Tiles) -> Any:
-        """The model on the device where it has a cuda engine, else on the host."""
+        """The model, on golden's cuda engine."""
         with memory_errors(self.xp):
-            rows = tiles.rows(self.xp)
-            if self.engine == "cuda":
-                return instruction.dot(*rows, engine="cuda")
-            on_host = [None if array is None else self.xp.asnumpy(array) for array in rows]
-            return self.xp.asarray(instruction.dot(*on_host))  # type: ignore[arg-type]
+            return instruction.dot(*tiles.rows(self.xp), engine=self.engine)
 
     def to_host(self, array: Any) -> Any:
         """A NumPy copy."""

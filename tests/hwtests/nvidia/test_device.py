@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import golden
+from golden.engines import ENGINES, run_reference
 from golden.stimulus import OperandShape, generate
 from hwtests.device import DeviceError
 from hwtests.nvidia import device as cuda_device
@@ -74,7 +75,12 @@ def stand_in_cupy(instruction: golden.Instruction, **changes: Any) -> SimpleName
     numpy_functions = {name: getattr(np, name) for name in names}
     pool = SimpleNamespace(free_all_blocks=lambda: None)
     return SimpleNamespace(
-        cuda=cuda, launches=launches, asnumpy=np.asarray, get_default_memory_pool=lambda: pool, **numpy_functions
+        cuda=cuda,
+        launches=launches,
+        ndarray=SimpleNamespace,
+        asnumpy=np.asarray,
+        get_default_memory_pool=lambda: pool,
+        **numpy_functions,
     )
 
 
@@ -119,12 +125,15 @@ def test_description(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (about.driver, about.runtime, about.compiler) == ("CUDA 13.1", "CUDA 13.0", "NVRTC 13.0")
 
 
-def test_model_is_golden(monkeypatch: pytest.MonkeyPatch) -> None:
-    device, _ = opened(monkeypatch, HOPPER)
-    monkeypatch.setattr(CudaDevice, "engine", "host")
+def test_model_is_golden_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With NumPy's arrays taken for the device's, and the reference in the place of the cuda engine."""
+    device, cupy = opened(monkeypatch, HOPPER)
+    cupy.ndarray = np.ndarray
+    monkeypatch.setitem(ENGINES, "cuda", run_reference)
     operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER, np)
-    expected = HOPPER(operands.a[0], operands.b[0].T, operands.c[0])
-    np.testing.assert_array_equal(device.model(HOPPER, operands)[0], expected)
+    got = device.model(HOPPER, operands)[0]
+    monkeypatch.delitem(sys.modules, "cupy")
+    np.testing.assert_array_equal(got, HOPPER(operands.a[0], operands.b[0].T, operands.c[0], engine="reference"))
 
 
 def test_out_of_memory_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> None:
