@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim test lint format types peer bench campaign clean tools
+.PHONY: help cosim test kernels lint format types peer bench campaign clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,7 +15,7 @@ cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths agai
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
 test: $(VENV)/.dev  ## All tests
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer"
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
 
 peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
@@ -27,6 +27,9 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vectors; goes on where it was interrupted
 	@mkdir -p build
 	$(BIN)/python -m tests.golden.campaign build/campaign.json
+
+kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -52,7 +55,7 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "make: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): set PYTHON=python3.xx" >&2; exit 2; }
 
-$(VENV)/.cosim $(VENV)/.dev $(VENV)/.peer: pyproject.toml constraints.txt | tools
+$(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
@@ -60,4 +63,5 @@ $(VENV)/.cosim $(VENV)/.dev $(VENV)/.peer: pyproject.toml constraints.txt | tool
 
 EXTRA_cosim := cosim
 EXTRA_dev := dev
+EXTRA_kernels := dev,nvidia,amd
 EXTRA_peer := dev,peer

@@ -1,4 +1,4 @@
-"""The command line: `mmau list`, `eval`, `rtl`, `cosim`.
+"""The command line: `mmau list`, `eval`, `rtl`, `cosim`, `conform`.
 
 Exit status: 0, all agreed; 1, something differed; 2, the request was wrong or a tool is missing.
 """
@@ -84,7 +84,19 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
     cosim_command.set_defaults(run=run_cosim)
 
-    for command in (listing, evaluate, rtl_command, cosim_command):
+    conform = commands.add_parser("conform", help="hold the model against this machine's GPU; run again to resume")
+    conform.add_argument("--arch", help="the architecture that the GPU must have")
+    conform.add_argument("--instr", default="*", metavar="PATTERN", help="instructions, as a shell pattern (all)")
+    conform.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="results of each to compare (1000000)")
+    conform.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    conform.add_argument("--record", type=Path, metavar="DIR", help="also write a recording of each into this folder")
+    conform.add_argument("--seconds", type=float, metavar="S", help="stop after so long; what is done is kept")
+    conform.add_argument(
+        "--report", type=Path, default=Path("conform.json"), metavar="FILE", help="report and state (conform.json)"
+    )
+    conform.set_defaults(run=run_conform)
+
+    for command in (listing, evaluate, rtl_command, cosim_command, conform):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top
 
@@ -269,6 +281,24 @@ def chosen_design(arguments: argparse.Namespace) -> Any:
 def wave_file(unit: golden.Unit, simulator: str) -> Path:
     """Where `--waves` leaves the waveform of a unit."""
     return Path(re.sub(r"[^\w.-]+", "_", unit.name) + (".vcd" if simulator == "verilator" else ".fst"))
+
+
+def run_conform(arguments: argparse.Namespace) -> int:
+    """`mmau conform`."""
+    from hwtests import conform
+
+    if arguments.vectors < 1 or arguments.seed < 0:
+        raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.record is not None and not arguments.record.is_dir():
+        raise ValueError(f"--record must name a folder, and {arguments.record} is none")
+    job = conform.Job(
+        arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
+        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds,
+        record=None if arguments.record is None else str(arguments.record),
+    )  # fmt: skip
+    report = conform.run_campaign(job, arguments.report, lambda line: print(line, file=sys.stderr, flush=True))
+    print(json.dumps(report.to_json()) if arguments.json else conform.summary(report))
+    return OK if report.agreed() else DIFFERED
 
 
 if __name__ == "__main__":

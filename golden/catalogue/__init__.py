@@ -33,6 +33,13 @@ def _aliases() -> dict[str, str]:
     return spellings
 
 
+@cache
+def _recorded(arch: str) -> frozenset[str]:
+    """The instructions of an architecture whose recordings the project keeps; these count over a table's evidence."""
+    recorded = tomllib.loads((files(__package__) / "recorded.toml").read_text(encoding="utf-8"))
+    return frozenset(recorded.get(arch, ()))
+
+
 def _plain(name: str) -> str:
     return "".join(ch for ch in name.lower() if ch.isalnum())
 
@@ -99,7 +106,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
         chain = ConvertedChain(operation, parts.a, parts.b, order)
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
-        evidence=row["evidence"], note=row.get("note", ""),
+        evidence="recorded" if name in _recorded(arch) else row["evidence"], note=row.get("note", ""),
     )  # fmt: skip
 
 
