@@ -262,7 +262,7 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     waves = None
     try:
         if unit is None:
-            units = cosim.catalogue_units() if arguments.all else cosim.main_job()
+            units = golden.catalogue_units() if arguments.all else cosim.main_job()
             reports = cosim.run_many(units, jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(unit, arguments.sim) if arguments.waves else None

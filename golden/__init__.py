@@ -10,7 +10,7 @@
 `OPERATIONS` are what they are made of.
 """
 
-from golden.catalogue import ARCHITECTURES, architecture, instruction, instructions
+from golden.catalogue import ARCHITECTURES, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.instruction import EVIDENCE, Instruction
 from golden.operations import OPERATIONS, Operation
@@ -29,6 +29,7 @@ __all__ = [
     "Operation",
     "Unit",
     "architecture",
+    "catalogue_units",
     "instruction",
     "instructions",
     "load_unit",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from amaranth import Cat, Const, Module, Mux, Shape, Signal
 from amaranth.lib.wiring import In, Out
 
-from rtl.adders import carry_save, magnitude_of_sum
+from rtl.carry_save import carry_save, magnitude_of_sum
 from rtl.parts import Part
 
 
