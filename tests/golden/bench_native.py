@@ -1,7 +1,7 @@
 """The native engine's speed beside MMA-Sim's: `python -m tests.golden.bench_native [report.json]`.
 
-Products a second on the same inputs (the class `normal`), both limited to the same cores, in one run. The exit status is 1
-where a target ratio is missed.
+Products a second on the same inputs (the class `normal`), both limited to the same cores, in one run; and how long one call
+from Python takes. The exit status is 1 where a target is missed.
 """
 
 import json
@@ -44,6 +44,12 @@ TARGETS = (
 )
 """Instructions, and how many times MMA-Sim's speed is wanted."""
 
+CALL_MICROSECONDS = 10.0
+"""Longest that one m16n8k16 call may take."""
+
+CALLS = 100
+"""Calls a repetition: few, so that some repetitions pass undisturbed where the machine has other work."""
+
 
 def best_seconds(run: Callable[[], Any]) -> float:
     """The shortest of the repetitions."""
@@ -82,10 +88,10 @@ def call_microseconds() -> float:
     A, B, C = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16), np.ones((16, 8), np.float32)
 
     def calls() -> None:
-        for _ in range(1000):
+        for _ in range(CALLS):
             instruction(A, B, C)
 
-    return best_seconds(calls) * 1e3
+    return best_seconds(calls) * 1e6 / CALLS
 
 
 def main() -> int:
@@ -96,9 +102,13 @@ def main() -> int:
     golden.set_threads(cores)
     report: dict[str, Any] = {
         "machine": platform.platform(), "processor": processor(), "cores": cores, "isa": isa(), "rows": ROWS,
-        "call_microseconds": call_microseconds(), "instructions": [],
+        "call_microseconds": call_microseconds(), "call_microseconds_wanted": CALL_MICROSECONDS, "instructions": [],
     }  # fmt: skip
-    print(f"{report['processor']}, {cores} cores, {report['isa']}; one m16n8k16 call {report['call_microseconds']:.1f} us")
+    call_missed = report["call_microseconds"] > CALL_MICROSECONDS
+    print(
+        f"{report['processor']}, {cores} cores, {report['isa']}; one m16n8k16 call {report['call_microseconds']:.1f} us, "
+        f"wanted {CALL_MICROSECONDS:.1f}{'  missed' if call_missed else ''}"
+    )
     print(f"{'':8}{'instruction':66}{'M products/s':>14}{'MMA-Sim':>10}{'ratio':>8}{'wanted':>8}")
     for arch, name, wanted in TARGETS:
         native, peer = measure(torch, golden.instruction(arch, name))
@@ -110,7 +120,7 @@ def main() -> int:
         )
     if len(sys.argv) > 1:
         write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
-    return int(any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
+    return int(call_missed or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
 
 
 def processor() -> str:
