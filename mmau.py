@@ -64,10 +64,9 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
     evaluate.set_defaults(run=run_eval)
 
-    rtl_command = commands.add_parser("rtl", help="Verilog of a unit, and what it costs")
+    rtl_command = commands.add_parser("rtl", help="Verilog of a unit")
     add_unit_options(rtl_command)
-    rtl_command.add_argument("-o", "--output", type=Path, metavar="UNIT.v")
-    rtl_command.add_argument("--report", action="store_true", help="cells, transistors, depth, by component")
+    rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
     rtl_command.set_defaults(run=run_rtl)
 
     cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
@@ -210,58 +209,26 @@ def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.ND
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    from rtl import MissingTool, YosysError, cost
+    from rtl import YosysError, verilog
     from rtl.verilog import port_layout
 
     unit = chosen_unit(arguments)
     if unit is None:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
-    if arguments.output is None and not arguments.report:
-        raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
-    try:
-        report = cost(unit) if arguments.report else None
-        top = None if arguments.output is None else write_verilog(unit, arguments.output)
-    except (YosysError, MissingTool) as error:
-        raise ValueError(error) from error
-    if arguments.json:
-        found: dict[str, Any] = {"unit": unit.name, "latency": unit.implementation.stages}
-        found |= {} if top is None else {"output": str(arguments.output), "top": top}
-        found |= {} if report is None else {"report": report.as_dict()}
-        print(json.dumps(found))
-        return OK
-    if top is not None:
-        print(f"{unit.name}: module {top} in {arguments.output}")
-        print("\n".join(f"  {port}" for port in port_layout(unit)))
-    if report is not None:
-        print(cost_text(unit, report))
-    return OK
-
-
-def write_verilog(unit: golden.Unit, path: Path) -> str:
-    """Write the unit's Verilog; the top module, whose name is returned, is named after the file."""
-    from rtl import verilog
-
-    top = re.sub(r"\W", "_", path.stem)
+    top = re.sub(r"\W", "_", arguments.output.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    write_atomically(path, verilog(unit, top).encode())
-    return top
-
-
-def cost_text(unit: golden.Unit, report: Any) -> str:
-    """A unit's `rtl.CostReport`: its components in a table, then the whole."""
-    whole = report.whole
-    rows = [("component", "count", "cells each", "transistors each", "depth")]
-    for part in report.parts:
-        each = part.cost
-        rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
-    lines = [
-        f"{unit.name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
-        f"logic depth {whole.depth}, latency {report.latency} cycles",
-        "area in osu018 cells: "
-        + ("not measured (no qflow-tech-osu018)" if report.area is None else f"{report.area:.0f} µm²"),
-        "components, each synthesised by itself (the whole shares gates across them):",
-    ]
-    return "\n".join([*lines, table(rows)])
+    try:
+        text = verilog(unit, top)
+    except YosysError as error:
+        raise ValueError(error) from error
+    write_atomically(arguments.output, text.encode())
+    if arguments.json:
+        latency = unit.implementation.stages
+        print(json.dumps({"unit": unit.name, "output": str(arguments.output), "top": top, "latency": latency}))
+        return OK
+    print(f"{unit.name}: module {top} in {arguments.output}")
+    print("\n".join(f"  {port}" for port in port_layout(unit)))
+    return OK
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -280,7 +247,7 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     waves = None
     try:
         if unit is None:
-            units = golden.catalogue_units() if arguments.all else cosim.main_job()
+            units = cosim.catalogue_units() if arguments.all else cosim.main_job()
             reports = cosim.run_many(units, jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(unit, arguments.sim) if arguments.waves else None

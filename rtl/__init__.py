@@ -1,7 +1,6 @@
-"""Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
+"""Datapaths in Amaranth, one component an operation, made from the golden parameter objects."""
 
-from rtl.cost import MissingTool, cost
 from rtl.units import DATAPATHS, datapath
 from rtl.verilog import YosysError, verilog
 
-__all__ = ["DATAPATHS", "MissingTool", "YosysError", "cost", "datapath", "verilog"]
+__all__ = ["DATAPATHS", "YosysError", "datapath", "verilog"]

@@ -2,27 +2,25 @@
 
 from collections.abc import Sequence
 
-from amaranth import Cat, Const, Module, Mux, Shape, Signal
+from amaranth import Cat, Module, Mux, Shape, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from rtl.carry_save import carry_save, magnitude_of_sum
 from rtl.parts import Part
 
 
 class Accumulate(Part):
-    """Combinational sum of signed magnitudes: carry-save rows, then one adder; the result is a sign and a magnitude.
+    """Combinational sum of signed magnitudes by a balanced adder tree; the result is a sign and a magnitude.
 
     Args:
         widths: bits of each aligned magnitude.
         total_bits: bits of the largest possible |total|.
-        encoding: how negative terms are held in the rows, which costs area and never changes the total.
-            `sign-magnitude`: positive and negative terms are summed apart, then subtracted.
+        encoding: how negative terms are held in the tree, which costs area and never changes the total.
+            `sign-magnitude`: positive and negative terms are summed apart, then subtracted both ways.
             `twos-complement`: every lane negates (invert and increment), the total is negated back.
-            `ones-complement`: every lane inverts that differs in sign from the narrowest, the missing increments ride in the
-            rows' empty places.
+            `ones-complement`: every lane inverts, one count of the negative lanes corrects the sum.
 
     Members:
-        sign_0 … , aligned_0 …: In, the terms. sign: Out(1), 0 for a zero total. total: Out(total_bits), the magnitude.
+        sign_0 … , aligned_0 …: In, the terms. sign: Out(1). total: Out(total_bits), the magnitude.
     """
 
     def __init__(self, widths: Sequence[int], total_bits: int, encoding: str) -> None:
@@ -34,54 +32,48 @@ class Accumulate(Part):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        lanes = [(getattr(self, f"sign_{k}"), getattr(self, f"aligned_{k}")) for k in range(self.count)]
-        match self.encoding:
-            case "sign-magnitude":
-                self._sum_apart(m, lanes)
-            case "ones-complement":
-                self._sum_inverted(m, sorted(lanes, key=lambda lane: len(lane[1])))
-            case "twos-complement":
-                self._sum_negated(m, lanes)
+        signs = [getattr(self, f"sign_{k}") for k in range(self.count)]
+        aligned = [getattr(self, f"aligned_{k}") for k in range(self.count)]
+        if self.encoding == "sign-magnitude":
+            self._sum_apart(m, signs, aligned)
+        else:
+            self._sum_signed(m, signs, aligned)
         return m
 
-    @property
-    def _width(self) -> int:
-        """Bits of the total in two's complement."""
-        return self.total_bits + 1
-
-    def _sum_apart(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        positive = carry_save(m, [Mux(s, 0, t) for s, t in lanes], self._width, "positive")
-        negative = carry_save(m, [Mux(s, t, 0) for s, t in lanes], self._width, "negative")
-        # −x = ~x + 1: one increment for each negative row, of which the last adder takes one.
-        increments = [Const(1, 1)] * (len(negative) - 1)
-        rows = carry_save(m, [*positive, *(~row for row in negative)], self._width, "difference", increments)
-        negated, total = magnitude_of_sum(m, rows, Const(1, 1))
-        m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
-
-    def _sum_inverted(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        """The sum as the first lane sees it: that lane counts as positive, so that the bits above it are free.
-
-        An inverted lane's sign bits, −s·2**w, are ~s·2**w − 2**w; the constants meet in the free bits of the first row.
-        """
-        first_sign, first = lanes[0]
-        inverted = Signal(max(1, len(lanes) - 1))
-        m.d.comb += inverted.eq(Cat(s ^ first_sign for s, _ in lanes[1:]))
-        above = -sum(1 << len(t) for _, t in lanes[1:]) & ((1 << self._width) - 1)
-        rows = [Cat(first, Const(above >> len(first), self._width - len(first)))]
-        for k, (_, t) in enumerate(lanes[1:]):
-            rows.append(Cat(t ^ inverted[k].replicate(len(t)), ~inverted[k]))
-        # −x = ~x + 1: the first inverted lane's increment is left to the last adder.
-        increments = [inverted[k] & inverted[:k].any() for k in range(1, len(lanes) - 1)]
-        negated, total = magnitude_of_sum(m, carry_save(m, rows, self._width, "sum", increments), inverted.any())
-        m.d.comb += [self.sign.eq((negated ^ first_sign) & total.any()), self.total.eq(total)]
-
-    def _sum_negated(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        shape = Shape(self._width, signed=True)
-        negated_lanes = [Mux(s, -t, t) for s, t in lanes]
-        rows = carry_save(m, negated_lanes, self._width, "sum")
-        total = Signal(shape)
+    def _sum_apart(self, m: Module, signs: list[Signal], aligned: list[Signal]) -> None:
+        shape = Shape(self.total_bits)
+        positive = add_tree(m, [Mux(s, 0, t) for s, t in zip(signs, aligned, strict=True)], shape, "positive")
+        negative = add_tree(m, [Mux(s, t, 0) for s, t in zip(signs, aligned, strict=True)], shape, "negative")
+        difference = Signal(Shape(self.total_bits + 1, signed=True))
         m.d.comb += [
-            total.eq(sum(rows[1:], rows[0])),
-            self.sign.eq(total < 0),
-            self.total.eq(Mux(self.sign, -total, total)),
+            difference.eq(positive - negative),
+            self.sign.eq(difference < 0),
+            self.total.eq(Mux(self.sign, negative - positive, difference)),
         ]
+
+    def _sum_signed(self, m: Module, signs: list[Signal], aligned: list[Signal]) -> None:
+        shape = Shape(self.total_bits + 1, signed=True)
+        if self.encoding == "twos-complement":
+            lanes = [Mux(s, -t, t) for s, t in zip(signs, aligned, strict=True)]
+        else:
+            lanes = [(Cat(t, 0) ^ s.replicate(len(t) + 1)).as_signed() for s, t in zip(signs, aligned, strict=True)]
+            lanes.append(sum(signs[1:], signs[0]))  # −x = ~x + 1: one carry-in for each inverted lane
+        signed_total = add_tree(m, lanes, shape, "sum")
+        m.d.comb += [
+            self.sign.eq(signed_total < 0),
+            self.total.eq(Mux(self.sign, -signed_total, signed_total)),
+        ]
+
+
+def add_tree(m: Module, terms: Sequence[Value], shape: Shape, name: str) -> Value:
+    """The sum of the terms in `shape`, by a balanced tree whose nodes are named `<name>_<level>_<index>`."""
+    level, depth = list(terms), 0
+    while len(level) > 1:
+        above: list[Value] = []
+        for k, (left, right) in enumerate(zip(level[::2], level[1::2], strict=False)):
+            node = Signal(shape, name=f"{name}_{depth}_{k}")
+            m.d.comb += node.eq(left + right)
+            above.append(node)
+        level = above + level[len(above) * 2 :]
+        depth += 1
+    return level[0]

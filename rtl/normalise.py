@@ -1,6 +1,6 @@
 """Step normalise: the leading one of the total moved to the top, but no further than e_min allows."""
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
@@ -47,11 +47,13 @@ class Normalise(Part):
         m = Module()
         e_top = Signal(self.tops.shape)
         room = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
+        leading_zeros = Signal(range(len(self.total) + 1))
         left = Signal(range(len(self.total) + 1))
         m.d.comb += [
             e_top.eq(self.e_max + (self.tops.low - self.shape.exps.low)),
             room.eq(e_top - self.e_min),
-            left.eq(count_leading_zeros(m, self.total | self._stop(room))),
+            leading_zeros.eq(count_leading_zeros(m, self.total)),
+            left.eq(Mux(room < 0, 0, Mux(room < leading_zeros, room, leading_zeros))),
         ]
         moved = Signal(self.norm_bits)
         m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
@@ -69,12 +71,6 @@ class Normalise(Part):
         ]
         return m
 
-    def _stop(self, room: Signal) -> Value:
-        """A one where the shift has to end at the latest: `room` places down, or at the top where there is no room."""
-        width = len(self.total)
-        stops = [room == place for place in range(width)]
-        return Cat(reversed([stops[0] | (room < 0), *stops[1:]]))
-
 
 def top_exps(shape: TermShape) -> ExpRange:
     """Exponents of a total's top bit, which is not its leading one."""
@@ -90,23 +86,26 @@ def normalised(shape: TermShape, result: Format) -> tuple[int, ExpRange]:
 
 
 def count_leading_zeros(m: Module, value: Value) -> Value:
-    """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree."""
+    """Zeros above the leading one, `len(value)` where there is none: halves compared, then merged (a log-depth tree)."""
     width = len(value)
     size = 1 << max(0, (width - 1).bit_length())
-    bits = Cat(Const(0, size - width), value)
-    found, count = _leading_zeros(m, bits, "lz")
+    # Padding with ones below makes a zero value count exactly its width.
+    bits = Cat(Const(-1, Shape(size - width)), value) if size > width else value
+    counted = _count(m, bits, "lz")
+    if size > width:
+        return counted
     zeros = Signal(range(width + 1), name="lz_all")
-    m.d.comb += zeros.eq(Mux(found, count, width))
+    m.d.comb += zeros.eq(Mux(value.any(), counted, width))
     return zeros
 
 
-def _leading_zeros(m: Module, bits: Value, name: str) -> tuple[Value, Value]:
-    """Whether a power-of-two number of bits has a one, and the zeros above it."""
-    half = len(bits) // 2
-    if not half:
-        return bits, Const(0, 0)
-    low_found, low = _leading_zeros(m, bits[:half], f"{name}_low")
-    high_found, high = _leading_zeros(m, bits[half:], f"{name}_high")
-    found, count = Signal(name=f"{name}_found"), Signal((len(bits) - 1).bit_length(), name=f"{name}_count")
-    m.d.comb += [found.eq(low_found | high_found), count.eq(Cat(Mux(high_found, high, low), ~high_found))]
-    return found, count
+def _count(m: Module, bits: Value, name: str) -> Value:
+    """Leading zeros of a power-of-two number of bits that are not all zero."""
+    size = len(bits)
+    if size == 1:
+        return Const(0, 0)
+    low, high = bits[: size // 2], bits[size // 2 :]
+    empty = Signal(name=f"{name}_empty")
+    half = Signal(size // 2, name=f"{name}_half")
+    m.d.comb += [empty.eq(~high.any()), half.eq(Mux(empty, low, high))]
+    return Cat(_count(m, half, f"{name}{size // 2}"), empty)

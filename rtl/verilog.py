@@ -9,7 +9,6 @@ from amaranth.back import rtlil
 
 from golden import Unit
 from golden.unit import unit_to_toml
-from rtl.datapath import Datapath
 from rtl.parts import SharedModules
 from rtl.units import datapath
 
@@ -37,18 +36,13 @@ def verilog(unit: Unit, top: str = "unit") -> str:
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", top, flags=re.ASCII):
         raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
-    return f"{header(unit, top)}\n{modules(datapath(unit), top)}"
-
-
-def modules(component: Datapath, top: str) -> str:
-    """The Verilog of any datapath, without a header: the top module and one for each kind of part."""
-    shared = SharedModules(top)
-    designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
-    designs += [rtlil.convert(part, name=name, emit_src=False) for name, part in shared.parts.items()]
+    modules = SharedModules(top)
+    designs = [rtlil.convert(datapath(unit), name=top, platform=modules, emit_src=False)]
+    designs += [rtlil.convert(part, name=name, emit_src=False) for name, part in modules.parts.items()]
     text = _run_yosys("\n".join(designs))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
-    return f"{off}\n{text}\n{on}"
+    return f"{header(unit, top)}\n{off}\n{text}\n{on}"
 
 
 def _run_yosys(design: str) -> str:
