@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth import Cat, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 
 def carry_save(m: Module, rows: Sequence[Value], width: int, name: str, increments: Sequence[Value] = ()) -> list[Signal]:
@@ -68,24 +68,21 @@ def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tup
     return negative, magnitude
 
 
-def prefixes(m: Module, generate: Signal, propagate: Signal) -> tuple[Value, Value]:
+def prefixes(m: Module, generate: Signal, propagate: Signal) -> tuple[Signal, Signal]:
     """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
 
-    Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again.
+    Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again. A level is a pair
+    of vectors, since a signal for each bit makes simulations slow.
     """
     width = len(generate)
-    carries, runs = list(generate), list(propagate)
-
-    def merge(bit: int, below: int, name: str) -> None:
-        carry, run = Signal(name=f"carry_{name}_{bit}"), Signal(name=f"run_{name}_{bit}")
-        m.d.comb += [carry.eq(carries[bit] | (runs[bit] & carries[below])), run.eq(runs[bit] & runs[below])]
-        carries[bit], runs[bit] = carry, run
-
+    carries, runs = generate, propagate
     distances = [1 << level for level in range((width - 1).bit_length())]
-    for distance in distances:
-        for bit in range(2 * distance - 1, width, 2 * distance):
-            merge(bit, bit - distance, f"up_{distance}")
-    for distance in reversed(distances):
-        for bit in range(3 * distance - 1, width, 2 * distance):
-            merge(bit, bit - distance, f"down_{distance}")
-    return Cat(carries), Cat(runs)
+    levels = [range(2 * distance - 1, width, 2 * distance) for distance in distances]
+    levels += [range(3 * distance - 1, width, 2 * distance) for distance in reversed(distances)]
+    for number, (merged, distance) in enumerate(zip(levels, [*distances, *reversed(distances)], strict=True)):
+        carries_below = Cat(carries[bit - distance] if bit in merged else Const(0, 1) for bit in range(width))
+        runs_below = Cat(runs[bit - distance] if bit in merged else Const(1, 1) for bit in range(width))
+        carries_above, runs_above = Signal(width, name=f"carries_{number}"), Signal(width, name=f"runs_{number}")
+        m.d.comb += [carries_above.eq(carries | (runs & carries_below)), runs_above.eq(runs & runs_below)]
+        carries, runs = carries_above, runs_above
+    return carries, runs

@@ -71,8 +71,7 @@ class Normalise(Part):
 
     def _stop(self, room: Signal) -> Value:
         """A one where the shift has to end at the latest: `room` places down, or at the top where there is no room."""
-        width = len(self.total)
-        stops = [room == place for place in range(width)]
+        stops = [room == place for place in range(len(self.total))]
         return Cat(reversed([stops[0] | (room < 0), *stops[1:]]))
 
 
@@ -90,23 +89,25 @@ def normalised(shape: TermShape, result: Format) -> tuple[int, ExpRange]:
 
 
 def count_leading_zeros(m: Module, value: Value) -> Value:
-    """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree."""
+    """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree.
+
+    A level of the tree is a vector of flags (whether a block of bits has a one) and one of counts, since a signal for each
+    block makes simulations slow.
+    """
     width = len(value)
-    size = 1 << max(0, (width - 1).bit_length())
-    bits = Cat(Const(0, size - width), value)
-    found, count = _leading_zeros(m, bits, "lz")
+    levels = (width - 1).bit_length()
+    found: Value = Cat(Const(0, (1 << levels) - width), value)
+    counts: list[Value] = [Const(0, 0)] * len(found)
+    for level in range(1, levels + 1):
+        high, low = counts[1::2], counts[::2]
+        merged = [
+            Cat(Mux(found[2 * k + 1], high[k], low[k]), ~found[2 * k + 1]) if level > 1 else ~found[2 * k + 1]
+            for k in range(len(high))
+        ]
+        level_found = Signal(len(high), name=f"lz_found_{level}")
+        level_counts = Signal(level * len(high), name=f"lz_counts_{level}")
+        m.d.comb += [level_found.eq(found[1::2] | found[::2]), level_counts.eq(Cat(merged))]
+        found, counts = level_found, [level_counts.word_select(k, level) for k in range(len(high))]
     zeros = Signal(range(width + 1), name="lz_all")
-    m.d.comb += zeros.eq(Mux(found, count, width))
+    m.d.comb += zeros.eq(Mux(found, counts[0], width))
     return zeros
-
-
-def _leading_zeros(m: Module, bits: Value, name: str) -> tuple[Value, Value]:
-    """Whether a power-of-two number of bits has a one, and the zeros above it."""
-    half = len(bits) // 2
-    if not half:
-        return bits, Const(0, 0)
-    low_found, low = _leading_zeros(m, bits[:half], f"{name}_low")
-    high_found, high = _leading_zeros(m, bits[half:], f"{name}_high")
-    found, count = Signal(name=f"{name}_found"), Signal((len(bits) - 1).bit_length(), name=f"{name}_count")
-    m.d.comb += [found.eq(low_found | high_found), count.eq(Cat(Mux(high_found, high, low), ~high_found))]
-    return found, count
