@@ -33,8 +33,8 @@ class FMADatapath(Datapath):
         F = 3 * d.man_bits + 3
         shapes = {"prod_0": product_shape(operation.a, operation.b, self._zero_exp), "c": self._accumulator.shape}
         addends = [Addend(name=name, shape=shape, F=F, truncation="sticky") for name, shape in shapes.items()]
-        total = AlignedSum("sum", addends, self.implementation.encoding)
-        finish = Finish("sum", total.term, Conversion("RNE", "RNE", d, d), canonical=False)
+        total = AlignedSum("sum", addends, self.implementation, normalised=True)
+        finish = Finish("sum", total.term, Conversion("RNE", "RNE", d, d), self.implementation, canonical=False)
 
         def accumulate(build: Build, values: Bundle) -> Bundle:
             summed = total.accumulate(build, values)

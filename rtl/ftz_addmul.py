@@ -75,7 +75,7 @@ class FTZAddMulDatapath(Datapath):
         codes = kept(values, "c")
         for k in range(self.operation.P):
             name = f"prod_{k}"
-            finish = Finish(name, shape, RNE_FP32, canonical=False, flush=True)
+            finish = Finish(name, shape, RNE_FP32, self.implementation, canonical=False, flush=True)
             total = kept(values, f"prod_{k}", f"special_{k}") | {f"{name}_total": values[f"{name}_sig"]}
             codes[f"value_{k}"] = finish.code(build, finish.normalise(build, total), special=f"special_{k}")
         return codes
@@ -90,7 +90,7 @@ class FlushingAdder:
     Args:
         name: prefix of its values and parts.
         x, y: names of the values that hold the codes.
-        implementation: encoding of the sum.
+        implementation: how it is built.
     """
 
     def __init__(self, name: str, x: str, y: str, implementation: Implementation) -> None:
@@ -100,8 +100,8 @@ class FlushingAdder:
             Addend(name=f"{name}_{side}", shape=part.shape, F=FP32.man_bits + 3, truncation="sticky")
             for side, part in self._term.items()
         ]
-        self._sum = AlignedSum(name, addends, implementation.encoding)
-        self._finish = Finish(name, self._sum.term, RNE_FP32, canonical=False, flush=True)
+        self._sum = AlignedSum(name, addends, implementation, normalised=True)
+        self._finish = Finish(name, self._sum.term, RNE_FP32, implementation, canonical=False, flush=True)
 
     def align(self, build: Build, values: Bundle) -> Bundle:
         """Both operands decoded and aligned, and their special."""
