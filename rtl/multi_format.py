@@ -5,7 +5,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth import Mux, Signal, Value
+from amaranth import Const, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
 from golden import Implementation, Operation
@@ -96,9 +96,9 @@ class MultiFormatDatapath(TruncatedDatapath):
         return combine_specials(build, terms, specials)
 
     def _selected(self, build: Build, number: Value) -> Signal:
-        """One bit an operation."""
+        """One bit an operation, none for a number that is no index."""
         selected = Signal(len(self.operations))
-        build.m.d.comb += [selected[k].eq(number == k) for k in range(len(self.operations))]
+        build.m.d.comb += selected.eq(Const(1, 1) << number)
         return selected
 
     def _element(self, build: Build, side: str, codes: Value, number: int, slot: int, lane: int) -> dict[str, Value] | None:
