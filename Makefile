@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim test lint format types peer bench campaign clean tools
+.PHONY: help cosim coverage test lint format types peer bench campaign clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -13,6 +13,9 @@ help:  ## This list
 
 cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
+
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
+	$(BIN)/mmau cosim --coverage --vectors 35000
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer"

@@ -72,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
     add_unit_options(cosim_command)
     cosim_command.add_argument("--all", action="store_true", help="every datapath of the catalogue")
+    cosim_command.add_argument("--coverage", action="store_true", help="every parameter set and every way to build a unit")
     cosim_command.add_argument("--vectors", type=int, default=20000, metavar="N", help="vectors of each unit (20000)")
     cosim_command.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
@@ -221,16 +222,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         print(line, file=sys.stderr, flush=True)
 
     unit = chosen_unit(arguments)
-    if arguments.all and unit is not None:
-        raise ValueError("give either --all or one unit, not both")
+    if arguments.all + arguments.coverage + (unit is not None) > 1:
+        raise ValueError("give one of --all, --coverage and a unit, not several")
     if unit is None and (arguments.waves or arguments.dut):
         raise ValueError("--waves and --dut go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
     try:
         if unit is None:
-            units = cosim.catalogue_units() if arguments.all else cosim.main_job()
-            reports = cosim.run_many(units, jobs=os.cpu_count() or 1, progress=progress, **common)
+            reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(unit, arguments.sim) if arguments.waves else None
             reports = [cosim.run(unit, design=chosen_design(arguments), waves=waves, progress=progress, **common)]
@@ -244,6 +244,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         if waves is not None:
             print(f"waveform: {waves}")
     return OK if passed else DIFFERED
+
+
+def chosen_job(arguments: argparse.Namespace) -> list[golden.Unit]:
+    """The units that the options name where they do not name one."""
+    import cosim
+
+    if arguments.all:
+        return cosim.catalogue_units()
+    return cosim.coverage_units() if arguments.coverage else cosim.main_job()
 
 
 def chosen_design(arguments: argparse.Namespace) -> Any:

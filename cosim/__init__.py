@@ -9,6 +9,7 @@
 the generated one with `Design`.
 """
 
+from cosim.coverage import coverage_units
 from cosim.design import Design, load_ports
 from cosim.main_job import catalogue_units, main_job
 from cosim.report import Report, summary, table
@@ -22,6 +23,7 @@ __all__ = [
     "Report",
     "SimulationError",
     "catalogue_units",
+    "coverage_units",
     "load_ports",
     "main_job",
     "run",
