@@ -66,6 +66,9 @@ def parser() -> argparse.ArgumentParser:
 
     rtl_command = commands.add_parser("rtl", help="Verilog of a unit")
     add_unit_options(rtl_command)
+    rtl_command.add_argument(
+        "--also", type=Path, action="append", metavar="UNIT.toml", help="a T-FDPA unit on the same datapath; may be repeated"
+    )
     rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
     rtl_command.set_defaults(run=run_rtl)
 
@@ -192,25 +195,28 @@ def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.ND
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    from rtl import YosysError, verilog
-    from rtl.verilog import port_layout
+    from rtl import YosysError, multi_format_verilog, verilog
+    from rtl.verilog import multi_format_port_layout, port_layout
 
     unit = chosen_unit(arguments)
     if unit is None:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
+    units = [unit, *(golden.load_unit(path) for path in arguments.also or [])]
     top = re.sub(r"\W", "_", arguments.output.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
     try:
-        text = verilog(unit, top)
+        text = multi_format_verilog(units, top) if arguments.also else verilog(unit, top)
     except YosysError as error:
         raise ValueError(error) from error
     write_atomically(arguments.output, text.encode())
+    names = ", ".join(each.name for each in units)
     if arguments.json:
         latency = unit.implementation.stages
-        print(json.dumps({"unit": unit.name, "output": str(arguments.output), "top": top, "latency": latency}))
+        print(json.dumps({"unit": names, "output": str(arguments.output), "top": top, "latency": latency}))
         return OK
-    print(f"{unit.name}: module {top} in {arguments.output}")
-    print("\n".join(f"  {port}" for port in port_layout(unit)))
+    print(f"{names}: module {top} in {arguments.output}")
+    ports = multi_format_port_layout(units) if arguments.also else port_layout(unit)
+    print("\n".join(f"  {port}" for port in ports))
     return OK
 
 

@@ -113,27 +113,28 @@ class MultiFormatDatapath(TruncatedDatapath):
         return {member: getattr(part.x, member) for member in part.x.signature.members}
 
 
-def check_operations(operations: Sequence[TFDPA]) -> tuple[TFDPA, ...]:
+def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
     """The operations, if they can share a datapath.
 
     Raises:
         ValueError: as `MultiFormatDatapath`.
     """
-    if not operations or any(type(operation) is not TFDPA for operation in operations):
+    fused = tuple(operation for operation in operations if isinstance(operation, TFDPA))
+    if not fused or len(fused) < len(operations):
         raise ValueError(f"a multi-format datapath takes T-FDPA operations, got {listed(o.name for o in operations)}")
     for key in ("c", "F", "rho", "e_zero", "truncation"):
-        found = list(dict.fromkeys(str(getattr(operation, key)) for operation in operations))
+        found = list(dict.fromkeys(str(getattr(operation, key)) for operation in fused))
         if len(found) > 1:
             raise ValueError(f"{key} must be the same in all operations of a multi-format datapath, got {listed(found)}")
-    widths = [_width(operation) for operation in operations]
+    widths = [_width(operation) for operation in fused]
     slot_bits = max(widths)
-    half = -(-max(_sig_bits(operation) for operation in operations) // 2)
-    bits = [operation.L * width for operation, width in zip(operations, widths, strict=True)]
+    half = -(-max(_sig_bits(operation) for operation in fused) // 2)
+    bits = [operation.L * width for operation, width in zip(fused, widths, strict=True)]
     if len(set(bits)) > 1:
         raise ValueError(f"L times the width of a must be the same in all operations, got {listed(map(str, bits))} bits")
     if bits[0] % slot_bits:
         raise ValueError(f"L must fill slots of {slot_bits} bits, got {bits[0]} bits")
-    for operation, width in zip(operations, widths, strict=True):
+    for operation, width in zip(fused, widths, strict=True):
         count = slot_bits // width
         if slot_bits % width or count not in LANES:
             raise ValueError(f"a slot of {slot_bits} bits must hold 1, 2 or 4 elements, got {operation.a} of {width} bits")
@@ -141,7 +142,7 @@ def check_operations(operations: Sequence[TFDPA]) -> tuple[TFDPA, ...]:
             raise ValueError(
                 f"a packed significand must fit half of the widest, {half} bits; {operation.a} has {_sig_bits(operation)}"
             )
-    return tuple(operations)
+    return fused
 
 
 def _width(operation: TFDPA) -> int:
