@@ -122,9 +122,9 @@ class Encode(Part):
         uncarried, carried = Signal(exp_bits), Signal(exp_bits)
         stored_exp, field = Signal(exp_bits), Signal(exp_bits + fmt.man_bits + 1)
         mantissa, hidden, carry = self.sig[: fmt.man_bits], self.sig[-2], self.sig[-1]
-        # Without a hidden bit before rounding, e_norm may be anything; a subnormal that rounds up to a normal one gets 1.
+        # A subnormal's e_norm is e_min, so one that rounds up to a normal number gets 1.
         m.d.comb += [
-            uncarried.eq(Mux(self.hidden, self.e_norm + fmt.bias, 1)),
+            uncarried.eq(self.e_norm + fmt.bias),
             carried.eq(self.e_norm + (fmt.bias + 1)),
             stored_exp.eq(Mux(carry, carried, Mux(hidden, uncarried, 0))),
             field.eq(Cat(mantissa, stored_exp)),
