@@ -1,4 +1,4 @@
-"""The command line: `mmau list`, `eval`, `rtl`, `cosim`.
+"""The command line: `mmau list`, `eval`, `rtl`, `cosim`, `conform`.
 
 Exit status: 0, all agreed; 1, something differed; 2, the request was wrong or a tool is missing.
 """
@@ -64,12 +64,13 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
     evaluate.set_defaults(run=run_eval)
 
-    rtl_command = commands.add_parser("rtl", help="Verilog of a unit")
+    rtl_command = commands.add_parser("rtl", help="Verilog of a unit, and what it costs")
     add_unit_options(rtl_command)
     rtl_command.add_argument(
         "--also", type=Path, action="append", metavar="UNIT.toml", help="a T-FDPA unit on the same datapath; may be repeated"
     )
-    rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
+    rtl_command.add_argument("-o", "--output", type=Path, metavar="UNIT.v")
+    rtl_command.add_argument("--report", action="store_true", help="cells, transistors, depth, by component")
     rtl_command.set_defaults(run=run_rtl)
 
     cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
@@ -88,7 +89,19 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
     cosim_command.set_defaults(run=run_cosim)
 
-    for command in (listing, evaluate, rtl_command, cosim_command):
+    conform = commands.add_parser("conform", help="hold the model against this machine's GPU; run again to resume")
+    conform.add_argument("--arch", help="the architecture that the GPU must have")
+    conform.add_argument("--instr", default="*", metavar="PATTERN", help="instructions, as a shell pattern (all)")
+    conform.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="results of each to compare (1000000)")
+    conform.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    conform.add_argument("--record", type=Path, metavar="DIR", help="also write a recording of each into this folder")
+    conform.add_argument("--seconds", type=float, metavar="S", help="stop after so long; what is done is kept")
+    conform.add_argument(
+        "--report", type=Path, default=Path("conform.json"), metavar="FILE", help="report and state (conform.json)"
+    )
+    conform.set_defaults(run=run_conform)
+
+    for command in (listing, evaluate, rtl_command, cosim_command, conform):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top
 
@@ -116,7 +129,10 @@ def chosen_unit(arguments: argparse.Namespace) -> golden.Unit | None:
     if None in by_name:
         raise ValueError("--arch and --instr go together")
     instruction = golden.instruction(arguments.arch, arguments.instr)
-    return golden.Unit(name=f"{instruction.arch} {instruction.name}", operation=instruction.operation)
+    name = f"{instruction.arch} {instruction.name}"
+    if instruction.fp16_order is not None:  # no FP8 datapath stands behind it
+        name = f"fp16 step of {name}"
+    return golden.Unit(name=name, operation=instruction.operation)
 
 
 def run_list(arguments: argparse.Namespace) -> int:
@@ -126,7 +142,7 @@ def run_list(arguments: argparse.Namespace) -> int:
         print(json.dumps({"instructions": [entry_as_dict(entry) for entry in entries]}))
         return OK
     rows = [("arch", "instruction", "operation", "parameters", "evidence")]
-    rows += [(e.arch, e.name, e.operation.name, parameter_text(e.operation), e.evidence) for e in entries]
+    rows += [(e.arch, e.name, e.operation.name, parameter_text(e), e.evidence) for e in entries]
     print(table(rows))
     return OK
 
@@ -147,14 +163,17 @@ def entry_as_dict(entry: golden.Instruction) -> dict[str, Any]:
         "block_size": entry.block_size,
         "operation": entry.operation.name,
         "parameters": entry.operation.parameters(),
+        "fp16_order": entry.fp16_order,
         "evidence": entry.evidence,
         "note": entry.note,
     }
 
 
-def parameter_text(operation: golden.Operation) -> str:
+def parameter_text(entry: golden.Instruction) -> str:
     """The parameters that the name of an instruction does not show: `L=16 F=25 rho=RZ-FP32 …`."""
-    shown = {key: value for key, value in operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    shown = {key: value for key, value in entry.operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    if entry.fp16_order is not None:
+        shown["fp16_order"] = entry.fp16_order
     return " ".join(f"{key}={value}" for key, value in shown.items())
 
 
@@ -195,29 +214,65 @@ def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.ND
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    from rtl import YosysError, multi_format_verilog, verilog
+    from rtl import MissingTool, YosysError, cost
     from rtl.verilog import multi_format_port_layout, port_layout
 
     unit = chosen_unit(arguments)
     if unit is None:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
+    if arguments.output is None and not arguments.report:
+        raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
+    if arguments.also and arguments.report:
+        raise ValueError("--report goes with one unit, without --also")
     units = [unit, *(golden.load_unit(path) for path in arguments.also or [])]
-    top = re.sub(r"\W", "_", arguments.output.stem)
-    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
     try:
-        text = multi_format_verilog(units, top) if arguments.also else verilog(unit, top)
-    except YosysError as error:
+        report = cost(unit) if arguments.report else None
+        top = None if arguments.output is None else write_verilog(units, arguments.output)
+    except (YosysError, MissingTool) as error:
         raise ValueError(error) from error
-    write_atomically(arguments.output, text.encode())
     names = ", ".join(each.name for each in units)
     if arguments.json:
-        latency = unit.implementation.stages
-        print(json.dumps({"unit": names, "output": str(arguments.output), "top": top, "latency": latency}))
+        found: dict[str, Any] = {"unit": names, "latency": unit.implementation.stages}
+        found |= {} if top is None else {"output": str(arguments.output), "top": top}
+        found |= {} if report is None else {"report": report.as_dict()}
+        print(json.dumps(found))
         return OK
-    print(f"{names}: module {top} in {arguments.output}")
-    ports = multi_format_port_layout(units) if arguments.also else port_layout(unit)
-    print("\n".join(f"  {port}" for port in ports))
+    if top is not None:
+        print(f"{names}: module {top} in {arguments.output}")
+        ports = multi_format_port_layout(units) if arguments.also else port_layout(unit)
+        print("\n".join(f"  {port}" for port in ports))
+    if report is not None:
+        print(cost_text(unit, report))
     return OK
+
+
+def write_verilog(units: Sequence[golden.Unit], path: Path) -> str:
+    """Write the Verilog of a unit, or of several on one datapath; the top module, whose name is returned, is named after the
+    file."""
+    from rtl import multi_format_verilog, verilog
+
+    top = re.sub(r"\W", "_", path.stem)
+    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
+    text = verilog(units[0], top) if len(units) == 1 else multi_format_verilog(units, top)
+    write_atomically(path, text.encode())
+    return top
+
+
+def cost_text(unit: golden.Unit, report: Any) -> str:
+    """A unit's `rtl.CostReport`: its components in a table, then the whole."""
+    whole = report.whole
+    rows = [("component", "count", "cells each", "transistors each", "depth")]
+    for part in report.parts:
+        each = part.cost
+        rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
+    lines = [
+        f"{unit.name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
+        f"logic depth {whole.depth}, latency {report.latency} cycles",
+        "area in osu018 cells: "
+        + ("not measured (no qflow-tech-osu018)" if report.area is None else f"{report.area:.0f} µm²"),
+        "components, each synthesised by itself (the whole shares gates across them):",
+    ]
+    return "\n".join([*lines, table(rows)])
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -230,8 +285,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     unit = chosen_unit(arguments)
     if arguments.all + arguments.coverage + (unit is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
-    if unit is None and (arguments.waves or arguments.dut):
-        raise ValueError("--waves and --dut go with one unit: --unit UNIT.toml, or --arch and --instr")
+    if unit is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
+        raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
     try:
@@ -257,7 +312,7 @@ def chosen_job(arguments: argparse.Namespace) -> list[golden.Unit]:
     import cosim
 
     if arguments.all:
-        return cosim.catalogue_units()
+        return golden.catalogue_units()
     return cosim.coverage_units() if arguments.coverage else cosim.main_job()
 
 
@@ -278,6 +333,24 @@ def chosen_design(arguments: argparse.Namespace) -> Any:
 def wave_file(unit: golden.Unit, simulator: str) -> Path:
     """Where `--waves` leaves the waveform of a unit."""
     return Path(re.sub(r"[^\w.-]+", "_", unit.name) + (".vcd" if simulator == "verilator" else ".fst"))
+
+
+def run_conform(arguments: argparse.Namespace) -> int:
+    """`mmau conform`."""
+    from hwtests import conform
+
+    if arguments.vectors < 1 or arguments.seed < 0:
+        raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.record is not None and not arguments.record.is_dir():
+        raise ValueError(f"--record must name a folder, and {arguments.record} is none")
+    job = conform.Job(
+        arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
+        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds,
+        record=None if arguments.record is None else str(arguments.record),
+    )  # fmt: skip
+    report = conform.run_campaign(job, arguments.report, lambda line: print(line, file=sys.stderr, flush=True))
+    print(json.dumps(report.to_json()) if arguments.json else conform.summary(report))
+    return OK if report.agreed() else DIFFERED
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The design under test: its sources, its top module, and what it calls the ports of a unit."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import rtl
 from golden import Unit
 from golden.checks import unknown
+from golden.files import read_toml
 
 HANDSHAKE_WIDTHS = {"clk": 1, "rst": 1, "in_valid": 1, "in_ready": 1, "out_valid": 1, "out_ready": 1}
 """Ports of a unit with pipeline stages, beside its operands and result: width (bits)."""
@@ -70,10 +70,7 @@ def load_ports(path: str | Path) -> dict[str, str]:
     Raises:
         ValueError: not TOML, or not such a table. OSError: the file cannot be read.
     """
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a TOML file: {error}") from error
+    table = read_toml(path)
     ports = table.get("ports")
     if set(table) != {"ports"} or not isinstance(ports, dict):
         raise ValueError(f"{path}: must hold one table [ports] and nothing else, got {sorted(table)}")

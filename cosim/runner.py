@@ -23,6 +23,7 @@ SIMULATORS = ("verilator", "icarus")
 VERILATOR_ARGUMENTS = (
     "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert",  # speed; nothing here asserts
     "-Wno-fatal",  # lint is not this program's business
+    "--no-timing",  # a design's delays count as zero
     "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
     "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
 )  # fmt: skip

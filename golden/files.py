@@ -1,8 +1,11 @@
-"""Files: arrays in and out of .npz without pickle, and writing that leaves either the whole file or none."""
+"""Files: TOML in, arrays in and out of .npz without pickle, and writing that leaves either the whole file or none."""
 
+import errno
 import io
+import lzma
 import os
 import tempfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -27,7 +30,12 @@ def write_atomically(path: str | Path, content: bytes) -> None:
         OSError: the folder is missing or not writable.
     """
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, not a file to write", str(target))
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written: {error.strerror}", str(target)) from error
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(content)
@@ -58,13 +66,14 @@ def read_npz(path: str | Path, required: Sequence[str], optional: Sequence[str] 
     arrays = {}
     try:
         with zipfile.ZipFile(path) as archive:
-            names = {info.filename.removesuffix(".npy") for info in archive.infolist()}
+            stored = [info.filename for info in archive.infolist()]
+            names = {name.removesuffix(".npy") for name in stored if name.endswith(".npy")}
             missing = [name for name in required if name not in names]
             if missing:
                 raise ValueError(f"{path} must hold the arrays {listed(required)}; {listed(missing)} not found")
             for name in (*required, *(name for name in optional if name in names)):
                 arrays[name] = _read_member(archive, name)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError) as error:
         raise ValueError(f"{path} is not a readable .npz file: {error}") from error
     return arrays
 
@@ -85,15 +94,38 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
     return flat.reshape(shape, order="F" if fortran else "C")
 
 
+def _header_text(stream: Any, length_bytes: int) -> io.BytesIO:
+    """The header. NumPy writes ml_dtypes' e5m2 as the float `f1`, which it does not read: raw bytes then."""
+    prefix = stream.read(length_bytes)
+    length = int.from_bytes(prefix, "little")
+    if length > _MAX_HEADER:
+        raise ValueError(f"its header must be at most {_MAX_HEADER} bytes, it says {length}")
+    text = stream.read(length).replace(b"'<f1'", b"'|V1'").replace(b"'|f1'", b"'|V1'")
+    return io.BytesIO(prefix + text)
+
+
 def _read_header(stream: Any, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
     try:
         version = np.lib.format.read_magic(stream)
         if version not in readers:
             raise ValueError(f".npy format version {version} is not read")
-        shape, fortran, dtype = readers[version](stream, max_header_size=_MAX_HEADER)
+        header = _header_text(stream, 2 if version == (1, 0) else 4)
+        shape, fortran, dtype = readers[version](header, max_header_size=_MAX_HEADER)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(f"array {name} is damaged: {error}") from error
     if any(not isinstance(axis, int) or axis < 0 for axis in shape):
         raise ValueError(f"array {name} is damaged: its shape is {shape}")
     return shape, fortran, dtype
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """A TOML file's table.
+
+    Raises:
+        ValueError: not a TOML file. OSError: the file cannot be read.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not a TOML file: {error}") from error

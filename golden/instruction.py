@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from golden.chain import Chain, ConvertedChain
+from golden.chain import Chain, ConvertedChain, Order
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
@@ -53,6 +53,11 @@ class Instruction:
     def d(self) -> Format:
         """Format of the result."""
         return self.operation.d
+
+    @property
+    def fp16_order(self) -> Order | None:
+        """Where FP8 runs as fp16 work, the order in which the steps take the products; else None (golden.chain)."""
+        return self.chain.order if isinstance(self.chain, ConvertedChain) else None
 
     @property
     def scale(self) -> Format | None:

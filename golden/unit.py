@@ -1,6 +1,5 @@
 """A unit: an operation under a name, with `.dot`; and how units are written down as TOML."""
 
-import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from golden.arrays import check_shape, from_bits, to_bits
 from golden.chain import Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.engines import Batch, run
+from golden.files import read_toml
 from golden.formats import Format
 from golden.operations import OPERATIONS, Operation
 
@@ -22,7 +22,7 @@ MAX_STAGES = 8
 
 WAYS: dict[str, tuple[str, ...]] = {
     "max_exp": ("tree", "pairwise"),
-    "reduction": ("adder-tree", "carry-save"),
+    "reduction": ("carry-save", "adder-tree"),
     "leading_zeros": ("count", "anticipate"),
     "result_exp": ("serial", "parallel"),
 }
@@ -41,8 +41,8 @@ class Implementation:
         max_exp: how the largest exponent is found. `tree`: n − 1 compare-and-select cells in ⌈log2 n⌉ levels, then one
             subtractor a term for its shift. `pairwise`: all n·(n − 1) differences at once, and one row of them selected,
             which holds every term's shift: one subtractor and one selection deep, but of an area that grows with n².
-        reduction: how many aligned terms become one. `adder-tree`: ⌈log2 n⌉ levels of carry-propagate adders, the cheapest.
-            `carry-save`: 3:2 compressors, one full adder deep a level, and one carry-propagate adder at the end.
+        reduction: how many aligned terms become two, which one last adder sums. `carry-save`: layers of full adders, without
+            carries. `adder-tree`: levels of carry-propagate adders.
         leading_zeros: how far a total moves left. `count`: counted in the total, after the adder. `anticipate`: found beside
             the last adder from its two operands, at most two too few, which a last shift by 0, 1 or 2 corrects; costs about
             ten gates a bit and that shift, and takes the count off the critical path.
@@ -54,7 +54,7 @@ class Implementation:
     encoding: str = "sign-magnitude"
     stages: int = 0
     max_exp: str = "tree"
-    reduction: str = "adder-tree"
+    reduction: str = "carry-save"
     leading_zeros: str = "count"
     result_exp: str = "serial"
 
@@ -72,6 +72,9 @@ class Unit:
     name: str
     operation: Operation
     implementation: Implementation = field(default_factory=Implementation)
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
 
     def dot(
         self,
@@ -156,10 +159,7 @@ def load_unit(path: str | Path) -> Unit:
         ValueError: not TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
         OSError: the file cannot be read.
     """
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not a TOML file: {error}") from error
+    table = read_toml(path)
     try:
         return unit_from_table(table)
     except (TypeError, ValueError) as error:
@@ -173,9 +173,8 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
         ValueError, TypeError: as `load_unit`, without the path.
     """
     keys = dict(table)
-    name = keys.pop("name", None)
-    if not isinstance(name, str) or not name:
-        raise ValueError(f"key name must be a non-empty string, got {name!r}")
+    name: Any = keys.pop("name", None)
+    _check_name(name)
     implementation = keys.pop("implementation", {})
     if not isinstance(implementation, dict):
         raise ValueError(f"implementation must be a table, got {implementation!r}")
@@ -184,6 +183,11 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
         if key not in allowed:
             raise ValueError(f"[implementation] {unknown('key', key, sorted(allowed))}")
     return Unit(name=name, operation=operation_from_table(keys), implementation=Implementation(**implementation))
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise ValueError(f"key name must be a non-empty string of printable characters, got {name!r}")
 
 
 def operation_from_table(table: dict[str, Any]) -> Operation:
@@ -221,4 +225,4 @@ def _toml_value(value: str | int) -> str:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(f"\\u{ord(ch):04x}" if ord(ch) < 32 or ord(ch) == 127 else ch for ch in escaped) + '"'
+    return f'"{escaped}"'

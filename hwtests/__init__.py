@@ -1,4 +1,5 @@
-"""Checks of the golden model against GPUs: this room is where kernels, conformance runs and recordings live.
+"""Checks of the golden models against GPUs: kernels for every instruction, recordings, conformance, microbenchmarks.
 
-It is empty in this version; nothing in the project claims a measurement of its own on silicon.
+Everything here compiles, disassembles and is tested without a GPU; what a GPU computed enters the project only as a
+recording (`hwtests/recordings`). Needs Python, NumPy and ml_dtypes alone; CuPy to run on a device.
 """

@@ -9,9 +9,11 @@ from rtl.max_exp import gap_range
 from rtl.parts import Part
 from rtl.shapes import ExpRange, TermShape, TermSignature
 
-Truncation = Literal["RZ", "RD", "sticky"]
+Truncation = Literal["RZ", "RD", "sticky", "unmoved"]
 """How a term is cut: toward zero; toward minus infinity; or toward zero with the last kept bit set where a one was lost,
-which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's."""
+which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's. An unmoved term is
+not cut: it counts as if its exponent were e_max, which is right where it is smaller only when no more than its being there
+matters."""
 
 
 class Align(Part):
@@ -49,10 +51,13 @@ class Align(Part):
         above = Const(0, max(0, self.F - self.shape.frac))  # fraction bits that the significand does not have
         below = max(0, self.shape.frac - self.F)  # fraction bits that it has too many of
         placed = Cat(above, term.sig)
+        m.d.comb += self.sign.eq(term.sign)
+        if self.truncation == "unmoved":
+            m.d.comb += self.aligned.eq(placed[below:])
+            return m
         gap = self.gap if self.gap_given else Signal(gap_range(self.shape.exps, self.e_maxes))
         if not self.gap_given:
             m.d.comb += gap.eq(self.e_max - term.exp)
-        m.d.comb += self.sign.eq(term.sign)
         if self.truncation == "RZ":
             m.d.comb += self.aligned.eq(shift_right(m, placed[below:], gap))
             return m

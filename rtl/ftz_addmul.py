@@ -1,16 +1,13 @@
 """FTZ-AddMul: products and sums that are rounded to fp32 and flushed one by one (golden: operations/ftz_addmul.py)."""
 
 from golden import Implementation
-from golden.conversion import conversion
 from golden.operations import FTZAddMul
 from rtl.datapath import Build, Datapath, Step
 from rtl.finish import Finish
 from rtl.multiply import Multiply, product_shape
 from rtl.pipeline import Bundle, kept
-from rtl.rounded_adder import RoundedAdder
+from rtl.rounded_adder import RNE_FP32, RoundedAdder
 from rtl.vectors import decode_operands, multiply_pairs
-
-RNE_FP32 = conversion("RNE-FP32")
 
 
 class FTZAddMulDatapath(Datapath):

@@ -1,35 +1,32 @@
 """Leading zeros of a total: counted in it, or anticipated from the addends of the last adder."""
 
-from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 
 ANTICIPATION_ERROR = 2
 """An anticipated count is right or too small, by at most so many."""
 
 
 def count_leading_zeros(m: Module, value: Value) -> Value:
-    """Zeros above the leading one, `len(value)` where there is none: halves compared, then merged (a log-depth tree)."""
+    """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree."""
     width = len(value)
     size = 1 << max(0, (width - 1).bit_length())
-    # Padding with ones below makes a zero value count exactly its width.
-    bits = Cat(Const(-1, Shape(size - width)), value) if size > width else value
-    counted = _count(m, bits, "lz")
-    if size > width:
-        return counted
+    bits = Cat(Const(0, size - width), value)
+    found, count = _leading_zeros(m, bits, "lz")
     zeros = Signal(range(width + 1), name="lz_all")
-    m.d.comb += zeros.eq(Mux(value.any(), counted, width))
+    m.d.comb += zeros.eq(Mux(found, count, width))
     return zeros
 
 
-def _count(m: Module, bits: Value, name: str) -> Value:
-    """Leading zeros of a power-of-two number of bits that are not all zero."""
-    size = len(bits)
-    if size == 1:
-        return Const(0, 0)
-    low, high = bits[: size // 2], bits[size // 2 :]
-    empty = Signal(name=f"{name}_empty")
-    half = Signal(size // 2, name=f"{name}_half")
-    m.d.comb += [empty.eq(~high.any()), half.eq(Mux(empty, low, high))]
-    return Cat(_count(m, half, f"{name}{size // 2}"), empty)
+def _leading_zeros(m: Module, bits: Value, name: str) -> tuple[Value, Value]:
+    """Whether a power-of-two number of bits has a one, and the zeros above it."""
+    half = len(bits) // 2
+    if not half:
+        return bits, Const(0, 0)
+    low_found, low = _leading_zeros(m, bits[:half], f"{name}_low")
+    high_found, high = _leading_zeros(m, bits[half:], f"{name}_high")
+    found, count = Signal(name=f"{name}_found"), Signal((len(bits) - 1).bit_length(), name=f"{name}_count")
+    m.d.comb += [found.eq(low_found | high_found), count.eq(Cat(Mux(high_found, high, low), ~high_found))]
+    return found, count
 
 
 def anticipate_leading_zeros(m: Module, x: Value, y: Value, total_bits: int) -> Value:

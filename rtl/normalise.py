@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Cat, Const, Module, Mux, Signal
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
@@ -68,20 +68,26 @@ class Normalise(Part):
 
     def _moved_left(self, m: Module, room: Signal) -> tuple[Signal, Signal]:
         """The total with its leading one at the top, or as near as `room` allows, and how far it was moved."""
-        placed = Cat(Const(0, self.norm_bits - len(self.total)), self.total)
-        zeros, left = Signal(range(len(self.total) + 1)), Signal(range(len(self.total) + 1))
-        moved = Signal(self.norm_bits)
-        m.d.comb += [
-            zeros.eq(self.zeros if self.anticipated else count_leading_zeros(m, self.total)),
-            left.eq(Mux(room < 0, 0, Mux(room < zeros, room, zeros))),
-            moved.eq(placed << left),
-        ]
-        if not self.anticipated:
-            return moved, left
+        left, moved = Signal(range(len(self.total) + 1)), Signal(self.norm_bits)
+        m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
+        if self.anticipated:
+            m.d.comb += left.eq(Mux(room < 0, 0, Mux(room < self.zeros, room, self.zeros)))
+            return self._corrected(m, room, moved, left)
+        m.d.comb += left.eq(count_leading_zeros(m, self.total | self._stop(room)))
+        return moved, left
+
+    def _stop(self, room: Signal) -> Value:
+        """A one where the shift has to end at the latest: `room` places down, or at the top where there is no room."""
+        width = len(self.total)
+        stops = [room == place for place in range(width)]
+        return Cat(reversed([stops[0] | (room < 0), *stops[1:]]))
+
+    def _corrected(self, m: Module, room: Signal, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
+        """What was moved by an anticipated count, moved on by what that lacked."""
         again, corrected = Signal(range(ANTICIPATION_ERROR + 1)), Signal(self.norm_bits)
         moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))
         m.d.comb += [
-            again.eq(Mux(moved[-1] | (room <= zeros), 0, Mux(moved[-2] | (room == zeros + 1), 1, 2))),
+            again.eq(Mux(moved[-1] | (room <= self.zeros), 0, Mux(moved[-2] | (room == self.zeros + 1), 1, 2))),
             corrected.eq(Mux(again[1], moved << 2, Mux(again[0], moved << 1, moved))),
             moved_by.eq(left + again),
         ]

@@ -3,7 +3,7 @@
 from amaranth import Value
 
 from golden import Implementation
-from golden.conversion import Conversion
+from golden.conversion import Conversion, conversion
 from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build
 from rtl.decode import Decode
@@ -12,6 +12,8 @@ from rtl.fma import signed_zero
 from rtl.multiply import Accumulator
 from rtl.pipeline import Bundle, flatten
 from rtl.specials import Specials
+
+RNE_FP32 = conversion("RNE-FP32")
 
 
 class RoundedAdder:

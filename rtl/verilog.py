@@ -51,7 +51,7 @@ def verilog(unit: Unit, top: str = "unit") -> str:
         ValueError: parameters that no datapath can hold, or a bad name.
     """
     _check_name(top)
-    return _text(datapath(unit), top, header(unit, top))
+    return f"{header(unit, top)}\n{modules(datapath(unit), top)}"
 
 
 def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
@@ -73,7 +73,7 @@ def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
     _check_name(top)
     operations = check_operations([unit.operation for unit in units])
     component = MultiFormatDatapath(operations, units[0].implementation)
-    return _text(component, top, multi_format_header(units, top))
+    return f"{multi_format_header(units, top)}\n{modules(component, top)}"
 
 
 def tile_verilog(instruction: Instruction, implementation: Implementation, top: str = "tile") -> str:
@@ -89,22 +89,23 @@ def tile_verilog(instruction: Instruction, implementation: Implementation, top: 
     check_tile(instruction, implementation)
     _check_name(top)
     tile = MMATile(instruction, implementation)
-    return _text(tile, top, tile_header(tile, top))
+    return f"{tile_header(tile, top)}\n{modules(tile, top)}"
 
 
 def _check_name(top: str) -> None:
-    if not re.fullmatch(r"[A-Za-z_]\w*", top):
+    if not re.fullmatch(r"[A-Za-z_]\w*", top, flags=re.ASCII):
         raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
 
 
-def _text(component: Component, top: str, comment: str) -> str:
-    modules = SharedModules(top)
-    designs = [rtlil.convert(component, name=top, platform=modules, emit_src=False)]
-    designs += [rtlil.convert(part, name=name, emit_src=False) for name, part in modules.parts.items()]
+def modules(component: Component, top: str) -> str:
+    """The Verilog of any component, without a header: the top module and one for each kind of part."""
+    shared = SharedModules(top)
+    designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
+    designs += [rtlil.convert(part, name=name, emit_src=False) for name, part in shared.parts.items()]
     text = _run_yosys("\n".join(designs))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
-    return f"{comment}\n{off}\n{text}\n{on}"
+    return f"{off}\n{text}\n{on}"
 
 
 def _run_yosys(design: str) -> str:
@@ -125,6 +126,7 @@ def header(unit: Unit, top: str) -> str:
     lines += _unit_lines(unit)
     lines += ["", "Ports (element k of a vector in bits [k*w, (k+1)*w)):"]
     lines += [f"  {port}" for port in port_layout(unit)]
+    lines += ["", f"One step of {unit.operation.length} products; longer ones are chained: d of one step is c of the next."]
     return _comment(lines, unit.implementation.stages)
 
 

@@ -79,8 +79,9 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
     [
         (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
         (["--arch", "Hopper"], "--arch and --instr go together"),
-        (["--waves"], "--waves and --dut go with one unit"),
-        (["--dut", "x.v", "--top", "x"], "--waves and --dut go with one unit"),
+        (["--waves"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--dut", "x.v", "--top", "x"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--top", "x", "--ports", "absent.toml"], "--waves, --dut, --top and --ports go with one unit"),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32", "--coverage"], "give one of --all, --coverage and"),

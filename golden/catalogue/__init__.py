@@ -14,6 +14,7 @@ from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
 from golden.names import Spelled, expand, spelled
 from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.unit import Unit
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942")
 
@@ -31,6 +32,13 @@ def _aliases() -> dict[str, str]:
         for name in (arch, *_table(arch)["marketing"]):
             spellings[_plain(name)] = arch
     return spellings
+
+
+@cache
+def _recorded(arch: str) -> frozenset[str]:
+    """The instructions of an architecture whose recordings the project keeps; these count over a table's evidence."""
+    recorded = tomllib.loads((files(__package__) / "recorded.toml").read_text(encoding="utf-8"))
+    return frozenset(recorded.get(arch, ()))
 
 
 def _plain(name: str) -> str:
@@ -87,6 +95,14 @@ def instructions(arch: str | None = None) -> list[Instruction]:
     return [entry for a in archs for entry in load(a).values()]
 
 
+def catalogue_units() -> list[Unit]:
+    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
+    units: dict[Operation, Unit] = {}
+    for entry in instructions():
+        units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
+    return list(units.values())
+
+
 def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     parts = spelled(name)
     check_choice("evidence", row["evidence"], EVIDENCE)
@@ -99,7 +115,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
         chain = ConvertedChain(operation, parts.a, parts.b, order)
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
-        evidence=row["evidence"], note=row.get("note", ""),
+        evidence="recorded" if name in _recorded(arch) else row["evidence"], note=row.get("note", ""),
     )  # fmt: skip
 
 

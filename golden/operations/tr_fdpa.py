@@ -81,6 +81,8 @@ class RoundedFDPA(Operation):
         # 5. normalise, cut to F2 fractional bits there, convert
         e_norm = max(abs(total).bit_length() - 1 + e_out - lsb_frac, self.c.e_min)
         kept = cut(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
+        if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
+            return self.d.negative_zero
         return conversion(self.rho).encode(kept, e_norm - self.F2)
 
     def _product_special(self, p: Decoded, q: Decoded) -> Special | None:

@@ -6,10 +6,11 @@ import re
 import zipfile
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
-from golden.files import MAX_ARRAY_BYTES, read_npz, write_atomically, write_npz
+from golden.files import MAX_ARRAY_BYTES, read_npz, read_toml, write_atomically, write_npz
 
 
 def npz(path: Path, **members: bytes) -> Path:
@@ -59,6 +60,49 @@ def test_files_of_numpy_savez_are_read(tmp_path: Path) -> None:
     arrays = read_npz(path, ["a", "b"], ["scale_a"])
     assert sorted(arrays) == ["a", "b"]
     np.testing.assert_array_equal(arrays["a"], np.arange(5))
+
+
+@pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float4_e2m1fn", "bfloat16"])
+def test_arrays_of_ml_dtypes_are_read_as_raw_bytes(name: str, tmp_path: Path) -> None:
+    array = np.arange(1, 9).astype(getattr(ml_dtypes, name))
+    np.savez(tmp_path / "v.npz", a=array)
+    assert read_npz(tmp_path / "v.npz", ["a"])["a"].tobytes() == array.tobytes()
+
+
+def test_member_that_is_no_array_does_not_count(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
+        archive.writestr("a", b"text")
+    with pytest.raises(ValueError, match=r"must hold the arrays a; a not found$"):
+        read_npz(tmp_path / "v.npz", ["a"])
+
+
+def test_damaged_lzma_stream_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w", compression=zipfile.ZIP_LZMA) as archive:
+        archive.writestr("a.npy", npy(np.arange(4000)))
+    data = bytearray(path.read_bytes())
+    data[60:90] = bytes(30)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"is not a readable \.npz file|is damaged"):
+        read_npz(path, ["a"])
+
+
+def test_output_into_no_folder_is_named(tmp_path: Path) -> None:
+    target = tmp_path / "absent" / "d.npz"
+    with pytest.raises(FileNotFoundError) as raised:
+        write_atomically(target, b"")
+    assert raised.value.filename == str(target)
+    with pytest.raises(IsADirectoryError) as raised_for_folder:
+        write_atomically(tmp_path, b"")
+    assert raised_for_folder.value.filename == str(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 20000, "x = " + "9" * 5000, "x"], ids=["deep", "long", "no TOML"])
+def test_hostile_toml_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "u.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: not a TOML file: "):
+        read_toml(path)
 
 
 def test_missing_array_is_named(tmp_path: Path) -> None:

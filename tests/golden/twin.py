@@ -171,7 +171,10 @@ def tr_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: 
     if S == 0:
         return 0
     normal = max(exponent_of(S), -126)
-    return convert(operation, keep(S / two_to(normal), operation.F2, operation.truncation) * two_to(normal))
+    kept = keep(S / two_to(normal), operation.F2, operation.truncation) * two_to(normal)
+    if S < 0 and kept == 0:  # a tiny negative sum keeps its sign (section 3)
+        return infinity_code(operation.d.name, True) - infinity_code(operation.d.name, False)
+    return convert(operation, kept)
 
 
 def largest_exponent(products: list[Number]) -> int:

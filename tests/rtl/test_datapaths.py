@@ -80,6 +80,20 @@ def test_published_parameters(arch: str, name: str) -> None:
     check(Unit(name=name, operation=golden.instruction(arch, name).operation), 200)
 
 
+@pytest.mark.parametrize("operation", [TRFDPA, GTRFDPA])
+def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> None:
+    """The hypothetical symmetric CDNA3 unit: a sum below 2**(−126 − F2) is cut to −0."""
+    keys: dict[str, Any] = {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 24, "F2": 31}
+    symmetric = Unit(name="u", operation=operation(**keys, truncation="RZ"))
+    tiny = 0x0000_0080  # bf16 2**−126, and beside it a zero
+    small = 0x2F80  # 2**−32: the product, −2**−158, is the last bit of T, one below the last of F2
+    row = {"a": tiny | 0x8000, "b": small, "c": 0}
+    component = datapath(symmetric)
+    assert outputs(component, [row], lambda get: get(component.d)) == [0x8000_0000]
+    assert symmetric.operation.step([tiny | 0x8000, 0], [small, 0], 0) == 0x8000_0000
+    check(symmetric, 600)
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("truncation", ["RZ", "RD"])
 @pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])

@@ -31,6 +31,7 @@ def test_header_states_unit_version_ports_and_latency() -> None:
     assert "//   input  b           18  3 x e3m2 (w = 6)" in text
     assert "//   input  rst          1  synchronous, active high" in text
     assert "// Latency: 3 cycles, one result a cycle." in text
+    assert "// One step of 3 products; longer ones are chained: d of one step is c of the next." in text
     assert "// Combinational." in verilog(unit())
 
 

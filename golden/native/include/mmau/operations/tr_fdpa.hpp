@@ -67,6 +67,8 @@ MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Deco
     const int lsb = e_out - lsb_frac;
     const int e_norm = larger(bit_length(magnitude(total)) - 1 + lsb, plan.c.e_min());
     const Int kept = cut(total, e_norm - plan.F2 - lsb, plan.truncation);
+    // RZ took all of a negative sum: it keeps its sign, as any tiny result does.
+    if (is_negative(total) && bit_length(magnitude(kept)) == 0) return plan.d.sign_bit();
     return encode_scaled(plan.rho.rounding_format, plan.rho.mode, kept, e_norm - plan.F2);
 }
 

@@ -1,0 +1,62 @@
+"""Layouts: which element of A, B, C or D each lane of a wavefront holds in which place, for every `v_mfma`.
+
+The one place where they are written down; the kernels index memory by the tables made here, of shape [64 lanes, elements],
+with offsets into the blocks that one instruction computes at once: A as [blocks, m, k], B as [blocks, n, k], C and D as
+[blocks, m, n]. Sources: AMD CDNA3 ISA, section 7.1; the layouts that AMD's matrix instruction calculator prints.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from golden import Instruction
+
+LANES = 64
+
+Table = npt.NDArray[np.int64]
+"""Offsets [64, elements]."""
+
+PER_LANE: dict[str, int] = {"fp32": 1, "fp64": 1, "tf32": 2, "fp16": 4, "bf16": 4, "e4m3fnuz": 8, "e5m2fnuz": 8}
+"""Elements of A (and of B) that a lane holds, neighbours along k."""
+
+OLD_BF16_PER_LANE = 2
+"""The bf16 instructions without `_1k` in their name on gfx908 and gfx90a."""
+
+
+def per_lane(instruction: Instruction) -> int:
+    """Elements of A that a lane holds."""
+    if instruction.a.name == "bf16" and instruction.name.endswith("bf16") and instruction.arch != "gfx942":
+        return OLD_BF16_PER_LANE
+    return PER_LANE[instruction.a.name]
+
+
+def blocks(instruction: Instruction) -> int:
+    """Independent m×n×k products that the instruction computes at once."""
+    return LANES * per_lane(instruction) // (instruction.m * instruction.k)
+
+
+def operand_table(rows: int, k: int, elements: int) -> Table:
+    """A with its m rows, or B with its n columns as rows: lanes run over rows, then blocks, then groups of k."""
+    lane, element = np.arange(LANES)[:, None], np.arange(elements)
+    count = LANES * elements // (rows * k)
+    row, block, group = lane % rows, lane // rows % count, lane // rows // count
+    return (block * rows + row) * k + group * elements + element
+
+
+def result_table(m: int, n: int, count: int, fp64: bool) -> Table:
+    """C and D.
+
+    fp32: a lane holds four neighbouring rows of one column, lanes run over columns and then over groups of four rows.
+    fp64: a lane holds one row in four of one column.
+    """
+    lane = np.arange(LANES)[:, None]
+    element = np.arange(m * n * count // LANES)
+    if fp64:
+        row = 4 * element + lane // 16 if count == 1 else lane // 16 + 0 * element
+        block = 0 * row if count == 1 else lane // n % count + 0 * element
+    elif m == 4:
+        row, block = element + 0 * lane, lane // n + 0 * element
+    else:
+        of_a_block = m * n // LANES
+        block, within = element // of_a_block + 0 * lane, element % of_a_block
+        row = within // 4 * (4 * LANES // n) + lane // n * 4 + within % 4
+    return (block * m + row) * n + lane % n

@@ -1,0 +1,7 @@
+"""Conformance: the golden model against a device, bit for bit, in campaigns that can be interrupted and resumed."""
+
+from hwtests.conform.campaign import Report, run_campaign
+from hwtests.conform.summary import summary
+from hwtests.conform.worker import Job
+
+__all__ = ["Job", "Report", "run_campaign", "summary"]

@@ -1,0 +1,35 @@
+"""What a campaign found, as text."""
+
+import golden
+from hwtests.conform.campaign import Report
+from hwtests.conform.check import Progress
+from hwtests.conform.mismatch import Mismatch, text_of
+
+
+def summary(report: Report) -> str:
+    """Every instruction that did not simply agree, its mismatches by class and the first of them simplified; then totals."""
+    lines: list[str] = []
+    for name, progress in report.instructions.items():
+        lines += _about(report.device["arch"], name, progress)
+    counts = [progress.status for progress in report.instructions.values()]
+    compared = sum(progress.total() for progress in report.instructions.values())
+    differ = sum(progress.wrong() for progress in report.instructions.values())
+    lines.append(
+        f"{counts.count('done')} of {len(counts)} instructions done: {compared:,} results compared, {differ:,} differ; "
+        f"seed {report.seed}, {report.device['device']}"
+    )
+    if not report.complete():
+        lines.append("not complete: the same command goes on from here")
+    return "\n".join(lines)
+
+
+def _about(arch: str, name: str, progress: Progress) -> list[str]:
+    if progress.status not in ("running", "done"):
+        return [f"{name}: {progress.status}: {progress.detail}"]
+    if not progress.wrong():
+        return []
+    classes = ", ".join(f"{wrong:,} of {progress.vectors[cls]:,} in {cls}" for cls, wrong in progress.mismatches.items())
+    lines = [f"{name}: {progress.wrong():,} of {progress.total():,} differ: {classes}"]
+    if progress.first is not None:
+        lines.append(text_of(Mismatch(**progress.first), golden.instruction(arch, name)))
+    return lines

@@ -1,0 +1,116 @@
+"""What a cubin holds: its SASS, by `nvdisasm`, and the tensor-core instructions among it; and what each PTX instruction is
+expected to become."""
+
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+from golden import Instruction
+from golden.chain import ConvertedChain
+from hwtests.nvidia.tcgen05 import kind_of
+
+_INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
+_FLAGS_OFFSET = 48
+"""Of e_flags in a 64-bit ELF header; its low byte and its third byte hold the architecture."""
+
+
+def nvdisasm() -> Path:
+    """The disassembler, of the wheel `nvidia-cuda-nvdisasm` or of an installed toolkit.
+
+    Raises:
+        FileNotFoundError: it is not installed.
+    """
+    spec = find_spec("nvidia")
+    for folder in () if spec is None else spec.submodule_search_locations or ():
+        program = Path(folder) / "cu13/bin/nvdisasm"
+        if program.exists():
+            return program
+    found = shutil.which("nvdisasm")
+    if found is None:
+        raise FileNotFoundError("nvdisasm was not found; install it with: pip install nvidia-cuda-nvdisasm")
+    return Path(found)
+
+
+def sass(cubin: bytes) -> list[tuple[str, str]]:
+    """The SASS of a cubin, an instruction an entry: mnemonic, operands.
+
+    Raises:
+        FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(_readable(cubin))
+        result = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, timeout=120)
+    if result.returncode:
+        raise ValueError(f"nvdisasm does not read the cubin: {result.stderr.strip()}")
+    return [(match[1], match[2]) for match in _INSTRUCTION.finditer(result.stdout)]
+
+
+def _readable(cubin: bytes) -> bytes:
+    """nvdisasm 13 refuses Volta's cubins but reads Turing's, whose instructions are encoded alike: one is relabelled."""
+    (flags,) = struct.unpack_from("<I", cubin, _FLAGS_OFFSET)
+    if flags & 0xFF != 70:
+        return cubin
+    relabelled = bytearray(cubin)
+    struct.pack_into("<I", relabelled, _FLAGS_OFFSET, flags & ~0xFF00FF | 75 << 16 | 75)
+    return bytes(relabelled)
+
+
+def matrix_instructions(cubin: bytes) -> Counter[str]:
+    """Mnemonics of the tensor-core instructions of a cubin, and how often each occurs."""
+    return Counter(mnemonic for mnemonic, _ in sass(cubin) if "MMA" in mnemonic)
+
+
+_TYPE_WORDS = {"fp16": "", "bf16": ".BF16", "tf32": ".TF32"}
+_RESULT_WORDS = {"fp32": "F32", "fp16": "F16"}
+
+
+def expected(instruction: Instruction) -> dict[str, int]:
+    """The tensor-core instructions that the PTX instruction must become: mnemonic to count.
+
+    FP8 `mma.sync` on sm_90 and sm_100 is expected to become two HMMA: those parts have no FP8 datapath behind it.
+    """
+    family = instruction.name.split(".")[0]
+    return {"mma": _expected_mma, "wgmma": _expected_wgmma, "tcgen05": _expected_tcgen05}[family](instruction)
+
+
+def _expected_mma(i: Instruction) -> dict[str, int]:
+    shape = f"{i.m}{i.n}{i.k}"
+    if i.a.name == "fp64":
+        return {f"DMMA.{shape}" if i.arch in ("sm_80", "sm_89") else f"DMMA.{i.m}x{i.n}x{i.k}": 1}
+    d = _RESULT_WORDS[i.d.name]
+    if shape == "884":
+        steps = 4 if d == "F32" else 2
+        return {f"HMMA.884.{d}.{_RESULT_WORDS[i.c.name]}.STEP{step}": 1 for step in range(steps)}
+    if isinstance(i.chain, ConvertedChain):
+        return {f"HMMA.16816.{d}": 2}
+    if i.a.name in _TYPE_WORDS:
+        return {f"HMMA.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}
+    types = f"{d}.{i.a.name.upper()}.{i.b.name.upper()}"
+    if i.scale is None:
+        return {f"QMMA.{shape}.{types}": 1}
+    scale = "E8" if i.scale.name == "ue8m0" else "UE4M3"
+    scales = ".4X" if i.k // (i.block_size or i.k) == 4 else ""
+    return {f"{'OMMA' if i.k == 64 else 'QMMA'}.SF.{shape}.{types}.{scale}{scales}": 1}
+
+
+def _expected_wgmma(i: Instruction) -> dict[str, int]:
+    shape, d = f"{i.m}x{i.n}x{i.k}", _RESULT_WORDS[i.d.name]
+    if i.a.name in _TYPE_WORDS:
+        return {f"HGMMA.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}
+    return {f"QGMMA.{shape}.{d}.{i.a.name.upper()}.{i.b.name.upper()}": 1}
+
+
+def _expected_tcgen05(i: Instruction) -> dict[str, int]:
+    """Types and N are in the instruction descriptor, not in the mnemonic."""
+    kind = kind_of(i)
+    if kind in ("tf32", "f16"):
+        return {"UTCHMMA": 1}
+    if kind in ("f8f6f4", "mxf8f6f4"):
+        return {"UTCQMMA": 1}
+    return {"UTCOMMA" + (".4X" if i.block_size == 16 else ""): 1}

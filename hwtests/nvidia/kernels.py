@@ -1,0 +1,51 @@
+"""The kernel of any NVIDIA instruction of the catalogue."""
+
+from collections.abc import Callable
+
+import golden
+from golden import Instruction
+from hwtests.nvidia.kernel import Kernel
+from hwtests.nvidia.mma import mma_kernel
+from hwtests.nvidia.tcgen05 import tcgen05_kernel
+from hwtests.nvidia.wgmma import wgmma_kernel
+
+FAMILIES: dict[str, Callable[[Instruction], Kernel]] = {
+    "mma": mma_kernel,
+    "wgmma": wgmma_kernel,
+    "tcgen05": tcgen05_kernel,
+}
+"""First word of an instruction's name to its template."""
+
+
+def is_nvidia(instruction: Instruction) -> bool:
+    """Whether the instruction is one of NVIDIA's."""
+    return instruction.arch.startswith("sm_")
+
+
+def kernel_of(instruction: Instruction) -> Kernel:
+    """The kernel that runs an instruction on whole tiles.
+
+    Raises:
+        ValueError: an instruction of another vendor.
+    """
+    if not is_nvidia(instruction):
+        raise ValueError(f"{instruction.name} is no NVIDIA instruction: it runs on {instruction.arch}")
+    return FAMILIES[instruction.name.split(".")[0]](instruction)
+
+
+def instructions() -> list[Instruction]:
+    """Every NVIDIA instruction of the catalogue."""
+    return [entry for entry in golden.instructions() if is_nvidia(entry)]
+
+
+def with_distinct_sources() -> list[tuple[Instruction, Kernel]]:
+    """One instruction for every distinct source and target, with its kernel; `wgmma` with A from registers too, for the
+    smallest and the largest N (N does not change A's fragment)."""
+    found: dict[tuple[str, str], tuple[Instruction, Kernel]] = {}
+    for entry in instructions():
+        kernels = [kernel_of(entry)]
+        if entry.name.startswith("wgmma.") and entry.n in (8, 256):
+            kernels.append(wgmma_kernel(entry, a_in_registers=True))
+        for kernel in kernels:
+            found.setdefault((kernel.target, kernel.source), (entry, kernel))
+    return list(found.values())

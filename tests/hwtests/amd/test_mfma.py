@@ -1,0 +1,110 @@
+"""MFMA kernels: the layouts as permutations and against AMD's formulas, and the instruction in the assembly."""
+
+import numpy as np
+import pytest
+
+import golden
+from hwtests.amd.compiler import CompileError, assembly, matrix_instructions
+from hwtests.amd.layouts import blocks, operand_table, per_lane, result_table
+from hwtests.amd.mfma import mfma_kernel
+from tests.hwtests.compilers import needs_amd_compiler
+
+INSTRUCTIONS = [entry for entry in golden.instructions() if entry.arch.startswith("gfx")]
+each_instruction = pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
+
+BLOCKS = {
+    (32, 1): 2, (32, 2): 1, (16, 1): 4, (16, 4): 1, (4, 1): 16,
+}  # fmt: skip
+"""Blocks of the fp32 instructions by (m, k) (CDNA3 ISA, table of MFMA instructions)."""
+
+
+def register_and_lane(i: golden.Instruction, row: int, column: int, block: int) -> tuple[int, int]:
+    """Where D[row, column] of a block lies: the formulas of AMD's matrix instruction calculator."""
+    if i.d.name == "fp64":
+        return (row // 4, 16 * (row % 4) + column) if i.m == 16 else (0, 16 * (row % 4) + 4 * block + column)
+    if i.m == 4:
+        return row, 4 * block + column
+    if i.m == 16:
+        return 4 * block + row % 4, 16 * (row // 4) + column
+    return 16 * block + 4 * (row // 8) + row % 4, 32 * (row // 4) % 64 + column
+
+
+@each_instruction
+def test_operand_table_is_a_permutation_by_amds_formula(instruction: golden.Instruction) -> None:
+    i = instruction
+    count, elements = blocks(i), per_lane(i)
+    table = operand_table(i.m, i.k, elements)
+    assert sorted(table.ravel().tolist()) == list(range(count * i.m * i.k))
+    for block in range(count):
+        for row in range(i.m):
+            for k in range(i.k):
+                lane = i.m * block + i.m * count * (k // elements) + row
+                assert table[lane, k % elements] == (block * i.m + row) * i.k + k
+
+
+@each_instruction
+def test_result_table_is_a_permutation_by_amds_formula(instruction: golden.Instruction) -> None:
+    i = instruction
+    count = blocks(i)
+    table = result_table(i.m, i.n, count, i.d.name == "fp64")
+    assert sorted(table.ravel().tolist()) == list(range(count * i.m * i.n))
+    for block in range(count):
+        for row in range(i.m):
+            for column in range(i.n):
+                register, lane = register_and_lane(i, row, column, block)
+                assert table[lane, register] == (block * i.m + row) * i.n + column
+
+
+def test_blocks_of_fp32_instructions() -> None:
+    fp32 = [i for i in INSTRUCTIONS if i.a.name == "fp32"]
+    assert {(i.m, i.k): blocks(i) for i in fp32} == BLOCKS
+
+
+def test_names_of_gfx942_say_their_blocks() -> None:
+    named = {i.name: blocks(i) for i in INSTRUCTIONS if i.arch == "gfx942" and "b_" in i.name.removeprefix("v_mfma_")}
+    counts = {name: int(name.split("b_")[0].split("_")[-1]) for name in named if name.split("b_")[0][-1].isdigit()}
+    assert len(counts) == 10
+    assert all(named[name] == count for name, count in counts.items())
+
+
+SAMPLE = {
+    ("gfx908", "v_mfma_f32_32x32x2bf16"),
+    ("gfx90a", "v_mfma_f64_4x4x4f64"),
+    ("gfx90a", "v_mfma_f32_16x16x16bf16_1k"),
+    ("gfx942", "v_mfma_f32_32x32x16_fp8_bf8"),
+    ("gfx942", "v_mfma_f32_16x16x8_xf32"),
+}
+
+
+def assert_holds_what_it_claims(i: golden.Instruction) -> None:
+    """A loop that the compiler unrolled may hold the instruction more than once, but no other one."""
+    assert set(matrix_instructions(assembly(mfma_kernel(i).source, i.arch))) == {i.name}
+
+
+@needs_amd_compiler
+@pytest.mark.parametrize(("arch", "name"), sorted(SAMPLE))
+def test_sample_holds_what_it_claims(arch: str, name: str) -> None:
+    assert_holds_what_it_claims(golden.instruction(arch, name))
+
+
+@needs_amd_compiler
+@pytest.mark.kernels
+@each_instruction
+def test_every_kernel_holds_what_it_claims(instruction: golden.Instruction) -> None:
+    assert_holds_what_it_claims(instruction)
+
+
+@needs_amd_compiler
+def test_instruction_that_a_part_lacks_is_refused() -> None:
+    xf32 = golden.instruction("gfx942", "v_mfma_f32_16x16x8_xf32")
+    with pytest.raises(
+        CompileError,
+        match=r"^clang refuses a kernel for gfx908: .*Cannot select: intrinsic %llvm.amdgcn.mfma.f32.16x16x8.xf32$",
+    ):
+        assembly(mfma_kernel(xf32).source, "gfx908")
+
+
+def test_offsets_fit_the_kernels_short_tables() -> None:
+    for i in INSTRUCTIONS:
+        tables = operand_table(i.m, i.k, per_lane(i)), result_table(i.m, i.n, blocks(i), i.d.name == "fp64")
+        assert max(int(np.max(table)) for table in tables) < 1 << 15

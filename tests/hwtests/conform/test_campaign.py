@@ -1,0 +1,170 @@
+"""Campaigns, each in a process of its own as in use: reports, resuming, faults, hanging and crashing workers."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from hwtests.conform.campaign import Report, load_report, run_campaign
+from hwtests.conform.summary import summary
+from hwtests.conform.worker import Job, chosen
+from hwtests.device import DeviceError
+from hwtests.nvidia.device import CudaDevice
+from hwtests.recording import MIN_ROWS, read_index, read_listed
+
+PATTERN = "mma.m16n8k8.f32.*"
+NAMES = ["mma.m16n8k8.f32.tf32.tf32.f32", "mma.m16n8k8.f32.bf16.bf16.f32", "mma.m16n8k8.f32.f16.f16.f32"]
+VECTORS = 20_000
+
+
+def stand_in(fault: str) -> tuple[str, ...]:
+    return (sys.executable, "-m", "tests.hwtests.conform.stand_in", fault)
+
+
+@pytest.fixture(autouse=True)
+def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[3])
+
+
+def run(path: Path, fault: str = "none", hang_seconds: float = 60.0, **changes: object) -> tuple[Report, list[str]]:
+    shown: list[str] = []
+    request = {"arch": None, "pattern": PATTERN, "vectors": VECTORS, "seed": 1} | changes
+    report = run_campaign(Job(**request), path, shown.append, stand_in(fault), hang_seconds)
+    return report, shown
+
+
+def test_campaign_checks_every_instruction_of_the_pattern(tmp_path: Path) -> None:
+    report, shown = run(tmp_path / "report.json")
+    assert list(report.instructions) == NAMES
+    assert all(p.status == "done" and p.total() >= VECTORS and not p.wrong() for p in report.instructions.values())
+    assert report.complete()
+    assert report.agreed()
+    assert shown[0] == "stand-in, not a device (sm_90), driver none, model on stand-in"
+    written = json.loads((tmp_path / "report.json").read_text())
+    assert (written["complete"], written["agreed"], written["seed"]) == (True, True, 1)
+    assert written["instructions"][NAMES[0]]["machine_code"] == {"STAND.IN": 1}
+
+
+def test_finished_campaign_has_nothing_to_do(tmp_path: Path) -> None:
+    first, _ = run(tmp_path / "report.json")
+    again, shown = run(tmp_path / "report.json")
+    assert again.instructions == first.instructions
+    assert len(shown) == 1
+
+
+def test_more_vectors_go_on_from_there(tmp_path: Path) -> None:
+    first, _ = run(tmp_path / "report.json")
+    more, _ = run(tmp_path / "report.json", vectors=2 * VECTORS)
+    at_once, _ = run(tmp_path / "other.json", vectors=2 * VECTORS)
+    for name in NAMES:
+        assert first.instructions[name].next_tile < more.instructions[name].next_tile
+        assert more.instructions[name].vectors == at_once.instructions[name].vectors
+
+
+def test_time_limit_stops_and_resumes(tmp_path: Path) -> None:
+    report, _ = run(tmp_path / "report.json", seconds=0.0)
+    assert not report.complete()
+    assert report.agreed()
+    assert summary(report).endswith("\nnot complete: the same command goes on from here")
+    for _ in range(3 * len(NAMES)):  # a step each: the rows, the tiles, the end
+        report, _ = run(tmp_path / "report.json", seconds=0.0, record=str(tmp_path))
+    assert report.complete()
+    assert len(read_index(tmp_path)) == len(NAMES)
+
+
+def test_fault_is_reported(tmp_path: Path) -> None:
+    report, _ = run(tmp_path / "report.json", "negative-c")
+    assert not report.agreed()
+    assert report.complete()
+    first = json.loads((tmp_path / "report.json").read_text())["instructions"][NAMES[0]]["first"]
+    assert first["c"] == 0x80000000
+    text = summary(report)
+    assert re.search(rf"^{NAMES[0]}: [\d,]+ of [\d,]+ differ: [\d,]+ of [\d,]+ in bits, ", text, re.MULTILINE)
+    assert "  expected fp32 0x80000000 1_00000000_00000000000000000000000 zero sign=1" in text
+    assert re.search(
+        r"^3 of 3 instructions done: [\d,]+ results compared, [\d,]+ differ; seed 1, stand-in, not a device$", text, re.M
+    )
+
+
+def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
+    report, shown = run(tmp_path / "report.json", "hang", hang_seconds=6.0)
+    assert [report.instructions[name].status for name in NAMES] == ["done", "hung", "done"]
+    assert report.instructions[NAMES[1]].detail == "no sign of life for 6 s"
+    assert not report.agreed()
+    assert f"{NAMES[1]}: hung; going on with the next" in shown
+    assert f"{NAMES[1]}: hung: no sign of life for 6 s" in summary(report)
+
+
+def test_crashing_kernel_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    report, _ = run(tmp_path / "report.json", "crash")
+    assert [report.instructions[name].status for name in NAMES] == ["done", "crashed", "done"]
+    assert report.instructions[NAMES[1]].detail == "RuntimeError: an illegal instruction was encountered"
+
+
+def test_no_device_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DeviceError, match=r"^no usable CUDA device on this machine: driver too old$"):
+        run(tmp_path / "report.json", "no-device")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_architecture_is_refused(tmp_path: Path) -> None:
+    message = r"^--arch says sm_80, but this machine's GPU, stand-in, not a device, is sm_90$"
+    with pytest.raises(DeviceError, match=message):
+        run(tmp_path / "report.json", arch="Ampere")
+
+
+def test_pattern_that_fits_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        DeviceError, match=r"^no instruction of sm_90 fits the pattern 'mma\.m9\*'; `mmau list --arch sm_90`"
+    ):
+        run(tmp_path / "report.json", pattern="mma.m9*")
+
+
+def test_pattern_chooses_by_name() -> None:
+    assert len(chosen("sm_90", "*")) == 404
+    assert [entry.name for entry in chosen("sm_90", PATTERN)] == NAMES
+
+
+@pytest.mark.parametrize("checked_before", [False, True])
+def test_recordings_are_written(checked_before: bool, tmp_path: Path) -> None:
+    if checked_before:
+        run(tmp_path / "report.json", pattern=NAMES[0])
+        assert read_index(tmp_path) == {}
+    run(tmp_path / "report.json", pattern=NAMES[0], record=str(tmp_path))
+    index = read_index(tmp_path)
+    assert [entry["instruction"] for entry in index.values()] == [NAMES[0]]
+    recording = read_listed(tmp_path, next(iter(index)))
+    assert len(recording) >= MIN_ROWS
+    assert recording.header.device == "stand-in, not a device"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"version": 1}', '{"version": 1, "seed": 1, "instructions": {"x": {"y": 1}}}'])
+def test_report_that_is_none_is_refused_and_kept(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"report\.json is no conformance report: .*; name another file or remove it$"):
+        run(path)
+    assert path.read_text() == text
+
+
+def test_report_of_another_seed_is_refused(tmp_path: Path) -> None:
+    run(tmp_path / "report.json", pattern=NAMES[0])
+    with pytest.raises(ValueError, match=r"is a report of version 1 with seed 1, this run is version 1 with seed 2"):
+        load_report(tmp_path / "report.json", 2, VECTORS)
+
+
+def test_report_of_another_device_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    run(path, pattern=NAMES[0])
+    path.write_text(path.read_text().replace('"driver": "none"', '"driver": "CUDA 13.0"'))
+    with pytest.raises(DeviceError, match=r"^the report is of another device or software, "):
+        run(path)
+
+
+@pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="this machine has an NVIDIA driver")
+def test_machine_without_a_gpu_says_so() -> None:
+    with pytest.raises(DeviceError, match=r"^(conformance needs CuPy, which is not installed|no usable CUDA device)"):
+        CudaDevice()

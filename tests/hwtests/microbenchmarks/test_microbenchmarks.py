@@ -1,0 +1,113 @@
+"""Microbenchmarks without a GPU: the loops hold what they time, and figures follow from cycles. Nothing is measured here."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+import pytest
+
+import golden
+from hwtests.microbenchmarks.a100 import A100, A100_LOADS
+from hwtests.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
+from hwtests.microbenchmarks.plot import svg
+from hwtests.microbenchmarks.run import ITERATIONS, Measured, benchmarks, csv, measure, tables
+from hwtests.nvidia.disassembly import expected, sass
+from hwtests.nvidia.nvrtc import compile_cubin
+from tests.hwtests.compilers import needs_cuda_compiler
+
+HOPPER = {benchmark.name: benchmark for benchmark in benchmarks("sm_90")}
+
+SAMPLE = [
+    "mma.m16n8k16.f32.f16.f16.f32",
+    "mma.m16n8k8.f64.f64.f64.f64",
+    "mma.sp.m16n8k32.f32.f16.f16.f32",
+    "wgmma.m64n64k32.f16.e5m2.e4m3",
+    "ldmatrix.x4",
+    "ld.shared.u64 4-way",
+]
+
+
+def timed(name: str) -> str:
+    """The SASS mnemonic that a benchmark times."""
+    if name.startswith("ldmatrix"):
+        return "LDSM.16.M88" + {"1": "", "2": ".2", "4": ".4"}[name[-1]]
+    if name.startswith("ld.shared"):
+        return "LDS.64" if "u64" in name else "LDS"
+    if ".sp." in name:
+        return "HMMA.SP." + "".join(re.findall(r"\d+", name.split(".")[2])) + ".F32"
+    return next(iter(expected(golden.instruction("sm_90", name))))
+
+
+@needs_cuda_compiler
+@pytest.mark.parametrize("name", SAMPLE)
+def test_loop_holds_as_many_as_its_ilp(name: str) -> None:
+    benchmark = HOPPER[name]
+    for ilp in (1, max(benchmark.sources)):
+        assembly = sass(compile_cubin(benchmark.sources[ilp], "sm_90a"))
+        assert Counter(mnemonic for mnemonic, _ in assembly)[timed(name)] == ilp
+        clocks = [n for n, (mnemonic, operands) in enumerate(assembly) if "CLOCK" in operands]
+        inside = [mnemonic for mnemonic, _ in assembly[clocks[0] : clocks[-1]]]
+        assert len(clocks) == 2
+        assert inside.count(timed(name)) == ilp
+
+
+@needs_cuda_compiler
+@pytest.mark.kernels
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_every_loop_compiles(arch: str) -> None:
+    for benchmark in benchmarks(arch):
+        for source in benchmark.sources.values():
+            compile_cubin(source, arch + "a" * (arch == "sm_90"))
+
+
+def test_hopper_has_what_the_paper_has() -> None:
+    assert set(A100) | set(A100_LOADS) <= set(HOPPER)
+
+
+def test_wgmma_runs_in_whole_warpgroups() -> None:
+    assert all(w % 4 == 0 for b in HOPPER.values() if b.name.startswith("wgmma") for w in b.warps)
+
+
+def test_figures_follow_from_cycles() -> None:
+    """Two warps of 1000 and 1048 cycles a turn on average 1024: latency 1, throughput work · ILP · warps."""
+    benchmark = Benchmark(name="x", unit="FMA", work=2048, sources={3: ""}, warps=(2,))
+    (point,) = measure(benchmark, lambda *_: [1000, 1048])
+    assert ITERATIONS == 1024
+    assert point == Measured("x", "FMA", 3, 2, 1.0, 2048 * 3 * 2)
+    assert csv([point]) == "name,unit,ilp,warps,latency,throughput\nx,FMA,3,2,1.00,12288.0\n"
+
+
+def test_table_stands_beside_the_paper() -> None:
+    name = "mma.m16n8k16.f32.f16.f16.f32"
+    points = [Measured(name, "FMA", 1, 1, 33.0, 62.1), Measured(name, "FMA", 2, 8, 32.1, 1020.9)]
+    points.append(Measured("ld.shared.u32 2-way", "bytes", 1, 1, 25.0, 5.1))
+    text = tables(points, "a device")
+    assert re.search(r"^mma\.m16n8k16\.f32\.f16\.f16\.f32 +33\.0 \(24\.7\) +1020\.9 \(1004\.2\)  8, 2 \(FMA\)$", text, re.M)
+    assert re.search(r"^ld\.shared\.u32 2-way +25\.0 \(25\.0\) +5\.1  1, 1 \(bytes\)$", text, re.M)
+
+
+@pytest.mark.parametrize("ways", [1, 2, 4, 8])
+def test_lanes_fall_on_banks_as_named(ways: int) -> None:
+    """A bank is a 4-byte word modulo 32; `ways` lanes of a warp read different words of each bank that is read."""
+    stride = re.search(r"threadIdx\.x % 32 \* (\d+)", shared_load_benchmark(32, ways).sources[1])
+    assert stride is not None
+    words = [lane * int(stride[1]) // 4 for lane in range(32)]
+    assert set(Counter(word % 32 for word in words).values()) == {ways}
+    assert len(set(words)) == 32
+
+
+@pytest.mark.parametrize("matrices", [1, 2, 4])
+def test_ldmatrix_chains_back_to_its_own_row(matrices: int) -> None:
+    """Lane l gets word l mod 4 of row l / 4 of the first matrix, and that word is the address of lane l's row."""
+    source = ldmatrix_benchmark(matrices).sources[1]
+    assert "shared[threadIdx.x] = shared_address(shared) + threadIdx.x % 32 * 16" in source
+    assert "row = shared_address(shared) + lane * 16" in source
+    assert [(lane // 4) * 4 + lane % 4 for lane in range(32)] == list(range(32))
+
+
+def test_plot_is_well_formed() -> None:
+    text = svg({"1 warp": [(1, 10), (2, 20)], "<4> warps": [(1, 40), (2, 40)]}, "a & b", "ILP", "FMA/cycle/SM")
+    root = ET.fromstring(text)
+    assert len(root.findall("{http://www.w3.org/2000/svg}polyline")) == 2
+    with pytest.raises(ValueError, match=r"^a plot needs at least one point, 'empty' has none$"):
+        svg({}, "empty", "x", "y")

@@ -1,0 +1,53 @@
+"""Replay: every recording of silicon, all rows on the fastest engine of this machine, a part of them on the reference.
+
+Where there are no recordings, the replay itself is tested on one that the model made in a temporary folder.
+"""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hwtests.comparison import differing
+from hwtests.recording import FOLDER, MIN_ROWS, Recording, read_index, read_listed, write
+from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
+
+REFERENCE_ROWS = 256
+"""Rows that the slow engine replays of each recording, spread evenly over it."""
+
+LISTED = sorted(read_index(FOLDER))
+
+
+def rows_that_differ(recording: Recording, engine: str | None, step: int = 1) -> int:
+    operands = recording.operands.rows(slice(None, None, step))
+    got = recording.instruction.dot(*operands, engine=engine)
+    return int(np.count_nonzero(differing(got, recording.d[::step], recording.instruction)))
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_engines_reproduce_the_recording(name: str) -> None:
+    recording = read_listed(FOLDER, name)
+    assert rows_that_differ(recording, None) == 0
+    assert rows_that_differ(recording, "reference", step=max(1, len(recording) // REFERENCE_ROWS)) == 0
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_recording_is_complete(name: str) -> None:
+    recording = read_listed(FOLDER, name)
+    assert len(recording) >= MIN_ROWS
+    assert set(recording.label.tolist()) == set(range(len(recording.header.names)))
+
+
+def test_folder_holds_what_the_index_lists() -> None:
+    assert sorted(path.name for path in FOLDER.glob("*.npz")) == LISTED
+
+
+@pytest.mark.parametrize("name", [PLAIN, SCALED], ids=["plain", "scaled"])
+def test_replay_sees_one_changed_bit(name: tuple[str, str], tmp_path: Path) -> None:
+    recording = made_by_the_model(*name)
+    assert rows_that_differ(read_listed(tmp_path, write(tmp_path, recording).name), "reference") == 0
+    d = recording.d.copy()
+    d[7] ^= 1
+    changed = dataclasses.replace(recording, d=d)
+    assert rows_that_differ(read_listed(tmp_path, write(tmp_path, changed).name), "reference") == 1
