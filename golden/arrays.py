@@ -18,18 +18,20 @@ from golden.tensors import from_tensor, is_tensor, to_tensor
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
 
 
-@cache
 def bits_dtype(operand: Format) -> np.dtype[Any]:
     """The unsigned integer dtype that carries the format's codes."""
-    return np.dtype(f"uint{operand.storage_bits}")
+    return _dtypes(operand.storage_bits, operand.dtype)[0]
 
 
-@cache
 def float_dtype(operand: Format) -> np.dtype[Any] | None:
     """The float dtype with the same bits, NumPy's or ml_dtypes'; None where there is none."""
-    if operand.dtype is None:
-        return None
-    return np.dtype(getattr(ml_dtypes, operand.dtype, None) or operand.dtype)
+    return _dtypes(operand.storage_bits, operand.dtype)[1]
+
+
+@cache  # by the two keys, for every call asks and a format takes longer to hash
+def _dtypes(storage_bits: int, dtype: str | None) -> tuple[np.dtype[Any], np.dtype[Any] | None]:
+    floats = None if dtype is None else np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
+    return np.dtype(f"uint{storage_bits}"), floats
 
 
 def to_bits(what: str, array: Any, operand: Format) -> BitArray:
@@ -39,8 +41,8 @@ def to_bits(what: str, array: Any, operand: Format) -> BitArray:
         TypeError: not a NumPy array, or of another dtype.
         ValueError: a code that the format does not have (FP6 and FP4 in a uint8).
     """
-    codes = _as_array(what, array, operand)
-    bits, floats = bits_dtype(operand), float_dtype(operand)
+    codes = array if type(array) is np.ndarray else _as_array(what, array, operand)
+    bits, floats = _dtypes(operand.storage_bits, operand.dtype)
     if codes.dtype == floats:
         codes = codes.view(bits)
     elif codes.dtype != bits:
@@ -63,12 +65,12 @@ def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
 
 def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
     """Codes as floats where `like` (the operand c) came as floats, as a tensor where it came as one, else as they are."""
-    if is_tensor(like):
+    if type(like) is not np.ndarray and is_tensor(like):
         return to_tensor(codes, float_dtype(result), like)
     if like.dtype.kind == "u":
         return codes
-    dtype = float_dtype(result)
-    return codes if dtype is None else codes.view(dtype)
+    _, floats = _dtypes(result.storage_bits, result.dtype)
+    return codes if floats is None else codes.view(floats)
 
 
 def check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...], rule: str) -> None:

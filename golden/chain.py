@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Protocol, get_args
+from zlib import crc32
 
 from golden.formats import FP16, Cls, Format
 from golden.operations import Operation
@@ -51,6 +53,13 @@ class Chain:
 
     operation: Operation
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return _hash(self)
+
     def __call__(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
@@ -84,6 +93,13 @@ class ConvertedChain:
     b: Format
     order: Order
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return _hash(self)
+
     def __call__(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
@@ -93,6 +109,12 @@ class ConvertedChain:
         d = self.operation.d
         product_sum = Chain(self.operation)(x, y, 0)
         return rounded_sum([exact_addend(d.decode(code), d) for code in (product_sum, c)], d, nvidia_nan(d))
+
+
+def _hash(chain: Chain | ConvertedChain) -> int:
+    """Computed once, for chains are keys wherever the native engine is called; the same in every process, for it is pickled
+    with the chain."""
+    return crc32(repr(chain).encode())
 
 
 def product_order(order: Order, K: int) -> list[int]:

@@ -17,7 +17,7 @@ class Batch(NamedTuple):
     """The operands of many dot products, as bit patterns.
 
     a, b: [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None. With columns = N the rows are the elements of a
-    matrix product: c is [M·N], a and scale_a have M rows, b and scale_b N, the columns of B.
+    matrix product: c is [M, N], a and scale_a have M rows, b and scale_b N, the columns of B.
     """
 
     a: BitArray
@@ -33,10 +33,10 @@ def run_reference(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     a, b = batch.a.tolist(), batch.b.tolist()
     scale_a, scale_b = _scale_rows(batch.scale_a, len(a)), _scale_rows(batch.scale_b, len(b))
     results = []
-    for row, c in enumerate(batch.c.tolist()):
+    for row, c in enumerate(batch.c.ravel().tolist()):
         i, j = divmod(row, batch.columns) if batch.columns else (row, row)
         results.append(chain(a[i], b[j], c, scale_a[i], scale_b[j]))
-    return np.array(results, dtype=bits_dtype(chain.operation.d))
+    return np.array(results, dtype=bits_dtype(chain.operation.d)).reshape(batch.c.shape)
 
 
 def _scale_rows(scales: BitArray | None, rows: int) -> Sequence[Sequence[int]]:
@@ -65,7 +65,7 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
     """Run a batch on the named engine; None picks the fastest there is.
 
     Returns:
-        d [rows], bit patterns.
+        d, bit patterns in the shape of c.
 
     Raises:
         ValueError: no such engine, or it is not installed.
@@ -73,7 +73,8 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
     on_device = is_device_array(batch.c)
     if engine is None:
         engine = "cuda" if on_device else "native" if native.is_available() else "reference"
-    check_choice("engine", engine, ENGINES)
+    else:
+        check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
     return ENGINES[engine](chain, batch)

@@ -1,6 +1,7 @@
 """An instruction of the catalogue: its shape, its formats, its operation, and on what its model rests."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from golden.chain import Chain, ConvertedChain, Order
@@ -44,12 +45,12 @@ class Instruction:
     evidence: str
     note: str = ""
 
-    @property
+    @cached_property
     def c(self) -> Format:
         """Format of the accumulator."""
         return self.operation.c
 
-    @property
+    @cached_property
     def d(self) -> Format:
         """Format of the result."""
         return self.operation.d
@@ -59,12 +60,12 @@ class Instruction:
         """Where FP8 runs as fp16 work, the order in which the steps take the products; else None (golden.chain)."""
         return self.chain.order if isinstance(self.chain, ConvertedChain) else None
 
-    @property
+    @cached_property
     def scale(self) -> Format | None:
         """Format of the scales, None where unscaled."""
         return self.operation.scale_format
 
-    @property
+    @cached_property
     def block_size(self) -> int | None:
         """K_block, None where unscaled."""
         return self.operation.block_size

@@ -75,9 +75,8 @@ def gemm(
     alpha, beta = _scales(instruction, scale_a, scale_b, (M, K, N))
     tiles = -(-K // instruction.k)
     padding = tiles * instruction.k - K
-    batch = Batch(_padded(a, padding), _padded(b.T, padding), c.reshape(-1), alpha, beta, N)
-    d = _chained(instruction, batch, tiles, engine)
-    return from_bits(d.reshape(M, N), instruction.d, A if C is None else C)
+    batch = Batch(_padded(a, padding), _padded(b.T, padding), c, alpha, beta, N)
+    return from_bits(_chained(instruction, batch, tiles, engine), instruction.d, A if C is None else C)
 
 
 def _chained(instruction: Multiplier, batch: Batch, tiles: int, engine: str | None) -> BitArray:
@@ -102,19 +101,15 @@ def _scales(
     M, K, N = shape
     scale, block_size = instruction.scale, instruction.block_size
     if scale is None or block_size is None:
-        _check_no_scales(instruction, scale_a, scale_b)
+        if scale_a is not None or scale_b is not None:
+            what = "scale_a" if scale_a is not None else "scale_b"
+            raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
         return None, None
     blocks, one = -(-K // block_size), scale.encode(1)
     padding = -(-K // instruction.k) * instruction.k // block_size - blocks
     alpha = _scale_matrix(instruction, "scale_a", scale_a, scale, (M, blocks), "m×k/K_block")
     beta = _scale_matrix(instruction, "scale_b", scale_b, scale, (blocks, N), "k/K_block×n")
     return _padded(alpha, padding, one), _padded(beta.T, padding, one)
-
-
-def _check_no_scales(instruction: Multiplier, scale_a: Any, scale_b: Any) -> None:
-    for what, given in (("scale_a", scale_a), ("scale_b", scale_b)):
-        if given is not None:
-            raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
 
 
 def _scale_matrix(
@@ -141,5 +136,5 @@ def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrice
         check_shape("B", b, (k, n), f"k×n of {instruction.name}")
         check_shape("C", c, (m, n), f"m×n of {instruction.name}")
     alpha, beta = _scales(instruction, scale_a, scale_b, (m, k, n))
-    d = run(engine, instruction.chain, Batch(a, b.T, c.reshape(-1), alpha, beta, n))
-    return from_bits(d.reshape(m, n), instruction.d, C)
+    d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, beta, n))
+    return from_bits(d, instruction.d, C)

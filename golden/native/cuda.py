@@ -61,7 +61,7 @@ def compute(
         a, b, c, scale_a, scale_b, columns: as in the native engine's `compute`, CuPy arrays of bit patterns.
 
     Returns:
-        d [rows], bit patterns in a CuPy array.
+        d, bit patterns in a CuPy array of the shape of c.
 
     Raises:
         ValueError: the arrays are not CuPy's.

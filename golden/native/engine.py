@@ -1,8 +1,8 @@
 """The native engine: golden's dot products at machine speed, for whole batches and for matrices."""
 
-import ctypes
+from ctypes import addressof, c_char
+from functools import lru_cache
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +10,14 @@ import numpy.typing as npt
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_int
-from golden.native.library import Batch, library, message
+from golden.native.library import library, message, pack_batch
 from golden.native.parameters import parameters
 
 MAX_THREADS = 1024
 
+_from_buffer = c_char.from_buffer
+
 _threads = 0
-_parameters: WeakKeyDictionary[Chain | ConvertedChain, dict[int, Any]] = WeakKeyDictionary()
 
 
 def set_threads(count: int) -> None:
@@ -35,12 +36,18 @@ def is_available() -> bool:
     return library() is not None
 
 
-def _parameters_of(chain: Chain | ConvertedChain, K: int) -> Any:
-    """A reference to the chain's parameters, made once."""
-    made = _parameters.setdefault(chain, {})
-    if K not in made:
-        made[K] = ctypes.byref(parameters(chain, K))
-    return made[K]
+@lru_cache(maxsize=4096)
+def _prepared(chain: Chain | ConvertedChain, K: int) -> tuple[bytes, np.dtype[Any]]:
+    """The chain's struct mmau_parameters, and the dtype of d's bits."""
+    return bytes(parameters(chain, K)), bits_dtype(chain.operation.d)
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    """Where the array's data are. `ndarray.ctypes` takes any array, but three times as long."""
+    try:
+        return addressof(_from_buffer(array))  # type: ignore[arg-type]  # a buffer, which typing knows from Python 3.12 on
+    except (TypeError, ValueError):  # read-only, or empty
+        return int(array.ctypes.data)
 
 
 def compute(
@@ -56,22 +63,25 @@ def compute(
 
     Args:
         a, b: bit patterns [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None.
-        columns: 0, or N of a matrix product: c is then [M·N], a and scale_a have M rows, b and scale_b N, the columns of B.
+        columns: 0, or N of a matrix product: c is then [M, N], a and scale_a have M rows, b and scale_b N, the columns of B.
 
     Returns:
-        d [rows], bit patterns.
+        d, bit patterns in the shape of c.
     """
     lib = library()
     if lib is None:
         raise ValueError("engine 'native' is not installed here; install the project with pip, or use engine='reference'")
     K = a.shape[-1]
-    scales = () if scale_a is None or scale_b is None else (scale_a, scale_b)
-    operands = [np.ascontiguousarray(operand) for operand in (a, b, c, *scales)]
-    d = np.empty(c.shape, bits_dtype(chain.operation.d))
-    pointers = [operand.ctypes.data for operand in operands] + [None] * (2 - len(scales))
-    blocks = scales[0].shape[-1] if scales else 0
-    batch = Batch(*pointers, d.ctypes.data, c.size, columns, K, K, blocks, blocks)
-    status = lib.mmau_dot_batch(_parameters_of(chain, K), ctypes.byref(batch), _threads)
+    packed, d_dtype = _prepared(chain, K)
+    a, b, c = np.ascontiguousarray(a), np.ascontiguousarray(b), np.ascontiguousarray(c)
+    alpha = beta = blocks = 0
+    if scale_a is not None and scale_b is not None:
+        scale_a, scale_b = np.ascontiguousarray(scale_a), np.ascontiguousarray(scale_b)
+        alpha, beta, blocks = _address(scale_a), _address(scale_b), scale_a.shape[-1]
+    d = np.empty(c.shape, d_dtype)
+    addresses = (_address(a), _address(b), _address(c), alpha, beta, _address(d))
+    batch = pack_batch(*addresses, c.size, columns, K, K, blocks, blocks)
+    status = lib.mmau_dot_batch(packed, batch, _threads)
     if status:
         raise ValueError(message(status))
     return d

@@ -3,20 +3,15 @@
 import ctypes
 from functools import cache
 from importlib.util import find_spec
-
-from golden.native.parameters import Parameters
+from struct import Struct
 
 MODULE = "golden.native._mmau"
 """Where an installation puts the library: a shared object that only looks like a Python module."""
 
 
-class Batch(ctypes.Structure):
-    """struct mmau_batch."""
-
-    _fields_ = [
-        *((key, ctypes.c_void_p) for key in ("a", "b", "c", "scale_a", "scale_b", "d")),
-        *((key, ctypes.c_int64) for key in ("rows", "columns", "a_stride", "b_stride", "scale_a_stride", "scale_b_stride")),
-    ]
+pack_batch = Struct("6P6q").pack
+"""struct mmau_batch from the addresses of a, b, c, scale_a, scale_b and d (0: NULL), rows, columns and the strides of a, b,
+scale_a and scale_b. Structs go to the library as bytes: ctypes takes 0.7 µs more for a call with its own structures."""
 
 
 @cache
@@ -26,8 +21,8 @@ def library() -> ctypes.CDLL | None:
     if spec is None or spec.origin is None:
         return None
     lib = ctypes.CDLL(spec.origin)
-    lib.mmau_check.argtypes = [ctypes.POINTER(Parameters)]
-    lib.mmau_dot_batch.argtypes = [ctypes.POINTER(Parameters), ctypes.POINTER(Batch), ctypes.c_int]
+    lib.mmau_check.argtypes = [ctypes.c_char_p]
+    lib.mmau_dot_batch.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int]
     for function in (lib.mmau_message, lib.mmau_isa):
         function.restype = ctypes.c_char_p
     lib.mmau_message.argtypes = [ctypes.c_int]

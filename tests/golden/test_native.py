@@ -119,6 +119,42 @@ def test_threads_and_batch_sizes_change_nothing(rows: int, threads: int):
         golden.set_threads(0)
 
 
+IN_BOTH_CHAINS = [("sm_90", "mma.m16n8k16.f32.f16.f16.f32"), ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16")]
+
+
+def read_only(array: Any) -> Any:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+LAYOUTS = {
+    "read-only": read_only,
+    "column-major": np.asfortranarray,
+    "strided": lambda array: np.repeat(array, 2, axis=0)[::2],
+    "broadcast": lambda array: np.broadcast_to(array[:1], array.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts_in_memory_change_nothing(layout: str):
+    mxfp4 = golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0")
+    operands = [LAYOUTS[layout](column) for column in class_rows(OperandShape.of_instruction(mxfp4), 8, seed=19)]
+    assert first_difference(mxfp4, operands) == ""
+
+
+def test_chains_hash_alike_in_every_process():
+    """The hash is made once and pickled with the chain."""
+    code = f"import golden; print([hash(golden.instruction(*i).chain) for i in {IN_BOTH_CHAINS}])"
+    hashes = str([hash(golden.instruction(*i).chain) for i in IN_BOTH_CHAINS])
+    for seed in ("1", "2"):
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
+        )
+        assert run.stdout.strip() == hashes
+
+
 @pytest.mark.parametrize(
     ("threads", "message"),
     [

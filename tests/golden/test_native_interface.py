@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from golden.native import catalogue
-from golden.native.library import Batch, library, message
+from golden.native.library import library, message
 from golden.native.parameters import KEYS, Parameters, parameters
 from tests.golden.native_rows import needs_native
 
@@ -19,10 +19,24 @@ HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 LIB: Any = library()
 
 
+class Batch(ctypes.Structure):
+    """struct mmau_batch."""
+
+    _fields_ = [
+        *((key, ctypes.c_void_p) for key in ("a", "b", "c", "scale_a", "scale_b", "d")),
+        *((key, ctypes.c_int64) for key in ("rows", "columns", "a_stride", "b_stride", "scale_a_stride", "scale_b_stride")),
+    ]
+
+
 class Found(ctypes.Structure):
     """struct mmau_instruction."""
 
     _fields_ = [("parameters", Parameters), ("m", ctypes.c_int32), ("n", ctypes.c_int32), ("d", ctypes.c_int32)]
+
+
+def dot_batch(made: Parameters, batch: Batch, threads: int) -> str:
+    """The message of `mmau_dot_batch`'s status."""
+    return message(LIB.mmau_dot_batch(bytes(made), bytes(batch), threads))
 
 
 def find(arch: bytes | None, name: bytes | None) -> tuple[int, Found]:
@@ -86,21 +100,21 @@ def hopper_batch(**changed: Any) -> tuple[Batch, np.ndarray, list[np.ndarray]]:
 )
 def test_bad_batch_is_refused(changed: dict[str, Any], rule: str):
     batch, d, _ = hopper_batch(**changed)
-    status = LIB.mmau_dot_batch(parameters(HOPPER.chain, 16), batch, 0)
-    assert message(status) == rule
+    assert dot_batch(parameters(HOPPER.chain, 16), batch, 0) == rule
     assert (d == 0xDEADBEEF).all()
 
 
 @pytest.mark.parametrize("threads", [-1, 1025, 2**31 - 1])
 def test_bad_thread_count_is_refused(threads: int):
     batch, d, _ = hopper_batch()
-    assert message(LIB.mmau_dot_batch(parameters(HOPPER.chain, 16), batch, threads)) == "threads must be from 0 to 1024"
+    assert dot_batch(parameters(HOPPER.chain, 16), batch, threads) == "threads must be from 0 to 1024"
     assert (d == 0xDEADBEEF).all()
 
 
 def test_null_structs_are_refused():
     batch, _, _ = hopper_batch()
-    assert LIB.mmau_check(None) == LIB.mmau_dot_batch(None, batch, 0) == LIB.mmau_dot_batch(Parameters(), None, 0) == 1
+    assert LIB.mmau_check(None) == 1
+    assert LIB.mmau_dot_batch(None, bytes(batch), 0) == LIB.mmau_dot_batch(bytes(Parameters()), None, 0) == 1
 
 
 def test_bad_code_is_refused():
@@ -109,8 +123,8 @@ def test_bad_code_is_refused():
     codes[0, 31] = 0x10
     d = np.full(1, 0xDEADBEEF, np.uint32)
     batch = Batch(codes.ctypes.data, codes.ctypes.data, d.ctypes.data, None, None, d.ctypes.data, 1, 0, 32, 32, 0, 0)
-    status = LIB.mmau_dot_batch(parameters(fp4.chain, 32), batch, 1)
-    assert message(status) == "an FP6 or FP4 byte must hold one code, its high bits zero"
+    refusal = "an FP6 or FP4 byte must hold one code, its high bits zero"
+    assert dot_batch(parameters(fp4.chain, 32), batch, 1) == refusal
     assert d[0] == 0xDEADBEEF
 
 
@@ -134,8 +148,8 @@ def test_random_parameters_are_refused_or_compute():
         buffers = [np.zeros(8 * 1024, np.uint8) for _ in range(5)]
         d = np.full(1, 0xDEADBEEFDEADBEEF, np.uint64)
         batch = Batch(*(buffer.ctypes.data for buffer in buffers), d.ctypes.data, 1, 0, 0, 0, 0, 0)
-        status = LIB.mmau_dot_batch(made, batch, 1)
-        assert status == LIB.mmau_check(made)
+        status = LIB.mmau_dot_batch(bytes(made), bytes(batch), 1)
+        assert status == LIB.mmau_check(bytes(made))
         if status:
             refused += 1
             assert d[0] == 0xDEADBEEFDEADBEEF

@@ -1,0 +1,111 @@
+"""PyTorch tensors as operands: by their bits, without a copy, and a tensor out."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.stimulus import CLASSES, OperandShape
+from golden.tensors import from_tensor
+
+pytestmark = pytest.mark.peer
+
+HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+
+INSTRUCTIONS = [
+    HOPPER,
+    golden.instruction("sm_90", "mma.m16n8k4.f64.f64.f64.f64"),
+    golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"),
+    golden.instruction("sm_80", "mma.m16n8k8.f32.bf16.bf16.f32"),
+    golden.instruction("sm_80", "mma.m16n8k4.f32.tf32.tf32.f32"),
+    golden.instruction("sm_90", "wgmma.m64n8k32.f32.e4m3.e5m2"),
+    golden.instruction("gfx942", "v_mfma_f32_16x16x32_fp8_bf8"),
+    golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),
+]
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="PyTorch (extra `peer`) is not installed")
+
+
+def as_tensor(torch: Any, codes: Any, dtype: str) -> Any:
+    """Bit patterns as a tensor of that dtype."""
+    return torch.from_numpy(codes.view(f"int{8 * codes.itemsize}")).view(getattr(torch, dtype))
+
+
+def bits(tensor: Any) -> Any:
+    """A tensor's bit patterns, by another way than golden's."""
+    signed = {1: "int8", 2: "int16", 4: "int32", 8: "int64"}[tensor.element_size()]
+    return np.array(tensor.view(getattr(__import__("torch"), signed)).tolist()).astype(signed).view(f"u{signed}")
+
+
+def operand_codes(instruction: golden.Instruction) -> list[Any]:
+    """Rows of every class: a, b, c and, where there are any, the scales."""
+    shape = OperandShape.of_instruction(instruction)
+    made = [make(shape, np.random.default_rng(31), 20) for make in CLASSES.values()]
+    return [np.concatenate(column) for column in zip(*made, strict=True) if column[0] is not None]
+
+
+def operand_formats(instruction: golden.Instruction) -> list[golden.Format]:
+    scales = [] if instruction.scale is None else [instruction.scale] * 2
+    return [instruction.a, instruction.b, instruction.c, *scales]
+
+
+@pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
+def test_float_tensors_are_taken_and_given_by_their_bits(torch: Any, instruction: golden.Instruction):
+    codes = operand_codes(instruction)
+    formats = operand_formats(instruction)
+    tensors = [as_tensor(torch, column, str(operand.dtype)) for column, operand in zip(codes, formats, strict=True)]
+    d = instruction.dot(*tensors)
+    assert d.dtype is getattr(torch, str(instruction.d.dtype))
+    assert (bits(d) == instruction.dot(*codes, engine="reference")).all()
+
+
+def test_integer_tensors_hold_codes(torch: Any):
+    codes = operand_codes(HOPPER)
+    dtypes = ("uint16", "uint16", "uint32")
+    d = HOPPER.dot(*(as_tensor(torch, column, dtype) for column, dtype in zip(codes, dtypes, strict=True)))
+    assert d.dtype is torch.uint32
+    assert (bits(d) == HOPPER.dot(*codes, engine="reference")).all()
+
+
+def test_matrices(torch: Any):
+    rng = np.random.default_rng(37)
+    A, B = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
+    C = rng.standard_normal((16, 8)).astype(np.float32)
+    expected = HOPPER(A, B, C, engine="reference").view(np.uint32)
+    a, b, c = torch.from_numpy(A), torch.from_numpy(np.ascontiguousarray(B.T)).T, torch.from_numpy(C)
+    assert not b.is_contiguous()
+    for D in (HOPPER(a, b, c), golden.gemm(HOPPER, a, b, c), HOPPER(a, b, c.clone().requires_grad_())):
+        assert isinstance(D, torch.Tensor)
+        assert (bits(D) == expected).all()
+
+
+def test_without_C_a_product_of_tensors_is_a_tensor(torch: Any):
+    D = golden.gemm(HOPPER, torch.ones(3, 16, dtype=torch.float16), torch.ones(16, 2, dtype=torch.float16))
+    assert D.dtype is torch.float32
+    assert (D == 16).all()
+
+
+def test_memory_is_shared(torch: Any):
+    tensor = torch.arange(8, dtype=torch.float16)
+    array = from_tensor(tensor)
+    assert array.ctypes.data == tensor.data_ptr()
+    assert array.dtype == np.float16
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"dtype": "int16"}, "a must have dtype uint16 or float16 for fp16, got int16"),
+        ({"dtype": "bfloat16"}, "a must have dtype uint16 or float16 for fp16, got bfloat16"),
+        ({"device": "meta"}, r"a tensor must be in CPU memory, got one on meta; move it with \.cpu\(\)"),
+    ],
+)
+def test_other_tensors_are_refused(torch: Any, change: dict[str, str], message: str):
+    made = {"dtype": "float16", "device": "cpu"} | change
+    a = torch.zeros(1, 16, dtype=getattr(torch, made["dtype"]), device=made["device"])
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        HOPPER.dot(a, np.zeros((1, 16), np.uint16), np.zeros(1, np.uint32))
