@@ -1,18 +1,22 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim test kernels lint format types peer bench campaign clean tools
+.PHONY: help cosim coverage test kernels lint format types peer bench campaign area ratchet clean tools
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 VECTORS ?= 20000
 JOBS ?= 2
+MINUTES ?= inf
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
+
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
+	$(BIN)/mmau cosim --coverage --vectors 35000
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
@@ -30,6 +34,12 @@ campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vecto
 
 kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
+
+area: $(VENV)/.area  ## The table of costs, docs/area.md: hours, resumable; MINUTES=30 stops early
+	$(BIN)/python -m rtl.area_table docs --minutes $(MINUTES)
+
+ratchet: $(VENV)/.area  ## A small set of units against their committed cells
+	$(BIN)/python -m rtl.ratchet
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -55,12 +65,13 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "make: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): set PYTHON=python3.xx" >&2; exit 2; }
 
-$(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt | tools
+$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
 	@touch $@
 
+EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
 EXTRA_kernels := dev,nvidia,amd

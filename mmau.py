@@ -64,14 +64,19 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
     evaluate.set_defaults(run=run_eval)
 
-    rtl_command = commands.add_parser("rtl", help="Verilog of a unit")
+    rtl_command = commands.add_parser("rtl", help="Verilog of a unit, and what it costs")
     add_unit_options(rtl_command)
-    rtl_command.add_argument("-o", "--output", required=True, type=Path, metavar="UNIT.v")
+    rtl_command.add_argument(
+        "--also", type=Path, action="append", metavar="UNIT.toml", help="a T-FDPA unit on the same datapath; may be repeated"
+    )
+    rtl_command.add_argument("-o", "--output", type=Path, metavar="UNIT.v")
+    rtl_command.add_argument("--report", action="store_true", help="cells, transistors, depth, by component")
     rtl_command.set_defaults(run=run_rtl)
 
     cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
     add_unit_options(cosim_command)
     cosim_command.add_argument("--all", action="store_true", help="every datapath of the catalogue")
+    cosim_command.add_argument("--coverage", action="store_true", help="every parameter set and every way to build a unit")
     cosim_command.add_argument("--vectors", type=int, default=20000, metavar="N", help="vectors of each unit (20000)")
     cosim_command.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
@@ -209,26 +214,65 @@ def saved_bits(array: npt.NDArray[Any], operand: golden.Format | None) -> npt.ND
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    from rtl import YosysError, verilog
-    from rtl.verilog import port_layout
+    from rtl import MissingTool, YosysError, cost
+    from rtl.verilog import multi_format_port_layout, port_layout
 
     unit = chosen_unit(arguments)
     if unit is None:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
-    top = re.sub(r"\W", "_", arguments.output.stem)
-    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
+    if arguments.output is None and not arguments.report:
+        raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
+    if arguments.also and arguments.report:
+        raise ValueError("--report goes with one unit, without --also")
+    units = [unit, *(golden.load_unit(path) for path in arguments.also or [])]
     try:
-        text = verilog(unit, top)
-    except YosysError as error:
+        report = cost(unit) if arguments.report else None
+        top = None if arguments.output is None else write_verilog(units, arguments.output)
+    except (YosysError, MissingTool) as error:
         raise ValueError(error) from error
-    write_atomically(arguments.output, text.encode())
+    names = ", ".join(each.name for each in units)
     if arguments.json:
-        latency = unit.implementation.stages
-        print(json.dumps({"unit": unit.name, "output": str(arguments.output), "top": top, "latency": latency}))
+        found: dict[str, Any] = {"unit": names, "latency": unit.implementation.stages}
+        found |= {} if top is None else {"output": str(arguments.output), "top": top}
+        found |= {} if report is None else {"report": report.as_dict()}
+        print(json.dumps(found))
         return OK
-    print(f"{unit.name}: module {top} in {arguments.output}")
-    print("\n".join(f"  {port}" for port in port_layout(unit)))
+    if top is not None:
+        print(f"{names}: module {top} in {arguments.output}")
+        ports = multi_format_port_layout(units) if arguments.also else port_layout(unit)
+        print("\n".join(f"  {port}" for port in ports))
+    if report is not None:
+        print(cost_text(unit, report))
     return OK
+
+
+def write_verilog(units: Sequence[golden.Unit], path: Path) -> str:
+    """Write the Verilog of a unit, or of several on one datapath; the top module, whose name is returned, is named after the
+    file."""
+    from rtl import multi_format_verilog, verilog
+
+    top = re.sub(r"\W", "_", path.stem)
+    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
+    text = verilog(units[0], top) if len(units) == 1 else multi_format_verilog(units, top)
+    write_atomically(path, text.encode())
+    return top
+
+
+def cost_text(unit: golden.Unit, report: Any) -> str:
+    """A unit's `rtl.CostReport`: its components in a table, then the whole."""
+    whole = report.whole
+    rows = [("component", "count", "cells each", "transistors each", "depth")]
+    for part in report.parts:
+        each = part.cost
+        rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
+    lines = [
+        f"{unit.name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
+        f"logic depth {whole.depth}, latency {report.latency} cycles",
+        "area in osu018 cells: "
+        + ("not measured (no qflow-tech-osu018)" if report.area is None else f"{report.area:.0f} µm²"),
+        "components, each synthesised by itself (the whole shares gates across them):",
+    ]
+    return "\n".join([*lines, table(rows)])
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -239,16 +283,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         print(line, file=sys.stderr, flush=True)
 
     unit = chosen_unit(arguments)
-    if arguments.all and unit is not None:
-        raise ValueError("give either --all or one unit, not both")
+    if arguments.all + arguments.coverage + (unit is not None) > 1:
+        raise ValueError("give one of --all, --coverage and a unit, not several")
     if unit is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
         raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
     try:
         if unit is None:
-            units = cosim.catalogue_units() if arguments.all else cosim.main_job()
-            reports = cosim.run_many(units, jobs=os.cpu_count() or 1, progress=progress, **common)
+            reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(unit, arguments.sim) if arguments.waves else None
             reports = [cosim.run(unit, design=chosen_design(arguments), waves=waves, progress=progress, **common)]
@@ -262,6 +305,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         if waves is not None:
             print(f"waveform: {waves}")
     return OK if passed else DIFFERED
+
+
+def chosen_job(arguments: argparse.Namespace) -> list[golden.Unit]:
+    """The units that the options name where they do not name one."""
+    import cosim
+
+    if arguments.all:
+        return golden.catalogue_units()
+    return cosim.coverage_units() if arguments.coverage else cosim.main_job()
 
 
 def chosen_design(arguments: argparse.Namespace) -> Any:

@@ -9,8 +9,9 @@
 the generated one with `Design`.
 """
 
+from cosim.coverage import coverage_units
 from cosim.design import Design, load_ports
-from cosim.main_job import catalogue_units, main_job
+from cosim.main_job import main_job
 from cosim.report import Report, summary, table
 from cosim.runner import SIMULATORS, SimulationError, run, run_many
 from cosim.tools import MissingTool
@@ -21,7 +22,7 @@ __all__ = [
     "MissingTool",
     "Report",
     "SimulationError",
-    "catalogue_units",
+    "coverage_units",
     "load_ports",
     "main_job",
     "run",

@@ -1,7 +1,7 @@
-"""Which units are co-simulated: those of the main job (`make cosim`), or all that the catalogue knows."""
+"""Which units are co-simulated by the main job (`make cosim`)."""
 
 import golden
-from golden import Implementation, Operation, Unit
+from golden import Implementation, Unit
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f32", "sign-magnitude", 0),
@@ -23,14 +23,6 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", "ones-complement", 4),
 )
 """Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
-
-
-def catalogue_units() -> list[Unit]:
-    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
-    units: dict[Operation, Unit] = {}
-    for entry in golden.instructions():
-        units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
-    return list(units.values())
 
 
 def main_job() -> list[Unit]:

@@ -1,6 +1,7 @@
 """What a co-simulation came to."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -126,11 +127,15 @@ def table(reports: Sequence[Report]) -> str:
 
 
 def summary(reports: Sequence[Report], seed: int) -> str:
-    """The table, the first mismatch of each failed run, and the sums that every run must end with."""
+    """The table, the first mismatch of each failed run, vectors by operation, and the sums that every run must end with."""
     lines = [table(reports), ""]
     for report in reports:
         if report.first_mismatch is not None:
             lines += [f"{report.unit}: first mismatch, {report.first_mismatch}", ""]
+    operations = Counter[str]()
+    for report in reports:
+        operations[report.operation] += report.received
+    lines += [f"{operation}: {count:,} vectors" for operation, count in operations.items()]
     sent, received = sum(report.sent for report in reports), sum(report.received for report in reports)
     waiting = sum(report.waiting for report in reports)
     queue = "queue empty" if waiting == 0 else f"{waiting:,} still waiting"

@@ -11,7 +11,7 @@ matrices of any size with an instruction. `FORMATS` and
 `OPERATIONS` are what they are made of.
 """
 
-from golden.catalogue import ARCHITECTURES, architecture, instruction, instructions
+from golden.catalogue import ARCHITECTURES, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.instruction import EVIDENCE, Instruction
 from golden.matrix import gemm
@@ -32,6 +32,7 @@ __all__ = [
     "Operation",
     "Unit",
     "architecture",
+    "catalogue_units",
     "gemm",
     "instruction",
     "instructions",

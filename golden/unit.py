@@ -20,22 +20,49 @@ ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 
 MAX_STAGES = 8
 
+WAYS: dict[str, tuple[str, ...]] = {
+    "max_exp": ("tree", "pairwise"),
+    "reduction": ("carry-save", "adder-tree"),
+    "leading_zeros": ("count", "anticipate"),
+    "result_exp": ("serial", "parallel"),
+}
+"""Keys of `Implementation` that choose a circuit for one step, each with its choices; the first one is the default."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Implementation:
     """How a unit is built, which never changes what it computes.
 
+    n is the number of terms of a sum, w the width of what is summed or compared (bits).
+
     Attributes:
         encoding: one of `ENCODINGS`.
         stages: pipeline registers, 0 (combinational) to 8.
+        max_exp: how the largest exponent is found. `tree`: n − 1 compare-and-select cells in ⌈log2 n⌉ levels, then one
+            subtractor a term for its shift. `pairwise`: all n·(n − 1) differences at once, and one row of them selected,
+            which holds every term's shift: one subtractor and one selection deep, but of an area that grows with n².
+        reduction: how many aligned terms become two, which one last adder sums. `carry-save`: layers of full adders, without
+            carries. `adder-tree`: levels of carry-propagate adders.
+        leading_zeros: how far a total moves left. `count`: counted in the total, after the adder. `anticipate`: found beside
+            the last adder from its two operands, at most two too few, which a last shift by 0, 1 or 2 corrects; costs about
+            ten gates a bit and that shift, and takes the count off the critical path.
+        result_exp: how the result's exponent takes up a carry out of rounding. `serial`: it is added into the packed result,
+            an adder of the result's width behind the rounding. `parallel`: the exponents with and without a carry are both
+            made beside the rounding and one is selected, two adders of the exponent's width.
     """
 
     encoding: str = "sign-magnitude"
     stages: int = 0
+    max_exp: str = "tree"
+    reduction: str = "carry-save"
+    leading_zeros: str = "count"
+    result_exp: str = "serial"
 
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
         check_int("stages", self.stages, 0, MAX_STAGES)
+        for key, choices in WAYS.items():
+            check_choice(key, getattr(self, key), choices)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,16 @@
-"""Datapaths in Amaranth, one component an operation, made from the golden parameter objects."""
+"""Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
 
+from rtl.cost import MissingTool, cost
 from rtl.units import DATAPATHS, datapath
-from rtl.verilog import YosysError, verilog
+from rtl.verilog import YosysError, multi_format_verilog, tile_verilog, verilog
 
-__all__ = ["DATAPATHS", "YosysError", "datapath", "verilog"]
+__all__ = [
+    "DATAPATHS",
+    "MissingTool",
+    "YosysError",
+    "cost",
+    "datapath",
+    "multi_format_verilog",
+    "tile_verilog",
+    "verilog",
+]

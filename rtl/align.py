@@ -5,12 +5,15 @@ from typing import Literal
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
+from rtl.max_exp import gap_range
 from rtl.parts import Part
 from rtl.shapes import ExpRange, TermShape, TermSignature
 
-Truncation = Literal["RZ", "RD", "sticky"]
+Truncation = Literal["RZ", "RD", "sticky", "unmoved"]
 """How a term is cut: toward zero; toward minus infinity; or toward zero with the last kept bit set where a one was lost,
-which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's."""
+which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's. An unmoved term is
+not cut: it counts as if its exponent were e_max, which is right where it is smaller only when no more than its being there
+matters."""
 
 
 class Align(Part):
@@ -21,20 +24,22 @@ class Align(Part):
         e_maxes: what e_max can be.
         F: fractional bits kept.
         truncation: see `Truncation`.
+        gap_given: whether e_max − term.exp comes from outside.
 
     Members:
-        term: In(TermSignature). e_max: In, at least term.exp.
+        term: In(TermSignature).
+        e_max: In, at least term.exp; in its place gap: In, e_max − term.exp, where that is given.
         sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F).
     """
 
-    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Truncation) -> None:
-        self.shape, self.e_maxes, self.F, self.truncation = term, e_maxes, F, truncation
+    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Truncation, gap_given: bool = False) -> None:
+        self.shape, self.e_maxes, self.F, self.truncation, self.gap_given = term, e_maxes, F, truncation, gap_given
         super().__init__(
             "align",
-            (term, e_maxes, F, truncation),
+            (term, e_maxes, F, truncation, gap_given),
             {
                 "term": In(TermSignature(term)),
-                "e_max": In(e_maxes.shape),
+                **({"gap": In(gap_range(term.exps, e_maxes))} if gap_given else {"e_max": In(e_maxes.shape)}),
                 "sign": Out(1),
                 "aligned": Out(aligned_width(term, F, truncation)),
             },
@@ -46,8 +51,13 @@ class Align(Part):
         above = Const(0, max(0, self.F - self.shape.frac))  # fraction bits that the significand does not have
         below = max(0, self.shape.frac - self.F)  # fraction bits that it has too many of
         placed = Cat(above, term.sig)
-        gap = Signal(range(max(0, self.e_maxes.high - self.shape.exps.low) + 1))
-        m.d.comb += [gap.eq(self.e_max - term.exp), self.sign.eq(term.sign)]
+        m.d.comb += self.sign.eq(term.sign)
+        if self.truncation == "unmoved":
+            m.d.comb += self.aligned.eq(placed[below:])
+            return m
+        gap = self.gap if self.gap_given else Signal(gap_range(self.shape.exps, self.e_maxes))
+        if not self.gap_given:
+            m.d.comb += gap.eq(self.e_max - term.exp)
         if self.truncation == "RZ":
             m.d.comb += self.aligned.eq(shift_right(m, placed[below:], gap))
             return m

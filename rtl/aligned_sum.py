@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from amaranth import Cat, Const
 
+from golden import Implementation
 from rtl.accumulate import Accumulate
 from rtl.align import Align, Truncation
 from rtl.datapath import Build
-from rtl.max_exp import MaxExp
+from rtl.max_exp import MaxExp, PairwiseMaxExp
 from rtl.pipeline import Bundle
 from rtl.shapes import ExpRange, TermShape
 
@@ -36,12 +37,22 @@ class AlignedSum:
     Args:
         name: prefix of the results `<name>_exp`, `<name>_sign`, `<name>_total`.
         addends: the terms.
-        encoding: of negative terms inside the adder tree.
+        implementation: how largest exponent and total are found.
         fixed_exp: a constant that takes the place of the largest exponent: an exact sum, given enough F.
+        normalised: whether the total is normalised next, so that its leading zeros may be anticipated, as `<name>_zeros`.
     """
 
-    def __init__(self, name: str, addends: Sequence[Addend], encoding: str, fixed_exp: int | None = None) -> None:
-        self.name, self.addends, self._encoding, self._fixed_exp = name, list(addends), encoding, fixed_exp
+    def __init__(
+        self,
+        name: str,
+        addends: Sequence[Addend],
+        implementation: Implementation,
+        fixed_exp: int | None = None,
+        normalised: bool = False,
+    ) -> None:
+        self.name, self.addends, self._implementation, self._fixed_exp = name, list(addends), implementation, fixed_exp
+        self._pairwise = implementation.max_exp == "pairwise" and fixed_exp is None
+        self._anticipates = normalised and implementation.leading_zeros == "anticipate"
         # Every term bounds the largest exponent from below.
         lowest = max(addend.shape.exps.low for addend in addends)
         highest = max(addend.shape.exps.high for addend in addends)
@@ -56,38 +67,46 @@ class AlignedSum:
         return TermShape(self.exps, self.total_bits, self.F)
 
     def max_exp(self, build: Build, values: Bundle) -> Bundle:
-        """Step max_exp: adds `<name>_exp`."""
+        """Step max_exp: adds `<name>_exp`, and where it is found pairwise, every `<name>_gap_<k>`."""
         if self._fixed_exp is not None:
             return values | {f"{self.name}_exp": Const(self._fixed_exp, self.exps.shape)}
-        part = MaxExp([addend.shape.exps for addend in self.addends], self.exps)
+        ranges = [addend.shape.exps for addend in self.addends]
+        part = PairwiseMaxExp(ranges, self.exps) if self._pairwise else MaxExp(ranges, self.exps)
         build.place(f"{self.name}_max_exp", part)
         exps = [values[f"{addend.name}_exp"] for addend in self.addends]
         build.m.d.comb += [getattr(part, f"exp_{k}").eq(exp) for k, exp in enumerate(exps)]
-        return values | {f"{self.name}_exp": part.e_max}
+        gaps = {f"{self.name}_gap_{k}": getattr(part, f"gap_{k}") for k in range(len(exps))} if self._pairwise else {}
+        return values | {f"{self.name}_exp": part.e_max} | gaps
 
     def align(self, build: Build, values: Bundle) -> Bundle:
         """Step align: the terms give way to `<name>_sign_<k>` and `<name>_aligned_<k>`."""
         names = [f"{addend.name}_{member}" for addend in self.addends for member in ("sign", "exp", "sig")]
+        names += [f"{self.name}_gap_{k}" for k in range(len(self.addends))]
         result = {key: value for key, value in values.items() if key not in names}
         for k, addend in enumerate(self.addends):
-            part = Align(addend.shape, self.exps, addend.F, addend.truncation)
+            part = Align(addend.shape, self.exps, addend.F, addend.truncation, gap_given=self._pairwise)
             build.place(f"{self.name}_align_{k}", part)
             build.drive(part.term, addend.name, values)
-            build.m.d.comb += part.e_max.eq(values[f"{self.name}_exp"])
+            if self._pairwise:
+                build.m.d.comb += part.gap.eq(values[f"{self.name}_gap_{k}"])
+            else:
+                build.m.d.comb += part.e_max.eq(values[f"{self.name}_exp"])
             finer = Const(0, self.F - addend.F)
             result |= {f"{self.name}_sign_{k}": part.sign, f"{self.name}_aligned_{k}": Cat(finer, part.aligned)}
         return result
 
     def accumulate(self, build: Build, values: Bundle) -> Bundle:
-        """Step accumulate: the aligned terms give way to `<name>_sign` and `<name>_total`."""
+        """Step accumulate: the aligned terms give way to `<name>_sign`, `<name>_total` and any `<name>_zeros`."""
         terms = [(values[f"{self.name}_sign_{k}"], values[f"{self.name}_aligned_{k}"]) for k in range(len(self.addends))]
-        part = Accumulate([len(aligned) for _, aligned in terms], self.total_bits, self._encoding)
+        widths, how = [len(aligned) for _, aligned in terms], self._implementation
+        part = Accumulate(widths, self.total_bits, how.encoding, how.reduction, self._anticipates)
         build.place(f"{self.name}_accumulate", part)
         for k, (sign, aligned) in enumerate(terms):
             build.m.d.comb += [getattr(part, f"sign_{k}").eq(sign), getattr(part, f"aligned_{k}").eq(aligned)]
         prefixes = (f"{self.name}_sign_", f"{self.name}_aligned_")
         result = {key: value for key, value in values.items() if not key.startswith(prefixes)}
-        return result | {f"{self.name}_sign": part.sign, f"{self.name}_total": part.total}
+        zeros = {f"{self.name}_zeros": part.zeros} if self._anticipates else {}
+        return result | {f"{self.name}_sign": part.sign, f"{self.name}_total": part.total} | zeros
 
 
 def as_term(name: str, values: Bundle) -> Bundle:

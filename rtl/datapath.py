@@ -55,7 +55,7 @@ class Datapath(Component):
 
     Args:
         operation: the golden parameter object.
-        implementation: encoding and stages.
+        implementation: how it is built.
 
     Members:
         a, b: In(length·w), element k in bits [k·w, (k+1)·w), w the format's width.
@@ -66,6 +66,15 @@ class Datapath(Component):
 
     def __init__(self, operation: Operation, implementation: Implementation) -> None:
         self.implementation = implementation
+        members = self.input_members(operation)
+        self._inputs = tuple(members)
+        members["d"] = Out(operation.d.width)
+        if implementation.stages:
+            members |= {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
+        super().__init__(members)
+
+    def input_members(self, operation: Operation) -> dict[str, Any]:
+        """The input ports that hold operands."""
         members: dict[str, Any] = {
             "a": In(operation.length * operation.a.width),
             "b": In(operation.length * operation.b.width),
@@ -74,11 +83,7 @@ class Datapath(Component):
         if operation.scale_format is not None:
             scales = operation.scales_per_step * operation.scale_format.width
             members |= {"scale_a": In(scales), "scale_b": In(scales)}
-        self._inputs = tuple(members)
-        members["d"] = Out(operation.d.width)
-        if implementation.stages:
-            members |= {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
-        super().__init__(members)
+        return members
 
     @abstractmethod
     def steps(self) -> list[Step]:

@@ -28,8 +28,8 @@ class EFDPADatapath(Datapath):
         lowest_bit = min(shape.exps.low - shape.frac for shape in shapes.values())
         exact = highest - lowest_bit
         addends = [Addend(name=name, shape=shape, F=exact, truncation="RZ") for name, shape in shapes.items()]
-        total = AlignedSum("sum", addends, self.implementation.encoding, fixed_exp=highest)
-        finish = Finish("sum", total.term, conversion(operation.rho), canonical=False)
+        total = AlignedSum("sum", addends, self.implementation, fixed_exp=highest, normalised=True)
+        finish = Finish("sum", total.term, conversion(operation.rho), self.implementation, canonical=False)
         return [
             Step("decode", 8, self._decode),
             Step("multiply", 40, self._multiply),

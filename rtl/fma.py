@@ -8,33 +8,42 @@ from rtl.datapath import Build, Datapath, Step
 from rtl.finish import Finish
 from rtl.multiply import Accumulator, Multiply, product_shape
 from rtl.pipeline import Bundle
+from rtl.shapes import ExpRange, TermShape
 from rtl.vectors import accumulator_term, combine_specials, decode_operands, multiply_pairs
 
 
 class FMADatapath(Datapath):
-    """d = RNE(a·b + c): product and addend at the larger exponent, what leaves the window sticky.
+    """d = RNE(a·b + c): c moves, the product stays, what leaves the window below is sticky.
 
-    With 3·man_bits + 3 fraction bits a sticky bit is as good as the exact sum, subnormal operands included. If c loses bits,
-    it lies below a quarter of the smallest product of that exponent, so the result's leading bit is the product's or the one
-    below, at most 2·man_bits + 1 places down; man_bits more, a guard bit and the sticky bit still fit. If the product loses
-    bits, it lies far below a normal c.
+    The product stands `man_bits + 4` places below the top. A c that would have to stand higher than the top has an exponent
+    so much larger that every bit of the product lies below the rounding position and one place more, which a subtraction may
+    need: then only its being there counts, and it stays where it is. Below the product's last bit there is room for what a
+    product of 24 bits (subnormal times normal, fp32) needs when c is subtracted: two bits, and the sticky bit.
     """
 
     def __init__(self, operation: FMA, implementation: Implementation) -> None:
         self.operation = operation
-        #: Below every exponent of a non-zero term, so that a zero never decides.
         self._zero_exp = operation.a.e_min + operation.b.e_min
-        self._accumulator = Accumulator(operation.c, self._zero_exp)
+        # A zero c has exponent e_min, like a subnormal one: so e_max is never below a result's exponent.
+        self._accumulator = Accumulator(operation.c, operation.c.e_min)
         super().__init__(operation, implementation)
 
     def steps(self) -> list[Step]:
         operation = self.operation
         d = operation.d
-        F = 3 * d.man_bits + 3
-        shapes = {"prod_0": product_shape(operation.a, operation.b, self._zero_exp), "c": self._accumulator.shape}
-        addends = [Addend(name=name, shape=shape, F=F, truncation="sticky") for name, shape in shapes.items()]
-        total = AlignedSum("sum", addends, self.implementation.encoding)
-        finish = Finish("sum", total.term, Conversion("RNE", "RNE", d, d), canonical=False)
+        lift = d.man_bits + 4
+        product = product_shape(operation.a, operation.b, self._zero_exp)
+        lifted = TermShape(product.exps + ExpRange(lift, lift), product.sig_bits, product.frac + lift)
+        F = lifted.frac + 3
+        addends = [
+            Addend(name="prod_0", shape=lifted, F=F, truncation="unmoved"),
+            Addend(name="c", shape=self._accumulator.shape, F=F, truncation="sticky"),
+        ]
+        total = AlignedSum("sum", addends, self.implementation, normalised=True)
+        finish = Finish("sum", total.term, Conversion("RNE", "RNE", d, d), self.implementation, canonical=False)
+
+        def max_exp(build: Build, values: Bundle) -> Bundle:
+            return total.max_exp(build, values | {"prod_0_exp": values["prod_0_exp"] + lift})
 
         def accumulate(build: Build, values: Bundle) -> Bundle:
             summed = total.accumulate(build, values)
@@ -43,7 +52,7 @@ class FMADatapath(Datapath):
         return [
             Step("decode", 8, self._decode),
             Step("multiply", 60, self._multiply),
-            Step("max_exp", 12, total.max_exp),
+            Step("max_exp", 12, max_exp),
             Step("align", 24, total.align),
             Step("accumulate", 40, accumulate),
             Step("normalise", 40, finish.normalise),

@@ -1,22 +1,13 @@
 """FTZ-AddMul: products and sums that are rounded to fp32 and flushed one by one (golden: operations/ftz_addmul.py)."""
 
-from amaranth import Value
-
 from golden import Implementation
-from golden.conversion import conversion
-from golden.formats import FP32
 from golden.operations import FTZAddMul
-from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build, Datapath, Step
-from rtl.decode import Decode
 from rtl.finish import Finish
-from rtl.fma import signed_zero
-from rtl.multiply import Accumulator, Multiply, product_shape
-from rtl.pipeline import Bundle, flatten, kept
-from rtl.specials import Specials
+from rtl.multiply import Multiply, product_shape
+from rtl.pipeline import Bundle, kept
+from rtl.rounded_adder import RNE_FP32, RoundedAdder
 from rtl.vectors import decode_operands, multiply_pairs
-
-RNE_FP32 = conversion("RNE-FP32")
 
 
 class FTZAddMulDatapath(Datapath):
@@ -39,7 +30,7 @@ class FTZAddMulDatapath(Datapath):
 
     def _level(self, level: int, pairs: list[tuple[str, str]], result: str = "value_{}") -> list[Step]:
         """The three steps of one level of additions."""
-        adders = [FlushingAdder(f"add_{level}_{k}", *pair, self.implementation) for k, pair in enumerate(pairs)]
+        adders = [self._adder(f"add_{level}_{k}", *pair) for k, pair in enumerate(pairs)]
         used = {name for pair in pairs for name in pair}
 
         def align(build: Build, values: Bundle) -> Bundle:
@@ -60,6 +51,10 @@ class FTZAddMulDatapath(Datapath):
         points = (("align", 40, align), ("accumulate", 36, accumulate), ("encode", 58, encode))
         return [Step(f"{point}_{level}", depth, run) for point, depth, run in points]
 
+    def _adder(self, name: str, x: str, y: str) -> RoundedAdder:
+        """FTZ-Add of two values."""
+        return RoundedAdder(name, x, y, RNE_FP32, self.implementation, canonical=False, flush=True)
+
     def _decode(self, build: Build, values: Bundle) -> Bundle:
         decoded = decode_operands(build, values, self.operation, flush=True)
         return {key: value for key, value in decoded.items() if not key.startswith("z_")} | kept(values, "c")
@@ -75,57 +70,7 @@ class FTZAddMulDatapath(Datapath):
         codes = kept(values, "c")
         for k in range(self.operation.P):
             name = f"prod_{k}"
-            finish = Finish(name, shape, RNE_FP32, canonical=False, flush=True)
+            finish = Finish(name, shape, RNE_FP32, self.implementation, canonical=False, flush=True)
             total = kept(values, f"prod_{k}", f"special_{k}") | {f"{name}_total": values[f"{name}_sig"]}
             codes[f"value_{k}"] = finish.code(build, finish.normalise(build, total), special=f"special_{k}")
         return codes
-
-
-class FlushingAdder:
-    """FTZ-Add: RNE-FP32 of the sum of two fp32 codes, a subnormal one flushed.
-
-    Inputs count as +0 where they are subnormal, which only the first c can be. With man_bits + 3 fraction bits a sticky bit
-    is as good as the exact sum of two normal numbers.
-
-    Args:
-        name: prefix of its values and parts.
-        x, y: names of the values that hold the codes.
-        implementation: encoding of the sum.
-    """
-
-    def __init__(self, name: str, x: str, y: str, implementation: Implementation) -> None:
-        self.name, self._codes = name, {"x": x, "y": y}
-        self._term = {side: Accumulator(FP32, FP32.e_min) for side in self._codes}
-        addends = [
-            Addend(name=f"{name}_{side}", shape=part.shape, F=FP32.man_bits + 3, truncation="sticky")
-            for side, part in self._term.items()
-        ]
-        self._sum = AlignedSum(name, addends, implementation.encoding)
-        self._finish = Finish(name, self._sum.term, RNE_FP32, canonical=False, flush=True)
-
-    def align(self, build: Build, values: Bundle) -> Bundle:
-        """Both operands decoded and aligned, and their special."""
-        specials = Specials(2)
-        build.place(f"{self.name}_specials", specials)
-        terms: Bundle = {}
-        for k, (side, code) in enumerate(self._codes.items()):
-            decode, term = Decode(FP32, flush=True), self._term[side]
-            build.place(f"{self.name}_decode_{side}", decode)
-            build.place(f"{self.name}_term_{side}", term)
-            build.m.d.comb += decode.code.eq(values[code])
-            build.drive(term.z, "z", flatten("z", decode.x))
-            build.drive(getattr(specials, f"special_{k}"), "special", flatten("special", term.special))
-            terms |= flatten(f"{self.name}_{side}", term.term)
-        both = terms[f"{self.name}_x_sign"] & terms[f"{self.name}_y_sign"]
-        aligned = self._sum.align(build, self._sum.max_exp(build, terms))
-        return aligned | flatten(f"{self.name}_special", specials.result) | {f"{self.name}_both_negative": both}
-
-    def accumulate(self, build: Build, values: Bundle) -> Bundle:
-        """Their sum, an exact zero signed as IEEE 754 has it."""
-        both = values[f"{self.name}_both_negative"]
-        others = {key: value for key, value in values.items() if key != f"{self.name}_both_negative"}
-        return signed_zero(self._sum.accumulate(build, others) | {"all_negative": both}, self.name)
-
-    def encode(self, build: Build, values: Bundle) -> Value:
-        """The rounded, flushed sum."""
-        return self._finish.code(build, self._finish.normalise(build, values), special=f"{self.name}_special")

@@ -30,7 +30,7 @@ class GSTFDPADatapath(TruncatedDatapath):
                     Addend(name=f"prod_{k}", shape=product, F=exact, truncation="RZ")
                     for k in range(g * operation.G, (g + 1) * operation.G)
                 ],
-                implementation.encoding,
+                implementation,
                 fixed_exp=product.exps.high,
             )
             for g in range(self._groups)

@@ -13,11 +13,11 @@ class GTRFDPADatapath(RoundedDatapath):
     """Even-index and odd-index products are summed apart, each group at its own largest exponent."""
 
     def dot_steps(self) -> tuple[list[Step], TermShape]:
-        operation, encoding = self.operation, self.implementation.encoding
+        operation, implementation = self.operation, self.implementation
         indices = {"even": range(0, operation.L, 2), "odd": range(1, operation.L, 2)}
-        groups = [AlignedSum(name, self.products(ks), encoding) for name, ks in indices.items() if ks]
+        groups = [AlignedSum(name, self.products(ks), implementation) for name, ks in indices.items() if ks]
         sums = [Addend(name=g.name, shape=g.term, F=operation.F, truncation=self.truncation) for g in groups]
-        dot = AlignedSum("dot", sums, encoding)
+        dot = AlignedSum("dot", sums, implementation)
 
         def max_exp(build: Build, values: Bundle) -> Bundle:
             for group in groups:

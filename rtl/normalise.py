@@ -1,9 +1,12 @@
 """Step normalise: the leading one of the total moved to the top, but no further than e_min allows."""
 
-from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from typing import Any
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
+from rtl.leading_zeros import ANTICIPATION_ERROR, count_leading_zeros
 from rtl.parts import Part
 from rtl.shapes import ExpRange, TermShape
 
@@ -16,47 +19,39 @@ class Normalise(Part):
     Args:
         shape: the total as a term; its exponent is e_max.
         result: the format to which the sum is rounded; below its e_min the result is subnormal.
+        anticipated: whether the leading zeros come with the total, as `Accumulate.zeros`.
 
     Members:
-        total: In. e_max: In.
+        total: In. e_max: In. zeros: In, where anticipated.
         norm: Out(norm_bits), its top bit set unless the result is subnormal or zero.
         e_norm: Out, exponent of norm's top bit.
         sticky: Out(1), whether a one was lost below norm.
     """
 
-    def __init__(self, shape: TermShape, result: Format) -> None:
-        self.shape, self.e_min = shape, result.e_min
+    def __init__(self, shape: TermShape, result: Format, anticipated: bool = False) -> None:
+        self.shape, self.e_min, self.anticipated = shape, result.e_min, anticipated
         self.norm_bits, e_norms = normalised(shape, result)
         #: Exponents of the total's top bit.
         self.tops = top_exps(shape)
         #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
         self.most_right = max(0, min(result.e_min - self.tops.low, self.norm_bits + 1))
-        super().__init__(
-            "normalise",
-            (shape, result),
-            {
-                "total": In(shape.sig_bits),
-                "e_max": In(shape.exps.shape),
-                "norm": Out(self.norm_bits),
-                "e_norm": Out(e_norms.shape),
-                "sticky": Out(1),
-            },
-        )
+        members: dict[str, Any] = {
+            "total": In(shape.sig_bits),
+            "e_max": In(shape.exps.shape),
+            "norm": Out(self.norm_bits),
+            "e_norm": Out(e_norms.shape),
+            "sticky": Out(1),
+        }
+        if anticipated:
+            members["zeros"] = In(range(shape.sig_bits + 1))
+        super().__init__("normalise", (shape, result, anticipated), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         e_top = Signal(self.tops.shape)
         room = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
-        leading_zeros = Signal(range(len(self.total) + 1))
-        left = Signal(range(len(self.total) + 1))
-        m.d.comb += [
-            e_top.eq(self.e_max + (self.tops.low - self.shape.exps.low)),
-            room.eq(e_top - self.e_min),
-            leading_zeros.eq(count_leading_zeros(m, self.total)),
-            left.eq(Mux(room < 0, 0, Mux(room < leading_zeros, room, leading_zeros))),
-        ]
-        moved = Signal(self.norm_bits)
-        m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
+        m.d.comb += [e_top.eq(self.e_max + (self.tops.low - self.shape.exps.low)), room.eq(e_top - self.e_min)]
+        moved, left = self._moved_left(m, room)
         if not self.most_right:
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
             return m
@@ -71,6 +66,33 @@ class Normalise(Part):
         ]
         return m
 
+    def _moved_left(self, m: Module, room: Signal) -> tuple[Signal, Signal]:
+        """The total with its leading one at the top, or as near as `room` allows, and how far it was moved."""
+        left, moved = Signal(range(len(self.total) + 1)), Signal(self.norm_bits)
+        m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
+        if self.anticipated:
+            m.d.comb += left.eq(Mux(room < 0, 0, Mux(room < self.zeros, room, self.zeros)))
+            return self._corrected(m, room, moved, left)
+        m.d.comb += left.eq(count_leading_zeros(m, self.total | self._stop(room)))
+        return moved, left
+
+    def _stop(self, room: Signal) -> Value:
+        """A one where the shift has to end at the latest: `room` places down, or at the top where there is no room."""
+        width = len(self.total)
+        stops = [room == place for place in range(width)]
+        return Cat(reversed([stops[0] | (room < 0), *stops[1:]]))
+
+    def _corrected(self, m: Module, room: Signal, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
+        """What was moved by an anticipated count, moved on by what that lacked."""
+        again, corrected = Signal(range(ANTICIPATION_ERROR + 1)), Signal(self.norm_bits)
+        moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))
+        m.d.comb += [
+            again.eq(Mux(moved[-1] | (room <= self.zeros), 0, Mux(moved[-2] | (room == self.zeros + 1), 1, 2))),
+            corrected.eq(Mux(again[1], moved << 2, Mux(again[0], moved << 1, moved))),
+            moved_by.eq(left + again),
+        ]
+        return corrected, moved_by
+
 
 def top_exps(shape: TermShape) -> ExpRange:
     """Exponents of a total's top bit, which is not its leading one."""
@@ -83,29 +105,3 @@ def normalised(shape: TermShape, result: Format) -> tuple[int, ExpRange]:
     tops = top_exps(shape)
     e_norms = ExpRange(max(result.e_min, tops.low - shape.sig_bits), max(result.e_min, tops.high))
     return max(shape.sig_bits, result.man_bits + 2), e_norms
-
-
-def count_leading_zeros(m: Module, value: Value) -> Value:
-    """Zeros above the leading one, `len(value)` where there is none: halves compared, then merged (a log-depth tree)."""
-    width = len(value)
-    size = 1 << max(0, (width - 1).bit_length())
-    # Padding with ones below makes a zero value count exactly its width.
-    bits = Cat(Const(-1, Shape(size - width)), value) if size > width else value
-    counted = _count(m, bits, "lz")
-    if size > width:
-        return counted
-    zeros = Signal(range(width + 1), name="lz_all")
-    m.d.comb += zeros.eq(Mux(value.any(), counted, width))
-    return zeros
-
-
-def _count(m: Module, bits: Value, name: str) -> Value:
-    """Leading zeros of a power-of-two number of bits that are not all zero."""
-    size = len(bits)
-    if size == 1:
-        return Const(0, 0)
-    low, high = bits[: size // 2], bits[size // 2 :]
-    empty = Signal(name=f"{name}_empty")
-    half = Signal(size // 2, name=f"{name}_half")
-    m.d.comb += [empty.eq(~high.any()), half.eq(Mux(empty, low, high))]
-    return Cat(_count(m, half, f"{name}{size // 2}"), empty)

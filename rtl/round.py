@@ -57,17 +57,27 @@ class Encode(Part):
         nan: the code that a NaN result gets.
         canonical_zero: whether a zero result is always +0; else it keeps `sign`.
         flush: whether a subnormal result becomes a zero.
+        result_exp: how the exponent takes up a carry out of rounding; as in `golden.Implementation`.
 
     Members:
         sign: In(1). hidden: In(1), the top bit of norm. e_norm: In. sig: In, from `Round`.
         special: In(SpecialSignature). d: Out(width of d).
     """
 
-    def __init__(self, rho: Conversion, e_norm: Shape, nan: int, canonical_zero: bool, flush: bool = False) -> None:
+    def __init__(
+        self,
+        rho: Conversion,
+        e_norm: Shape,
+        nan: int,
+        canonical_zero: bool,
+        flush: bool = False,
+        result_exp: str = "serial",
+    ) -> None:
         self.rho, self.nan, self.canonical_zero, self.flush = rho, nan, canonical_zero, flush
+        self.result_exp = result_exp
         super().__init__(
             "encode",
-            (rho, e_norm.width, nan, canonical_zero, flush),
+            (rho, e_norm.width, nan, canonical_zero, flush, result_exp),
             {
                 "sign": In(1),
                 "hidden": In(1),
@@ -82,13 +92,7 @@ class Encode(Part):
         m = Module()
         fmt, special = self.rho.rounding_format, self.special
         infinity = ((1 << fmt.exp_bits) - 1) << fmt.man_bits
-        # One less than the stored exponent: the hidden bit adds the missing one, and so does a carry out of rounding.
-        stored_below = Signal(max(len(self.e_norm), fmt.exp_bits))
-        field = Signal(len(stored_below) + fmt.man_bits + 1)
-        m.d.comb += [
-            stored_below.eq(Mux(self.hidden, self.e_norm + (fmt.bias - 1), 0)),
-            field.eq(Cat(Const(0, fmt.man_bits), stored_below) + self.sig),
-        ]
+        field = self._parallel(m) if self.result_exp == "parallel" else self._serial(m)
         magnitude, sign = Signal(fmt.exp_bits + fmt.man_bits), Signal()
         finite = Mux(field < (1 << fmt.man_bits), 0, field) if self.flush else field
         finite_sign = self.sign & self.sig.any() if self.canonical_zero else self.sign
@@ -98,3 +102,31 @@ class Encode(Part):
             self.d.eq(Mux(special.nan, self.nan, Cat(Const(0, fmt.pad_bits), magnitude, sign))),
         ]
         return m
+
+    def _serial(self, m: Module) -> Signal:
+        """Stored exponent and mantissa as one number: the rounded significand added to the exponent."""
+        fmt = self.rho.rounding_format
+        # One less than the stored exponent: the hidden bit adds the missing one, and so does a carry out of rounding.
+        stored_below = Signal(max(len(self.e_norm), fmt.exp_bits))
+        field = Signal(len(stored_below) + fmt.man_bits + 1)
+        m.d.comb += [
+            stored_below.eq(Mux(self.hidden, self.e_norm + (fmt.bias - 1), 0)),
+            field.eq(Cat(Const(0, fmt.man_bits), stored_below) + self.sig),
+        ]
+        return field
+
+    def _parallel(self, m: Module) -> Signal:
+        """The same number, its exponent one of two that do not wait for the rounding."""
+        fmt = self.rho.rounding_format
+        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        uncarried, carried = Signal(exp_bits), Signal(exp_bits)
+        stored_exp, field = Signal(exp_bits), Signal(exp_bits + fmt.man_bits + 1)
+        mantissa, hidden, carry = self.sig[: fmt.man_bits], self.sig[-2], self.sig[-1]
+        # A subnormal's e_norm is e_min, so one that rounds up to a normal number gets 1.
+        m.d.comb += [
+            uncarried.eq(self.e_norm + fmt.bias),
+            carried.eq(self.e_norm + (fmt.bias + 1)),
+            stored_exp.eq(Mux(carry, carried, Mux(hidden, uncarried, 0))),
+            field.eq(Cat(mantissa, stored_exp)),
+        ]
+        return field

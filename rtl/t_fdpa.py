@@ -29,8 +29,8 @@ class TruncatedDatapath(Datapath):
             Addend(name=name, shape=shape, F=operation.F, truncation="RD" if operation.truncation == "RD" else "RZ")
             for name, shape in shapes.items()
         ]
-        total = AlignedSum("sum", addends, self.implementation.encoding)
-        finish = Finish("sum", total.term, conversion(operation.rho), canonical=True)
+        total = AlignedSum("sum", addends, self.implementation, normalised=True)
+        finish = Finish("sum", total.term, conversion(operation.rho), self.implementation, canonical=True)
         return [
             Step("decode", 8, self.decode),
             Step("multiply", 40, self.multiply),

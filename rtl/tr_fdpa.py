@@ -43,7 +43,7 @@ class RoundedDatapath(Datapath):
             Addend(name="dot", shape=dot, F=operation.F2 + 1, truncation=truncation),
             Addend(name="c", shape=self._accumulator.shape, F=operation.F, truncation=truncation),
         ]
-        out = AlignedSum("out", addends, self.implementation.encoding)
+        out = AlignedSum("out", addends, self.implementation, normalised=True)
 
         def max_exp(build: Build, values: Bundle) -> Bundle:
             return self.drop_c(build, out.max_exp(build, values), out.exps)
@@ -62,9 +62,10 @@ class RoundedDatapath(Datapath):
         """The sum normalised, cut to F2 bits where its leading one stands, and converted."""
         c, F2 = self.operation.c, self.operation.F2
         rho = conversion(self.operation.rho)
-        normalise = Finish("out", out.term, Conversion("exact", "RZ", c, c), canonical=False).normalise
+        exact = Conversion("exact", "RZ", c, c)
+        normalise = Finish("out", out.term, exact, self.implementation, canonical=False).normalise
         cut = CutNormalised(out.term, c, F2, rho.rounding_format, self.truncation)
-        finish = Finish("cut", cut.term, rho, canonical=False)
+        finish = Finish("cut", cut.term, rho, self.implementation, canonical=False)
 
         def cut_step(build: Build, values: Bundle) -> Bundle:
             build.place("cut", cut)
@@ -104,7 +105,7 @@ class TRFDPADatapath(RoundedDatapath):
     """One group of L products."""
 
     def dot_steps(self) -> tuple[list[Step], TermShape]:
-        dot = AlignedSum("dot", self.products(range(self.operation.L)), self.implementation.encoding)
+        dot = AlignedSum("dot", self.products(range(self.operation.L)), self.implementation)
 
         def accumulate(build: Build, values: Bundle) -> Bundle:
             return as_term("dot", dot.accumulate(build, values))

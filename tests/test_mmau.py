@@ -104,6 +104,19 @@ def test_eval_of_a_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.Captu
     assert not output.exists()
 
 
+FP16_UNIT = """
+name = "fp16-pair"
+operation = "T-FDPA"
+L = 2
+F = 25
+rho = "RZ-FP32"
+e_zero = -133
+a = "fp16"
+b = "fp16"
+c = "fp32"
+"""
+
+
 def test_rtl_of_a_unit_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "u.toml").write_text(UNIT)
     output = tmp_path / "my-unit.v"
@@ -111,6 +124,23 @@ def test_rtl_of_a_unit_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     report = json.loads(capsys.readouterr().out)
     assert report == {"unit": "tiny", "output": str(output), "top": "my_unit", "latency": 2}
     assert "module my_unit(" in output.read_text()
+
+
+def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide, narrow, output = tmp_path / "wide.toml", tmp_path / "narrow.toml", tmp_path / "both.v"
+    wide.write_text(FP16_UNIT)
+    narrow.write_text(FP16_UNIT.replace('"fp16-pair"', '"fp8-four"').replace("L = 2", "L = 4").replace('"fp16"', '"e5m2"'))
+    argv = ["rtl", "--unit", str(wide), "--also", str(narrow), "-o", str(output)]
+    assert mmau.main(argv) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"fp16-pair, fp8-four: module both in {output}\n")
+    assert "  input  a           32  4 x e5m2 (w = 8); format = 1\n" in shown
+    assert "//   input  format       1  which unit" in output.read_text()
+    assert mmau.main([*argv, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair, fp8-four"
+    narrow.write_text(FP16_UNIT)
+    wide.write_text(FP16_UNIT.replace("F = 25", "F = 24"))
+    assert "F must be the same in all operations of a multi-format datapath, got 24, 25" in wrong(capsys, *argv)
 
 
 def test_rtl_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
 from golden.names import Spelled, expand, spelled
 from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.unit import Unit
 
 ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942")
 
@@ -92,6 +93,14 @@ def instructions(arch: str | None = None) -> list[Instruction]:
     """Every catalogue entry, of one architecture or of all."""
     archs = ARCHITECTURES if arch is None else (architecture(arch),)
     return [entry for a in archs for entry in load(a).values()]
+
+
+def catalogue_units() -> list[Unit]:
+    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
+    units: dict[Operation, Unit] = {}
+    for entry in instructions():
+        units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
+    return list(units.values())
 
 
 def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:

@@ -67,7 +67,14 @@ def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "extra",
-    [{"encoding": encoding, "stages": stages} for encoding in ("sign-magnitude", "ones-complement") for stages in (0, 8)],
+    [
+        *(
+            {"encoding": encoding, "stages": stages}
+            for encoding in ("sign-magnitude", "ones-complement")
+            for stages in (0, 8)
+        ),
+        {"max_exp": "pairwise", "reduction": "adder-tree", "leading_zeros": "anticipate", "result_exp": "parallel"},
+    ],
     ids=str,
 )
 def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
@@ -116,7 +123,24 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of encoding, stages; got 'stage' (did you mean 'stages'?)",
+            "[implementation] key must be one of encoding, leading_zeros, max_exp, reduction, result_exp, stages; "
+            "got 'stage' (did you mean 'stages'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"reduction": "carry_save"}}, ValueError,
+            "reduction must be one of carry-save, adder-tree; got 'carry_save' (did you mean 'carry-save'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"max_exp": 3}}, ValueError,
+            "max_exp must be one of tree, pairwise; got 3",
+        ),
+        (
+            T_FDPA | {"implementation": {"leading_zeros": "counted"}}, ValueError,
+            "leading_zeros must be one of count, anticipate; got 'counted' (did you mean 'count'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"result_exp": True}}, ValueError,
+            "result_exp must be one of serial, parallel; got True",
         ),
         (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
         (

@@ -1,5 +1,6 @@
 """Every datapath against its golden operation: parameters off the catalogue, the published ones, and the handshake."""
 
+import itertools
 import random
 from typing import Any
 
@@ -11,13 +12,19 @@ import golden
 from golden import Cls, Implementation, Unit
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import ENCODINGS
+from golden.unit import ENCODINGS, WAYS
 from rtl import datapath
 from rtl.datapath import Datapath
 from tests.rtl.simulate import outputs
 from tests.rtl.units import MAKERS, random_unit
 
 Inputs = dict[str, int]
+
+
+def way_names(implementation: Implementation) -> str:
+    """A test's id: the encoding and whatever is not the default."""
+    chosen = [getattr(implementation, key) for key, choices in WAYS.items() if getattr(implementation, key) != choices[0]]
+    return "-".join([implementation.encoding, *chosen])
 
 
 def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]:
@@ -94,6 +101,45 @@ def test_encoding_never_changes_a_result(encoding: str, truncation: str, operati
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
     made = operation(a="e5m2", b="e4m3", c="fp32", L=4, F=9, rho="RNE-FP32", truncation=truncation, **keys)
     check(Unit(name="u", operation=made, implementation=Implementation(encoding=encoding)), 300)
+
+
+def built(**ways: str) -> list[Implementation]:
+    """Every way to build one step, the others by default, and all of the ways that are not the default at once."""
+    others = {key: choices[1:] for key, choices in WAYS.items()}
+    single = [Implementation(**{key: choice}, **ways) for key, choices in others.items() for choice in choices]  # type: ignore[arg-type]
+    return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("implementation", [i for e in ENCODINGS for i in built(encoding=e)], ids=way_names)
+@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
+def test_no_way_to_build_changes_a_result(implementation: Implementation, truncation: str, operation: Any) -> None:
+    keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
+    made = operation(a="e5m2", b="e4m3", c="fp32", L=3, F=9, rho="RNE-FP32", truncation=truncation, **keys)
+    check(Unit(name="u", operation=made, implementation=implementation), 120)
+
+
+@pytest.mark.parametrize("implementation", built(encoding="ones-complement"), ids=way_names)
+@pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
+def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
+    drawn = random_unit(operation, 40)
+    check(Unit(name="u", operation=drawn.operation, implementation=implementation), 100)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_pair_of_codes_of_a_small_unit_in_every_way(encoding: str) -> None:
+    operation = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
+    implementation = built(encoding=encoding)[-1]
+    unit = Unit(name="u", operation=operation, implementation=implementation)
+    pairs = list(itertools.product(range(16), range(16), [0x0000, 0x8001, 0x3C00, 0xBC00, 0xC0FF, 0x4801, 0x7BFF, 0x7C00]))
+    a, b, c = (
+        np.array(column, dtype)
+        for column, dtype in zip(zip(*pairs, strict=True), (np.uint8, np.uint8, np.uint16), strict=True)
+    )
+    expected = unit.dot(a[:, None], b[:, None], c).tolist()
+    component = datapath(unit)
+    rows = [{"a": p, "b": q, "c": r} for p, q, r in pairs]
+    assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
 
 
 def stream_through(component: Datapath, rows: list[Inputs], in_idle: float, out_stall: float) -> tuple[list[int], int]:

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import Component, In, Out
 from golden.conversion import CONVERSIONS, Conversion
 from golden.formats import Cls
 from golden.specials import nvidia_nan
+from rtl.leading_zeros import ANTICIPATION_ERROR
 from rtl.normalise import Normalise
 from rtl.round import Encode, Round
 from rtl.shapes import ExpRange, TermShape
@@ -16,14 +17,19 @@ from tests.rtl.simulate import outputs
 
 
 class NormaliseRoundEncode(Component):
-    """(−1)^sign · total · 2**(e_max − F) to a code of ρ's d."""
+    """(−1)^sign · total · 2**(e_max − F) to a code of ρ's d; with `zeros`, the leading zeros are told, not counted."""
 
-    def __init__(self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, canonical: bool) -> None:
+    def __init__(
+        self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, canonical: bool, told: bool, result_exp: str
+    ) -> None:
         self.rho = rho
-        self.normalise = Normalise(TermShape(e_maxes, total_bits, F), rho.rounding_format)
+        self.normalise = Normalise(TermShape(e_maxes, total_bits, F), rho.rounding_format, anticipated=told)
         self.round = Round(self.normalise.norm_bits, rho.rounding_format.man_bits, rho.mode)
-        self.encode = Encode(rho, self.normalise.e_norm.shape(), nvidia_nan(rho.d), canonical)
-        super().__init__({"sign": In(1), "total": In(total_bits), "e_max": In(e_maxes.shape), "d": Out(rho.d.width)})
+        self.encode = Encode(rho, self.normalise.e_norm.shape(), nvidia_nan(rho.d), canonical, result_exp=result_exp)
+        told_members = {"zeros": In(range(total_bits + 1))} if told else {}
+        super().__init__(
+            {"sign": In(1), "total": In(total_bits), "e_max": In(e_maxes.shape), "d": Out(rho.d.width)} | told_members
+        )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -33,13 +39,25 @@ class NormaliseRoundEncode(Component):
         m.d.comb += [rounding.sign.eq(self.sign), rounding.norm.eq(normalise.norm), rounding.sticky.eq(normalise.sticky)]
         m.d.comb += [encode.sign.eq(self.sign), encode.hidden.eq(normalise.norm[-1]), encode.e_norm.eq(normalise.e_norm)]
         m.d.comb += [encode.sig.eq(rounding.sig), self.d.eq(encode.d)]
+        if normalise.anticipated:
+            m.d.comb += normalise.zeros.eq(self.zeros)
         return m
 
 
 def check(rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, cases: list[tuple[int, int, int]]) -> None:
     canonical = total_bits % 2 == 0  # both kinds of zero, each with its own set of cases
-    component = NormaliseRoundEncode(rho, total_bits, e_maxes, F, canonical)
+    for told, result_exp in ((False, "serial"), (True, "parallel")):
+        component = NormaliseRoundEncode(rho, total_bits, e_maxes, F, canonical, told, result_exp)
+        check_component(component, F, canonical, cases)
+
+
+def check_component(component: NormaliseRoundEncode, F: int, canonical: bool, cases: list[tuple[int, int, int]]) -> None:
+    rho = component.rho
     inputs = [{"sign": s, "total": t, "e_max": e} for s, t, e in cases]
+    if component.normalise.anticipated:
+        total_bits = len(component.total)
+        for k, row in enumerate(inputs):
+            row["zeros"] = max(0, total_bits - row["total"].bit_length() - k % (ANTICIPATION_ERROR + 1))
     for (s, t, e), got in zip(cases, outputs(component, inputs, lambda get: get(component.d)), strict=True):
         expected = rho.encode(-t if s else t, e - F)
         if rho.d.decode(expected).cls is Cls.ZERO:

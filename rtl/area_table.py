@@ -1,0 +1,189 @@
+"""The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.area_table docs --minutes M`).
+
+Measuring all of them takes hours. Every figure is kept as soon as it is known, so a run may be interrupted at any time, and
+the next one goes on where it stopped; what is kept is measured again only where the circuit or the tool has changed.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from golden import Implementation, Operation, Unit, catalogue_units
+from golden.files import write_atomically
+from golden.operations import EFDPA
+from golden.unit import ENCODINGS, operation_from_table
+from rtl.cost import MissingTool, measure, tool_version
+from rtl.datapath import Datapath
+from rtl.discrete import DiscreteDatapath
+from rtl.units import datapath
+from rtl.verilog import YosysError, modules
+
+Records = dict[str, dict[str, Any]]
+"""Key of a design to its figures: those of `rtl.cost.Cost`, and the circuit and tool that they belong to."""
+
+_FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
+TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho": "RZ-FP32", "e_zero": -132})
+"""The unit whose size others have published figures for."""
+
+FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})
+
+DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-FP32"})
+"""Formats and L of the benchmark."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is measured: a unit, or the benchmark of separate multipliers and adders, in one encoding."""
+
+    name: str
+    operation: Operation
+    encoding: str
+    discrete: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name among the records."""
+        return f"{self.name} | {self.encoding}"
+
+    def verilog(self) -> str:
+        """Its Verilog, without names that do not matter to its cost."""
+        implementation = Implementation(encoding=self.encoding)
+        if self.discrete:
+            assert isinstance(self.operation, EFDPA)
+            component: Datapath = DiscreteDatapath(self.operation, implementation)
+        else:
+            component = datapath(Unit(name=self.name, operation=self.operation, implementation=implementation))
+        return modules(component, "unit")
+
+
+def designs() -> list[Design]:
+    """The target and the benchmark, then the catalogue's distinct datapaths, the smallest first; each in every encoding."""
+    named = [("fp16 L=4 F=24", TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
+    units = sorted(catalogue_units(), key=lambda unit: rough_size(unit.operation))
+    named += [(unit.name, unit.operation, False) for unit in units]
+    return [Design(name, operation, encoding, discrete) for name, operation, discrete in named for encoding in ENCODINGS]
+
+
+def rough_size(operation: Operation) -> int:
+    """About how large a datapath is, to order by: partial products of the multipliers, and bits that are aligned."""
+    x, y = operation.a, operation.b
+    partial_products = (x.man_bits + 1) * (y.man_bits + 1)
+    aligned = x.e_max + y.e_max - x.e_min - y.e_min if isinstance(operation, EFDPA) else 30
+    return operation.length * (partial_products + 5 * aligned)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure what is not yet known, smallest first, for a number of minutes, and write `area.json` and `area.md`."""
+    parser = argparse.ArgumentParser(prog="area", description="The cost of the catalogue's distinct datapaths.")
+    parser.add_argument("folder", type=Path, help="where area.json and area.md are")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no measurement after these")
+    options = parser.parse_args(arguments)
+    try:
+        run(options.folder, options.minutes)
+    except (MissingTool, YosysError, OSError, ValueError) as error:
+        print(f"area: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("area: interrupted; what was measured is kept, run it again to go on", file=sys.stderr)
+        return 2
+    return 0
+
+
+def run(folder: Path, minutes: float) -> None:
+    """Bring both files up to date, as far as the time allows."""
+    tool, end = tool_version(), time.monotonic() + 60 * minutes
+    kept = folder / "area.json"
+    records: Records = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    all_designs = designs()
+    for done, design in enumerate(all_designs):
+        if time.monotonic() > end:
+            break
+        text, started = design.verilog(), time.monotonic()
+        belongs = {"circuit": hashlib.sha256(text.encode()).hexdigest()[:16], "tool": tool}
+        if belongs.items() <= records.get(design.key, {}).items():
+            continue
+        records[design.key] = belongs | asdict(measure(text, "unit"))
+        write_atomically(kept, (json.dumps(records, indent=1, sort_keys=True) + "\n").encode())
+        write_atomically(folder / "area.md", page(records).encode())
+        took = time.monotonic() - started
+        cells = records[design.key]["cells"]
+        print(f"{done + 1}/{len(all_designs)} {design.key}: {cells} cells, {took:.0f} s", file=sys.stderr, flush=True)
+
+
+def page(records: Records) -> str:
+    """The text of `area.md`."""
+    tools = sorted({record["tool"] for record in records.values()})
+    lines = [PREFACE.format(tools=", ".join(tools) or "no tool yet"), "", "## Targets", "", *targets(records), ""]
+    lines += ["## Datapaths", "", TABLE_NOTE, "", "| datapath | operation | " + " | ".join(ENCODINGS) + " |"]
+    lines.append("| --- | --- |" + " ---: |" * len(ENCODINGS))
+    for design in designs()[:: len(ENCODINGS)]:
+        cells = " | ".join(figure(records, f"{design.name} | {encoding}") for encoding in ENCODINGS)
+        operation = "benchmark" if design.discrete else described(design.operation)
+        lines.append(f"| {design.name} | {operation} | {cells} |")
+    return "\n".join(lines) + "\n"
+
+
+def described(operation: Operation) -> str:
+    """The operation with the parameters that its instruction's name does not show."""
+    shown = {key: value for key, value in operation.parameters().items() if key in ("L", "P", "F", "F2", "G")}
+    return " ".join([operation.name, *(f"{key}={value}" for key, value in shown.items())])
+
+
+def figure(records: Records, key: str) -> str:
+    """`cells · depth`, or a dash where a design has not been measured."""
+    record = records.get(key)
+    return "–" if record is None else f"{record['cells']:,} · {record['depth']}"
+
+
+PREFACE = """# What the datapaths cost
+
+Written by `make area` from `area.json`; do not edit. Measured with {tools}, combinational
+(stages = 0), subnormals and specials included. Flow: `synth -flatten; abc -g cmos2; opt_clean`; a cell is a two-input NAND
+or NOR gate or an inverter, depth is the number of cells on the longest path. Depth ranks designs; it is no time.
+`mmau rtl --report` shows the same of any unit, by component."""
+
+TABLE_NOTE = """cells · depth, in each encoding of negative terms; a dash: not measured yet. A figure belongs to the circuit
+of the commit that measured it; a run of `make area` without a time limit measures again whatever has changed since."""
+
+
+def targets(records: Records) -> list[str]:
+    """What was aimed at, and whether it is reached."""
+    fma = next(unit.name for unit in catalogue_units() if unit.operation == FMA_FP32)
+    name, discrete = designs()[0].name, designs()[len(ENCODINGS)].name
+    lines = [
+        f"- {name}, RZ-FP32: at most 15,400 cells and depth 183 (Vortex's slice, without subnormal results: 15,385 · 183): "
+        + verdicts(records, name, lambda record: record["cells"] <= 15_400 and record["depth"] <= 183),
+        "- FMA fp32: at most 15,000 cells (CVFPU, with all rounding modes: 15,088 · 248): "
+        + verdicts(records, fma, lambda record: record["cells"] <= 15_000),
+    ]
+    shares = []
+    for encoding in ENCODINGS:
+        fused, apart = (records.get(f"{kind} | {encoding}") for kind in (name, discrete))
+        if fused and apart:
+            share = fused["cells"] / apart["cells"]
+            shares.append(f"{encoding} {share:.1%} ({'reached' if share <= 0.6 else 'missed'})")
+    lines.append(
+        f"- {name}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
+        + (", ".join(shares) or "not measured")
+    )
+    return lines
+
+
+def verdicts(records: Records, name: str, reached: Callable[[dict[str, Any]], bool]) -> str:
+    """The figures of a design in every encoding, each with whether it reaches the target."""
+    texts = []
+    for encoding in ENCODINGS:
+        record = records.get(f"{name} | {encoding}")
+        verdict = "not measured" if record is None else "reached" if reached(record) else "missed"
+        texts.append(f"{encoding} {figure(records, f'{name} | {encoding}')} ({verdict})")
+    return ", ".join(texts)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

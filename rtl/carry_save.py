@@ -1,0 +1,91 @@
+"""Adders: many rows to two without carries, and two to a sign and a magnitude."""
+
+from collections.abc import Sequence
+
+from amaranth import Cat, Module, Mux, Signal, Value
+
+
+def carry_save(m: Module, rows: Sequence[Value], width: int, name: str, increments: Sequence[Value] = ()) -> list[Signal]:
+    """At most two rows with the same sum modulo 2**width, by layers of full adders.
+
+    Args:
+        m: where the layers go; their signals are named `<name>_<layer>_<index>`.
+        rows: the addends, each extended to the width by its own signedness.
+        width: bits of the result.
+        increments: single bits that count too, at most `len(rows) - 2`: each fills the empty lowest place of a carry row.
+    """
+    layer, waiting = 0, list(increments)
+    current = []
+    for k, row in enumerate(rows):
+        current.append(Signal(width, name=f"{name}_{layer}_{k}"))
+        m.d.comb += current[-1].eq(row)
+    while len(current) > 2:
+        layer += 1
+        reduced: list[Signal] = []
+        for k in range(0, len(current) - 2, 3):
+            x, y, z = current[k : k + 3]
+            half = x ^ y
+            lowest = waiting.pop(0) if waiting else 0
+            for value in (half ^ z, Cat(lowest, (x & y) | (half & z))):
+                reduced.append(Signal(width, name=f"{name}_{layer}_{len(reduced)}"))
+                m.d.comb += reduced[-1].eq(value)
+        current = reduced + current[len(current) // 3 * 3 :]
+    return current
+
+
+def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tuple[Value, Signal]:
+    """Sign and magnitude of the sum of one or two rows and an increment, in two's complement.
+
+    One prefix network serves the sum S and its negative: −S = ~(S − 1), which is the inverted sum without the increment.
+
+    Args:
+        m: where the network goes.
+        rows: of equal width, which holds the sum.
+        increment: one bit, set wherever the sum can be negative.
+
+    Returns:
+        Whether S is negative, and |S| in one bit less than the rows.
+    """
+    left, right = rows if len(rows) == 2 else (rows[0], 0)
+    width = len(rows[0])
+    propagate, generate = Signal(width), Signal(width)
+    m.d.comb += [propagate.eq(left ^ right), generate.eq(left & right)]
+    carries, runs = prefixes(m, generate, propagate)
+    negative = Signal()
+    top = width - 1
+    m.d.comb += negative.eq(propagate[top] ^ (carries[top - 1] | (runs[top - 1] & increment)))
+    # The carry into each bit: with the increment, or without it and inverted, which inverts the sum.
+    into = Signal(top)
+    m.d.comb += into.eq(
+        Mux(
+            negative,
+            ~Cat(0, carries[: top - 1]),
+            Cat(increment, carries[: top - 1] | (runs[: top - 1] & increment.replicate(top - 1))),
+        )
+    )
+    magnitude = Signal(top)
+    m.d.comb += magnitude.eq(propagate[:top] ^ into)
+    return negative, magnitude
+
+
+def prefixes(m: Module, generate: Signal, propagate: Signal) -> tuple[Value, Value]:
+    """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
+
+    Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again.
+    """
+    width = len(generate)
+    carries, runs = list(generate), list(propagate)
+
+    def merge(bit: int, below: int, name: str) -> None:
+        carry, run = Signal(name=f"carry_{name}_{bit}"), Signal(name=f"run_{name}_{bit}")
+        m.d.comb += [carry.eq(carries[bit] | (runs[bit] & carries[below])), run.eq(runs[bit] & runs[below])]
+        carries[bit], runs[bit] = carry, run
+
+    distances = [1 << level for level in range((width - 1).bit_length())]
+    for distance in distances:
+        for bit in range(2 * distance - 1, width, 2 * distance):
+            merge(bit, bit - distance, f"up_{distance}")
+    for distance in reversed(distances):
+        for bit in range(3 * distance - 1, width, 2 * distance):
+            merge(bit, bit - distance, f"down_{distance}")
+    return Cat(carries), Cat(runs)
