@@ -10,7 +10,8 @@ def count_leading_zeros(m: Module, value: Value) -> Value:
     """Zeros above the leading one, `len(value)` where there is none: pairs of halves merged, a log-depth tree."""
     width = len(value)
     size = 1 << max(0, (width - 1).bit_length())
-    bits = Cat(Const(0, size - width), value)
+    bits = Signal(size, name="lz_bits")  # a signal, for every leaf below takes a slice: the value is made once
+    m.d.comb += bits.eq(Cat(Const(0, size - width), value))
     found, count = _leading_zeros(m, bits, "lz")
     zeros = Signal(range(width + 1), name="lz_all")
     m.d.comb += zeros.eq(Mux(found, count, width))
