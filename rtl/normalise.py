@@ -79,8 +79,7 @@ class Normalise(Part):
     def _stop(self, room: Signal) -> Value:
         """A one where the shift has to end at the latest: `room` places down, or at the top where there is no room."""
         width = len(self.total)
-        at_top = ~room.any() | (room < 0)  # not `room == 0`, which Verilog would have as a logical not of many bits
-        return Cat(reversed([at_top, *(room == place for place in range(1, width))]))
+        return Cat(reversed([room <= 0, *(room == place for place in range(1, width))]))
 
     def _corrected(self, m: Module, room: Signal, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
         """What was moved by an anticipated count, moved on by what that lacked."""
