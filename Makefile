@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage test kernels lint format types peer bench campaign area ratchet clean tools
+.PHONY: help cosim coverage verilog test kernels lint format types peer bench campaign area ratchet clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,6 +17,9 @@ cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths agai
 
 coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
 	$(BIN)/mmau cosim --coverage --vectors 35000
+
+verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue into build/verilog, linted
+	$(BIN)/python -m cosim.lint build/verilog
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
