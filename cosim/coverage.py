@@ -1,11 +1,12 @@
 """The coverage job: units that together show every published parameter set and every way to build a unit."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
-import golden
 from golden import Implementation, Operation, Unit
+from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
 from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
@@ -31,19 +32,8 @@ def coverage_units() -> list[Unit]:
 def published_units() -> list[Unit]:
     """One unit for each distinct set of parameters in the catalogue, the formats of a and b aside, each step built as it is
     by default: the matrix of `pairwise` over 32 products takes a compiler minutes."""
-    found: dict[tuple[object, ...], Unit] = {}
     builds = (Implementation(encoding=encoding, stages=stages) for encoding, stages in zip(cycle(ENCODINGS), cycle(STAGES)))
-    for entry in golden.instructions():
-        key = parameter_set(entry.operation)
-        if key not in found:
-            name = f"{entry.arch} {entry.name}"
-            found[key] = Unit(name=name, operation=entry.operation, implementation=next(builds))
-    return list(found.values())
-
-
-def parameter_set(operation: Operation) -> tuple[object, ...]:
-    """What distinguishes published units, beside the formats of a and b."""
-    return operation.name, *((key, value) for key, value in operation.parameters().items() if key not in ("a", "b"))
+    return [replace(unit, implementation=next(builds)) for unit in parameter_set_units()]
 
 
 def further_units(kind: type[Operation]) -> list[Unit]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from golden import Implementation, Operation, Unit, catalogue_units
+from golden.catalogue import parameter_set_units
 from golden.files import write_atomically
 from golden.operations import EFDPA
 from golden.unit import ENCODINGS, operation_from_table
@@ -63,9 +64,14 @@ class Design:
 
 
 def designs() -> list[Design]:
-    """The target and the benchmark, then the catalogue's distinct datapaths, the smallest first; each in every encoding."""
+    """The target and the benchmark, then the catalogue's distinct datapaths, each in every encoding.
+
+    One datapath of each parameter set comes before the others, which have the same parameters in other formats; within both
+    the smallest comes first.
+    """
     named = [("fp16 L=4 F=24", TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
-    units = sorted(catalogue_units(), key=lambda unit: rough_size(unit.operation))
+    first = {unit.operation for unit in parameter_set_units()}
+    units = sorted(catalogue_units(), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
     named += [(unit.name, unit.operation, False) for unit in units]
     return [Design(name, operation, encoding, discrete) for name, operation, discrete in named for encoding in ENCODINGS]
 
@@ -79,7 +85,7 @@ def rough_size(operation: Operation) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure what is not yet known, smallest first, for a number of minutes, and write `area.json` and `area.md`."""
+    """Measure what is not yet known, for a number of minutes, and write `area.json` and `area.md`."""
     parser = argparse.ArgumentParser(prog="area", description="The cost of the catalogue's distinct datapaths.")
     parser.add_argument("folder", type=Path, help="where area.json and area.md are")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="start no measurement after these")

@@ -103,6 +103,19 @@ def catalogue_units() -> list[Unit]:
     return list(units.values())
 
 
+def parameter_set(operation: Operation) -> tuple[object, ...]:
+    """What distinguishes published operations, beside the formats of a and b."""
+    return operation.name, *((key, value) for key, value in operation.parameters().items() if key not in ("a", "b"))
+
+
+def parameter_set_units() -> list[Unit]:
+    """The first of `catalogue_units` of each parameter set."""
+    units: dict[tuple[object, ...], Unit] = {}
+    for unit in catalogue_units():
+        units.setdefault(parameter_set(unit.operation), unit)
+    return list(units.values())
+
+
 def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     parts = spelled(name)
     check_choice("evidence", row["evidence"], EVIDENCE)

@@ -8,7 +8,8 @@ import pytest
 
 import cosim
 import golden
-from cosim.coverage import STAGES, further_units, parameter_set, published_units
+from cosim.coverage import STAGES, further_units, published_units
+from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS
 from golden.operations.base import MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS

@@ -62,7 +62,8 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
-    check(random_unit(operation, seed), 150, seed)
+    # E-FDPA sums hundreds of bits, which this simulator takes one by one; co-simulation runs the volume.
+    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 150, seed)
 
 
 @pytest.mark.parametrize(
