@@ -1,5 +1,6 @@
 """Whole matrices: the elements of one instruction's D, and products of any size tiled into instructions."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,10 @@ from golden.operations import Operation
 
 Matrices = tuple[Any, Any, Any, Any, Any]
 """A [M, K], B [K, N], C [M, N], scale_a [M, blocks], scale_b [blocks, N]; the scales are None where there are none."""
+
+
+WORKSPACE = 1 << 24
+"""Bytes of operands that `gemm` rearranges at a time, so that what it needs does not grow with M and N."""
 
 
 class Multiplier(Protocol):
@@ -70,13 +75,26 @@ def gemm(
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
         raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
     (M, K), N = a.shape, b.shape[1]
-    c = np.zeros((M, N), bits_dtype(instruction.c)) if C is None else to_bits("C", C, instruction.c)
+    c = np.zeros_like(a, bits_dtype(instruction.c), shape=(M, N)) if C is None else to_bits("C", C, instruction.c)
     check_shape("C", c, (M, N), "that of A·B")
     alpha, beta = _scales(instruction, scale_a, scale_b, (M, K, N))
     tiles = -(-K // instruction.k)
-    padding = tiles * instruction.k - K
-    batch = Batch(_padded(a, padding), _padded(b.T, padding), c, alpha, beta, N)
-    return from_bits(_chained(instruction, batch, tiles, engine), instruction.d, A if C is None else C)
+    padding, scale_padding = tiles * instruction.k - K, _scale_padding(instruction, K)
+    d = np.empty_like(c, bits_dtype(instruction.d))
+    row_bytes = tiles * instruction.k * max(a.itemsize, b.itemsize)
+    for j in _slices(N, WORKSPACE // row_bytes):
+        columns, beta_j = _block(b.T, j, padding), None if beta is None else _block(beta.T, j, *scale_padding)
+        for i in _slices(M, min(WORKSPACE // row_bytes, WORKSPACE // (len(columns) * (c.itemsize + d.itemsize)))):
+            rows, alpha_i = _block(a, i, padding), None if alpha is None else _block(alpha, i, *scale_padding)
+            batch = Batch(rows, columns, c[i, j], alpha_i, beta_j, len(columns))
+            d[i, j] = _chained(instruction, batch, tiles, engine)
+    return from_bits(d, instruction.d, A if C is None else C)
+
+
+def _slices(length: int, step: int) -> Iterator[slice]:
+    """Slices of `step`, or of 1 where that is less, that together make `length`."""
+    for start in range(0, length, max(1, step)):
+        yield slice(start, start + max(1, step))
 
 
 def _chained(instruction: Multiplier, batch: Batch, tiles: int, engine: str | None) -> BitArray:
@@ -90,14 +108,24 @@ def _chained(instruction: Multiplier, batch: Batch, tiles: int, engine: str | No
     return d
 
 
-def _padded(rows: BitArray, padding: int, code: int = 0) -> BitArray:
-    return np.pad(rows, ((0, 0), (0, padding)), constant_values=code) if padding else rows
+def _block(rows: BitArray, block: slice, padding: int, code: int = 0) -> BitArray:
+    """Some of the rows, each contiguous and followed by `padding` times the code."""
+    chosen = rows[block]
+    return np.ascontiguousarray(np.pad(chosen, ((0, 0), (0, padding)), constant_values=code) if padding else chosen)
+
+
+def _scale_padding(instruction: Multiplier, K: int) -> tuple[int, int]:
+    """How many scales K lacks to whole tiles, and the code of one."""
+    scale, block_size = instruction.scale, instruction.block_size
+    if scale is None or block_size is None:
+        return 0, 0
+    return -(-K // instruction.k) * instruction.k // block_size - -(-K // block_size), scale.encode(1)
 
 
 def _scales(
     instruction: Multiplier, scale_a: Any, scale_b: Any, shape: tuple[int, int, int]
 ) -> tuple[BitArray | None, BitArray | None]:
-    """Scales as rows, one row for each row of A and each column of B, padded with ones to whole tiles."""
+    """The scales, [M, blocks] and [blocks, N], with every block begun in K."""
     M, K, N = shape
     scale, block_size = instruction.scale, instruction.block_size
     if scale is None or block_size is None:
@@ -105,11 +133,10 @@ def _scales(
             what = "scale_a" if scale_a is not None else "scale_b"
             raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
         return None, None
-    blocks, one = -(-K // block_size), scale.encode(1)
-    padding = -(-K // instruction.k) * instruction.k // block_size - blocks
+    blocks = -(-K // block_size)
     alpha = _scale_matrix(instruction, "scale_a", scale_a, scale, (M, blocks), "m×k/K_block")
     beta = _scale_matrix(instruction, "scale_b", scale_b, scale, (blocks, N), "k/K_block×n")
-    return _padded(alpha, padding, one), _padded(beta.T, padding, one)
+    return alpha, beta
 
 
 def _scale_matrix(
@@ -136,5 +163,5 @@ def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrice
         check_shape("B", b, (k, n), f"k×n of {instruction.name}")
         check_shape("C", c, (m, n), f"m×n of {instruction.name}")
     alpha, beta = _scales(instruction, scale_a, scale_b, (m, k, n))
-    d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, beta, n))
+    d = run(engine, instruction.chain, Batch(a, b.T, c, alpha, None if beta is None else beta.T, n))
     return from_bits(d, instruction.d, C)

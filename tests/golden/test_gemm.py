@@ -59,6 +59,21 @@ def test_gemm_is_the_instruction_along_K(i: golden.Instruction, engine: str):
     assert np.array_equal(D, by_hand(i, A, B, C, alpha, beta))
 
 
+@pytest.mark.parametrize("workspace", [0, 200, 1000])
+@pytest.mark.parametrize("i", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
+def test_gemm_does_not_depend_on_its_blocks(i: golden.Instruction, workspace: int, monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(31)
+    M, K, N = 5, 2 * i.k - 1, 7  # padded
+    A, B, C = (random_codes(rng, f, shape) for f, shape in ((i.a, (M, K)), (i.b, (K, N)), (i.c, (M, N))))
+    alpha = beta = None
+    if i.scale is not None and i.block_size is not None:
+        blocks = -(-K // i.block_size)
+        alpha, beta = (rng.integers(0, 0x7F, shape).astype(np.uint8) for shape in ((M, blocks), (blocks, N)))
+    whole = golden.gemm(i, A, B, C, alpha, beta)
+    monkeypatch.setattr("golden.matrix.WORKSPACE", workspace)
+    assert np.array_equal(golden.gemm(i, A, B, C, alpha, beta), whole)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_K_is_padded_with_zeros(engine: str):
     rng = np.random.default_rng(29)

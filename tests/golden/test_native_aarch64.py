@@ -1,0 +1,34 @@
+"""The portable library on another processor: built for aarch64, run under QEMU, the same bits as on this machine."""
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+NATIVE = Path(__file__).parents[2] / "golden" / "native"
+COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
+MISSING = [tool for tool in ("g++", COMPILER, EMULATOR) if shutil.which(tool) is None]
+
+pytestmark = [
+    pytest.mark.skipif(
+        bool(MISSING), reason=f"not on PATH: {', '.join(MISSING)} (Debian: g++-aarch64-linux-gnu, qemu-user)"
+    ),
+    pytest.mark.skipif(platform.machine() == "aarch64", reason="this is an aarch64 machine: all other tests are this one"),
+]
+
+
+def results(compiler: str, program: Path, runner: list[str]) -> str:
+    """What the random parameters of native_sanitised.cpp give: their number, and a digest of all results."""
+    sources = [Path(__file__).parent / "native_sanitised.cpp", *sorted((NATIVE / "src").glob("*.cpp"))]
+    flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread", "-static"]
+    includes = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
+    subprocess.run([compiler, *flags, *includes, *map(str, sources), "-o", str(program)], check=True, timeout=300)
+    return subprocess.run([*runner, str(program)], capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def test_aarch64_gives_the_same_bits(tmp_path: Path) -> None:
+    here = results("g++", tmp_path / "here", [])
+    assert "parameter sets, digest " in here
+    assert results(COMPILER, tmp_path / "aarch64", [EMULATOR]) == here
