@@ -10,9 +10,8 @@ from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
 from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
-from golden.operations.base import MULTIPLICANDS
+from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
-from rtl.limits import F_RANGE
 
 STAGES = (0, 1, 3, 8)
 """Combinational, one register, a few, the most."""
@@ -24,7 +23,7 @@ def coverage_units() -> list[Unit]:
     """Units for every published parameter set, then units off the catalogue for everything else, each operation apart.
 
     Off the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
-    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what a datapath holds, and every format.
+    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format.
     """
     return [*published_units(), *(unit for kind in OPERATIONS.values() for unit in further_units(kind))]
 
@@ -61,10 +60,9 @@ def _formats(number: int) -> dict[str, Any]:
 
 def _fused(number: int) -> dict[str, Any]:
     """Keys of the truncated operations: six numbers show every encoding with every truncation, and what the lists hold."""
-    F_low, F_high = F_RANGE
     return _formats(number) | {
         "L": (1, 3, 5, 7, 2, 4)[number],
-        "F": (F_low, F_high, 25, F_low, F_high, 13)[number],
+        "F": (1, MAX_FRACTION, 25, 6, 40, 13)[number],
         "truncation": TRUNCATIONS[number // len(ENCODINGS)],
     }
 
@@ -81,7 +79,11 @@ def _converted(number: int, offset: int) -> dict[str, Any]:
 
 def _rounded(number: int) -> dict[str, Any]:
     """The other keys of TR- and GTR-FDPA."""
-    return {"c": "fp32", "F2": (31, 6, 40, 12, 23, 31)[number], "rho": ("RNE-FP32", "RZ-FP16", "RU-BF16")[number % 3]}
+    return {
+        "c": "fp32",
+        "F2": (31, 1, MAX_FRACTION, 12, 23, 31)[number],
+        "rho": ("RNE-FP32", "RZ-FP16", "RU-BF16")[number % 3],
+    }
 
 
 def _blocks(number: int) -> dict[str, Any]:

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib.wiring import In, Out
 
+from golden.checks import check_choice
+from golden.unit import ENCODINGS
 from rtl.carry_save import magnitude_of_sum
 from rtl.leading_zeros import anticipate_leading_zeros
 from rtl.parts import Part
@@ -19,7 +21,7 @@ class Accumulate(Part):
         total_bits: bits of the largest possible |total|.
         encoding: how negative terms are held in the rows, which costs area and never changes the total.
             `sign-magnitude`: positive and negative terms are summed apart, then subtracted.
-            `twos-complement`: every lane negates (invert and increment), the total is negated back.
+            `twos-complement`: every lane negates, by an incrementer of its own.
             `ones-complement`: every lane inverts that differs in sign from the narrowest, the missing increments ride in the
             rows' empty places.
         reduction: how many terms become two rows; as in `golden.Implementation`.
@@ -38,6 +40,7 @@ class Accumulate(Part):
         reduction: str = "carry-save",
         anticipates: bool = False,
     ) -> None:
+        check_choice("encoding", encoding, ENCODINGS)
         self.count, self.total_bits, self.encoding = len(widths), total_bits, encoding
         self.reduction, self.anticipates = reduction, anticipates
         signs = {f"sign_{k}": In(1) for k in range(self.count)}
@@ -94,15 +97,10 @@ class Accumulate(Part):
         self._anticipate(m, summands)
 
     def _sum_negated(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        shape = Shape(self._width, signed=True)
-        negated_lanes = [Mux(s, -t, t) for s, t in lanes]
-        rows = self._two_rows(m, negated_lanes, "sum")
-        total = Signal(shape)
-        m.d.comb += [
-            total.eq(sum(rows[1:], rows[0])),
-            self.sign.eq(total < 0),
-            self.total.eq(Mux(self.sign, -total, total)),
-        ]
+        # The last adder gives the magnitude of a sum with an increment: the rows hold one less.
+        rows = self._two_rows(m, [*(Mux(s, -t, t) for s, t in lanes), Const(-1, signed(1))], "sum")
+        negated, total = magnitude_of_sum(m, rows, Const(1, 1))
+        m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
         self._anticipate(m, rows)
 
     def _two_rows(self, m: Module, rows: Sequence[Value], name: str, increments: Sequence[Value] = ()) -> list[Signal]:

@@ -18,7 +18,7 @@ from golden import Implementation, Operation, Unit, catalogue_units
 from golden.catalogue import parameter_set_units
 from golden.files import write_atomically
 from golden.operations import EFDPA
-from golden.unit import ENCODINGS, operation_from_table
+from golden.unit import ENCODINGS, WAYS, operation_from_table
 from rtl.cost import MissingTool, measure, tool_version
 from rtl.datapath import Datapath
 from rtl.discrete import DiscreteDatapath
@@ -29,6 +29,7 @@ Records = dict[str, dict[str, Any]]
 """Key of a design to its figures: those of `rtl.cost.Cost`, and the circuit and tool that they belong to."""
 
 _FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
+TARGET_NAME = "fp16 L=4 F=24"
 TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho": "RZ-FP32", "e_zero": -132})
 """The unit whose size others have published figures for."""
 
@@ -40,40 +41,50 @@ DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-F
 
 @dataclass(frozen=True)
 class Design:
-    """What is measured: a unit, or the benchmark of separate multipliers and adders, in one encoding."""
+    """What is measured: a unit, or the benchmark of separate multipliers and adders, built in one way."""
 
     name: str
     operation: Operation
-    encoding: str
+    implementation: Implementation
     discrete: bool = False
 
     @property
     def key(self) -> str:
         """Its name among the records."""
-        return f"{self.name} | {self.encoding}"
+        ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(self.implementation, key)) != choices[0]]
+        return " | ".join([self.name, self.implementation.encoding, *ways])
 
     def verilog(self) -> str:
         """Its Verilog, without names that do not matter to its cost."""
-        implementation = Implementation(encoding=self.encoding)
         if self.discrete:
             assert isinstance(self.operation, EFDPA)
-            component: Datapath = DiscreteDatapath(self.operation, implementation)
+            component: Datapath = DiscreteDatapath(self.operation, self.implementation)
         else:
-            component = datapath(Unit(name=self.name, operation=self.operation, implementation=implementation))
+            component = datapath(Unit(name=self.name, operation=self.operation, implementation=self.implementation))
         return modules(component, "unit")
 
 
 def designs() -> list[Design]:
-    """The target and the benchmark, then the catalogue's distinct datapaths, each in every encoding.
+    """The target in every way to build it; then the benchmark and the catalogue's distinct datapaths in every encoding.
 
     One datapath of each parameter set comes before the others, which have the same parameters in other formats; within both
     the smallest comes first.
     """
-    named = [("fp16 L=4 F=24", TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
+    named = [(TARGET_NAME, TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
     first = {unit.operation for unit in parameter_set_units()}
     units = sorted(catalogue_units(), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
     named += [(unit.name, unit.operation, False) for unit in units]
-    return [Design(name, operation, encoding, discrete) for name, operation, discrete in named for encoding in ENCODINGS]
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    return [
+        *(Design(TARGET_NAME, TARGET, implementation) for implementation in ways()),
+        *(Design(name, operation, each, discrete) for name, operation, discrete in named for each in encoded),
+    ]
+
+
+def ways() -> list[Implementation]:
+    """In every encoding, every way to build one step that is not the default."""
+    others = [{key: choice} for key, choices in WAYS.items() for choice in choices[1:]]
+    return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 
 def rough_size(operation: Operation) -> int:
@@ -126,13 +137,26 @@ def page(records: Records) -> str:
     """The text of `area.md`."""
     tools = sorted({record["tool"] for record in records.values()})
     lines = [PREFACE.format(tools=", ".join(tools) or "no tool yet"), "", "## Targets", "", *targets(records), ""]
-    lines += ["## Datapaths", "", TABLE_NOTE, "", "| datapath | operation | " + " | ".join(ENCODINGS) + " |"]
+    lines += ["## Ways to build", "", WAYS_NOTE, "", "| step | " + " | ".join(ENCODINGS) + " |"]
+    lines.append("| --- |" + " ---: |" * len(ENCODINGS))
+    lines += [row("all by default", [Design(TARGET_NAME, TARGET, Implementation(encoding=e)) for e in ENCODINGS], records)]
+    built = [Design(TARGET_NAME, TARGET, implementation) for implementation in ways()]
+    for start in range(0, len(built), len(ENCODINGS)):
+        each = built[start : start + len(ENCODINGS)]
+        lines.append(row(each[0].key.rsplit(" | ", 1)[1], each, records))
+    lines += ["", "## Datapaths", "", TABLE_NOTE, "", "| datapath | operation | " + " | ".join(ENCODINGS) + " |"]
     lines.append("| --- | --- |" + " ---: |" * len(ENCODINGS))
-    for design in designs()[:: len(ENCODINGS)]:
-        cells = " | ".join(figure(records, f"{design.name} | {encoding}") for encoding in ENCODINGS)
-        operation = "benchmark" if design.discrete else described(design.operation)
-        lines.append(f"| {design.name} | {operation} | {cells} |")
+    table = designs()[len(built) :]
+    for start in range(0, len(table), len(ENCODINGS)):
+        each = table[start : start + len(ENCODINGS)]
+        operation = "benchmark" if each[0].discrete else described(each[0].operation)
+        lines.append(row(f"{each[0].name} | {operation}", each, records))
     return "\n".join(lines) + "\n"
+
+
+def row(label: str, each: Sequence[Design], records: Records) -> str:
+    """A line of a table: the figures of one datapath in every encoding."""
+    return f"| {label} | " + " | ".join(figure(records, design.key) for design in each) + " |"
 
 
 def described(operation: Operation) -> str:
@@ -154,6 +178,16 @@ Written by `make area` from `area.json`; do not edit. Measured with {tools}, com
 or NOR gate or an inverter, depth is the number of cells on the longest path. Depth ranks designs; it is no time.
 `mmau rtl --report` shows the same of any unit, by component."""
 
+WHAT_IS_MISSING = """What the other encodings lack: sign-magnitude sums positive and negative terms apart, so every term
+goes into two reductions, and their results into a third. Two's complement spends an incrementer on every term, whose
+carries run before the sum's. Ones' complement has neither: its increments ride in the empty places of the carry-save rows.
+The cut of an aligned term (RZ, RD) is made on its magnitude in every encoding, so the table does not show what two's
+complement would save under RD."""
+
+WAYS_NOTE = (
+    """cells · depth of the first target when one step is built in another way (`[implementation]` in a unit's TOML)."""
+)
+
 TABLE_NOTE = """cells · depth, in each encoding of negative terms; a dash: not measured yet. A figure belongs to the circuit
 of the commit that measured it; a run of `make area` without a time limit measures again whatever has changed since."""
 
@@ -161,7 +195,7 @@ of the commit that measured it; a run of `make area` without a time limit measur
 def targets(records: Records) -> list[str]:
     """What was aimed at, and whether it is reached."""
     fma = next(unit.name for unit in catalogue_units() if unit.operation == FMA_FP32)
-    name, discrete = designs()[0].name, designs()[len(ENCODINGS)].name
+    name, discrete = TARGET_NAME, next(design.name for design in designs() if design.discrete)
     lines = [
         f"- {name}, RZ-FP32: at most 15,400 cells and depth 183 (Vortex's slice, without subnormal results: 15,385 · 183): "
         + verdicts(records, name, lambda record: record["cells"] <= 15_400 and record["depth"] <= 183),
@@ -178,7 +212,7 @@ def targets(records: Records) -> list[str]:
         f"- {name}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
         + (", ".join(shares) or "not measured")
     )
-    return lines
+    return [*lines, "", WHAT_IS_MISSING]
 
 
 def verdicts(records: Records, name: str, reached: Callable[[dict[str, Any]], bool]) -> str:

@@ -48,9 +48,10 @@ def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tup
     """
     left, right = rows if len(rows) == 2 else (rows[0], 0)
     width = len(rows[0])
-    propagate, generate = Signal(width), Signal(width)
-    m.d.comb += [propagate.eq(left ^ right), generate.eq(left & right)]
-    carries, runs = prefixes(m, generate, propagate)
+    propagate = Signal(width)
+    generated = Signal(width)
+    m.d.comb += [propagate.eq(left ^ right), generated.eq(left & right)]
+    carries, runs = prefixes(m, generated, propagate)
     negative = Signal()
     top = width - 1
     m.d.comb += negative.eq(propagate[top] ^ (carries[top - 1] | (runs[top - 1] & increment)))
@@ -68,13 +69,13 @@ def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tup
     return negative, magnitude
 
 
-def prefixes(m: Module, generate: Signal, propagate: Signal) -> tuple[Value, Value]:
+def prefixes(m: Module, generated: Signal, propagate: Signal) -> tuple[Value, Value]:
     """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
 
     Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again.
     """
-    width = len(generate)
-    carries, runs = list(generate), list(propagate)
+    width = len(generated)
+    carries, runs = list(generated), list(propagate)
 
     def merge(bit: int, below: int, name: str) -> None:
         carry, run = Signal(name=f"carry_{name}_{bit}"), Signal(name=f"run_{name}_{bit}")

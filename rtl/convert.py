@@ -29,7 +29,8 @@ class Convert(Part):
         m.submodules.decode = decode = Decode(self.operand)
         x = decode.x
         room, zeros, left = (Signal(range(FP16.bias + self.operand.e_max + 1), name=n) for n in ("room", "zeros", "left"))
-        norm, stored_exp = Signal(len(x.sig)), Signal(FP16.exp_bits)
+        norm = Signal(len(x.sig))
+        stored_exp = Signal(FP16.exp_bits)
         m.d.comb += [
             decode.code.eq(self.code),
             room.eq(x.exp - FP16.e_min),

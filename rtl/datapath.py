@@ -26,7 +26,7 @@ class Build:
     def place(self, name: str, part: Part) -> None:
         """Put a part in: as a submodule, or as an instance of a shared module."""
         shared = isinstance(self._platform, SharedModules)
-        self.m.submodules[name] = self._platform.instance(part) if shared else part  # type: ignore[attr-defined]
+        self.m.submodules[name] = self._platform.instance(name, part) if shared else part  # type: ignore[attr-defined]
 
     def drive(self, interface: Any, name: str, values: Bundle) -> None:
         """Drive a part's port from the values `<name>_<member>`."""

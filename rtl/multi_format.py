@@ -13,6 +13,7 @@ from golden.checks import listed
 from golden.operations import TFDPA
 from rtl.datapath import Build
 from rtl.decode import Decode
+from rtl.limits import check_range
 from rtl.pipeline import Bundle, flatten
 from rtl.shapes import TermShape
 from rtl.slot import LaneShape, SlotMultiply
@@ -35,7 +36,8 @@ class MultiFormatDatapath(TruncatedDatapath):
         implementation: how it is built.
 
     Members:
-        As of any datapath, and format: In, an index into `operations`; with a number that is no index, d = ρ(c).
+        As of any datapath, and format: In, an index into `operations`; with a number that is no index there are no products,
+        and d is ρ of c cut to F bits.
 
     Raises:
         ValueError: operations that cannot share a datapath; the message names key, rule and values.
@@ -122,6 +124,8 @@ def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
     fused = tuple(operation for operation in operations if isinstance(operation, TFDPA))
     if not fused or len(fused) < len(operations):
         raise ValueError(f"a multi-format datapath takes T-FDPA operations, got {listed(o.name for o in operations)}")
+    for operation in fused:
+        check_range(operation)
     for key in ("c", "F", "rho", "e_zero", "truncation"):
         found = list(dict.fromkeys(str(getattr(operation, key)) for operation in fused))
         if len(found) > 1:

@@ -68,7 +68,8 @@ class Normalise(Part):
 
     def _moved_left(self, m: Module, room: Signal) -> tuple[Signal, Signal]:
         """The total with its leading one at the top, or as near as `room` allows, and how far it was moved."""
-        left, moved = Signal(range(len(self.total) + 1)), Signal(self.norm_bits)
+        left = Signal(range(len(self.total) + 1))
+        moved = Signal(self.norm_bits)
         m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
         if self.anticipated:
             m.d.comb += left.eq(Mux(room < 0, 0, Mux(room < self.zeros, room, self.zeros)))
@@ -83,7 +84,8 @@ class Normalise(Part):
 
     def _corrected(self, m: Module, room: Signal, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
         """What was moved by an anticipated count, moved on by what that lacked."""
-        again, corrected = Signal(range(ANTICIPATION_ERROR + 1)), Signal(self.norm_bits)
+        again = Signal(range(ANTICIPATION_ERROR + 1))
+        corrected = Signal(self.norm_bits)
         moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))
         m.d.comb += [
             again.eq(Mux(moved[-1] | (room <= self.zeros), 0, Mux(moved[-2] | (room == self.zeros + 1), 1, 2))),

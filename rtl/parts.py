@@ -34,9 +34,13 @@ class SharedModules:
         self._names: dict[tuple[object, ...], str] = {}
         self.parts: dict[str, Part] = {}
 
-    def instance(self, part: Part) -> Instance:
-        """An instance of the module that holds the part's circuit, connected to the part's ports."""
+    def instance(self, label: str, part: Part) -> Instance:
+        """An instance of the module that holds the part's circuit, connected to the part's ports.
+
+        The ports' signals are named after the instance, by `label`, where they are wires of the module around it.
+        """
         part._MustUse__used = True  # else Amaranth warns of a part that an equal one stands for
+        name_ports(part, f"{label}_")
         name = self._names.get(part.key)
         if name is None:
             name = self._free_name(f"{self._prefix}_{part.module}")
@@ -45,7 +49,7 @@ class SharedModules:
         ports = {}
         for path, member, value in part.signature.flatten(part):
             direction = "i" if member.flow == In else "o"
-            ports[f"{direction}_{'__'.join(map(str, path))}"] = value
+            ports[f"{direction}_{port_name(path)}"] = value
         return Instance(name, **ports)
 
     def _free_name(self, name: str) -> str:
@@ -55,3 +59,14 @@ class SharedModules:
         while f"{name}_{count}" in self.parts:
             count += 1
         return f"{name}_{count}"
+
+
+def name_ports(part: Part, prefix: str = "") -> None:
+    """Name the signals of the part's ports after these."""
+    for path, _, value in part.signature.flatten(part):
+        value.name = prefix + port_name(path)
+
+
+def port_name(path: tuple[str | int, ...]) -> str:
+    """What Verilog calls a port."""
+    return "__".join(map(str, path))

@@ -93,7 +93,8 @@ class Encode(Part):
         fmt, special = self.rho.rounding_format, self.special
         infinity = ((1 << fmt.exp_bits) - 1) << fmt.man_bits
         field = self._parallel(m) if self.result_exp == "parallel" else self._serial(m)
-        magnitude, sign = Signal(fmt.exp_bits + fmt.man_bits), Signal()
+        magnitude = Signal(fmt.exp_bits + fmt.man_bits)
+        sign = Signal()
         finite = Mux(field < (1 << fmt.man_bits), 0, field) if self.flush else field
         finite_sign = self.sign & self.sig.any() if self.canonical_zero else self.sign
         m.d.comb += [
@@ -119,8 +120,10 @@ class Encode(Part):
         """The same number, its exponent one of two that do not wait for the rounding."""
         fmt = self.rho.rounding_format
         exp_bits = max(len(self.e_norm), fmt.exp_bits)
-        uncarried, carried = Signal(exp_bits), Signal(exp_bits)
-        stored_exp, field = Signal(exp_bits), Signal(exp_bits + fmt.man_bits + 1)
+        uncarried = Signal(exp_bits)
+        carried = Signal(exp_bits)
+        stored_exp = Signal(exp_bits)
+        field = Signal(exp_bits + fmt.man_bits + 1)
         mantissa, hidden, carry = self.sig[: fmt.man_bits], self.sig[-2], self.sig[-1]
         # A subnormal's e_norm is e_min, so one that rounds up to a normal number gets 1.
         m.d.comb += [

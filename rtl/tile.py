@@ -86,7 +86,10 @@ class MMATile(Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         build, sides = Build(m, platform), self.instruction
-        in_transfer, out_transfer, in_valid, out_ready = Signal(), Signal(), Signal(), Signal()
+        in_transfer = Signal()
+        out_transfer = Signal()
+        in_valid = Signal()
+        out_ready = Signal()
         in_step, out_step = self._counter(m, "in_step", in_transfer), self._counter(m, "out_step", out_transfer)
         first, last = ~in_step.any(), out_step == self.steps - 1
         rows = self._vectors(build, "a", self.a, sides.a, sides.m)

@@ -4,16 +4,17 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from importlib.metadata import PackageNotFoundError, version
 
 from amaranth.back import rtlil
 from amaranth.lib.wiring import Component
 
 from golden import Implementation, Instruction, Unit
+from golden.checks import listed
 from golden.unit import unit_to_toml
-from rtl.limits import check_range
 from rtl.multi_format import MultiFormatDatapath, check_operations
-from rtl.parts import SharedModules
+from rtl.parts import SharedModules, name_ports
 from rtl.tile import MMATile, check_tile
 from rtl.units import datapath
 
@@ -34,6 +35,22 @@ HANDSHAKE_PORTS = [
     ("input", "out_ready", 1, "it is taken at this clock edge"),
 ]
 """Ports of whatever has registers: direction, name, width, meaning."""
+
+RESERVED_WORDS = {
+    "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
+    "cmos", "config", "deassign", "default", "defparam", "design", "disable", "edge", "else", "end", "endcase",
+    "endconfig", "endfunction", "endgenerate", "endmodule", "endprimitive", "endspecify", "endtable", "endtask",
+    "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "highz0", "highz1", "if",
+    "ifnone", "incdir", "include", "initial", "inout", "input", "instance", "integer", "join", "large", "liblist",
+    "library", "localparam", "macromodule", "medium", "module", "nand", "negedge", "nmos", "nor",
+    "noshowcancelled", "not", "notif0", "notif1", "or", "output", "parameter", "pmos", "posedge", "primitive",
+    "pull0", "pull1", "pulldown", "pullup", "pulsestyle_onevent", "pulsestyle_ondetect", "rcmos", "real",
+    "realtime", "reg", "release", "repeat", "rnmos", "rpmos", "rtran", "rtranif0", "rtranif1", "scalared",
+    "showcancelled", "signed", "small", "specify", "specparam", "strong0", "strong1", "supply0", "supply1",
+    "table", "task", "time", "tran", "tranif0", "tranif1", "tri", "tri0", "tri1", "triand", "trior", "trireg",
+    "unsigned", "use", "uwire", "vectored", "wait", "wand", "weak0", "weak1", "while", "wire", "wor", "xnor", "xor",
+}  # fmt: skip
+"""Of Verilog (IEEE 1364-2005, annex B)."""
 
 
 class YosysError(Exception):
@@ -64,12 +81,10 @@ def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
     Raises:
         ValueError: units that cannot share a datapath, or a bad name.
     """
-    if len({unit.implementation for unit in units}) != 1:
-        raise ValueError(
-            f"[implementation] must be the same in all units of a multi-format datapath, got {len(units)} units"
-        )
-    for unit in units:
-        check_range(unit.operation)
+    for key in (field.name for field in fields(Implementation)):
+        found = list(dict.fromkeys(str(getattr(unit.implementation, key)) for unit in units))
+        if len(found) > 1:
+            raise ValueError(f"{key} must be the same in all units of a multi-format datapath, got {listed(found)}")
     _check_name(top)
     operations = check_operations([unit.operation for unit in units])
     component = MultiFormatDatapath(operations, units[0].implementation)
@@ -95,17 +110,26 @@ def tile_verilog(instruction: Instruction, implementation: Implementation, top: 
 def _check_name(top: str) -> None:
     if not re.fullmatch(r"[A-Za-z_]\w*", top, flags=re.ASCII):
         raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
+    if top in RESERVED_WORDS:
+        raise ValueError(f"the top module's name must not be a reserved word of Verilog, got {top!r}; choose another")
 
 
 def modules(component: Component, top: str) -> str:
     """The Verilog of any component, without a header: the top module and one for each kind of part."""
     shared = SharedModules(top)
     designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
-    designs += [rtlil.convert(part, name=name, emit_src=False) for name, part in shared.parts.items()]
-    text = _run_yosys("\n".join(designs))
+    for name, part in shared.parts.items():
+        name_ports(part)
+        designs.append(rtlil.convert(part, name=name, emit_src=False))
+    text = _run_yosys(_ports_from_one("\n".join(designs)))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
     return f"{off}\n{text}\n{on}"
+
+
+def _ports_from_one(design: str) -> str:
+    """RTLIL with ports numbered from 1: Amaranth counts from 0, and Yosys puts the port of that number last."""
+    return re.sub(r"^(\s*wire .*\b(?:input|output|inout)) (\d+)", lambda w: f"{w[1]} {int(w[2]) + 1}", design, flags=re.M)
 
 
 def _run_yosys(design: str) -> str:
@@ -219,7 +243,8 @@ def multi_format_port_layout(units: Sequence[Unit]) -> list[str]:
     """One line a port, and a line for each unit's operands: direction, name, width, meaning."""
     operands = [f"{port}; format = {number}" for number, unit in enumerate(units) for port in port_layout(unit)[:2]]
     select_bits = max(1, (len(units) - 1).bit_length())
-    select = port_line("input", "format", select_bits, "which unit; with any other number, d = rho(c)")
+    other = "; with any other number there are no products" if len(units) < 1 << select_bits else ""
+    select = port_line("input", "format", select_bits, f"which unit{other}")
     return [*operands, select, *port_layout(units[0])[2:]]
 
 

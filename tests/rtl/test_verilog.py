@@ -84,8 +84,6 @@ def test_verilator_has_nothing_to_say_with_all_warnings_on(linted: Unit, tmp_pat
     ("bad", "message"),
     [
         (unit(L=65), r"L of a datapath must be an integer from 1 to 64, got 65"),
-        (unit(F=5), r"F of a datapath must be an integer from 6 to 40, got 5"),
-        (unit(F=41), r"F of a datapath must be an integer from 6 to 40, got 41"),
     ],
 )
 def test_parameters_out_of_range_are_refused(bad: Unit, message: str) -> None:
@@ -98,3 +96,25 @@ def test_top_name_that_is_no_identifier_is_refused() -> None:
         ValueError, match=r"^the top module's name must be a Verilog identifier \(letters, digits, _\), got '2x'$"
     ):
         verilog(unit(), "2x")
+
+
+def test_top_name_that_verilog_reserves_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^the top module's name must not be a reserved word of Verilog, got 'module'; "):
+        verilog(unit(), "module")
+
+
+def test_ports_come_in_the_order_of_the_header() -> None:
+    text = verilog(unit(stages=1), "u")
+    ports = re.search(r"^module u\((.*)\);", text, flags=re.MULTILINE)
+    assert ports is not None
+    for direction in ("input", "output"):
+        named = re.findall(rf"^//   {direction} +(\w+)", text, flags=re.MULTILINE)
+        assert [port for port in ports[1].split(", ") if port in named and port not in ("clk", "rst")] == [
+            port for port in named if port not in ("clk", "rst")
+        ]
+
+
+def test_wires_between_parts_are_named_after_both() -> None:
+    text = verilog(unit(), "u")
+    assert {"multiply_0_prod__sig", "multiply_1_prod__sig", "addend_term__exp"} <= set(re.findall(r"\w+", text))
+    assert re.search(r"\\(sign|x__|prod__|aligned)\S*\$", text.split("endmodule")[0]) is None
