@@ -7,6 +7,8 @@ from amaranth import Cat, Elaboratable, Module, Shape, Signal, Value
 from amaranth.lib.wiring import Component
 from amaranth.sim import Simulator
 
+from golden.formats import Cls, Decoded
+
 Inputs = Mapping[str, int]
 
 
@@ -90,3 +92,13 @@ def split(bits: int, shapes: Sequence[Shape]) -> tuple[int, ...]:
         row.append(value - (1 << shape.width) if shape.signed and value >> (shape.width - 1) else value)
         bits >>= shape.width
     return tuple(row)
+
+
+def members(interface: Any) -> list[Value]:
+    """The signals of a port, in the order of its signature."""
+    return [getattr(interface, name) for name in interface.signature.members]
+
+
+def operand_fields(x: Decoded) -> tuple[int, ...]:
+    """A decoded operand, as the members of an `OperandSignature`."""
+    return (x.sign, x.exp, x.sig, int(x.cls is Cls.ZERO), int(x.cls is Cls.INFINITY), int(x.cls is Cls.NAN))

@@ -13,7 +13,7 @@ from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP
 from golden.specials import NAN, product_special
 from golden.steps import multiply
 from rtl.multiply import Multiply
-from tests.rtl.simulate import evaluate
+from tests.rtl.simulate import evaluate, members, operand_fields
 
 E_ZERO = -77
 
@@ -28,17 +28,8 @@ def products(part: Multiply, a: Format, b: Format, pairs: list[tuple[Decoded, De
         m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
         return [*members(part.prod), *members(part.special)]
 
-    rows = {(p, q): (*fields(p), *fields(q)) for p, q in pairs}
+    rows = {(p, q): (*operand_fields(p), *operand_fields(q)) for p, q in pairs}
     return evaluate(shapes, build, [rows[pair] for pair in pairs])
-
-
-def members(interface: object) -> list[Value]:
-    return [getattr(interface, name) for name in interface.signature.members]  # type: ignore[attr-defined]
-
-
-def fields(x: Decoded) -> tuple[int, ...]:
-    """A decoded operand in the order of the ports."""
-    return (x.sign, x.exp, x.sig, x.cls is Cls.ZERO, x.cls is Cls.INFINITY, x.cls is Cls.NAN)
 
 
 def magnitude(x: Decoded, y: Decoded, a: Format, b: Format) -> Fraction:
