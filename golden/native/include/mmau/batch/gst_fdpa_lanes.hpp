@@ -8,8 +8,8 @@ MMAU_NAMESPACE_BEGIN
 /// Whether the lanes can take the plan: RZ, and a group's sum of products in 32 bits (so no format that has infinities).
 inline bool gst_fdpa_fits_lanes(const Plan& plan) {
     if (plan.operation != MMAU_GST_FDPA || plan.truncation != Mode::RZ) return false;
-    const int sum_bits = fixed_point_bits(plan.a) + fixed_point_bits(plan.b) + ceil_log2(plan.G);
-    return codes_fit_lanes(plan) && sum_bits <= 31 && plan.narrow;
+    const int product_bits = fixed_point_bits(plan.a) + fixed_point_bits(plan.b) + ceil_log2(plan.G);
+    return codes_fit_lanes(plan) && product_bits <= 31 && sums_fit_lanes(plan);
 }
 
 /// An operand as an integer in units of its format's smallest subnormal.
