@@ -1,6 +1,8 @@
 // Many rows: block by block, each step of a chain over the whole block before the next one.
 #pragma once
 
+#include <type_traits>
+
 #include "converted_codes.hpp"
 #include "e_fdpa_lanes.hpp"
 #include "ftz_addmul_lanes.hpp"
@@ -19,7 +21,9 @@ inline BlockStep block_step_for(const Plan& plan) {
         return is_fp4(plan.a) && is_fp4(plan.b) ? gst_fdpa_lanes<Fp4Codes> : gst_fdpa_lanes<CodePair>;
     }
     if (tr_fdpa_fits_lanes(plan)) return tr_fdpa_lanes<Words, CodePair>;
-    if (e_fdpa_fits_lanes(plan)) return e_fdpa_lanes<CodePair>;
+    if constexpr (!std::is_same_v<CodePair, Codes<uint8_t>>) {
+        if (e_fdpa_fits_lanes(plan)) return e_fdpa_lanes<Words, CodePair>;
+    }
     return nullptr;
 }
 
