@@ -46,8 +46,8 @@ MMAU_LANE_FN uint32_t rounded_sum_of_three(double x, double y, double z, uint32_
 
 /// The products in two sums that are exact in double. Of two products, one each. Of four fp16 products, those below 2^3 in
 /// one (bits 2^-48 … 2^5), the others in the other: their 22 bits lie at 2^-18 or above (bits 2^-18 … 2^34).
-template <class Words, class CodePair>
-inline void sum_products(const Plan& plan, const CodePair& codes, Lanes<double>& low, Lanes<double>& high) {
+template <class Words, class Code>
+inline void sum_products(const Plan& plan, const StepCodes<Code>& codes, Lanes<double>& low, Lanes<double>& high) {
     for (int r = 0; r < lanes; ++r) low[r] = high[r] = 0;
     for (int k = 0; k < plan.L; ++k) {
         Lanes<typename Words::Real> product;
@@ -63,10 +63,9 @@ inline void sum_products(const Plan& plan, const CodePair& codes, Lanes<double>&
 }
 
 /// One step of every row of a block: products k … k+L−1.
-template <class Words, class CodePair>
-inline void e_fdpa_lanes(Block& block, int k) {
+template <class Words, class Code>
+inline void e_fdpa_lanes(Block& block, int, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
     const auto nan_code = static_cast<uint32_t>(plan.d.quiet_nan());
     Lanes<double> low, high;
     sum_products<Words>(plan, codes, low, high);

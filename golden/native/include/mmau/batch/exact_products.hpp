@@ -57,19 +57,19 @@ struct Tf32Words {
 };
 
 /// The words of a step's codes: here, the codes themselves.
-template <class Words, class CodePair>
+template <class Words, class Code>
 struct Placed {
-    const Lanes<typename Words::Word>*a, *b;
+    const Lanes<Code>*a, *b;
 
-    Placed(const Plan&, const CodePair& codes) : a(codes.a), b(codes.b) {}
+    Placed(const Plan&, const StepCodes<Code>& codes) : a(codes.a), b(codes.b) {}
 };
 
 /// 8-bit codes, moved.
 template <class Words>
-struct Placed<Words, Codes<uint8_t>> {
+struct Placed<Words, uint8_t> {
     Lanes<uint16_t> a[max_lane_length], b[max_lane_length];
 
-    Placed(const Plan& plan, const Codes<uint8_t>& codes) {
+    Placed(const Plan& plan, const StepCodes<uint8_t>& codes) {
         place(plan.a, codes.a, plan.L, a);
         place(plan.b, codes.b, plan.L, b);
     }
@@ -125,8 +125,8 @@ struct ExactProducts {
     const Plan& plan;
     Lanes<Real> value[max_lane_length];
 
-    template <class CodePair>
-    ExactProducts(Block& block, const CodePair& codes, const Placed<Words, CodePair>& words) : plan(block.plan) {
+    template <class Code>
+    ExactProducts(Block& block, const StepCodes<Code>& codes, const Placed<Words, Code>& words) : plan(block.plan) {
         mark_special_codes(plan.a, codes.a, plan.L, block.special);
         mark_special_codes(plan.b, codes.b, plan.L, block.special);
         for (int k = 0; k < plan.L; ++k) Words::multiply(words.a[k], words.b[k], value[k]);
@@ -141,8 +141,8 @@ struct LargestProducts {
 };
 
 /// Step max_exp over products first, first + stride, ….
-template <class Words, class CodePair>
-inline void find_largest(const Plan& plan, const Placed<Words, CodePair>& words, int first, int stride,
+template <class Words, class Code>
+inline void find_largest(const Plan& plan, const Placed<Words, Code>& words, int first, int stride,
                          LargestProducts& found) {
     using Word = typename Words::Word;
     constexpr Word hidden = Word{1} << Words::man_bits;

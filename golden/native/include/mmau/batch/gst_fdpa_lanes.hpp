@@ -16,8 +16,8 @@ inline bool gst_fdpa_fits_lanes(const Plan& plan) {
 MMAU_LANE_FN int32_t fixed_point_lane(const Lane& x) { return with_sign(static_cast<int32_t>(x.sig << (x.exp - 1)), x.sign); }
 
 /// The exact dot product of the group that starts at product `first`, and whether any of its products is not zero.
-template <class CodePair>
-inline void sum_group(Block& block, const CodePair& codes, int first, Lanes<int32_t>& sum, Lanes<uint32_t>& any_product) {
+template <class Code>
+inline void sum_group(Block& block, const StepCodes<Code>& codes, int first, Lanes<int32_t>& sum, Lanes<uint32_t>& any_product) {
     const LaneFormat x(block.plan.a), y(block.plan.b);
     for (int k = first; k < first + block.plan.G; ++k) {
         for (int r = 0; r < lanes; ++r) {
@@ -30,13 +30,14 @@ inline void sum_group(Block& block, const CodePair& codes, int first, Lanes<int3
     }
 }
 
-/// FP4 operands of a step as integers in units of 2^−1.
+/// FP4 operands as integers in units of 2^−1.
 struct Fp4Codes {
-    Lanes<int8_t> a[max_lane_length], b[max_lane_length];
+    using Code = int8_t;
+    Lanes<Code> a[max_lane_length], b[max_lane_length];
 
-    Fp4Codes(const Block& block, int first) {
-        const Codes<uint8_t> codes(block, first);
-        for (int k = 0; k < block.plan.L; ++k) {
+    Fp4Codes(const Block& block, int first, int count) {
+        const Codes<uint8_t> codes(block, first, count);
+        for (int k = 0; k < count; ++k) {
             for (int r = 0; r < lanes; ++r) a[k][r] = value(codes.a[k][r]), b[k][r] = value(codes.b[k][r]);
         }
     }
@@ -54,7 +55,7 @@ struct Fp4Codes {
 inline bool is_fp4(const Format& format) { return format.width() == 4; }
 
 /// As above: the sum of max_lane_length products of at most 144 fits 16 bits.
-inline void sum_group(Block& block, const Fp4Codes& codes, int first, Lanes<int32_t>& sum, Lanes<uint32_t>& any_product) {
+inline void sum_group(Block& block, const StepCodes<int8_t>& codes, int first, Lanes<int32_t>& sum, Lanes<uint32_t>& any_product) {
     Lanes<int16_t> total{}, any{};
     for (int k = first; k < first + block.plan.G; ++k) {
         for (int r = 0; r < lanes; ++r) {
@@ -66,13 +67,12 @@ inline void sum_group(Block& block, const Fp4Codes& codes, int first, Lanes<int3
     for (int r = 0; r < lanes; ++r) sum[r] = total[r], any_product[r] = any[r] != 0;
 }
 
-inline void resolve_specials(Block& block, const Fp4Codes&, uint64_t nan_code) { encode_specials(block, nan_code); }
+inline void resolve_specials(Block& block, const StepCodes<int8_t>&, uint64_t nan_code) { encode_specials(block, nan_code); }
 
 /// One step of every row of a block: products k … k+L−1.
-template <class CodePair>
-inline void gst_fdpa_lanes(Block& block, int k) {
+template <class Code>
+inline void gst_fdpa_lanes(Block& block, int k, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
     const int groups = plan.L / plan.G;
     Accumulators c;
     decode_accumulators(k ? plan.d : plan.c, block, c);

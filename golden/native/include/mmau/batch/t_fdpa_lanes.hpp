@@ -58,11 +58,10 @@ inline void find_e_max(const Plan& plan, const LargestProducts& products, const 
 }
 
 /// One step of every row of a block: products k … k+L−1.
-template <class Words, class CodePair>
-inline void t_fdpa_lanes(Block& block, int k) {
+template <class Words, class Code>
+inline void t_fdpa_lanes(Block& block, int k, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
-    const Placed<Words, CodePair> words(plan, codes);
+    const Placed<Words, Code> words(plan, codes);
     Accumulators c;
     decode_accumulators(k ? plan.d : plan.c, block, c);
     Lanes<int32_t> scale_sig, scale_exp{}, e_max;

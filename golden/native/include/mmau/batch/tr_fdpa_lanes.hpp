@@ -18,8 +18,8 @@ struct TruncatedSum {
     Lanes<int64_t> total;
 };
 
-template <class Words, class CodePair>
-inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, CodePair>& words, int first, int stride,
+template <class Words, class Code>
+inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, Code>& words, int first, int stride,
                          TruncatedSum& sum) {
     const Lanes<int32_t> exp_offset{};
     LargestProducts largest;
@@ -29,8 +29,8 @@ inline void sum_products(const ExactProducts<Words>& products, const Placed<Word
 }
 
 /// T of the dot product.
-template <class Words, class CodePair>
-inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, CodePair>& words, TruncatedSum& dot) {
+template <class Words, class Code>
+inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, Code>& words, TruncatedSum& dot) {
     if (products.plan.operation == MMAU_TR_FDPA) return sum_products(products, words, 0, 1, dot);
     TruncatedSum even, odd;
     sum_products(products, words, 0, 2, even);
@@ -91,11 +91,10 @@ inline void mark_overflows(Block& block, const Lanes<double>* products) {
 }
 
 /// One step of every row of a block: products k … k+L−1.
-template <class Words, class CodePair>
-inline void tr_fdpa_lanes(Block& block, int k) {
+template <class Words, class Code>
+inline void tr_fdpa_lanes(Block& block, int, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
-    const Placed<Words, CodePair> words(plan, codes);
+    const Placed<Words, Code> words(plan, codes);
     Accumulators c;
     decode_accumulators(plan.c, block, c);
     const ExactProducts<Words> products(block, codes, words);

@@ -44,14 +44,21 @@ inline void gather(const Block& block, Member operand, int first, int count, Lan
     }
 }
 
-/// A step's operands as lanes.
+/// The operands of one step as lanes.
 template <class Code>
+struct StepCodes {
+    const Lanes<Code>*a, *b;
+};
+
+/// The operands of some steps as lanes: products first … first+count−1.
+template <class Stored>
 struct Codes {
+    using Code = Stored;
     Lanes<Code> a[max_lane_length], b[max_lane_length];
 
-    Codes(const Block& block, int first) {
-        gather(block, &Row::a, first, block.plan.L, a);
-        gather(block, &Row::b, first, block.plan.L, b);
+    Codes(const Block& block, int first, int count) {
+        gather(block, &Row::a, first, count, a);
+        gather(block, &Row::b, first, count, b);
     }
 };
 
