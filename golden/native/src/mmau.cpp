@@ -2,6 +2,7 @@
 #include "mmau.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cfenv>
 #include <cstddef>
 #include <cstdlib>
@@ -19,6 +20,7 @@ using mmau::Format;
 
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
+constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
 
 /// Every kernel computes with the default floating-point environment, whatever the caller's is.
 class DefaultFloatEnvironment {
@@ -51,12 +53,6 @@ Isa best_isa() {
     return {mmau::compute_rows_portable, "portable"};
 }
 
-void compute_range(mmau::RowsFunction* compute_rows, const mmau_parameters& parameters, const mmau_batch& batch,
-                   int64_t begin, int64_t end) {
-    const DefaultFloatEnvironment environment;
-    compute_rows(parameters, batch, begin, end);
-}
-
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
     const int64_t useful = rows / std::max<int64_t>(1, products_per_thread / parameters.K);
     if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
@@ -64,37 +60,60 @@ int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int thread
     return std::min({useful, wanted, int64_t{max_threads}});
 }
 
-/// Where a part of [0, rows) begins.
-int64_t part_begin(int64_t rows, int64_t part, int64_t parts) {
-    return rows / parts * part + std::min(part, rows % parts);
-}
+/// The rows of a batch, handed out to threads piece by piece: one that starts late, or is held up, takes fewer.
+class Work {
+  public:
+    Work(const mmau_parameters& parameters, const mmau_batch& batch, int64_t threads)
+        : parameters_(parameters), batch_(batch), compute_rows_(best_isa().compute_rows),
+          piece_(threads == 1 ? batch.rows : std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
 
-void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
-    mmau::RowsFunction* const compute_rows = best_isa().compute_rows;
-    const int64_t parts = thread_count(parameters, batch.rows, threads);
-    if (parts == 1) return compute_range(compute_rows, parameters, batch, 0, batch.rows);
-    std::thread workers[max_threads];
-    for (int64_t part = 1; part < parts; ++part) {
-        const int64_t begin = part_begin(batch.rows, part, parts), end = part_begin(batch.rows, part + 1, parts);
-        try {
-            workers[part] = std::thread(compute_range, compute_rows, std::cref(parameters), std::cref(batch), begin, end);
-        } catch (const std::system_error&) {  // no more threads to be had: this one does the part
-            compute_range(compute_rows, parameters, batch, begin, end);
+    void compute() {
+        const DefaultFloatEnvironment environment;
+        for (int64_t begin = 0; (begin = next_.fetch_add(piece_)) < batch_.rows;) {
+            compute_rows_(parameters_, batch_, begin, std::min(begin + piece_, batch_.rows));
         }
     }
-    compute_range(compute_rows, parameters, batch, 0, part_begin(batch.rows, 1, parts));
-    for (int64_t part = 1; part < parts; ++part) {
-        if (workers[part].joinable()) workers[part].join();
+
+  private:
+    const mmau_parameters& parameters_;
+    const mmau_batch& batch_;
+    mmau::RowsFunction* compute_rows_;
+    int64_t piece_;
+    std::atomic<int64_t> next_{0};
+};
+
+void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
+    const int64_t count = thread_count(parameters, batch.rows, threads);
+    Work work(parameters, batch, count);
+    if (count == 1) return work.compute();
+    std::thread workers[max_threads];
+    try {
+        for (int64_t i = 1; i < count; ++i) workers[i] = std::thread(&Work::compute, &work);
+    } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
     }
+    work.compute();
+    for (int64_t i = 1; i < count; ++i) {
+        if (workers[i].joinable()) workers[i].join();
+    }
+}
+
+/// All bits that are set in some byte.
+uint8_t bits_of(const uint8_t* bytes, int64_t count) {
+    uint8_t seen = 0;
+    for (int64_t i = 0; i < count; ++i) seen = static_cast<uint8_t>(seen | bytes[i]);
+    return seen;
 }
 
 /// Whether every byte of an FP6 or FP4 array is a code; wider formats use all their bits.
 bool codes_fit(const Format& format, const void* codes, int64_t rows, int64_t stride, int K) {
     if (format.width() >= format.storage_bits) return true;
     const auto* bytes = static_cast<const uint8_t*>(codes);
-    unsigned seen = 0;
-    for (int64_t row = 0; row < (stride ? rows : std::min<int64_t>(rows, 1)); ++row) {
-        for (int k = 0; k < K; ++k) seen |= bytes[row * stride + k];
+    if (stride == 0) rows = std::min<int64_t>(rows, 1);
+    uint8_t seen = 0;
+    if (stride == K) {
+        seen = bits_of(bytes, rows * K);
+    } else {
+        for (int64_t row = 0; row < rows; ++row) seen = static_cast<uint8_t>(seen | bits_of(bytes + row * stride, K));
     }
     return seen >> format.width() == 0;
 }
