@@ -22,16 +22,17 @@ MMAU_LANE_FN uint32_t e4m3_to_fp16(const LaneFormat& e4m3, uint32_t code) {
 
 /// All products in the plan's order; K is at most max_lane_length.
 struct ConvertedCodes {
-    using Code = uint16_t;
-    Lanes<Code> a[max_lane_length], b[max_lane_length];
+    using Step = StepCodes<uint16_t>;
+    Lanes<uint16_t> a[max_lane_length], b[max_lane_length];
 
     ConvertedCodes(const Block& block, int, int) {
         convert(block, block.plan.stored_a, &Row::a, a);
         convert(block, block.plan.stored_b, &Row::b, b);
     }
+    Step step(int k) const { return {a + k, b + k}; }
 
   private:
-    static void convert(const Block& block, const Format& format, Member operand, Lanes<Code>* codes) {
+    static void convert(const Block& block, const Format& format, Member operand, Lanes<uint16_t>* codes) {
         const Plan& plan = block.plan;
         Lanes<uint8_t> stored[max_lane_length];
         gather(block, operand, 0, plan.K, stored);

@@ -12,16 +12,16 @@ MMAU_NAMESPACE_BEGIN
 /// Computes the whole chain of every row of a block.
 using BlockChain = void (*)(Block& block);
 
-/// One step after another, each over every row: `step` takes products k … k+L−1. As many steps' codes are gathered together
+/// One step after another, each over every row: `compute_step` takes products k … k+L−1. As many steps' codes are gathered together
 /// as fit.
-template <class Codes, void (*step)(Block& block, int k, const StepCodes<typename Codes::Code>& codes)>
+template <class Codes, void (*compute_step)(Block& block, int k, const typename Codes::Step& codes)>
 inline void chain_by_lanes(Block& block) {
     const Plan& plan = block.plan;
     const int together = max_lane_length / plan.L * plan.L;
     for (int first = 0; first < plan.K; first += together) {
         const int count = smaller(together, plan.K - first);
         const Codes codes(block, first, count);
-        for (int k = 0; k < count; k += plan.L) step(block, first + k, {codes.a + k, codes.b + k});
+        for (int k = 0; k < count; k += plan.L) compute_step(block, first + k, codes.step(k));
     }
 }
 
@@ -29,8 +29,8 @@ template <class Words, class Code>
 inline BlockChain block_chain_for(const Plan& plan) {
     if (t_fdpa_fits_lanes(plan)) return chain_by_lanes<Codes<Code>, t_fdpa_lanes<Words, Code>>;
     if (gst_fdpa_fits_lanes(plan)) {
-        return is_fp4(plan.a) && is_fp4(plan.b) ? chain_by_lanes<Fp4Codes, gst_fdpa_lanes<int8_t>>
-                                                : chain_by_lanes<Codes<Code>, gst_fdpa_lanes<Code>>;
+        return is_fp4(plan.a) && is_fp4(plan.b) ? chain_by_lanes<Fp4Rows, gst_fdpa_lanes<Fp4Step>>
+                                                : chain_by_lanes<Codes<Code>, gst_fdpa_lanes<StepCodes<Code>>>;
     }
     if (tr_fdpa_fits_lanes(plan)) return chain_by_lanes<Codes<Code>, tr_fdpa_lanes<Words, Code>>;
     if constexpr (sizeof(Code) > 1) {

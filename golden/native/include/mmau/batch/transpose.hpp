@@ -51,15 +51,16 @@ struct StepCodes {
 };
 
 /// The operands of some steps as lanes: products first … first+count−1.
-template <class Stored>
+template <class Code>
 struct Codes {
-    using Code = Stored;
+    using Step = StepCodes<Code>;
     Lanes<Code> a[max_lane_length], b[max_lane_length];
 
     Codes(const Block& block, int first, int count) {
         gather(block, &Row::a, first, count, a);
         gather(block, &Row::b, first, count, b);
     }
+    Step step(int k) const { return {a + k, b + k}; }
 };
 
 MMAU_NAMESPACE_END
