@@ -60,19 +60,57 @@ int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int thread
     return std::min({useful, wanted, int64_t{max_threads}});
 }
 
-/// The rows of a batch, handed out to threads piece by piece: one that starts late, or is held up, takes fewer.
+/// All bits that are set in some byte.
+uint8_t bits_of(const uint8_t* bytes, int64_t count) {
+    uint8_t seen = 0;
+    for (int64_t i = 0; i < count; ++i) seen = static_cast<uint8_t>(seen | bytes[i]);
+    return seen;
+}
+
+/// Whether every byte in rows begin … end−1 of an FP6 or FP4 array is a code; wider formats use all their bits.
+bool codes_fit(const Format& format, const void* codes, int64_t begin, int64_t end, int64_t stride, int K) {
+    if (format.width() >= format.storage_bits) return true;
+    const auto* bytes = static_cast<const uint8_t*>(codes);
+    uint8_t seen = 0;
+    if (stride == K) {
+        seen = bits_of(bytes + begin * K, (end - begin) * K);
+    } else {
+        for (int64_t row = begin; row < end; ++row) seen = static_cast<uint8_t>(seen | bits_of(bytes + row * stride, K));
+    }
+    return seen >> format.width() == 0;
+}
+
+/// Whether the operands of rows begin … end−1 are codes.
+bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, int64_t begin, int64_t end) {
+    const int64_t columns = batch.columns, last = end - 1;
+    const bool one_a_row = columns && begin / columns == last / columns;
+    const int64_t a_begin = columns ? begin / columns : begin, a_end = columns ? last / columns + 1 : end;
+    const int64_t b_begin = columns ? (one_a_row ? begin % columns : 0) : begin;
+    const int64_t b_end = columns ? (one_a_row ? last % columns + 1 : columns) : end;
+    return codes_fit(mmau::format_of(parameters.a), batch.a, a_begin, a_end, batch.a_stride, parameters.K) &&
+           codes_fit(mmau::format_of(parameters.b), batch.b, b_begin, b_end, batch.b_stride, parameters.K);
+}
+
+/// The rows of a batch, handed out to threads piece by piece: one that starts late, or is held up, takes fewer. A piece is
+/// checked just before it is computed, so that its codes come from memory once.
 class Work {
   public:
-    Work(const mmau_parameters& parameters, const mmau_batch& batch, int64_t threads)
+    Work(const mmau_parameters& parameters, const mmau_batch& batch)
         : parameters_(parameters), batch_(batch), compute_rows_(best_isa().compute_rows),
-          piece_(threads == 1 ? batch.rows : std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
+          piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
 
     void compute() {
         const DefaultFloatEnvironment environment;
-        for (int64_t begin = 0; (begin = next_.fetch_add(piece_)) < batch_.rows;) {
-            compute_rows_(parameters_, batch_, begin, std::min(begin + piece_, batch_.rows));
+        for (int64_t begin = 0; !bad_code_ && (begin = next_.fetch_add(piece_)) < batch_.rows;) {
+            const int64_t end = std::min(begin + piece_, batch_.rows);
+            if (operands_fit(parameters_, batch_, begin, end)) {
+                compute_rows_(parameters_, batch_, begin, end);
+            } else {
+                bad_code_ = true;
+            }
         }
     }
+    int status() const { return bad_code_ ? MMAU_BAD_CODE : MMAU_OK; }
 
   private:
     const mmau_parameters& parameters_;
@@ -80,12 +118,16 @@ class Work {
     mmau::RowsFunction* compute_rows_;
     int64_t piece_;
     std::atomic<int64_t> next_{0};
+    std::atomic<bool> bad_code_{false};
 };
 
-void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
+int compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
     const int64_t count = thread_count(parameters, batch.rows, threads);
-    Work work(parameters, batch, count);
-    if (count == 1) return work.compute();
+    Work work(parameters, batch);
+    if (count == 1) {
+        work.compute();
+        return work.status();
+    }
     std::thread workers[max_threads];
     try {
         for (int64_t i = 1; i < count; ++i) workers[i] = std::thread(&Work::compute, &work);
@@ -95,27 +137,7 @@ void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, i
     for (int64_t i = 1; i < count; ++i) {
         if (workers[i].joinable()) workers[i].join();
     }
-}
-
-/// All bits that are set in some byte.
-uint8_t bits_of(const uint8_t* bytes, int64_t count) {
-    uint8_t seen = 0;
-    for (int64_t i = 0; i < count; ++i) seen = static_cast<uint8_t>(seen | bytes[i]);
-    return seen;
-}
-
-/// Whether every byte of an FP6 or FP4 array is a code; wider formats use all their bits.
-bool codes_fit(const Format& format, const void* codes, int64_t rows, int64_t stride, int K) {
-    if (format.width() >= format.storage_bits) return true;
-    const auto* bytes = static_cast<const uint8_t*>(codes);
-    if (stride == 0) rows = std::min<int64_t>(rows, 1);
-    uint8_t seen = 0;
-    if (stride == K) {
-        seen = bits_of(bytes, rows * K);
-    } else {
-        for (int64_t row = 0; row < rows; ++row) seen = static_cast<uint8_t>(seen | bits_of(bytes + row * stride, K));
-    }
-    return seen >> format.width() == 0;
+    return work.status();
 }
 
 bool strides_fit(const mmau_batch& batch) {
@@ -130,12 +152,7 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
     if (batch->rows == 0) return MMAU_OK;
     if (!batch->a || !batch->b || !batch->c || !batch->d) return MMAU_NULL_POINTER;
     if (mmau::has_scales(parameters->operation) && (!batch->scale_a || !batch->scale_b)) return MMAU_NULL_POINTER;
-    if (!strides_fit(*batch)) return MMAU_BAD_STRIDE;
-    const int64_t a_rows = batch->columns ? (batch->rows - 1) / batch->columns + 1 : batch->rows;
-    const int64_t b_rows = batch->columns ? std::min(batch->columns, batch->rows) : batch->rows;
-    const bool fit = codes_fit(mmau::format_of(parameters->a), batch->a, a_rows, batch->a_stride, parameters->K) &&
-                     codes_fit(mmau::format_of(parameters->b), batch->b, b_rows, batch->b_stride, parameters->K);
-    return fit ? MMAU_OK : MMAU_BAD_CODE;
+    return strides_fit(*batch) ? MMAU_OK : MMAU_BAD_STRIDE;
 }
 
 constexpr const char* messages[MMAU_STATUSES] = {
@@ -184,8 +201,7 @@ int mmau_dot(const mmau_parameters* parameters, const void* a, const void* b, co
 
 int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
     if (const int status = check_batch(parameters, batch, threads)) return status;
-    compute_batch(*parameters, *batch, threads);
-    return MMAU_OK;
+    return compute_batch(*parameters, *batch, threads);
 }
 
 const char* mmau_isa(void) { return best_isa().name; }

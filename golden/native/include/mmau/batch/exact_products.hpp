@@ -75,14 +75,16 @@ struct Placed<Words, uint8_t> {
     }
 
   private:
-    /// The sign goes to the top, and is what a shift right fills with.
+    /// By multiplication, for compilers make 32-bit lanes of shifts by a variable.
     static void place(const Format& format, const Lanes<uint8_t>* codes, int count, Lanes<uint16_t>* words) {
-        const int up = 16 - format.width(), down = Words::exp_bits - format.exp_bits;
-        const auto mask = static_cast<uint16_t>(0x8000u | format.field_mask() << (Words::man_bits - format.man_bits));
+        const auto sign_unit = static_cast<uint16_t>(1u << (16 - format.width()));
+        const auto field_unit = static_cast<uint16_t>(1u << (Words::man_bits - format.man_bits));
+        const auto field_mask = static_cast<uint16_t>(format.field_mask() * field_unit);
         for (int k = 0; k < count; ++k) {
             for (int r = 0; r < lanes; ++r) {
-                const auto top = static_cast<int16_t>(static_cast<uint16_t>(codes[k][r] << up));
-                words[k][r] = static_cast<uint16_t>(top >> down) & mask;
+                const uint16_t code = codes[k][r];
+                const auto sign = static_cast<uint16_t>(code * sign_unit), field = static_cast<uint16_t>(code * field_unit);
+                words[k][r] = static_cast<uint16_t>((sign & 0x8000u) | (field & field_mask));
             }
         }
     }
