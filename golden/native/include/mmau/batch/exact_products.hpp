@@ -59,17 +59,39 @@ struct Tf32Words {
 /// The words of a step's codes: here, the codes themselves.
 template <class Words, class Code>
 struct Placed {
+    static constexpr bool are_marked = false;
     const Lanes<Code>*a, *b;
 
-    Placed(const Plan&, const StepCodes<Code>& codes) : a(codes.a), b(codes.b) {}
+    Placed(Block&, const StepCodes<Code>& codes) : a(codes.a), b(codes.b) {}
 };
 
-/// 8-bit codes, moved.
+/// Marks the rows that have an 8-bit code which is not finite.
+inline void mark_special_codes(const Format& format, const Lanes<uint8_t>* codes, int count, Lanes<uint32_t>& special) {
+    if (format.specials == Specials::finite) return;
+    using Code = uint8_t;
+    const bool fnuz = format.specials == Specials::fnuz;
+    const auto sign = static_cast<Code>(format.sign_bit());
+    const auto field_mask = static_cast<Code>(format.field_mask() << format.pad_bits);
+    // fnuz: the one code that is not finite has the sign alone, and becomes the largest; else the field from special_from on.
+    const Code flipped = fnuz ? field_mask : 0, mask = fnuz ? sign | field_mask : field_mask;
+    const Code special_from = fnuz ? mask : static_cast<Code>(LaneFormat(format).special_from << format.pad_bits);
+    Lanes<Code> largest{};
+    for (int k = 0; k < count; ++k) {
+        for (int r = 0; r < lanes; ++r) largest[r] = larger<Code>(largest[r], (codes[k][r] ^ flipped) & mask);
+    }
+    for (int r = 0; r < lanes; ++r) special[r] |= static_cast<uint32_t>(largest[r] >= special_from) * suspect;
+}
+
+/// 8-bit codes, moved; those that are not finite are marked, for as words they are numbers.
 template <class Words>
 struct Placed<Words, uint8_t> {
+    static constexpr bool are_marked = true;
     Lanes<uint16_t> a[max_lane_length], b[max_lane_length];
 
-    Placed(const Plan& plan, const StepCodes<uint8_t>& codes) {
+    Placed(Block& block, const StepCodes<uint8_t>& codes) {
+        const Plan& plan = block.plan;
+        mark_special_codes(plan.a, codes.a, plan.L, block.special);
+        mark_special_codes(plan.b, codes.b, plan.L, block.special);
         place(plan.a, codes.a, plan.L, a);
         place(plan.b, codes.b, plan.L, b);
     }
@@ -101,36 +123,14 @@ inline bool products_fit_lanes(const Plan& plan) {
     return codes_fit_lanes(plan) && exact && plan.F + 2 <= 28;
 }
 
-/// Marks the rows that have a code which is not finite.
-template <class Code>
-inline void mark_special_codes(const Format& format, const Lanes<Code>* codes, int count, Lanes<uint32_t>& special) {
-    if (format.specials == Specials::finite) return;
-    const bool fnuz = format.specials == Specials::fnuz;
-    const auto sign = static_cast<Code>(format.sign_bit());
-    const auto field_mask = static_cast<Code>(format.field_mask() << format.pad_bits);
-    // fnuz: the one code that is not finite has the sign alone, and becomes the largest; else the field from special_from on.
-    const Code flipped = fnuz ? field_mask : 0, mask = fnuz ? sign | field_mask : field_mask;
-    const Code special_from = fnuz ? mask : static_cast<Code>(LaneFormat(format).special_from << format.pad_bits);
-    Lanes<Code> largest{};
-    for (int k = 0; k < count; ++k) {
-        for (int r = 0; r < lanes; ++r) largest[r] = larger<Code>(largest[r], (codes[k][r] ^ flipped) & mask);
-    }
-    for (int r = 0; r < lanes; ++r) special[r] |= static_cast<uint32_t>(largest[r] >= special_from) * suspect;
-}
-
 /// The products of a step.
 template <class Words>
 struct ExactProducts {
-    using Word = typename Words::Word;
-    using Real = typename Words::Real;
-
     const Plan& plan;
-    Lanes<Real> value[max_lane_length];
+    Lanes<typename Words::Real> value[max_lane_length];
 
     template <class Code>
-    ExactProducts(Block& block, const StepCodes<Code>& codes, const Placed<Words, Code>& words) : plan(block.plan) {
-        mark_special_codes(plan.a, codes.a, plan.L, block.special);
-        mark_special_codes(plan.b, codes.b, plan.L, block.special);
+    ExactProducts(const Plan& step_plan, const Placed<Words, Code>& words) : plan(step_plan) {
         for (int k = 0; k < plan.L; ++k) Words::multiply(words.a[k], words.b[k], value[k]);
     }
 };
@@ -142,13 +142,13 @@ struct LargestProducts {
     Lanes<uint32_t> any_zero;
 };
 
-/// Step max_exp over products first, first + stride, ….
+/// Step max_exp over products first, first + stride, …. Marks the rows with words that are not finite, if none has yet.
 template <class Words, class Code>
-inline void find_largest(const Plan& plan, const Placed<Words, Code>& words, int first, int stride,
-                         LargestProducts& found) {
+inline void find_largest(Block& block, const Placed<Words, Code>& words, int first, int stride, LargestProducts& found) {
     using Word = typename Words::Word;
     constexpr Word hidden = Word{1} << Words::man_bits;
-    Lanes<Word> largest{}, smallest;
+    const Plan& plan = block.plan;
+    Lanes<Word> largest{}, largest_operand{}, smallest;
     for (int r = 0; r < lanes; ++r) smallest[r] = Words::field_mask;
     for (int k = first; k < plan.L; k += stride) {
         for (int r = 0; r < lanes; ++r) {
@@ -159,7 +159,11 @@ inline void find_largest(const Plan& plan, const Placed<Words, Code>& words, int
             const auto exp = static_cast<Word>((a_exp + b_exp) & not_zero);
             largest[r] = larger(largest[r], exp);
             smallest[r] = smaller(smallest[r], lesser);
+            largest_operand[r] = larger(largest_operand[r], larger(a, b));
         }
+    }
+    if (!words.are_marked) {
+        for (int r = 0; r < lanes; ++r) block.special[r] |= largest_operand[r] >= Words::exponent_mask ? suspect : 0;
     }
     const int bias = plan.a.bias + plan.b.bias;
     for (int r = 0; r < lanes; ++r) {

@@ -61,14 +61,14 @@ inline void find_e_max(const Plan& plan, const LargestProducts& products, const 
 template <class Words, class Code>
 inline void t_fdpa_lanes(Block& block, int k, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const Placed<Words, Code> words(plan, codes);
     Accumulators c;
     decode_accumulators(k ? plan.d : plan.c, block, c);
+    const Placed<Words, Code> words(block, codes);
     Lanes<int32_t> scale_sig, scale_exp{}, e_max;
     if (plan.operation == MMAU_ST_FDPA) multiply_scales(block, k, scale_sig, scale_exp);
-    const ExactProducts<Words> products(block, codes, words);
+    const ExactProducts<Words> products(plan, words);
     LargestProducts largest;
-    find_largest<Words>(plan, words, 0, 1, largest);
+    find_largest<Words>(block, words, 0, 1, largest);
     find_e_max(plan, largest, scale_exp, c, e_max);
     Lanes<int64_t> total{};
     accumulate(products, 0, 1, e_max, scale_exp, total);

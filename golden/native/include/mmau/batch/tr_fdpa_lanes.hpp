@@ -19,22 +19,22 @@ struct TruncatedSum {
 };
 
 template <class Words, class Code>
-inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, Code>& words, int first, int stride,
+inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words, int first, int stride,
                          TruncatedSum& sum) {
     const Lanes<int32_t> exp_offset{};
     LargestProducts largest;
-    find_largest<Words>(products.plan, words, first, stride, largest);
+    find_largest<Words>(block, words, first, stride, largest);
     for (int r = 0; r < lanes; ++r) sum.exp[r] = largest.exp[r], sum.total[r] = 0;
     accumulate(products, first, stride, sum.exp, exp_offset, sum.total);
 }
 
 /// T of the dot product.
 template <class Words, class Code>
-inline void sum_products(const ExactProducts<Words>& products, const Placed<Words, Code>& words, TruncatedSum& dot) {
-    if (products.plan.operation == MMAU_TR_FDPA) return sum_products(products, words, 0, 1, dot);
+inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words, TruncatedSum& dot) {
+    if (products.plan.operation == MMAU_TR_FDPA) return sum_products(block, products, words, 0, 1, dot);
     TruncatedSum even, odd;
-    sum_products(products, words, 0, 2, even);
-    sum_products(products, words, 1, 2, odd);
+    sum_products(block, products, words, 0, 2, even);
+    sum_products(block, products, words, 1, 2, odd);
     for (int r = 0; r < lanes; ++r) {
         dot.exp[r] = larger(even.exp[r], odd.exp[r]);
         dot.total[r] = align_rd(even.total[r], 0, dot.exp[r] - even.exp[r]) + align_rd(odd.total[r], 0, dot.exp[r] - odd.exp[r]);
@@ -94,12 +94,12 @@ inline void mark_overflows(Block& block, const Lanes<double>* products) {
 template <class Words, class Code>
 inline void tr_fdpa_lanes(Block& block, int, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const Placed<Words, Code> words(plan, codes);
     Accumulators c;
     decode_accumulators(plan.c, block, c);
-    const ExactProducts<Words> products(block, codes, words);
+    const Placed<Words, Code> words(block, codes);
+    const ExactProducts<Words> products(plan, words);
     TruncatedSum dot;
-    sum_products(products, words, dot);
+    sum_products(block, products, words, dot);
     round_with_c(block, c, dot);
     // |s| < 4: only from exponent 126 on can a product reach 2^128.
     for (int r = 0; r < lanes; ++r) block.special[r] |= dot.exp[r] >= product_overflow_exp - 2 ? suspect : 0;
