@@ -11,10 +11,9 @@ MMAU_NAMESPACE_BEGIN
 /// Whether the lanes can take the plan: at most two products, each exact in double; or four of fp16, which two partial sums
 /// hold (sum_products below). Formats that are words as they are: their NaN and infinities are a float's.
 inline bool e_fdpa_fits_lanes(const Plan& plan) {
-    const bool half = are_words<HalfWords>(plan), one_kind = half || are_words<Bf16Words>(plan) || are_words<Tf32Words>(plan);
-    if (plan.operation != MMAU_E_FDPA || !codes_fit_lanes(plan) || !one_kind || plan.a.storage_bits == 8) return false;
+    if (plan.operation != MMAU_E_FDPA || !products_are_exact(plan) || plan.a.storage_bits == 8) return false;
     const bool to_fp32 = plan.rho.mode == Mode::RNE && plan.rho.rounding_format.man_bits == 23;
-    return plan.L <= (half ? 4 : 2) && to_fp32 && plan.c.man_bits == 23;
+    return plan.L <= (are_words<HalfWords>(plan) ? 4 : 2) && to_fp32 && plan.c.man_bits == 23;
 }
 
 struct TwoSum {

@@ -9,22 +9,23 @@
 
 MMAU_NAMESPACE_BEGIN
 
-// Operands as words: sign, exponent and significand where fp16, bf16 or tf32 have them. Narrower codes are moved there and keep
-// their stored exponents, so a word's value is the operand's times 2^(bias of the operand − bias of the words).
+// Operands as words: sign, exponent and significand where fp16, bf16 or tf32 have them. Narrower codes are moved there and
+// keep their stored exponents, so a word's value is the operand's times 2^(bias of the operand − bias of the words).
 
 /// fp16, FP8, FP6 and FP4, but for the format that has finite numbers where fp16 has infinity.
 struct HalfWords {
     using Word = uint16_t;
     using Real = float;
     static constexpr int exp_bits = 5, man_bits = 10, bias = 15;
+    static constexpr Word field_mask = 0x7FFF, exponent_mask = 0x7C00;
 
     static bool hold(const Format& format) {
         const bool beyond = format.exp_bits == exp_bits && format.specials != Specials::ieee;
         return format.exp_bits <= exp_bits && format.man_bits <= man_bits && !beyond;
     }
-    static constexpr Word field_mask = 0x7FFF, exponent_mask = 0x7C00;
-
-    static void multiply(const Lanes<Word>& a, const Lanes<Word>& b, Lanes<Real>& product) { multiply_halves(a, b, product); }
+    static void multiply(const Lanes<Word>& a, const Lanes<Word>& b, Lanes<Real>& product) {
+        multiply_halves(a, b, product);
+    }
 };
 
 /// bf16 and FP8.
@@ -32,10 +33,9 @@ struct Bf16Words {
     using Word = uint16_t;
     using Real = double;
     static constexpr int exp_bits = 8, man_bits = 7, bias = 127;
-
-    static bool hold(const Format& format) { return format.storage_bits <= 16 && format.man_bits <= man_bits; }
     static constexpr Word field_mask = 0x7FFF, exponent_mask = 0x7F80;
 
+    static bool hold(const Format& format) { return format.storage_bits <= 16 && format.man_bits <= man_bits; }
     static void multiply(const Lanes<Word>& a, const Lanes<Word>& b, Lanes<Real>& product) {
         for (int r = 0; r < lanes; ++r) product[r] = value(a[r]) * value(b[r]);
     }
@@ -46,10 +46,9 @@ struct Tf32Words {
     using Word = uint32_t;
     using Real = double;
     static constexpr int man_bits = 23, bias = 127;  // tf32's 10 bits and 13 of padding
-
-    static bool hold(const Format& format) { return format.storage_bits == 32; }
     static constexpr Word field_mask = 0x7FFFE000u, exponent_mask = 0x7F800000u;
 
+    static bool hold(const Format& format) { return format.storage_bits == 32; }
     static void multiply(const Lanes<Word>& a, const Lanes<Word>& b, Lanes<Real>& product) {
         for (int r = 0; r < lanes; ++r) product[r] = value(a[r]) * value(b[r]);
     }
@@ -72,7 +71,7 @@ inline void mark_special_codes(const Format& format, const Lanes<uint8_t>* codes
     const bool fnuz = format.specials == Specials::fnuz;
     const auto sign = static_cast<Code>(format.sign_bit());
     const auto field_mask = static_cast<Code>(format.field_mask() << format.pad_bits);
-    // fnuz: the one code that is not finite has the sign alone, and becomes the largest; else the field from special_from on.
+    // fnuz: the one code that is not finite has the sign alone, and becomes the largest; else fields from special_from on.
     const Code flipped = fnuz ? field_mask : 0, mask = fnuz ? sign | field_mask : field_mask;
     const Code special_from = fnuz ? mask : static_cast<Code>(LaneFormat(format).special_from << format.pad_bits);
     Lanes<Code> largest{};
@@ -117,11 +116,14 @@ inline bool are_words(const Plan& plan) {
     return Words::hold(plan.a) && Words::hold(plan.b);
 }
 
-/// Whether a plan's products are exact as ExactProducts, and below 2^28 when aligned to F bits.
-inline bool products_fit_lanes(const Plan& plan) {
-    const bool exact = are_words<HalfWords>(plan) || are_words<Bf16Words>(plan) || are_words<Tf32Words>(plan);
-    return codes_fit_lanes(plan) && exact && plan.F + 2 <= 28;
+/// Whether both operands are words of one kind, whose products ExactProducts holds.
+inline bool products_are_exact(const Plan& plan) {
+    const bool one_kind = are_words<HalfWords>(plan) || are_words<Bf16Words>(plan) || are_words<Tf32Words>(plan);
+    return codes_fit_lanes(plan) && one_kind;
 }
+
+/// Whether products, aligned to F bits, are below 2^28 too: `accumulate` then adds at least eight in 32 bits.
+inline bool products_fit_lanes(const Plan& plan) { return products_are_exact(plan) && plan.F + 2 <= 28; }
 
 /// The products of a step.
 template <class Words>

@@ -1,4 +1,5 @@
-// Exact dot products of the groups of a GST-FDPA step, as integers in units of the product of both formats' smallest subnormals.
+// Exact dot products of the groups of a GST-FDPA step, as integers in units of the product of both formats' smallest
+// subnormals.
 #pragma once
 
 #include "special_lanes.hpp"
@@ -16,7 +17,9 @@ struct GroupSums {
 };
 
 /// An operand as an integer in units of its format's smallest subnormal.
-MMAU_LANE_FN int32_t fixed_point_lane(const Lane& x) { return with_sign(static_cast<int32_t>(x.sig << (x.exp - 1)), x.sign); }
+MMAU_LANE_FN int32_t fixed_point_lane(const Lane& x) {
+    return with_sign(static_cast<int32_t>(x.sig << (x.exp - 1)), x.sign);
+}
 
 /// Any formats whose sums fit 32 bits. Marks the rows with operands that are not finite.
 template <class Code>

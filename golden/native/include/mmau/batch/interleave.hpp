@@ -15,7 +15,7 @@ constexpr int piece_bytes = 16;  ///< as many bytes of a row as a vector takes o
 
 /// Pieces of so many rows side by side.
 template <class Code>
-constexpr int pieces = sizeof(Code) == 1 ? 2 : 4;
+constexpr int pieces = 2;
 
 template <class Code>
 struct VectorOf {
@@ -33,28 +33,23 @@ inline Vector<uint8_t> interleave_high(Vector<uint8_t> x, Vector<uint8_t> y) {
     return (Vector<uint8_t>)_mm256_unpackhi_epi8((__m256i)x, (__m256i)y);
 }
 inline Vector<uint16_t> interleave_low(Vector<uint16_t> x, Vector<uint16_t> y) {
-    return (Vector<uint16_t>)_mm512_unpacklo_epi16((__m512i)x, (__m512i)y);
+    return (Vector<uint16_t>)_mm256_unpacklo_epi16((__m256i)x, (__m256i)y);
 }
 inline Vector<uint16_t> interleave_high(Vector<uint16_t> x, Vector<uint16_t> y) {
-    return (Vector<uint16_t>)_mm512_unpackhi_epi16((__m512i)x, (__m512i)y);
+    return (Vector<uint16_t>)_mm256_unpackhi_epi16((__m256i)x, (__m256i)y);
 }
 inline Vector<uint32_t> interleave_low(Vector<uint32_t> x, Vector<uint32_t> y) {
-    return (Vector<uint32_t>)_mm512_unpacklo_epi32((__m512i)x, (__m512i)y);
+    return (Vector<uint32_t>)_mm256_unpacklo_epi32((__m256i)x, (__m256i)y);
 }
 inline Vector<uint32_t> interleave_high(Vector<uint32_t> x, Vector<uint32_t> y) {
-    return (Vector<uint32_t>)_mm512_unpackhi_epi32((__m512i)x, (__m512i)y);
+    return (Vector<uint32_t>)_mm256_unpackhi_epi32((__m256i)x, (__m256i)y);
 }
 
 inline __m128i load_piece(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
 
-inline void load_pieces(const void* const (&row)[2], Vector<uint8_t>& vector) {
-    vector = (Vector<uint8_t>)_mm256_inserti128_si256(_mm256_castsi128_si256(load_piece(row[0])), load_piece(row[1]), 1);
-}
-
-template <class FourPieces>
-inline void load_pieces(const void* const (&row)[4], FourPieces& vector) {
-    const __m512i one = _mm512_castsi128_si512(load_piece(row[0])), two = _mm512_inserti32x4(one, load_piece(row[1]), 1);
-    vector = (FourPieces)_mm512_inserti32x4(_mm512_inserti32x4(two, load_piece(row[2]), 2), load_piece(row[3]), 3);
+template <class TwoPieces>
+inline void load_pieces(const void* const (&row)[2], TwoPieces& vector) {
+    vector = (TwoPieces)_mm256_inserti128_si256(_mm256_castsi128_si256(load_piece(row[0])), load_piece(row[1]), 1);
 }
 
 #else

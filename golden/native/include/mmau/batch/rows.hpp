@@ -12,8 +12,8 @@ MMAU_NAMESPACE_BEGIN
 /// Computes the whole chain of every row of a block.
 using BlockChain = void (*)(Block& block);
 
-/// One step after another, each over every row: `compute_step` takes products k … k+L−1. As many steps' codes are gathered together
-/// as fit.
+/// One step after another, each over every row: `compute_step` takes products k … k+L−1. As many steps' codes are gathered
+/// together as fit.
 template <class Codes, void (*compute_step)(Block& block, int k, const typename Codes::Step& codes)>
 inline void chain_by_lanes(Block& block) {
     const Plan& plan = block.plan;
@@ -83,15 +83,16 @@ inline void store_codes(const Block& block, void* codes, int64_t first) {
 }
 
 inline void rows_by_lanes(const Plan& plan, const mmau_batch& batch, int64_t begin, int64_t end, BlockChain chain) {
+    const bool c_is_short = plan.c.storage_bits == 16, d_is_short = plan.d.storage_bits == 16;
     Cursor cursor(plan, batch, begin);
     Block block{plan, 0, {}, {}, {}};
     for (int64_t first = begin; first < end; first += lanes) {
         block.rows = static_cast<int>(smaller<int64_t>(lanes, end - first));
         for (int r = 0; r < block.rows; ++r) block.row[r] = cursor.next();
         for (int r = block.rows; r < lanes; ++r) block.row[r] = block.row[0];
-        plan.c.storage_bits == 16 ? load_codes<uint16_t>(batch.c, first, block) : load_codes<uint32_t>(batch.c, first, block);
+        c_is_short ? load_codes<uint16_t>(batch.c, first, block) : load_codes<uint32_t>(batch.c, first, block);
         compute_block(block, chain);
-        plan.d.storage_bits == 16 ? store_codes<uint16_t>(block, batch.d, first) : store_codes<uint32_t>(block, batch.d, first);
+        d_is_short ? store_codes<uint16_t>(block, batch.d, first) : store_codes<uint32_t>(block, batch.d, first);
     }
 }
 

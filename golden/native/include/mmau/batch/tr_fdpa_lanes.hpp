@@ -19,8 +19,8 @@ struct TruncatedSum {
 };
 
 template <class Words, class Code>
-inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words, int first, int stride,
-                         TruncatedSum& sum) {
+inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words, int first,
+                         int stride, TruncatedSum& sum) {
     const Lanes<int32_t> exp_offset{};
     LargestProducts largest;
     find_largest<Words>(block, words, first, stride, largest);
@@ -30,14 +30,16 @@ inline void sum_products(Block& block, const ExactProducts<Words>& products, con
 
 /// T of the dot product.
 template <class Words, class Code>
-inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words, TruncatedSum& dot) {
+inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words,
+                         TruncatedSum& dot) {
     if (products.plan.operation == MMAU_TR_FDPA) return sum_products(block, products, words, 0, 1, dot);
     TruncatedSum even, odd;
     sum_products(block, products, words, 0, 2, even);
     sum_products(block, products, words, 1, 2, odd);
     for (int r = 0; r < lanes; ++r) {
         dot.exp[r] = larger(even.exp[r], odd.exp[r]);
-        dot.total[r] = align_rd(even.total[r], 0, dot.exp[r] - even.exp[r]) + align_rd(odd.total[r], 0, dot.exp[r] - odd.exp[r]);
+        dot.total[r] = align_rd(even.total[r], 0, dot.exp[r] - even.exp[r]);
+        dot.total[r] += align_rd(odd.total[r], 0, dot.exp[r] - odd.exp[r]);
     }
 }
 
@@ -48,7 +50,8 @@ inline void round_with_c(Block& block, const Accumulators& c, const TruncatedSum
     const LaneRounding format(plan.rho.rounding_format);
     const int lsb_frac = larger(plan.F2 + 1, plan.F), c_e_min = plan.c.e_min();
     const int dot_up = lsb_frac - plan.F2 - 1, c_up = lsb_frac - plan.F;
-    const int F2 = plan.F2, c_reach = plan.operation == MMAU_GTR_FDPA ? plan.F + 1 : 1 << 30;  // a c further below e_out counts as 0
+    const int F2 = plan.F2;
+    const int c_reach = plan.operation == MMAU_GTR_FDPA ? plan.F + 1 : 1 << 30;  // a c further below e_out counts as 0
     const LaneAlignment dot_to(plan.F, plan.F2 + 1), c_to(c.man_bits, plan.F);
     Lanes<uint32_t> d;
     for (int r = 0; r < lanes; ++r) {

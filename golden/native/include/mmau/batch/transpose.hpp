@@ -5,7 +5,8 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// Transpose the pieces in `side` vectors, each of `side` codes: after log2(side) rounds of interleaving vector i with vector i + side/2.
+/// Transpose `side` vectors of pieces of `side` codes: after log2(side) rounds of interleaving vector i with vector
+/// i + side/2.
 template <class Code, int side>
 inline void transpose_tile(Vector<Code> (&tile)[side]) {
     for (int round = 1; round < side; round *= 2) {

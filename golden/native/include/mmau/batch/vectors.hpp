@@ -1,5 +1,5 @@
-// The loops that compilers do not turn into the best vector instructions: with intrinsics where the instruction set has them,
-// else as plain loops of the same name and the same results.
+// The loops that compilers do not turn into the best vector instructions: with intrinsics where the instruction set has
+// them, else as plain loops of the same name and the same results.
 #pragma once
 
 #include "block.hpp"
@@ -9,13 +9,6 @@
 #endif
 
 MMAU_NAMESPACE_BEGIN
-
-/// value cut toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
-template <class Real>
-MMAU_LANE_FN int32_t cut_lane(Real value) {
-    const bool fits = std::fabs(value) < Real{2147483648.0};
-    return static_cast<int32_t>(fits ? value : Real{0});
-}
 
 #ifdef __AVX512F__
 
@@ -80,6 +73,18 @@ inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, 
 }
 
 #endif
+
+/// value cut toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
+MMAU_LANE_FN int32_t cut_lane(float value) {
+    const uint32_t code = bits_as<uint32_t>(value);
+    const bool fits = static_cast<int32_t>(code & 0x7FFFFFFFu) < (127 + 31) << 23;
+    return static_cast<int32_t>(bits_as<float>(code & (0u - static_cast<uint32_t>(fits))));
+}
+MMAU_LANE_FN int32_t cut_lane(double value) {
+    const uint64_t code = bits_as<uint64_t>(value);
+    const bool fits = static_cast<int64_t>(code & ~uint64_t{0} >> 1) < int64_t{1023 + 31} << 52;
+    return static_cast<int32_t>(bits_as<double>(code & (uint64_t{0} - static_cast<uint64_t>(fits))));
+}
 
 template <class Real>
 inline void sum_cut(const Lanes<Real>* products, int count, int stride, const Lanes<Real>& unit, Lanes<int32_t>& sum) {
