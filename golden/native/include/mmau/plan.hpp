@@ -158,7 +158,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
         plan.K_block = p.K_block;
         plan.blocks = ceil_div(p.K, p.K_block);
     }
-    plan.narrow = sum_bits(plan) <= 61;
+    plan.narrow = sum_bits(plan) <= 61;  // int64_t, with bits to spare
     return plan;
 }
 
