@@ -107,7 +107,7 @@ def main() -> int:
     call_missed = report["call_microseconds"] > CALL_MICROSECONDS
     print(
         f"{report['processor']}, {cores} cores, {report['isa']}; one m16n8k16 call {report['call_microseconds']:.1f} us, "
-        f"wanted {CALL_MICROSECONDS:.1f}{'  missed' if call_missed else ''}"
+        f"wanted {CALL_MICROSECONDS:.1f}{'  missed' if call_missed else ''}; batches of {ROWS} rows, for both"
     )
     print(f"{'':8}{'instruction':66}{'M products/s':>14}{'MMA-Sim':>10}{'ratio':>8}{'wanted':>8}")
     for arch, name, wanted in TARGETS:

@@ -95,6 +95,22 @@ def test_every_pair_of_narrow_codes(operation: str, a: str, b: str):
     assert first_difference(unit(made), all_pairs(golden.FORMATS[a], golden.FORMATS[b])) == ""
 
 
+ALL_ONES = {"fp16": 0x3FFF, "bf16": 0x3FFF, "tf32": 0x3FFFE000, "e4m3": 0x3F, "e2m1": 0x3}
+"""A code of exponent 0 and the largest significand: products of it make the largest aligned sums."""
+
+
+@pytest.mark.parametrize("a", ALL_ONES)
+@pytest.mark.parametrize("F", [13, 23, 24, 25, 26])
+def test_largest_sums_equal_the_reference(a: str, F: int):
+    operation = golden.OPERATIONS["T-FDPA"](a=a, b=a, c="fp32", L=64, F=F, rho="RZ-FP32", e_zero=-133)
+    dtype = np.dtype(f"uint{golden.FORMATS[a].storage_bits}")
+    x = np.full((2, 64), ALL_ONES[a], dtype)
+    y = x.copy()
+    y[1] |= np.array(1 << golden.FORMATS[a].width - 1, dtype)
+    c = np.array([0x3FFFFFFF, 0xBFFFFFFF], np.uint32)
+    assert first_difference(unit(operation), (x, y, c)) == ""
+
+
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 
 

@@ -156,8 +156,8 @@ MMAU_API int mmau_check(const mmau_parameters *parameters);
 MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const void *b, const void *c, const void *scale_a,
                       const void *scale_b, void *d);
 
-/* Every row of a batch, on `threads` threads (0: one for each core). Codes as in mmau_dot, but rows before a bad one may
- * have been written. */
+/* Every row of a batch, on `threads` threads (0: one for each core). Codes as in mmau_dot, but other rows than
+ * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
 /* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the

@@ -2,6 +2,7 @@
 #include "mmau.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cfenv>
 #include <cstddef>
 #include <cstdlib>
@@ -19,6 +20,7 @@ using mmau::Format;
 
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
+constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
 
 /// Every kernel computes with the default floating-point environment, whatever the caller's is.
 class DefaultFloatEnvironment {
@@ -51,12 +53,6 @@ Isa best_isa() {
     return {mmau::compute_rows_portable, "portable"};
 }
 
-void compute_range(mmau::RowsFunction* compute_rows, const mmau_parameters& parameters, const mmau_batch& batch,
-                   int64_t begin, int64_t end) {
-    const DefaultFloatEnvironment environment;
-    compute_rows(parameters, batch, begin, end);
-}
-
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
     const int64_t useful = rows / std::max<int64_t>(1, products_per_thread / parameters.K);
     if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
@@ -64,39 +60,84 @@ int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int thread
     return std::min({useful, wanted, int64_t{max_threads}});
 }
 
-/// Where a part of [0, rows) begins.
-int64_t part_begin(int64_t rows, int64_t part, int64_t parts) {
-    return rows / parts * part + std::min(part, rows % parts);
+/// All bits that are set in some byte.
+uint8_t bits_of(const uint8_t* bytes, int64_t count) {
+    uint8_t seen = 0;
+    for (int64_t i = 0; i < count; ++i) seen = static_cast<uint8_t>(seen | bytes[i]);
+    return seen;
 }
 
-void compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
-    mmau::RowsFunction* const compute_rows = best_isa().compute_rows;
-    const int64_t parts = thread_count(parameters, batch.rows, threads);
-    if (parts == 1) return compute_range(compute_rows, parameters, batch, 0, batch.rows);
-    std::thread workers[max_threads];
-    for (int64_t part = 1; part < parts; ++part) {
-        const int64_t begin = part_begin(batch.rows, part, parts), end = part_begin(batch.rows, part + 1, parts);
-        try {
-            workers[part] = std::thread(compute_range, compute_rows, std::cref(parameters), std::cref(batch), begin, end);
-        } catch (const std::system_error&) {  // no more threads to be had: this one does the part
-            compute_range(compute_rows, parameters, batch, begin, end);
-        }
-    }
-    compute_range(compute_rows, parameters, batch, 0, part_begin(batch.rows, 1, parts));
-    for (int64_t part = 1; part < parts; ++part) {
-        if (workers[part].joinable()) workers[part].join();
-    }
-}
-
-/// Whether every byte of an FP6 or FP4 array is a code; wider formats use all their bits.
-bool codes_fit(const Format& format, const void* codes, int64_t rows, int64_t stride, int K) {
+/// Whether every byte in rows begin … end−1 of an FP6 or FP4 array is a code; wider formats use all their bits.
+bool codes_fit(const Format& format, const void* codes, int64_t begin, int64_t end, int64_t stride, int K) {
     if (format.width() >= format.storage_bits) return true;
     const auto* bytes = static_cast<const uint8_t*>(codes);
-    unsigned seen = 0;
-    for (int64_t row = 0; row < (stride ? rows : std::min<int64_t>(rows, 1)); ++row) {
-        for (int k = 0; k < K; ++k) seen |= bytes[row * stride + k];
+    uint8_t seen = 0;
+    if (stride == K) {
+        seen = bits_of(bytes + begin * K, (end - begin) * K);
+    } else {
+        for (int64_t row = begin; row < end; ++row) seen = static_cast<uint8_t>(seen | bits_of(bytes + row * stride, K));
     }
     return seen >> format.width() == 0;
+}
+
+/// Whether the operands of rows begin … end−1 are codes.
+bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, int64_t begin, int64_t end) {
+    const int64_t columns = batch.columns, last = end - 1;
+    const bool one_a_row = columns && begin / columns == last / columns;
+    const int64_t a_begin = columns ? begin / columns : begin, a_end = columns ? last / columns + 1 : end;
+    const int64_t b_begin = columns ? (one_a_row ? begin % columns : 0) : begin;
+    const int64_t b_end = columns ? (one_a_row ? last % columns + 1 : columns) : end;
+    return codes_fit(mmau::format_of(parameters.a), batch.a, a_begin, a_end, batch.a_stride, parameters.K) &&
+           codes_fit(mmau::format_of(parameters.b), batch.b, b_begin, b_end, batch.b_stride, parameters.K);
+}
+
+/// The rows of a batch, handed out to threads piece by piece: one that starts late, or is held up, takes fewer. A piece is
+/// checked just before it is computed, so that its codes come from memory once.
+class Work {
+  public:
+    Work(const mmau_parameters& parameters, const mmau_batch& batch)
+        : parameters_(parameters), batch_(batch), compute_rows_(best_isa().compute_rows),
+          piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
+
+    void compute() {
+        const DefaultFloatEnvironment environment;
+        for (int64_t begin = 0; !bad_code_ && (begin = next_.fetch_add(piece_)) < batch_.rows;) {
+            const int64_t end = std::min(begin + piece_, batch_.rows);
+            if (operands_fit(parameters_, batch_, begin, end)) {
+                compute_rows_(parameters_, batch_, begin, end);
+            } else {
+                bad_code_ = true;
+            }
+        }
+    }
+    int status() const { return bad_code_ ? MMAU_BAD_CODE : MMAU_OK; }
+
+  private:
+    const mmau_parameters& parameters_;
+    const mmau_batch& batch_;
+    mmau::RowsFunction* compute_rows_;
+    int64_t piece_;
+    std::atomic<int64_t> next_{0};
+    std::atomic<bool> bad_code_{false};
+};
+
+int compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
+    const int64_t count = thread_count(parameters, batch.rows, threads);
+    Work work(parameters, batch);
+    if (count == 1) {
+        work.compute();
+        return work.status();
+    }
+    std::thread workers[max_threads];
+    try {
+        for (int64_t i = 1; i < count; ++i) workers[i] = std::thread(&Work::compute, &work);
+    } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
+    }
+    work.compute();
+    for (int64_t i = 1; i < count; ++i) {
+        if (workers[i].joinable()) workers[i].join();
+    }
+    return work.status();
 }
 
 bool strides_fit(const mmau_batch& batch) {
@@ -111,12 +152,7 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
     if (batch->rows == 0) return MMAU_OK;
     if (!batch->a || !batch->b || !batch->c || !batch->d) return MMAU_NULL_POINTER;
     if (mmau::has_scales(parameters->operation) && (!batch->scale_a || !batch->scale_b)) return MMAU_NULL_POINTER;
-    if (!strides_fit(*batch)) return MMAU_BAD_STRIDE;
-    const int64_t a_rows = batch->columns ? (batch->rows - 1) / batch->columns + 1 : batch->rows;
-    const int64_t b_rows = batch->columns ? std::min(batch->columns, batch->rows) : batch->rows;
-    const bool fit = codes_fit(mmau::format_of(parameters->a), batch->a, a_rows, batch->a_stride, parameters->K) &&
-                     codes_fit(mmau::format_of(parameters->b), batch->b, b_rows, batch->b_stride, parameters->K);
-    return fit ? MMAU_OK : MMAU_BAD_CODE;
+    return strides_fit(*batch) ? MMAU_OK : MMAU_BAD_STRIDE;
 }
 
 constexpr const char* messages[MMAU_STATUSES] = {
@@ -165,8 +201,7 @@ int mmau_dot(const mmau_parameters* parameters, const void* a, const void* b, co
 
 int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
     if (const int status = check_batch(parameters, batch, threads)) return status;
-    compute_batch(*parameters, *batch, threads);
-    return MMAU_OK;
+    return compute_batch(*parameters, *batch, threads);
 }
 
 const char* mmau_isa(void) { return best_isa().name; }

@@ -117,20 +117,19 @@ MMAU_FN constexpr int group_frac(const Plan& plan) {
     return product_frac(plan) - plan.a.e_min() - plan.b.e_min() + 2 * plan.scale.man_bits;
 }
 
-/// Whether every exact sum of a step fits int64_t. A product is below 4·2^frac, so an aligned one is below 2^(F+2).
-MMAU_FN constexpr bool fits_int64(const Plan& plan) {
-    constexpr int room = 61;  // one bit is left for rounding (accumulators.hpp)
+/// Bits, sign aside, of the largest exact sum of a step. A product is below 4·2^frac, so an aligned one is below 2^(F+2).
+MMAU_FN constexpr int sum_bits(const Plan& plan) {
     const int carries = ceil_log2(plan.L + 1);
     switch (plan.operation) {
         case MMAU_T_FDPA:
-        case MMAU_ST_FDPA: return plan.F + 2 + carries <= room;
+        case MMAU_ST_FDPA: return plan.F + 2 + carries;
         case MMAU_GST_FDPA: {
             const int aligned = larger(group_bits(plan) - group_frac(plan), 1) + plan.F;
-            return group_bits(plan) <= room && aligned + ceil_log2(plan.L / plan.G + 1) <= room;
+            return larger(group_bits(plan), aligned + ceil_log2(plan.L / plan.G + 1));
         }
         case MMAU_TR_FDPA:
-        case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries <= room;
-        default: return false;
+        case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries;
+        default: return 1 << 30;  // E-FDPA: too many for any machine integer
     }
 }
 
@@ -159,7 +158,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
         plan.K_block = p.K_block;
         plan.blocks = ceil_div(p.K, p.K_block);
     }
-    plan.narrow = fits_int64(plan);
+    plan.narrow = sum_bits(plan) <= 61;  // int64_t, with bits to spare
     return plan;
 }
 

@@ -23,32 +23,40 @@ struct Block {
     Lanes<uint32_t> special;  ///< what this step found (suspect …)
 };
 
+/// An operand's array as a cursor reads it.
+struct Column {
+    const char* codes;  ///< nullptr where there is no array
+    int64_t step;       ///< bytes from row to row
+    int64_t offset = 0;
+
+    Column(const Format& format, const void* array, int64_t stride, int64_t row)
+        : codes(static_cast<const char*>(array)), step(array ? stride * (format.storage_bits / 8) : 0), offset(row * step) {}
+
+    const void* here() const { return codes ? codes + offset : nullptr; }
+};
+
 /// Walks the rows of a batch from `row` on.
 class Cursor {
   public:
     Cursor(const Plan& plan, const mmau_batch& batch, int64_t row)
-        : plan_(plan), batch_(batch), a_row_(batch.columns ? row / batch.columns : row),
-          b_row_(batch.columns ? row % batch.columns : row) {}
+        : columns_(batch.columns), column_(columns_ ? row % columns_ : 0),
+          a_(plan.stored_a, batch.a, batch.a_stride, columns_ ? row / columns_ : row),
+          b_(plan.stored_b, batch.b, batch.b_stride, columns_ ? column_ : row),
+          scale_a_(plan.scale, batch.scale_a, batch.scale_a_stride, columns_ ? row / columns_ : row),
+          scale_b_(plan.scale, batch.scale_b, batch.scale_b_stride, columns_ ? column_ : row) {}
 
     Row next() {
-        const Row row{element(plan_.stored_a, batch_.a, a_row_ * batch_.a_stride),
-                      element(plan_.stored_b, batch_.b, b_row_ * batch_.b_stride),
-                      element(plan_.scale, batch_.scale_a, a_row_ * batch_.scale_a_stride),
-                      element(plan_.scale, batch_.scale_b, b_row_ * batch_.scale_b_stride)};
-        ++b_row_;
-        if (!batch_.columns) {
-            ++a_row_;
-        } else if (b_row_ == batch_.columns) {
-            b_row_ = 0;
-            ++a_row_;
-        }
+        const Row row{a_.here(), b_.here(), scale_a_.here(), scale_b_.here()};
+        b_.offset += b_.step, scale_b_.offset += scale_b_.step;
+        const bool row_of_a_ends = !columns_ || ++column_ == columns_;
+        if (row_of_a_ends) a_.offset += a_.step, scale_a_.offset += scale_a_.step;
+        if (columns_ && row_of_a_ends) column_ = b_.offset = scale_b_.offset = 0;
         return row;
     }
 
   private:
-    const Plan& plan_;
-    const mmau_batch& batch_;
-    int64_t a_row_, b_row_;
+    int64_t columns_, column_;
+    Column a_, b_, scale_a_, scale_b_;
 };
 
 MMAU_NAMESPACE_END

@@ -20,22 +20,24 @@ MMAU_LANE_FN uint32_t e4m3_to_fp16(const LaneFormat& e4m3, uint32_t code) {
     return (static_cast<uint32_t>(x.sign) & 0x8000u) | (x.special ? quiet_nan : finite);
 }
 
-/// The products first … first+L−1 in the plan's order; K is at most max_lane_length.
+/// All products in the plan's order; K is at most max_lane_length.
 struct ConvertedCodes {
+    using Step = StepCodes<uint16_t>;
     Lanes<uint16_t> a[max_lane_length], b[max_lane_length];
 
-    ConvertedCodes(const Block& block, int first) {
-        convert(block, block.plan.stored_a, &Row::a, first, a);
-        convert(block, block.plan.stored_b, &Row::b, first, b);
+    ConvertedCodes(const Block& block, int, int) {
+        convert(block, block.plan.stored_a, &Row::a, a);
+        convert(block, block.plan.stored_b, &Row::b, b);
     }
+    Step step(int k) const { return {a + k, b + k}; }
 
   private:
-    static void convert(const Block& block, const Format& format, Member operand, int first, Lanes<uint16_t>* codes) {
+    static void convert(const Block& block, const Format& format, Member operand, Lanes<uint16_t>* codes) {
         const Plan& plan = block.plan;
         Lanes<uint8_t> stored[max_lane_length];
         gather(block, operand, 0, plan.K, stored);
-        for (int k = 0; k < plan.L; ++k) {
-            const Lanes<uint8_t>& from = stored[product_at(plan.fp16_order, plan.K, first + k)];
+        for (int k = 0; k < plan.K; ++k) {
+            const Lanes<uint8_t>& from = stored[product_at(plan.fp16_order, plan.K, k)];
             format.exp_bits == 5 ? convert_lanes<e5m2_to_fp16>(format, from, codes[k])
                                  : convert_lanes<e4m3_to_fp16>(format, from, codes[k]);
         }

@@ -4,28 +4,16 @@
 #pragma once
 
 #include "accumulators.hpp"
+#include "exact_products.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
 /// Whether the lanes can take the plan: at most two products, each exact in double; or four of fp16, which two partial sums
-/// hold (sum_products below).
+/// hold (sum_products below). Formats that are words as they are: their NaN and infinities are a float's.
 inline bool e_fdpa_fits_lanes(const Plan& plan) {
-    if (plan.operation != MMAU_E_FDPA || !codes_fit_lanes(plan)) return false;
-    const bool four_fp16 = plan.L <= 4 && plan.a.exp_bits == 5 && plan.b.exp_bits == 5 && product_frac(plan) <= 20;
+    if (plan.operation != MMAU_E_FDPA || !products_are_exact(plan) || plan.a.storage_bits == 8) return false;
     const bool to_fp32 = plan.rho.mode == Mode::RNE && plan.rho.rounding_format.man_bits == 23;
-    return (plan.L <= 2 || four_fp16) && to_fp32 && plan.c.man_bits == 23;
-}
-
-/// A code as a double, exact; Inf and NaN too.
-MMAU_LANE_FN double widened_lane(const LaneFormat& format, int bias, uint32_t code) {
-    constexpr uint64_t infinity = 0x7FF0000000000000u, quiet = 0x0008000000000000u;
-    const Lane x = decode_lane(format, code);
-    const uint64_t special = special_of(format, code);
-    const double unit = bits_as<double>(static_cast<uint64_t>(x.exp - bias - format.man_bits + 1023) << 52);
-    const auto finite = bits_as<uint64_t>(static_cast<double>(static_cast<int32_t>(x.sig)) * unit);
-    const uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>(x.sign)) << 63;
-    const uint64_t nan_bit = keep_if((special & nan_term) != 0) & quiet;
-    return bits_as<double>(sign | nan_bit | (keep_if(special != 0) & infinity) | (keep_if(special == 0) & finite));
+    return plan.L <= (are_words<HalfWords>(plan) ? 4 : 2) && to_fp32 && plan.c.man_bits == 23;
 }
 
 struct TwoSum {
@@ -57,33 +45,35 @@ MMAU_LANE_FN uint32_t rounded_sum_of_three(double x, double y, double z, uint32_
 
 /// The products in two sums that are exact in double. Of two products, one each. Of four fp16 products, those below 2^3 in
 /// one (bits 2^-48 … 2^5), the others in the other: their 22 bits lie at 2^-18 or above (bits 2^-18 … 2^34).
-template <class CodePair>
-inline void sum_products(const Plan& plan, const CodePair& codes, Lanes<double>& low, Lanes<double>& high) {
-    const LaneFormat x(plan.a), y(plan.b);
+template <class Words, class Code>
+inline void sum_products(const Plan& plan, const StepCodes<Code>& codes, Lanes<double>& low, Lanes<double>& high) {
     for (int r = 0; r < lanes; ++r) low[r] = high[r] = 0;
     for (int k = 0; k < plan.L; ++k) {
+        Lanes<typename Words::Real> product;
+        Words::multiply(codes.a[k], codes.b[k], product);
         const double limit = plan.L > 2 ? 8 : k == 0 ? HUGE_VAL : 0;
         for (int r = 0; r < lanes; ++r) {
-            const double product = widened_lane(x, plan.a.bias, codes.a[k][r]) * widened_lane(y, plan.b.bias, codes.b[k][r]);
-            const bool is_low = std::fabs(product) < limit;
-            low[r] += is_low ? product : 0;
-            high[r] += is_low ? 0 : product;
+            const double exact = product[r];
+            const bool is_low = std::fabs(exact) < limit;
+            low[r] += is_low ? exact : 0;
+            high[r] += is_low ? 0 : exact;
         }
     }
 }
 
 /// One step of every row of a block: products k … k+L−1.
-template <class CodePair>
-inline void e_fdpa_lanes(Block& block, int k) {
+template <class Words, class Code>
+inline void e_fdpa_lanes(Block& block, int, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
     const auto nan_code = static_cast<uint32_t>(plan.d.quiet_nan());
     Lanes<double> low, high;
-    sum_products(plan, codes, low, high);
+    sum_products<Words>(plan, codes, low, high);
+    Lanes<uint32_t> d;
     for (int r = 0; r < lanes; ++r) {
         const double c = bits_as<float>(block.d[r]);
-        block.d[r] = rounded_sum_of_three(low[r], high[r], c, nan_code);
+        d[r] = rounded_sum_of_three(low[r], high[r], c, nan_code);
     }
+    std::memcpy(block.d, d, sizeof d);
 }
 
 MMAU_NAMESPACE_END

@@ -11,9 +11,8 @@ inline bool ftz_addmul_fits_lanes(const Plan& plan) {
 
 /// One step of every row of a block: products k … k+P−1.
 template <float (*widened)(uint32_t)>
-inline void ftz_addmul_lanes(Block& block, int k) {
+inline void ftz_addmul_lanes(Block& block, int, const StepCodes<uint16_t>& codes) {
     const Plan& plan = block.plan;
-    const Codes<uint16_t> codes(block, k);
     Lanes<float> sum[max_lane_length];
     for (int i = 0; i < plan.L; ++i) {
         for (int r = 0; r < lanes; ++r) {

@@ -1,4 +1,4 @@
-// Operands taken apart in 32-bit lanes, and products in lanes: steps decode, multiply, max_exp, align and accumulate.
+// Operands taken apart in 32-bit lanes: step decode.
 #pragma once
 
 #include "transpose.hpp"
@@ -44,13 +44,6 @@ MMAU_LANE_FN Lane decode_lane(const LaneFormat& format, uint32_t code) {
 MMAU_LANE_FN int32_t with_sign(int32_t magnitude, int32_t sign) { return (magnitude ^ sign) - sign; }
 MMAU_LANE_FN int64_t with_sign(int64_t magnitude, int64_t sign) { return (magnitude ^ sign) - sign; }
 
-/// The products of a step. `sig` is shifted to F fraction bits where they are more than a product's own, and carries the sign
-/// in its top bit.
-struct LaneProducts {
-    Lanes<uint32_t> sig[max_lane_length];
-    Lanes<int32_t> exp[max_lane_length];
-};
-
 /// How `frac` fraction bits become F: left by `up`, then right by `down` and the difference to e_max.
 struct LaneAlignment {
     int up, down;
@@ -62,57 +55,6 @@ struct LaneAlignment {
 inline bool codes_fit_lanes(const Plan& plan) {
     const bool one_storage = plan.stored_a.storage_bits == plan.stored_b.storage_bits && plan.a.storage_bits <= 32;
     return one_storage && plan.L <= max_lane_length;
-}
-
-/// Whether a plan's products, aligned to F bits, are below 2^28.
-inline bool products_fit_lanes(const Plan& plan) {
-    return codes_fit_lanes(plan) && product_frac(plan) + 2 <= 28 && plan.F + 2 <= 28;
-}
-
-/// Steps decode and multiply. exp = e_a + e_b + exp_offset[r], or zero_exp where the product is zero. Marks the rows with
-/// operands that are not finite.
-template <class CodePair>
-inline void multiply(Block& block, const CodePair& codes, const Lanes<int32_t>& exp_offset, int32_t zero_exp,
-                     LaneProducts& products) {
-    const Plan& plan = block.plan;
-    const LaneFormat x(plan.a), y(plan.b);
-    const int up = LaneAlignment(product_frac(plan), plan.F).up;
-    const int32_t bias = plan.a.bias + plan.b.bias;
-    Lanes<uint32_t> special{};
-    for (int k = 0; k < plan.L; ++k) {
-        for (int r = 0; r < lanes; ++r) {
-            const Lane p = decode_lane(x, codes.a[k][r]), q = decode_lane(y, codes.b[k][r]);
-            const uint32_t sig = p.sig * q.sig;
-            products.sig[k][r] = sig << up | (static_cast<uint32_t>(p.sign ^ q.sign) & 0x80000000u);
-            products.exp[k][r] = sig ? p.exp + q.exp - bias + exp_offset[r] : zero_exp;
-            special[r] |= p.special | q.special;
-        }
-    }
-    for (int r = 0; r < lanes; ++r) block.special[r] |= special[r];
-}
-
-/// Step max_exp over products first, first + stride, …; e_max holds what the largest is compared with.
-inline void max_exp(const Plan& plan, const LaneProducts& products, int first, int stride, Lanes<int32_t>& e_max) {
-    for (int k = first; k < plan.L; k += stride) {
-        for (int r = 0; r < lanes; ++r) e_max[r] = larger(e_max[r], products.exp[k][r]);
-    }
-}
-
-/// Steps align (RZ) and accumulate over products first, first + stride, …: eight aligned products fit 32 bits.
-inline void accumulate(const Plan& plan, const LaneProducts& products, int first, int stride, const Lanes<int32_t>& e_max,
-                       Lanes<int64_t>& total) {
-    const int down = LaneAlignment(product_frac(plan), plan.F).down;
-    for (int group = first; group < plan.L; group += 8 * stride) {
-        Lanes<int32_t> sum{};
-        for (int k = group; k < smaller(plan.L, group + 8 * stride); k += stride) {
-            for (int r = 0; r < lanes; ++r) {
-                const int shift = smaller(e_max[r] - products.exp[k][r] + down, 31);
-                const auto aligned = static_cast<int32_t>((products.sig[k][r] & 0x7FFFFFFFu) >> shift);
-                sum[r] += with_sign(aligned, static_cast<int32_t>(products.sig[k][r]) >> 31);
-            }
-        }
-        for (int r = 0; r < lanes; ++r) total[r] += sum[r];
-    }
 }
 
 MMAU_NAMESPACE_END

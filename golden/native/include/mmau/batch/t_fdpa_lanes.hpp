@@ -2,6 +2,7 @@
 #pragma once
 
 #include "accumulators.hpp"
+#include "exact_products.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
@@ -9,7 +10,7 @@ MMAU_NAMESPACE_BEGIN
 inline bool t_fdpa_fits_lanes(const Plan& plan) {
     if (plan.operation != MMAU_T_FDPA && plan.operation != MMAU_ST_FDPA) return false;
     const bool one_scale = plan.operation == MMAU_T_FDPA || plan.K_block % plan.L == 0;
-    return one_scale && plan.truncation == Mode::RZ && products_fit_lanes(plan);
+    return one_scale && plan.truncation == Mode::RZ && products_fit_lanes(plan) && sums_fit_lanes(plan);
 }
 
 /// A scale in a lane: `sig`, unbiased `exp`, and whether it is NaN.
@@ -43,21 +44,34 @@ inline void multiply_scales(Block& block, int k, Lanes<int32_t>& sig, Lanes<int3
     block.plan.scale.subnormals ? multiply_scales<true>(block, k, sig, exp) : multiply_scales<false>(block, k, sig, exp);
 }
 
+/// Step max_exp over the products and c.
+inline void find_e_max(const Plan& plan, const LargestProducts& products, const Lanes<int32_t>& scale_exp,
+                       const Accumulators& c, Lanes<int32_t>& e_max) {
+    const int32_t e_zero = plan.e_zero;
+    for (int r = 0; r < lanes; ++r) {
+        const int32_t scaled = products.exp[r] + scale_exp[r];
+        const int32_t product_exp = products.exp[r] == no_product_exp ? e_zero : scaled;
+        const int32_t c_exp = c.sig[r] ? c.exp[r] : e_zero;
+        const int32_t floor = products.any_zero[r] ? e_zero : c_exp;
+        e_max[r] = larger(product_exp, larger(c_exp, floor));
+    }
+}
+
 /// One step of every row of a block: products k … k+L−1.
-template <class CodePair>
-inline void t_fdpa_lanes(Block& block, int k) {
+template <class Words, class Code>
+inline void t_fdpa_lanes(Block& block, int k, const StepCodes<Code>& codes) {
     const Plan& plan = block.plan;
-    const CodePair codes(block, k);
     Accumulators c;
     decode_accumulators(k ? plan.d : plan.c, block, c);
+    const Placed<Words, Code> words(block, codes);
     Lanes<int32_t> scale_sig, scale_exp{}, e_max;
     if (plan.operation == MMAU_ST_FDPA) multiply_scales(block, k, scale_sig, scale_exp);
-    LaneProducts products;
-    multiply(block, codes, scale_exp, plan.e_zero, products);
-    start_max_exp(plan, c, e_max);
-    max_exp(plan, products, 0, 1, e_max);
+    const ExactProducts<Words> products(plan, words);
+    LargestProducts largest;
+    find_largest<Words>(block, words, 0, 1, largest);
+    find_e_max(plan, largest, scale_exp, c, e_max);
     Lanes<int64_t> total{};
-    accumulate(plan, products, 0, 1, e_max, total);
+    accumulate(products, 0, 1, e_max, scale_exp, total);
     convert_sums(block, c, e_max, total);
     resolve_specials(block, codes, plan.d.nvidia_nan());
 }

@@ -1,41 +1,12 @@
 // From rows of codes to lanes: a square tile at a time, by interleaving vectors.
 #pragma once
 
-#include "block.hpp"
+#include "interleave.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
-constexpr int vector_bytes = 16;
-
-template <class Code>
-struct VectorOf {
-    typedef Code type __attribute__((vector_size(vector_bytes)));
-};
-
-template <class Code>
-using Vector = typename VectorOf<Code>::type;
-
-/// The low (high) halves of x and y, element by element in turn.
-inline Vector<uint8_t> interleave_low(Vector<uint8_t> x, Vector<uint8_t> y) {
-    return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-}
-inline Vector<uint8_t> interleave_high(Vector<uint8_t> x, Vector<uint8_t> y) {
-    return __builtin_shufflevector(x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-}
-inline Vector<uint16_t> interleave_low(Vector<uint16_t> x, Vector<uint16_t> y) {
-    return __builtin_shufflevector(x, y, 0, 8, 1, 9, 2, 10, 3, 11);
-}
-inline Vector<uint16_t> interleave_high(Vector<uint16_t> x, Vector<uint16_t> y) {
-    return __builtin_shufflevector(x, y, 4, 12, 5, 13, 6, 14, 7, 15);
-}
-inline Vector<uint32_t> interleave_low(Vector<uint32_t> x, Vector<uint32_t> y) {
-    return __builtin_shufflevector(x, y, 0, 4, 1, 5);
-}
-inline Vector<uint32_t> interleave_high(Vector<uint32_t> x, Vector<uint32_t> y) {
-    return __builtin_shufflevector(x, y, 2, 6, 3, 7);
-}
-
-/// Transpose `side` vectors of `side` codes: after log2(side) rounds of interleaving vector i with vector i + side/2.
+/// Transpose `side` vectors of pieces of `side` codes: after log2(side) rounds of interleaving vector i with vector
+/// i + side/2.
 template <class Code, int side>
 inline void transpose_tile(Vector<Code> (&tile)[side]) {
     for (int round = 1; round < side; round *= 2) {
@@ -54,31 +25,43 @@ using Member = const void* Row::*;
 /// codes[k][r] = product first + k of row r.
 template <class Code>
 inline void gather(const Block& block, Member operand, int first, int count, Lanes<Code>* codes) {
-    constexpr int side = vector_bytes / sizeof(Code);
+    constexpr int side = piece_bytes / sizeof(Code), rows = pieces<Code>;
     const int tiled = count / side * side;
-    const auto row = [&](int r) { return static_cast<const Code*>(block.row[r].*operand) + first; };
-    for (int r = 0; r < lanes; r += side) {
+    const auto at = [&](int r, int k) { return static_cast<const Code*>(block.row[r].*operand) + first + k; };
+    for (int r = 0; r < lanes; r += rows * side) {
         for (int k = 0; k < tiled; k += side) {
             Vector<Code> tile[side];
-            for (int i = 0; i < side; ++i) std::memcpy(&tile[i], row(r + i) + k, vector_bytes);
+            for (int i = 0; i < side; ++i) {
+                const void* row[rows];
+                for (int piece = 0; piece < rows; ++piece) row[piece] = at(r + piece * side + i, k);
+                load_pieces(row, tile[i]);
+            }
             transpose_tile<Code, side>(tile);
-            for (int i = 0; i < side; ++i) std::memcpy(&codes[k + i][r], &tile[i], vector_bytes);
+            for (int i = 0; i < side; ++i) std::memcpy(&codes[k + i][r], &tile[i], sizeof tile[i]);
         }
     }
     for (int r = 0; r < lanes; ++r) {
-        for (int k = tiled; k < count; ++k) codes[k][r] = row(r)[k];
+        for (int k = tiled; k < count; ++k) codes[k][r] = *at(r, k);
     }
 }
 
-/// A step's operands as lanes.
+/// The operands of one step as lanes.
+template <class Code>
+struct StepCodes {
+    const Lanes<Code>*a, *b;
+};
+
+/// The operands of some steps as lanes: products first … first+count−1.
 template <class Code>
 struct Codes {
+    using Step = StepCodes<Code>;
     Lanes<Code> a[max_lane_length], b[max_lane_length];
 
-    Codes(const Block& block, int first) {
-        gather(block, &Row::a, first, block.plan.L, a);
-        gather(block, &Row::b, first, block.plan.L, b);
+    Codes(const Block& block, int first, int count) {
+        gather(block, &Row::a, first, count, a);
+        gather(block, &Row::b, first, count, b);
     }
+    Step step(int k) const { return {a + k, b + k}; }
 };
 
 MMAU_NAMESPACE_END
