@@ -198,3 +198,15 @@ def test_every_datapath_pipelines(operation: str, stages: int) -> None:
     rows, expected = vectors(unit, 30, stages)
     results, _ = stream_through(datapath(unit), rows, 0.2, 0.3)
     assert_equal(unit, rows, results, expected)
+
+
+@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("operation", list(MAKERS))
+def test_every_datapath_gives_one_result_a_cycle_after_its_latency(operation: str, stages: int) -> None:
+    unit = random_unit(operation, 100 + stages, stages)
+    rows, expected = vectors(unit, 10, stages)
+    component = datapath(unit)
+    results, cycles = stream_through(component, rows, 0.0, 0.0)
+    assert_equal(unit, rows, results, expected)
+    assert component.latency == stages
+    assert cycles == len(rows) + stages

@@ -82,19 +82,47 @@ def test_formats_of_a_and_b_may_differ_where_their_widths_do_not() -> None:
     check(mixed, Implementation(), 100)
 
 
-@pytest.mark.parametrize("stages", [1, 8])
-def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int) -> None:
+@pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.2, 0.3)])
+@pytest.mark.parametrize("stages", [1, 3, 8])
+def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, in_idle: float, out_stall: float) -> None:
     made = operations(1)
-    rows, expected = mixed_rows(made, 12)
-    results, _ = stream_through(MultiFormatDatapath(made, Implementation(stages=stages)), rows, 0.2, 0.3)
+    rows, expected = mixed_rows(made, 8)
+    component = MultiFormatDatapath(made, Implementation(stages=stages))
+    results, cycles = stream_through(component, rows, in_idle, out_stall)
     for row, got, (unit, want) in zip(rows, results, expected, strict=True):
         assert_equal(unit, [row], [got], [want])
+    if in_idle == out_stall == 0.0:
+        assert component.latency == stages
+        assert cycles == len(rows) + stages, "one result a cycle after the latency"
 
 
 def test_number_that_is_no_format_leaves_c() -> None:
-    component = MultiFormatDatapath(operations(1), Implementation())
-    rows = [{"format": number, "a": 0x7C01, "b": 0x7FFF, "c": 0x40490FDB} for number in (5, 6, 7)]
-    assert outputs(component, rows, lambda get: get(component.d)) == [0x40490FDB] * 3
+    assert with_no_format({}, 0x40490FDB) == 0x40490FDB
+
+
+@pytest.mark.parametrize(
+    ("truncation", "c", "d"),
+    [
+        ("RZ", 0x40490FDB, 0x40490000),
+        ("RZ", 0xC0490FDB, 0xC0490000),
+        ("RZ", 0xBFFFFFFF, 0xBFFFC000),
+        ("RD", 0x40490FDB, 0x40490000),
+        ("RD", 0xC0490FDB, 0xC0494000),
+        ("RD", 0xBFFFFFFF, 0xC0000000),
+    ],
+)
+def test_number_that_is_no_format_leaves_c_cut_to_f_bits(truncation: str, c: int, d: int) -> None:
+    """F = 9: the 14 low bits of c's mantissa are lost."""
+    assert with_no_format({"F": 9, "truncation": truncation}, c) == d
+
+
+def with_no_format(changes: dict[str, Any], c: int) -> int:
+    """d with each number that is no index, whatever a and b hold."""
+    component = MultiFormatDatapath(operations(1, **changes), Implementation())
+    rows = [{"format": number, "a": 0x7C01, "b": 0x7FFF, "c": c} for number in (5, 6, 7)]
+    results = set(outputs(component, rows, lambda get: get(component.d)))
+    assert len(results) == 1
+    return results.pop()
 
 
 TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
