@@ -39,20 +39,20 @@ class Implementation:
     Attributes:
         encoding: one of `ENCODINGS`, how negative terms enter the sum. `sign-magnitude`: positive and negative terms are
             reduced apart and then together. `ones-complement`: a negative term is inverted, and the increments that this
-            lacks ride as single bits in empty places of the rows, without an incrementer; smallest, by 5 to 11 %, and
-            shallowest. `twos-complement`: an incrementer for every term.
+            lacks ride as single bits in empty places of the rows, without an incrementer; smallest, by about 5 and
+            11 %, and shallowest. `twos-complement`: an incrementer for every term.
         stages: pipeline registers, 0 (combinational) to 8.
         max_exp: how the largest exponent is found. `tree`: n − 1 compare-and-select cells in ⌈log2 n⌉ levels, then one
             subtractor a term for its shift. `pairwise`: all n·(n − 1) differences at once, and one row of them selected,
             which holds every term's shift; 3 to 5 % less deep at n = 5 for about the same cells, but they grow with n².
         reduction: how many aligned terms become two, which one last adder sums. `carry-save`: layers of full adders, without
-            carries. `adder-tree`: levels of carry-propagate adders; larger, by 2 to 4 %, and 10 to 20 % deeper.
+            carries. `adder-tree`: levels of carry-propagate adders; up to 4 % larger and 10 to 20 % deeper.
         leading_zeros: how far a total moves left. `count`: counted in the total, after the adder. `anticipate`: found beside
             the last adder from its two operands, at most two too few, which a last shift by 0, 1 or 2 corrects; up to
-            6 % more cells, and at most 5 levels less, for the correction takes back most of what the count took.
+            6 % more cells for at most 5 levels less, and even deeper in two's complement: the correction takes the gain back.
         result_exp: how the result's exponent takes up a carry out of rounding. `serial`: it is added into the packed result,
             an adder of the result's width behind the rounding. `parallel`: the exponents with and without a carry are both
-            made beside the rounding and one is selected; up to 2 % more cells, 5 levels less.
+            made beside the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
     """
 
     encoding: str = "sign-magnitude"
