@@ -49,7 +49,7 @@ class Implementation:
             carries. `adder-tree`: levels of carry-propagate adders; up to 4 % larger and 10 to 20 % deeper.
         leading_zeros: how far a total moves left. `count`: counted in the total, after the adder. `anticipate`: found beside
             the last adder from its two operands, at most two too few, which a last shift by 0, 1 or 2 corrects; up to
-            6 % more cells for at most 5 levels less, and even deeper in two's complement: the correction takes the gain back.
+            6 % more cells for at most 5 levels less, and deeper in two's complement: the correction takes the gain back.
         result_exp: how the result's exponent takes up a carry out of rounding. `serial`: it is added into the packed result,
             an adder of the result's width behind the rounding. `parallel`: the exponents with and without a carry are both
             made beside the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
