@@ -171,7 +171,7 @@ def stream_through(component: Datapath, rows: list[Inputs], in_idle: float, out_
 
     simulator = Simulator(component)
     simulator.add_clock(1e-6)
-    simulator.add_testbench(source)
+    simulator.add_testbench(source, background=True)  # where it waits for ever, the sink gives up
     simulator.add_testbench(sink)
     simulator.run()
     return results, cycles
