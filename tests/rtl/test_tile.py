@@ -143,7 +143,7 @@ def check(
         ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 2),
         ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 1),
         ("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2),
-        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 2),
+        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1),
         ("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", 1, 1),
         ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1),
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
