@@ -59,11 +59,11 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
     assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
     # E-FDPA sums hundreds of bits, which this simulator takes one by one; co-simulation runs the volume.
-    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 150, seed)
+    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 120, seed)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> Non
     component = datapath(symmetric)
     assert outputs(component, [row], lambda get: get(component.d)) == [0x8000_0000]
     assert symmetric.operation.step([tiny | 0x8000, 0], [small, 0], 0) == 0x8000_0000
-    check(symmetric, 600)
+    check(symmetric, 150)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -102,7 +102,7 @@ def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> Non
 def test_encoding_never_changes_a_result(encoding: str, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
     made = operation(a="e5m2", b="e4m3", c="fp32", L=4, F=9, rho="RNE-FP32", truncation=truncation, **keys)
-    check(Unit(name="u", operation=made, implementation=Implementation(encoding=encoding)), 300)
+    check(Unit(name="u", operation=made, implementation=Implementation(encoding=encoding)), 120)
 
 
 def built(**ways: str) -> list[Implementation]:
@@ -118,14 +118,14 @@ def built(**ways: str) -> list[Implementation]:
 def test_no_way_to_build_changes_a_result(implementation: Implementation, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
     made = operation(a="e5m2", b="e4m3", c="fp32", L=3, F=9, rho="RNE-FP32", truncation=truncation, **keys)
-    check(Unit(name="u", operation=made, implementation=implementation), 120)
+    check(Unit(name="u", operation=made, implementation=implementation), 60)
 
 
 @pytest.mark.parametrize("implementation", built(encoding="ones-complement"), ids=way_names)
 @pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
 def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
     drawn = random_unit(operation, 40)
-    check(Unit(name="u", operation=drawn.operation, implementation=implementation), 100)
+    check(Unit(name="u", operation=drawn.operation, implementation=implementation), 40)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
