@@ -3,10 +3,9 @@
 from golden import Implementation
 from golden.operations import EFDPA
 from rtl.datapath import Build, Datapath, Step
-from rtl.finish import Finish
 from rtl.multiply import Multiply, product_shape
 from rtl.pipeline import Bundle, kept
-from rtl.rounded_adder import RNE_FP32, RoundedAdder
+from rtl.rounded_adder import RNE_FP32, RoundedAdder, products_to_fp32
 from rtl.vectors import decode, multiply_pairs
 
 
@@ -55,11 +54,6 @@ class DiscreteDatapath(Datapath):
         return multiply_pairs(build, values, parts) | kept(values, "c")
 
     def _products(self, build: Build, values: Bundle) -> Bundle:
-        shape = product_shape(self.operation.a, self.operation.b, self._zero_exp)
-        codes = kept(values, "c")
-        for k in range(self.operation.L):
-            name = f"prod_{k}"
-            finish = Finish(name, shape, RNE_FP32, self.implementation, canonical=False)
-            total = kept(values, name, f"special_{k}") | {f"{name}_total": values[f"{name}_sig"]}
-            codes[f"value_{k}"] = finish.code(build, finish.normalise(build, total), special=f"special_{k}")
-        return codes
+        operation = self.operation
+        shape = product_shape(operation.a, operation.b, self._zero_exp)
+        return products_to_fp32(build, values, shape, operation.L, self.implementation, flush=False)

@@ -10,7 +10,8 @@ from rtl.decode import Decode
 from rtl.finish import Finish
 from rtl.fma import signed_zero
 from rtl.multiply import Accumulator
-from rtl.pipeline import Bundle, flatten
+from rtl.pipeline import Bundle, flatten, kept
+from rtl.shapes import TermShape
 from rtl.specials import Specials
 
 RNE_FP32 = conversion("RNE-FP32")
@@ -76,3 +77,24 @@ class RoundedAdder:
     def encode(self, build: Build, values: Bundle) -> Value:
         """The rounded sum."""
         return self._finish.code(build, self._finish.normalise(build, values), special=f"{self.name}_special")
+
+
+def products_to_fp32(
+    build: Build, values: Bundle, shape: TermShape, count: int, implementation: Implementation, flush: bool
+) -> Bundle:
+    """Products `prod_0` … as fp32 codes `value_0` …; fp32 has all their significand bits, so only range can change one.
+
+    Args:
+        shape: of each product.
+        flush: whether a subnormal result becomes a zero.
+
+    Returns:
+        The codes, and `c` as it was.
+    """
+    codes = kept(values, "c")
+    for k in range(count):
+        name = f"prod_{k}"
+        finish = Finish(name, shape, RNE_FP32, implementation, canonical=False, flush=flush)
+        total = kept(values, name, f"special_{k}") | {f"{name}_total": values[f"{name}_sig"]}
+        codes[f"value_{k}"] = finish.code(build, finish.normalise(build, total), special=f"special_{k}")
+    return codes
