@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 VECTORS ?= 20000
 JOBS ?= 2
-MINUTES ?= inf
+MINUTES ?=
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disasse
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: hours, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.area_table docs --minutes $(MINUTES)
+	$(BIN)/python -m rtl.area_table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.ratchet

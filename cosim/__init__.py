@@ -5,23 +5,30 @@
     >>> report.passed                                                              # doctest: +SKIP
     True
 
-`run` takes one unit, `run_many` several side by side; `table` shows their reports. A design of one's own takes the place of
-the generated one with `Design`.
+`run` takes one unit, or a `MultiFormat` datapath, or a `Tile`; `run_many` several side by side; `table` shows their reports.
+A design of one's own takes the place of the generated one with `Design`.
 """
 
-from cosim.coverage import coverage_units
+from cosim.coverage import coverage_job, coverage_units
 from cosim.design import Design, load_ports
 from cosim.main_job import main_job
 from cosim.report import Report, summary, table
 from cosim.runner import SIMULATORS, SimulationError, run, run_many
+from cosim.subject import MultiFormat, OneUnit, Subject
+from cosim.tile import Tile
 from cosim.tools import MissingTool
 
 __all__ = [
     "SIMULATORS",
     "Design",
     "MissingTool",
+    "MultiFormat",
+    "OneUnit",
     "Report",
     "SimulationError",
+    "Subject",
+    "Tile",
+    "coverage_job",
     "coverage_units",
     "load_ports",
     "main_job",

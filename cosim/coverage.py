@@ -5,6 +5,9 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
+import golden
+from cosim.subject import MultiFormat, Subject
+from cosim.tile import Tile
 from golden import Implementation, Operation, Unit
 from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
@@ -26,6 +29,44 @@ def coverage_units() -> list[Unit]:
     `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format.
     """
     return [*published_units(), *(unit for kind in OPERATIONS.values() for unit in further_units(kind))]
+
+
+def coverage_job() -> list[Unit | Subject]:
+    """`coverage_units`, then datapaths of several formats in every encoding, and tiles of every kind."""
+    return [*coverage_units(), *multi_formats(), *tiles()]
+
+
+def multi_formats() -> list[MultiFormat]:
+    """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    formats = (("fp16", 2), ("bf16", 2), ("e4m3", 4), ("e5m2", 4), ("e2m1", 8))
+    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    return [
+        MultiFormat(
+            tuple(
+                Unit(name=f"{encoding} {name} L={L}", operation=TFDPA(a=name, b=name, L=L, **keys), implementation=built)  # type: ignore[arg-type]
+                for name, L in formats
+            )
+        )
+        for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True)
+        for built in [Implementation(encoding=encoding, stages=stages)]
+    ]
+
+
+def tiles() -> list[Tile]:
+    """Tiles of one step and of several, with scales, with FP8 run as FP16, and in TR-FDPA."""
+    sizes = (
+        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 2, 2),
+        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2, 3),
+        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, 8),
+        ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
+        ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
+    )
+    encodings = cycle(ENCODINGS)
+    return [
+        Tile(replace(golden.instruction(arch, name), m=m, n=n), Implementation(encoding=next(encodings), stages=stages))
+        for arch, name, m, n, stages in sizes
+    ]
 
 
 def published_units() -> list[Unit]:

@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import rtl
-from golden import Unit
+from cosim.subject import Subject, port_widths
 from golden.checks import unknown
 from golden.files import read_toml
-
-HANDSHAKE_WIDTHS = {"clk": 1, "rst": 1, "in_valid": 1, "in_ready": 1, "out_valid": 1, "out_ready": 1}
-"""Ports of a unit with pipeline stages, beside its operands and result: width (bits)."""
 
 
 @dataclass(frozen=True)
 class Design:
     """Verilog of one's own in place of the generated datapath.
 
-    It is driven as the unit's `stages` say: 0, combinational; more, with clock, reset and valid/ready handshake, and then
-    with any latency.
+    It is driven as the `stages` of what it should be say: 0, combinational; more, with clock, reset and valid/ready
+    handshake, and then with any latency.
 
     Attributes:
         sources: Verilog files, in the order in which the simulator reads them.
@@ -31,31 +27,16 @@ class Design:
     ports: Mapping[str, str] = field(default_factory=dict)
 
 
-def port_widths(unit: Unit) -> dict[str, int]:
-    """Every port that the unit's design must have, and its width (bits)."""
-    operation = unit.operation
-    widths = {
-        "a": operation.length * operation.a.width,
-        "b": operation.length * operation.b.width,
-        "c": operation.c.width,
-        "d": operation.d.width,
-    }
-    if operation.scale_format is not None:
-        scales = operation.scales_per_step * operation.scale_format.width
-        widths |= {"scale_a": scales, "scale_b": scales}
-    return widths | (HANDSHAKE_WIDTHS if unit.implementation.stages else {})
-
-
-def port_names(unit: Unit, ports: Mapping[str, str]) -> dict[str, str]:
-    """What the design calls each port of the unit.
+def port_names(subject: Subject, ports: Mapping[str, str]) -> dict[str, str]:
+    """What the design calls each port.
 
     Raises:
-        ValueError: `ports` renames a port that the unit does not have, or two of its ports come to one of the design's.
+        ValueError: `ports` renames a port that the design does not need, or two of its ports come to one of the design's.
     """
-    known = list(port_widths(unit))
+    known = list(port_widths(subject))
     for port in ports:
         if port not in known:
-            raise ValueError(unknown(f"[ports] of unit {unit.name}: port", port, known))
+            raise ValueError(unknown(f"[ports] of {subject.name}: port", port, known))
     names = {port: ports.get(port, port) for port in known}
     for name in names.values():
         same = [port for port in known if names[port] == name]
@@ -80,14 +61,14 @@ def load_ports(path: str | Path) -> dict[str, str]:
     return ports
 
 
-def write_generated(unit: Unit, folder: Path) -> Design:
-    """The unit's own datapath as Verilog in `folder`.
+def write_generated(subject: Subject, folder: Path) -> Design:
+    """The generated design as Verilog in `folder`.
 
     Raises:
         ValueError: parameters that no datapath can hold.
     """
     source = folder / "unit.v"
-    source.write_text(rtl.verilog(unit, "unit"), encoding="utf-8")
+    source.write_text(subject.verilog("unit"), encoding="utf-8")
     return Design((source,), "unit")
 
 

@@ -1,11 +1,11 @@
-"""Driver and monitor of a unit with valid/ready handshake, both with random stalls.
+"""Driver and monitor of a design with valid/ready handshake, both with random stalls.
 
 A cycle has two halves. While the clock is low, driver and monitor `drive` their signals; once these have settled both
 `sample` what the rising edge will do. A transfer happens where valid and ready are both high.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from cosim.scoreboard import Scoreboard
@@ -17,7 +17,7 @@ STALL_PERIOD = 200
 """Cycles for which the odds hold."""
 
 Pins = Mapping[str, Any]
-"""A unit's port name to the simulator's handle."""
+"""A port's name to the simulator's handle."""
 
 
 class Stalls:
@@ -37,39 +37,43 @@ class Stalls:
 
 
 class Driver:
-    """Offers the vectors one after another and holds each until it is taken.
+    """Offers the transfers one after another and holds each until it is taken.
 
     Attributes:
-        waited: cycles for which the vector on offer has not been taken.
+        waited: cycles for which the transfer on offer has not been taken.
     """
 
-    def __init__(self, pins: Pins, vectors: Sequence[Mapping[str, int]], scoreboard: Scoreboard, stalls: Stalls) -> None:
-        self._pins, self._vectors, self._scoreboard, self._stalls = pins, vectors, scoreboard, stalls
+    def __init__(self, pins: Pins, scoreboard: Scoreboard, stalls: Stalls) -> None:
+        self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
+        self._transfers, self._steps = scoreboard.vectors.transfers, scoreboard.vectors.steps
+        self._taken = 0
         self._offering = False
         self.waited = 0
 
     @property
     def done(self) -> bool:
-        """Whether every vector was taken."""
-        return self._scoreboard.sent == len(self._vectors)
+        """Whether every transfer was taken."""
+        return self._taken == len(self._transfers)
 
     def drive(self) -> None:
-        """Offer the next vector, go on offering the last one, or pause."""
+        """Offer the next transfer, go on offering the last one, or pause."""
         if self._offering:
             return
         self._offering = not self.done and not self._stalls.pause()
         self._pins["in_valid"].value = int(self._offering)
         if self._offering:
-            for port, value in self._vectors[self._scoreboard.sent].items():
+            for port, value in self._transfers[self._taken].items():
                 self._pins[port].value = value
 
     def sample(self) -> None:
-        """See whether the vector on offer is taken at the coming edge."""
+        """See whether the transfer on offer is taken at the coming edge; a vector is sent with the last of its steps."""
         taken = self._offering and is_high(self._pins["in_ready"])
         self.waited = self.waited + 1 if self._offering and not taken else 0
         if taken:
-            self._scoreboard.took(self._scoreboard.sent)
+            self._taken += 1
             self._offering = False
+            if self._taken % self._steps == 0:
+                self._scoreboard.took()
 
 
 class Monitor:

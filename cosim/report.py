@@ -16,12 +16,13 @@ class Report:
     Attributes:
         unit, operation: names.
         simulator, seed: what it ran with.
-        vectors: how many were asked for.
+        vectors: how many were asked for; one is what makes a result: a row of operands, or all steps of a tile.
         sent, received: how many the design took, and how many results it gave for them.
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
         stopped: why the run ended before its vectors did, or None.
-        classes: compared vectors of each class and corner; result_classes: of each class of result.
+        classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
+            result_classes: of each class of result.
         seconds: time that the simulation took, without build and golden model.
     """
 
@@ -45,11 +46,11 @@ class Report:
     def of(cls, scoreboard: Scoreboard, simulator: str, seed: int, seconds: float) -> "Report":
         """The scoreboard's counts, taken over as they are."""
         return cls(
-            unit=scoreboard.unit.name,
-            operation=scoreboard.unit.operation.name,
+            unit=scoreboard.subject.name,
+            operation=scoreboard.subject.operation,
             simulator=simulator,
             seed=seed,
-            vectors=len(scoreboard.stimulus),
+            vectors=len(scoreboard.vectors.results),
             sent=scoreboard.sent,
             received=scoreboard.received,
             waiting=scoreboard.waiting,

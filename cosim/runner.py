@@ -14,6 +14,7 @@ from cosim.design import Design, check_sources, port_names, write_generated
 from cosim.job import JOB_VARIABLE, write_job
 from cosim.report import Report
 from cosim.runtime import keep_runtime, place_runtime
+from cosim.subject import Subject, as_subject
 from cosim.tools import check_tools
 from golden import Unit
 from golden.checks import check_choice
@@ -39,7 +40,7 @@ class SimulationError(Exception):
 
 
 def run(
-    unit: Unit,
+    subject: Unit | Subject,
     vectors: int = 20000,
     seed: int = 0,
     simulator: str = "verilator",
@@ -48,19 +49,19 @@ def run(
     work_dir: Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Co-simulate one unit with its golden model.
+    """Co-simulate one design with its golden model.
 
     Args:
-        unit: what the design should compute.
+        subject: what it should be: a unit, or a `Tile` or a `MultiFormat`.
         vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
         simulator: one of `SIMULATORS`.
         waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None.
-        design: Verilog of one's own; None generates the unit's datapath.
+        design: Verilog of one's own; None generates it.
         work_dir: where to build; None builds in a temporary folder and leaves nothing.
         progress: called with a line at every step.
 
     Raises:
-        ValueError: a bad argument, a unit that no datapath can hold, or a design whose ports are not the unit's.
+        ValueError: a bad argument, a unit that no datapath can hold, or a design with other ports.
         MissingTool: a program is not installed. SimulationError: the simulator failed.
     """
     check_choice("simulator", simulator, SIMULATORS)
@@ -71,40 +72,41 @@ def run(
     if waves is not None and not waves.absolute().parent.is_dir():
         raise ValueError(f"waves must go into an existing folder, got {waves}")
     check_tools(simulator)
+    subject = as_subject(subject)
     say = progress or (lambda line: None)
     with _folder(work_dir) as folder:
         if design is None:
-            design = write_generated(unit, folder)
+            design = write_generated(subject, folder)
         check_sources(design)
-        names = port_names(unit, design.ports)
-        job_file, job = write_job(folder, unit, vectors, seed, simulator, names)
-        say(f"{unit.name}: building with {simulator}")
+        names = port_names(subject, design.ports)
+        job_file, job = write_job(folder, subject, vectors, seed, simulator, names)
+        say(f"{subject.name}: building with {simulator}")
         runner = _build(simulator, design, folder, names, waves is not None)
-        say(f"{unit.name}: {vectors:,} vectors")
+        say(f"{subject.name}: {vectors:,} vectors")
         _simulate(runner, design, folder, job_file, waves is not None)
         _check_ports(design, Path(job.ports_file))
         report = _read_report(Path(job.report_file), folder)
         if waves is not None:
             _keep(_wave_file(simulator, design, folder), waves)
-    say(f"{unit.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
+    say(f"{subject.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
 
 
 def run_many(
-    units: Sequence[Unit],
+    subjects: Sequence[Unit | Subject],
     jobs: int = 2,
     vectors: int = 20000,
     seed: int = 0,
     simulator: str = "verilator",
     progress: Progress | None = None,
 ) -> list[Report]:
-    """`run` for each unit, `jobs` of them at a time; reports in the order of `units`.
+    """`run` for each subject, `jobs` of them at a time; reports in their order.
 
     Raises:
-        As `run`, for the first unit that cannot be run; the others are not started any more.
+        As `run`, for the first that cannot be run; the others are not started any more.
     """
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        futures = [pool.submit(run, unit, vectors, seed, simulator, progress=progress) for unit in units]
+        futures = [pool.submit(run, subject, vectors, seed, simulator, progress=progress) for subject in subjects]
         try:
             return [future.result() for future in futures]
         except BaseException:
@@ -180,7 +182,9 @@ def _simulate(runner: Any, design: Design, folder: Path, job_file: Path, waves: 
 def _check_ports(design: Design, ports_file: Path) -> None:
     if ports_file.is_file():
         problems = ports_file.read_text(encoding="utf-8")
-        raise ValueError(f"design {design.top} does not have the unit's ports: {problems}; [ports] in a ports file renames")
+        raise ValueError(
+            f"design {design.top} does not have the ports that it must: {problems}; [ports] in a ports file renames"
+        )
 
 
 def _read_report(report_file: Path, folder: Path) -> Report:

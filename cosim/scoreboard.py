@@ -4,11 +4,9 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from golden import Cls, Unit
-from golden.formats import Format
-from golden.stimulus import OperandShape, Stimulus, generate
+from cosim.subject import Subject
+from cosim.vectors import Element, Vectors
+from golden import Cls
 
 
 @dataclass
@@ -16,14 +14,12 @@ class Scoreboard:
     """Compares results in order with the golden model's.
 
     Attributes:
-        unit: what the design should be.
-        stimulus: the vectors, one a row.
-        expected: the golden model's results, codes of d.
+        subject: what the design should be.
+        vectors: what goes in and must come out.
     """
 
-    unit: Unit
-    stimulus: Stimulus
-    expected: Sequence[int]
+    subject: Subject
+    vectors: Vectors
     sent: int = 0
     received: int = 0
     surplus: int = 0
@@ -31,23 +27,22 @@ class Scoreboard:
     first_mismatch: str | None = None
     stopped: str | None = None
     _waiting: deque[int] = field(default_factory=deque)
-    _compared: list[int] = field(default_factory=list)
+    _classes: Counter[str] = field(default_factory=Counter)
+    _result_classes: Counter[Cls] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, unit: Unit, vectors: int, seed: int) -> "Scoreboard":
+    def of(cls, subject: Subject, vectors: int, seed: int) -> "Scoreboard":
         """A scoreboard with fresh stimulus and the golden model's answers to it."""
-        stimulus = generate(OperandShape.of_operation(unit.operation), vectors, seed)
-        expected = unit.dot(*stimulus.operands).tolist()
-        return cls(unit, stimulus, expected)
+        return cls(subject, subject.vectors(vectors, seed))
 
     @property
     def waiting(self) -> int:
         """Vectors that went in and have no result yet."""
         return len(self._waiting)
 
-    def took(self, row: int) -> None:
-        """The design took vector `row`."""
-        self._waiting.append(row)
+    def took(self) -> None:
+        """The design took all of the next vector."""
+        self._waiting.append(self.sent)
         self.sent += 1
 
     def gave(self, result: int | str) -> None:
@@ -55,52 +50,47 @@ class Scoreboard:
         if not self._waiting:
             self.surplus += 1
             return
-        row = self._waiting.popleft()
+        number = self._waiting.popleft()
         self.received += 1
-        self._compared.append(row)
-        if not self._agrees(result, self.expected[row]):
-            self.mismatches += 1
-            if self.first_mismatch is None:
-                self.first_mismatch = self._described(row, result)
+        elements = self.vectors.results[number]
+        wrong = [
+            (element, code)
+            for element, code in zip(elements, parts(result, elements), strict=True)
+            if not element.products.agrees(element.row, code)
+        ]
+        for element in elements:
+            products = element.products
+            self._classes[products.made_by(element.row)] += 1
+            self._result_classes[products.operation.d.decode(products.expected[element.row]).cls] += 1
+        self.mismatches += bool(wrong)
+        if wrong and self.first_mismatch is None:
+            self.first_mismatch = described(number, *wrong[0])
 
     def stop(self, reason: str) -> None:
         """The run ends early; the first reason counts."""
         self.stopped = self.stopped or reason
 
     def classes(self) -> dict[str, int]:
-        """How many compared vectors each class and corner made, of those that the stimulus has."""
-        compared = self.stimulus.rows(np.array(self._compared, np.int64)).counts()
-        return {name: compared[name] for name, rows in self.stimulus.counts().items() if rows}
+        """How many compared elements each class and corner made, of those that the vectors have."""
+        return {name: self._classes[name] for name in self.vectors.classes()}
 
     def result_classes(self) -> dict[str, int]:
-        """How many compared vectors should give each class of result."""
-        tally = Counter(self.unit.operation.d.decode(self.expected[row]).cls for row in self._compared)
-        return {cls.name.lower(): tally[cls] for cls in Cls}
-
-    def _agrees(self, result: int | str, expected: int) -> bool:
-        if result == expected:
-            return True
-        d, operation = self.unit.operation.d, self.unit.operation
-        if isinstance(result, str) or operation.nan_is_fixed():
-            return False
-        return d.decode(result).cls is Cls.NAN and d.decode(expected).cls is Cls.NAN
-
-    def _described(self, row: int, result: int | str) -> str:
-        """Inputs, got and expected, each as bits, sign, exponent and significand."""
-        operation, operands = self.unit.operation, self.stimulus.operands
-        lines = [f"vector {row} ({self.stimulus.names[self.stimulus.label[row]]})"]
-        lines += _elements("a", operands.a[row], operation.a) + _elements("b", operands.b[row], operation.b)
-        if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
-            lines += _elements("scale_a", operands.scale_a[row], operation.scale_format)
-            lines += _elements("scale_b", operands.scale_b[row], operation.scale_format)
-        lines.append(f"  c        {operation.c.describe(int(operands.c[row]))}")
-        if isinstance(result, str):
-            lines.append(f"  got      {operation.d} {result}: bits that are neither 0 nor 1")
-        else:
-            lines.append(f"  got      {operation.d.describe(result)}")
-        lines.append(f"  expected {operation.d.describe(self.expected[row])}")
-        return "\n".join(lines)
+        """How many compared elements should be of each class."""
+        return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
 
 
-def _elements(name: str, codes: np.ndarray, operand: Format) -> list[str]:
-    return [f"  {f'{name}[{k}]':<8} {operand.describe(code)}" for k, code in enumerate(codes.tolist())]
+def parts(result: int | str, elements: Sequence[Element]) -> list[int | str]:
+    """The code of each element, the first from the low bits; undefined bits stay text."""
+    widths = [element.products.operation.d.width for element in elements]
+    if isinstance(result, int):
+        starts = [sum(widths[:place]) for place in range(len(widths))]
+        return [result >> start & (1 << width) - 1 for start, width in zip(starts, widths, strict=True)]
+    bits = [result[len(result) - sum(widths[: place + 1]) :][:width] for place, width in enumerate(widths)]
+    return [int(code, 2) if set(code) <= {"0", "1"} else code for code in bits]
+
+
+def described(number: int, element: Element, code: int | str) -> str:
+    """An element that differs: where it is, its inputs, got and expected."""
+    products = element.products
+    where = ", ".join(text for text in (f"vector {number}", element.place, products.name) if text)
+    return "\n".join([f"{where} ({products.made_by(element.row)})", *products.described(element.row, code)])

@@ -1,18 +1,17 @@
-"""The testbench that runs inside the simulator: one unit against its golden model, as the job file says."""
+"""The testbench that runs inside the simulator: one design against its golden model, as the job file says."""
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import cocotb
 from cocotb.triggers import Timer
 
-from cosim.design import port_widths
 from cosim.handshake import Driver, Monitor, Pins, Stalls, code_of
-from cosim.job import Job
-from cosim.packing import packed
+from cosim.job import Job, subject_from_table
 from cosim.report import Report
 from cosim.scoreboard import Scoreboard
-from golden import Unit
+from cosim.subject import Subject, port_widths
 from golden.files import write_atomically
 
 SETTLE = Timer(1, "us")
@@ -31,27 +30,26 @@ EXTRA_CYCLES = 100
 async def unit_agrees_with_golden_model(dut: Any) -> None:
     """Send every vector, compare every result, leave a report."""
     job = Job.from_environment()
-    unit = job.unit()
-    wrong = _wrong_ports(dut, unit, job.ports)
+    subject = subject_from_table(job.subject)
+    wrong = _wrong_ports(dut, subject, job.ports)
     if wrong:
         write_atomically(job.ports_file, wrong.encode())
         return
     pins = {port: getattr(dut, name) for port, name in job.ports.items()}
-    scoreboard = Scoreboard.of(unit, job.vectors, job.seed)
-    vectors = _vectors(unit, scoreboard)
+    scoreboard = Scoreboard.of(subject, job.vectors, job.seed)
     started = time.perf_counter()
-    if unit.implementation.stages:
-        await _clocked(pins, vectors, scoreboard, job.seed)
+    if subject.implementation.stages:
+        await _clocked(pins, scoreboard, job.seed)
     else:
-        await _combinational(pins, vectors, scoreboard)
+        await _combinational(pins, scoreboard)
     report = Report.of(scoreboard, job.simulator, job.seed, time.perf_counter() - started)
     write_atomically(job.report_file, report.to_json().encode())
 
 
-def _wrong_ports(dut: Any, unit: Unit, names: dict[str, str]) -> str:
+def _wrong_ports(dut: Any, subject: Subject, names: dict[str, str]) -> str:
     """What is wrong with the design's ports, or nothing."""
     problems = []
-    for port, width in port_widths(unit).items():
+    for port, width in port_widths(subject).items():
         handle = getattr(dut, names[port], None)
         if handle is None:
             problems.append(f"port {names[port]} is missing")
@@ -60,35 +58,21 @@ def _wrong_ports(dut: Any, unit: Unit, names: dict[str, str]) -> str:
     return "; ".join(problems)
 
 
-def _vectors(unit: Unit, scoreboard: Scoreboard) -> list[dict[str, int]]:
-    """What each operand port shows for each vector."""
-    operation, operands = unit.operation, scoreboard.stimulus.operands
-    columns = {
-        "a": packed(operands.a, operation.a),
-        "b": packed(operands.b, operation.b),
-        "c": packed(operands.c[:, None], operation.c),
-    }
-    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
-        columns["scale_a"] = packed(operands.scale_a, operation.scale_format)
-        columns["scale_b"] = packed(operands.scale_b, operation.scale_format)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-async def _combinational(pins: Pins, vectors: list[dict[str, int]], scoreboard: Scoreboard) -> None:
+async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
     """One vector after another, each with time to settle."""
-    for row, vector in enumerate(vectors):
-        for port, value in vector.items():
+    for transfer in scoreboard.vectors.transfers:
+        for port, value in transfer.items():
             pins[port].value = value
-        scoreboard.took(row)
+        scoreboard.took()
         await SETTLE
         scoreboard.gave(code_of(pins["d"]))
 
 
-async def _clocked(pins: Pins, vectors: list[dict[str, int]], scoreboard: Scoreboard, seed: int) -> None:
+async def _clocked(pins: Pins, scoreboard: Scoreboard, seed: int) -> None:
     """All vectors through the handshake, until every result is there or nothing moves any more."""
-    driver = Driver(pins, vectors, scoreboard, Stalls(f"in {seed}"))
+    driver = Driver(pins, scoreboard, Stalls(f"in {seed}"))
     monitor = Monitor(pins, scoreboard, Stalls(f"out {seed}"))
-    await _reset(pins, vectors[0])
+    await _reset(pins, scoreboard.vectors.transfers[0])
     extra = 0
     while extra < EXTRA_CYCLES and scoreboard.stopped is None:
         pins["clk"].value = 0
@@ -106,9 +90,9 @@ async def _clocked(pins: Pins, vectors: list[dict[str, int]], scoreboard: Scoreb
         extra = extra + 1 if driver.done and not scoreboard.waiting else 0
 
 
-async def _reset(pins: Pins, vector: dict[str, int]) -> None:
+async def _reset(pins: Pins, inputs: Mapping[str, int]) -> None:
     """A few cycles of reset, every input defined."""
-    for port, value in (vector | {"rst": 1, "in_valid": 0, "out_ready": 0}).items():
+    for port, value in ({**inputs, "rst": 1, "in_valid": 0, "out_ready": 0}).items():
         pins[port].value = value
     for clk in (0, 1) * RESET_CYCLES:
         pins["clk"].value = clk

@@ -115,3 +115,24 @@ class Instruction:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
         return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "arch": self.arch,
+            "name": self.name,
+            "m": self.m,
+            "n": self.n,
+            "k": self.k,
+            "a": self.a.name,
+            "b": self.b.name,
+            "c": self.c.name,
+            "d": self.d.name,
+            "scale": None if self.scale is None else self.scale.name,
+            "block_size": self.block_size,
+            "operation": self.operation.name,
+            "parameters": self.operation.parameters(),
+            "fp16_order": self.fp16_order,
+            "evidence": self.evidence,
+            "note": self.note,
+        }

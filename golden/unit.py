@@ -55,7 +55,7 @@ class Implementation:
             made beside the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
     """
 
-    encoding: str = "sign-magnitude"
+    encoding: str = "ones-complement"
     stages: int = 0
     max_exp: str = "tree"
     reduction: str = "carry-save"

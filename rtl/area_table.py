@@ -1,4 +1,4 @@
-"""The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.area_table docs --minutes M`).
+"""The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.area_table docs --jobs J`).
 
 Measuring all of them takes hours. Every figure is kept as soon as it is known, so a run may be interrupted at any time, and
 the next one goes on where it stopped; what is kept is measured again only where the circuit or the tool has changed.
@@ -9,8 +9,9 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,18 +68,28 @@ class Design:
 def designs() -> list[Design]:
     """The target in every way to build it; then the benchmark and the catalogue's distinct datapaths in every encoding.
 
-    One datapath of each parameter set comes before the others, which have the same parameters in other formats; within both
-    the smallest comes first.
+    A datapath whose a and b have each other's formats is the same one with its ports exchanged: it stands once. One datapath
+    of each parameter set comes before the others, which have the same parameters in other formats; within both the smallest
+    comes first.
     """
     named = [(TARGET_NAME, TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
     first = {unit.operation for unit in parameter_set_units()}
-    units = sorted(catalogue_units(), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
+    units = sorted(unmirrored(catalogue_units()), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
     named += [(unit.name, unit.operation, False) for unit in units]
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     return [
         *(Design(TARGET_NAME, TARGET, implementation) for implementation in ways()),
         *(Design(name, operation, each, discrete) for name, operation, discrete in named for each in encoded),
     ]
+
+
+def unmirrored(units: Sequence[Unit]) -> list[Unit]:
+    """The units without those that an earlier one becomes when its a and b are exchanged."""
+    kept: dict[Operation, Unit] = {}
+    for unit in units:
+        if replace(unit.operation, a=unit.operation.b, b=unit.operation.a) not in kept:
+            kept[unit.operation] = unit
+    return list(kept.values())
 
 
 def ways() -> list[Implementation]:
@@ -99,10 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is not yet known, for a number of minutes, and write `area.json` and `area.md`."""
     parser = argparse.ArgumentParser(prog="area", description="The cost of the catalogue's distinct datapaths.")
     parser.add_argument("folder", type=Path, help="where area.json and area.md are")
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="start no measurement after these")
+    parser.add_argument("--minutes", type=float, help="start no measurement after these")
+    parser.add_argument("--jobs", type=int, default=1, help="measurements at a time")
     options = parser.parse_args(arguments)
     try:
-        run(options.folder, options.minutes)
+        run(options.folder, options.minutes, options.jobs)
     except (MissingTool, YosysError, OSError, ValueError) as error:
         print(f"area: {error}", file=sys.stderr)
         return 2
@@ -112,25 +124,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(folder: Path, minutes: float) -> None:
+def run(folder: Path, minutes: float | None, jobs: int) -> None:
     """Bring both files up to date, as far as the time allows."""
-    tool, end = tool_version(), time.monotonic() + 60 * minutes
+    tool, all_designs = tool_version(), designs()
     kept = folder / "area.json"
     records: Records = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    all_designs = designs()
-    for done, design in enumerate(all_designs):
-        if time.monotonic() > end:
-            break
-        text, started = design.verilog(), time.monotonic()
-        belongs = {"circuit": hashlib.sha256(text.encode()).hexdigest()[:16], "tool": tool}
-        if belongs.items() <= records.get(design.key, {}).items():
-            continue
-        records[design.key] = belongs | asdict(measure(text, "unit"))
-        write_atomically(kept, (json.dumps(records, indent=1, sort_keys=True) + "\n").encode())
-        write_atomically(folder / "area.md", page(records).encode())
-        took = time.monotonic() - started
-        cells = records[design.key]["cells"]
-        print(f"{done + 1}/{len(all_designs)} {design.key}: {cells} cells, {took:.0f} s", file=sys.stderr, flush=True)
+    with ProcessPoolExecutor(jobs) as pool:
+        futures = {pool.submit(up_to_date, design, records.get(design.key), tool): design for design in all_designs}
+        try:
+            for done, future in enumerate(ended(futures, minutes), 1):
+                (record, seconds), design = future.result(), futures[future]
+                if record != records.get(design.key):
+                    records[design.key] = record
+                    write_atomically(kept, (json.dumps(records, indent=1, sort_keys=True) + "\n").encode())
+                    write_atomically(folder / "area.md", page(records).encode())
+                    figures = f"{design.key}: {record['cells']} cells, {seconds:.0f} s"
+                    print(f"{done}/{len(all_designs)} {figures}", file=sys.stderr, flush=True)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def up_to_date(design: Design, record: dict[str, Any] | None, tool: str) -> tuple[dict[str, Any], float]:
+    """The design's record, measured where the one that is kept belongs to another circuit or tool, and the seconds taken."""
+    started, text = time.monotonic(), design.verilog()
+    belongs = {"circuit": hashlib.sha256(text.encode()).hexdigest()[:16], "tool": tool}
+    if record is None or not belongs.items() <= record.items():
+        record = belongs | asdict(measure(text, "unit"))
+    return record, time.monotonic() - started
+
+
+def ended(futures: Collection[Future[Any]], minutes: float | None) -> Iterator[Future[Any]]:
+    """The futures as they end; when the minutes are over, only those that already run."""
+    waiting = set(futures)
+    try:
+        for future in as_completed(futures, None if minutes is None else 60 * minutes):
+            waiting.remove(future)
+            yield future
+    except TimeoutError:
+        yield from [future for future in waiting if not future.cancel()]
 
 
 def page(records: Records) -> str:
@@ -174,8 +205,9 @@ def figure(records: Records, key: str) -> str:
 PREFACE = """# What the datapaths cost
 
 Written by `make area` from `area.json`; do not edit. Measured with {tools}, combinational
-(stages = 0), subnormals and specials included. Flow: `synth -flatten; abc -g cmos2; opt_clean`; a cell is a two-input NAND
-or NOR gate or an inverter, depth is the number of cells on the longest path. Depth ranks designs; it is no time.
+(stages = 0), subnormals and specials included. Flow: `synth -flatten -noshare; abc -g cmos2; opt_clean` (nothing here can be
+shared; looking for it takes as long as all the rest); a cell is a two-input NAND or NOR gate or an inverter, depth is the
+number of cells on the longest path. Depth ranks designs; it is no time.
 `mmau rtl --report` shows the same of any unit, by component."""
 
 WHAT_IS_MISSING = """What the other encodings lack: sign-magnitude sums positive and negative terms apart, so every term
@@ -188,8 +220,9 @@ WAYS_NOTE = (
     """cells · depth of the first target when one step is built in another way (`[implementation]` in a unit's TOML)."""
 )
 
-TABLE_NOTE = """cells · depth, in each encoding of negative terms; a dash: not measured yet. A figure belongs to the circuit
-of the commit that measured it; a run of `make area` without a time limit measures again whatever has changed since."""
+TABLE_NOTE = """cells · depth, in each encoding of negative terms; a dash: not measured yet. A datapath whose a and b have
+each other's formats is the same one with its ports exchanged, and stands once. A figure belongs to the circuit of the commit
+that measured it; a run of `make area` without a time limit measures again whatever has changed since."""
 
 
 def targets(records: Records) -> list[str]:

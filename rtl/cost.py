@@ -12,8 +12,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from golden import Unit
-from rtl.verilog import YosysError, verilog
+from golden.text import table
+from rtl.generated import Generated
+from rtl.verilog import YosysError
 
 LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 """A real cell library (OSU, 0.18 µm): where Debian's package qflow-tech-osu018 puts it."""
@@ -25,7 +26,11 @@ _CELLS = (
     'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;upsize;dnsize";'
     " opt_clean; delete t:$scopeinfo"
 )
-"""To the cells of a library."""
+"""To the cells of a library.
+
+Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in every cycle has none, and
+the search would take as long as all the rest.
+"""
 
 
 class MissingTool(Exception):
@@ -66,7 +71,7 @@ class PartCost:
 
 @dataclass(frozen=True)
 class CostReport:
-    """A unit's cost.
+    """A design's cost.
 
     Attributes:
         whole: of the unit, flattened; gates are shared across its parts, so the parts' sum differs.
@@ -84,18 +89,36 @@ class CostReport:
         """For JSON."""
         return asdict(self)
 
+    def text(self, name: str) -> str:
+        """For people: the whole, then the components in a table."""
+        rows = [("component", "count", "cells each", "transistors each", "depth")]
+        for part in self.parts:
+            each = part.cost
+            rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
+        whole = self.whole
+        area = "not measured (no qflow-tech-osu018)" if self.area is None else f"{self.area:.0f} µm²"
+        return "\n".join(
+            [
+                f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
+                f"logic depth {whole.depth}, latency {self.latency} cycles",
+                f"area in osu018 cells: {area}",
+                "components, each synthesised by itself (the whole shares gates across them):",
+                table(rows),
+            ]
+        )
 
-def cost(unit: Unit) -> CostReport:
-    """The cost of a unit and of its components.
+
+def cost(generated: Generated) -> CostReport:
+    """The cost of a generated design and of its components.
 
     Raises:
         ValueError: parameters that no datapath can hold.
         MissingTool: no Yosys. YosysError: it failed.
     """
     check_tool()
-    text = verilog(unit, "unit")
+    text = generated.verilog("unit")
     area = library_area(text, "unit") if LIBERTY.exists() else None
-    return CostReport(measure(text, "unit"), measure_parts(text, "unit"), area, unit.implementation.stages)
+    return CostReport(measure(text, "unit"), measure_parts(text, "unit"), area, generated.latency)
 
 
 def check_tool() -> None:
@@ -119,13 +142,13 @@ def measure(text: str, top: str) -> Cost:
         text: Verilog that holds it and all below it.
         top: its name.
     """
-    modules, depths = _gates(text, f"synth -flatten -top {top}")
+    modules, depths = _gates(text, f"synth -flatten -noshare -top {top}")
     return _cost(modules[top], depths[top])
 
 
 def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
     """The cost of each module below `top`, synthesised by itself, and of what `top` itself holds."""
-    modules, depths = _gates(text, f"synth -top {top}")
+    modules, depths = _gates(text, f"synth -noshare -top {top}")
     whole = modules[top]
     counts = {name: count for name, count in whole["num_cells_by_type"].items() if name in modules}
     parts = [PartCost(name, count, _cost(modules[name], depths[name])) for name, count in counts.items()]
@@ -138,7 +161,8 @@ def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
 def library_area(text: str, top: str) -> float:
     """Area of a module in the cells of `LIBERTY`, in µm²."""
     library = LIBERTY.name
-    script = f"synth -flatten -noabc -top {top}; {_CELLS.format(library)}; tee -q -o stat.json stat -json -liberty {library}"
+    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", _CELLS.format(library)
+    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
     with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
         (Path(folder) / library).write_bytes(LIBERTY.read_bytes())
         _run(Path(folder), text, script)

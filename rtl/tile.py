@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from golden import Implementation, Instruction
-from golden.chain import ConvertedChain, product_order
+from golden.chain import ConvertedChain
 from golden.checks import check_int
 from golden.conversion import conversion
 from golden.formats import Format
@@ -13,6 +13,7 @@ from rtl.convert import Convert
 from rtl.datapath import Build, Datapath
 from rtl.limits import check_range
 from rtl.rounded_adder import RoundedAdder
+from rtl.tile_shape import TileShape
 from rtl.units import DATAPATHS
 
 MAX_SIDE = 256
@@ -34,10 +35,10 @@ class MMATile(Component):
         implementation: of the datapaths, with at least one stage.
 
     Members:
-        a: In, L elements of each row of A: element k of row i in place i·L + k, for the products `products(step)`.
+        a: In, L elements of each row of A: element k of row i in place i·L + k, for the products `shape.products(step)`.
         b: In, L elements of each column of B: element k of column j in place j·L + k.
         scale_a, scale_b: In, where scaled: the scales of those elements, those of a row or column side by side.
-        c: In, element (i, j) in place i·n + j; read with step `c_step` only.
+        c: In, element (i, j) in place i·n + j; read with step `shape.c_step` only.
         in_valid, in_ready: a transfer is one step.
         d: Out, element (i, j) in place i·n + j. out_valid, out_ready: a transfer is one tile.
 
@@ -47,41 +48,17 @@ class MMATile(Component):
 
     def __init__(self, instruction: Instruction, implementation: Implementation) -> None:
         check_tile(instruction, implementation)
-        operation = instruction.operation
         self.instruction, self.implementation = instruction, implementation
-        self.steps = instruction.k // operation.length
-        m, n = instruction.m, instruction.n
-        members = {
-            "a": In(m * operation.length * instruction.a.width),
-            "b": In(n * operation.length * instruction.b.width),
-            "c": In(m * n * operation.c.width),
-            "d": Out(m * n * operation.d.width),
-            "in_valid": In(1),
-            "in_ready": Out(1),
-            "out_valid": Out(1),
-            "out_ready": In(1),
-        }
-        if instruction.scale is not None:
-            scale_bits = operation.scales_per_step * instruction.scale.width
-            members |= {"scale_a": In(m * scale_bits), "scale_b": In(n * scale_bits)}
-        super().__init__(members)
-
-    @property
-    def c_step(self) -> int:
-        """The step with which c is read."""
-        return self.steps - 1 if isinstance(self.instruction.chain, ConvertedChain) else 0
+        self.shape = TileShape(instruction)
+        self.steps = self.shape.steps
+        operands = {name: Out(width) if name == "d" else In(width) for name, width in self.shape.widths().items()}
+        handshake = {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
+        super().__init__(operands | handshake)
 
     @property
     def latency(self) -> int:
         """Cycles from the first step's transfer to the result, where nothing stalls."""
         return self.steps * self.implementation.stages
-
-    def products(self, step: int) -> list[int]:
-        """The k whose elements of A and B the step takes, in order of their places."""
-        chain, k = self.instruction.chain, self.instruction.k
-        order = product_order(chain.order if isinstance(chain, ConvertedChain) else "in-order", k)
-        length = self.instruction.operation.length
-        return order[step * length : (step + 1) * length]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -100,7 +77,7 @@ class MMATile(Component):
             for j, column in enumerate(columns):
                 part = datapaths[i][j]
                 m.submodules[f"datapath_{i}_{j}"] = part
-                start, result = self._ends(build, i, j, part.d, in_transfer & (in_step == self.c_step))
+                start, result = self._ends(build, i, j, part.d, in_transfer & (in_step == self.shape.c_step))
                 m.d.comb += [part.a.eq(row), part.b.eq(column), part.c.eq(Mux(first, start, part.d))]
                 m.d.comb += [part.in_valid.eq(in_valid), part.out_ready.eq(out_ready)]
                 if sides.scale is not None:

@@ -19,6 +19,8 @@ b = "e3m2"
 c = "fp16"
 """
 
+VOLTA = ["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
+
 
 @pytest.fixture
 def unit_file(tmp_path: Path) -> Path:
@@ -37,6 +39,19 @@ def test_agreeing_unit_ends_with_status_0_and_its_sums(unit_file: Path, capsys: 
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1] == "seed 7; 500 sent, 500 received, queue empty; 1 of 1 units passed"
     assert "tiny: building with verilator" in captured.err
+
+
+@pytest.mark.simulator
+def test_tile_and_several_formats(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*VOLTA, "--tile", "1x2", "--stages", 2, "--encoding", "twos-complement", "--vectors", 200) == 0
+    assert "sm_70 mma.m8n8k4.f32.f16.f16.f32, 1x2 tile" in capsys.readouterr().out
+    narrow = unit_file.with_name("narrow.toml")
+    unit_file.write_text(UNIT.replace("e3m2", "e4m3"))
+    narrow.write_text(
+        UNIT.replace('"tiny"', '"tinier"').replace("L = 2", "L = 4").replace("e4m3", "e2m1").replace("e3m2", "e2m1")
+    )
+    assert run("--unit", unit_file, "--also", narrow, "--vectors", 400) == 0
+    assert "tiny in 2 formats" in capsys.readouterr().out
 
 
 @pytest.mark.simulator
@@ -84,7 +99,15 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         (["--top", "x", "--ports", "absent.toml"], "--waves, --dut, --top and --ports go with one unit"),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
-        (["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32", "--coverage"], "give one of --all, --coverage and"),
+        ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
+        (["--unit", "UNIT", "--tile", "2x2"], "--tile, --encoding and --stages go with --arch and --instr"),
+        (["--stages", "2"], "--tile, --encoding and --stages go with --arch and --instr"),
+        (["--also", "UNIT"], "--also goes with --unit"),
+        ([*VOLTA, "--tile", "2"], "--tile must be rows x columns, like 2x4; got '2'"),
+        ([*VOLTA, "--tile", "0x2"], "m of a tile must be an integer from 1 to 256, got 0"),
+        ([*VOLTA, "--tile", "2x2", "--stages", "0"], "stages of a tile must be an integer from 1 to 8, got 0"),
+        ([*VOLTA, "--stages", "9"], "stages must be an integer from 0 to 8, got 9"),
+        ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
         (["--unit", "UNIT", "--top", "x"], "--top and --ports go with --dut FILE.v"),
         (["--unit", "UNIT", "--dut", "x.v"], "--dut FILE.v needs --top NAME"),
         (["--unit", "UNIT", "--dut", "absent.v", "--top", "x"], "absent.v must be a Verilog file"),

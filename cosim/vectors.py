@@ -1,0 +1,97 @@
+"""What is sent to a design, and what must come back: dot products, put together into transfers and results."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from golden import Cls, Format, Operation
+from golden.arrays import BitArray
+from golden.stimulus import Stimulus
+
+
+@dataclass(frozen=True)
+class DotProducts:
+    """Rows of operands that go through one operation, or a chain of it, and golden's results.
+
+    Attributes:
+        name: tells these from others of the same vectors; empty where there are no others.
+        operation: whose scales, c and d they have.
+        stimulus: operands, one dot product a row.
+        expected: code of d of each row.
+        formats: of a and b, which need not be what the operation multiplies.
+    """
+
+    name: str
+    operation: Operation
+    stimulus: Stimulus
+    expected: Sequence[int]
+    formats: tuple[Format, Format]
+
+    def agrees(self, row: int, result: int | str) -> bool:
+        """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 8)."""
+        d, expected = self.operation.d, self.expected[row]
+        if result == expected:
+            return True
+        if isinstance(result, str) or self.operation.nan_is_fixed():
+            return False
+        return d.decode(result).cls is d.decode(expected).cls is Cls.NAN
+
+    def made_by(self, row: int) -> str:
+        """The class or corner of the stimulus that made the row."""
+        return self.stimulus.names[int(self.stimulus.label[row])]
+
+    def described(self, row: int, result: int | str) -> list[str]:
+        """Inputs, got and expected, each as bits, sign, exponent and significand."""
+        operation, operands = self.operation, self.stimulus.operands
+        a, b = self.formats
+        lines = _elements("a", operands.a[row], a) + _elements("b", operands.b[row], b)
+        if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
+            lines += _elements("scale_a", operands.scale_a[row], operation.scale_format)
+            lines += _elements("scale_b", operands.scale_b[row], operation.scale_format)
+        lines.append(f"  c        {operation.c.describe(int(operands.c[row]))}")
+        if isinstance(result, str):
+            lines.append(f"  got      {operation.d} {result}: bits that are neither 0 nor 1")
+        else:
+            lines.append(f"  got      {operation.d.describe(result)}")
+        return [*lines, f"  expected {operation.d.describe(self.expected[row])}"]
+
+
+@dataclass(frozen=True)
+class Element:
+    """One dot product of a result.
+
+    Attributes:
+        products, row: where its operands and golden's result are.
+        place: where in the result it is, in words; empty where a result is one element.
+    """
+
+    products: DotProducts
+    row: int
+    place: str = ""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Transfers into a design, in order, and the results that it must give for them.
+
+    Attributes:
+        transfers: what each operand port shows, one a transfer.
+        results: the elements of each result, the first in the low bits of d.
+    """
+
+    transfers: Sequence[Mapping[str, int]]
+    results: Sequence[Sequence[Element]]
+
+    @property
+    def steps(self) -> int:
+        """Transfers into the design that one result takes."""
+        return len(self.transfers) // len(self.results)
+
+    def classes(self) -> list[str]:
+        """The classes and corners of the stimulus that made any of these, in its order."""
+        parts = {id(element.products): element.products for elements in self.results for element in elements}
+        counts = [products.stimulus.counts() for products in parts.values()]
+        return list(dict.fromkeys(name for each in counts for name, rows in each.items() if rows))
+
+
+def _elements(name: str, codes: BitArray, operand: Format) -> list[str]:
+    return [f"  {f'{name}[{k}]':<8} {operand.describe(code)}" for k, code in enumerate(codes.tolist())]

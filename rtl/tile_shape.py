@@ -1,0 +1,48 @@
+"""An instruction's tile seen from outside: its ports, and which products each step takes."""
+
+from dataclasses import dataclass
+
+from golden import Instruction
+from golden.chain import ConvertedChain, product_order
+
+
+@dataclass(frozen=True)
+class TileShape:
+    """What an instruction makes of a tile, however that is built.
+
+    Attributes:
+        instruction: of the catalogue; `dataclasses.replace` gives it another m or n.
+    """
+
+    instruction: Instruction
+
+    @property
+    def steps(self) -> int:
+        """Steps of one tile."""
+        return self.instruction.k // self.instruction.operation.length
+
+    @property
+    def c_step(self) -> int:
+        """The step with which c is read."""
+        return self.steps - 1 if isinstance(self.instruction.chain, ConvertedChain) else 0
+
+    def products(self, step: int) -> list[int]:
+        """The k whose elements of A and B the step takes, in order of their places."""
+        chain, k = self.instruction.chain, self.instruction.k
+        order = product_order(chain.order if isinstance(chain, ConvertedChain) else "in-order", k)
+        length = self.instruction.operation.length
+        return order[step * length : (step + 1) * length]
+
+    def widths(self) -> dict[str, int]:
+        """Ports of operands and result, and their widths (bits)."""
+        i, operation = self.instruction, self.instruction.operation
+        widths = {
+            "a": i.m * operation.length * i.a.width,
+            "b": i.n * operation.length * i.b.width,
+            "c": i.m * i.n * operation.c.width,
+            "d": i.m * i.n * operation.d.width,
+        }
+        if i.scale is not None:
+            scale_bits = operation.scales_per_step * i.scale.width
+            widths |= {"scale_a": i.m * scale_bits, "scale_b": i.n * scale_bits}
+        return widths
