@@ -38,7 +38,7 @@ campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vecto
 kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 
-area: $(VENV)/.area  ## The table of costs, docs/area.md: hours, resumable; MINUTES=30 stops early
+area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
 	$(BIN)/python -m rtl.area_table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells

