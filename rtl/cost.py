@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
@@ -56,12 +57,12 @@ class Cost:
 
 @dataclass(frozen=True)
 class PartCost:
-    """A component of a unit, synthesised by itself.
+    """A component of a design, synthesised by itself.
 
     Attributes:
         module: its Verilog module.
-        count: how many the unit has.
-        cost: of one.
+        count: how many the design has.
+        cost: of one, without the components in it.
     """
 
     module: str
@@ -157,15 +158,31 @@ def measure_joined(text: str, top: str) -> Cost:
 
 
 def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
-    """The cost of each module below `top`, synthesised by itself, and of what `top` itself holds."""
+    """The cost of each module below `top`, at whatever depth, without those in it, and last of what `top` itself holds."""
     modules, depths = _gates(text, f"synth -noshare -top {top}")
-    whole = modules[top]
-    counts = {name: count for name, count in whole["num_cells_by_type"].items() if name in modules}
-    parts = [PartCost(name, count, _cost(modules[name], depths[name])) for name, count in counts.items()]
+    counts: Counter[str] = Counter()
+
+    def count_below(name: str, times: int) -> None:
+        for below, number in _instances(modules, name).items():
+            counts[below] += times * number
+            count_below(below, times * number)
+
+    count_below(top, 1)
+    parts = [PartCost(name, count, _own_cost(modules, name, depths[name])) for name, count in counts.items()]
     parts.sort(key=lambda part: part.count * part.cost.cells, reverse=True)
-    own = _cost(whole, 0)
-    below = sum(part.count * part.cost.transistors for part in parts)  # Yosys counts them in
-    return (*parts, PartCost(top, 1, replace(own, transistors=own.transistors - below)))
+    return (*parts, PartCost(top, 1, _own_cost(modules, top, 0)))
+
+
+def _instances(modules: Mapping[str, Any], name: str) -> dict[str, int]:
+    """How many of which modules a module places itself."""
+    return {cell: count for cell, count in modules[name]["num_cells_by_type"].items() if cell in modules}
+
+
+def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
+    """The cost of a module without those in it, whose transistors Yosys counts in."""
+    whole = _cost(modules[name], depth)
+    below = sum(count * _cost(modules[part], 0).transistors for part, count in _instances(modules, name).items())
+    return replace(whole, transistors=whole.transistors - below)
 
 
 def library_area(text: str, top: str) -> float:

@@ -49,6 +49,17 @@ def test_components_are_counted_and_measured_by_themselves() -> None:
 
 
 @needs_yosys
+def test_components_in_components_are_counted_once_each() -> None:
+    nested = TWO_LEVELS.replace("module top", "module pair") + (
+        "module top(input a, b, c, d, output y, z);\n"
+        "  pair left(.a(a), .b(b), .c(c), .d(d), .y(y));\n"
+        "  pair right(.a(d), .b(c), .c(b), .d(a), .y(z));\nendmodule\n"
+    )
+    found = {part.module: (part.count, part.cost.cells, part.cost.transistors) for part in measure_parts(nested, "top")}
+    assert found == {"half": (4, 1, 4), "pair": (2, 1, 4), "top": (1, 0, 0)}
+
+
+@needs_yosys
 @pytest.mark.skipif(not LIBERTY.exists(), reason="needs the cell library of Debian's qflow-tech-osu018")
 def test_area_grows_with_the_circuit() -> None:
     assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
