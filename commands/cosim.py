@@ -12,7 +12,7 @@ from typing import Any
 import cosim
 import golden
 from commands import DIFFERED, OK
-from commands.options import Tile, chosen
+from commands.options import TileChoice, chosen
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -47,9 +47,9 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     return OK if passed else DIFFERED
 
 
-def chosen_subject(choice: Tile | tuple[golden.Unit, ...]) -> cosim.Subject:
+def chosen_subject(choice: TileChoice | tuple[golden.Unit, ...]) -> cosim.Subject:
     """What a co-simulated design should be."""
-    if isinstance(choice, Tile):
+    if isinstance(choice, TileChoice):
         return cosim.Tile(choice.instruction, choice.implementation)
     return cosim.MultiFormat(choice) if len(choice) > 1 else cosim.OneUnit(choice[0])
 

@@ -23,14 +23,14 @@ def add_design_options(command: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Tile:
+class TileChoice:
     """An instruction with the m and n of the tile that is wanted."""
 
     instruction: golden.Instruction
     implementation: golden.Implementation
 
 
-def chosen(arguments: argparse.Namespace) -> Tile | tuple[golden.Unit, ...] | None:
+def chosen(arguments: argparse.Namespace) -> TileChoice | tuple[golden.Unit, ...] | None:
     """What the options name: a tile, or units, of which several share a datapath; None where they name nothing.
 
     Raises:
@@ -57,10 +57,10 @@ def chosen(arguments: argparse.Namespace) -> Tile | tuple[golden.Unit, ...] | No
     built |= {key: value for key, value in given.items() if value is not None}
     implementation = golden.Implementation(**built)
     if arguments.tile is not None:
-        size = re.fullmatch(r"(\d{1,3})x(\d{1,3})", arguments.tile)
+        size = re.fullmatch(r"(\d+)x(\d+)", arguments.tile)
         if size is None:
             raise ValueError(f"--tile must be rows x columns, like 2x4; got {arguments.tile!r}")
-        return Tile(replace(instruction, m=int(size[1]), n=int(size[2])), implementation)
+        return TileChoice(replace(instruction, m=int(size[1]), n=int(size[2])), implementation)
     name = f"{instruction.arch} {instruction.name}"
     if instruction.fp16_order is not None:  # no FP8 datapath stands behind it
         name = f"fp16 step of {name}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import rtl
 from commands import OK
-from commands.options import Tile, chosen
+from commands.options import TileChoice, chosen
 from golden.files import write_atomically
 
 
@@ -19,7 +19,9 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
     if arguments.output is None and not arguments.report:
         raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
-    if isinstance(choice, Tile):
+    if arguments.output is not None and not arguments.output.absolute().parent.is_dir():
+        raise ValueError(f"-o must name a file in an existing folder, got {arguments.output}")
+    if isinstance(choice, TileChoice):
         generated = rtl.generated_tile(choice.instruction, choice.implementation)
     elif len(choice) > 1:
         generated = rtl.generated_formats(choice)

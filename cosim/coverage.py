@@ -53,13 +53,17 @@ def multi_formats() -> list[MultiFormat]:
 
 
 def tiles() -> list[Tile]:
-    """Tiles of one step and of several, with scales, with FP8 run as FP16, and in TR-FDPA."""
+    """Tiles of every operation: of one step and of several, with one scale and with several, with FP8 run as FP16."""
     sizes = (
         ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
         ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 2, 2),
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2, 3),
         ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, 8),
+        ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", 1, 1, 3),
+        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, 8),
+        ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, 3),
         ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
+        ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 2, 2),
         ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
     )
     encodings = cycle(ENCODINGS)

@@ -67,7 +67,7 @@ class Driver:
 
     def sample(self) -> None:
         """See whether the transfer on offer is taken at the coming edge; a vector is sent with the last of its steps."""
-        taken = self._offering and is_high(self._pins["in_ready"])
+        taken = self._offering and _is_high("in_ready", self._pins, self._scoreboard)
         self.waited = self.waited + 1 if self._offering and not taken else 0
         if taken:
             self._taken += 1
@@ -96,7 +96,7 @@ class Monitor:
 
     def sample(self) -> None:
         """Take the result that the coming edge gives, if it gives one."""
-        valid = is_high(self._pins["out_valid"])
+        valid = _is_high("out_valid", self._pins, self._scoreboard)
         result = code_of(self._pins["d"]) if valid else None
         if self._kept_waiting is not None and result != self._kept_waiting:
             self._scoreboard.stop("a result changed, or was withdrawn, while out_valid was high and out_ready low")
@@ -108,9 +108,12 @@ class Monitor:
             self.waited = self.waited + 1 if self._scoreboard.waiting else 0
 
 
-def is_high(pin: Any) -> bool:
-    """Whether a one-bit signal is 1; X and Z are not."""
-    return str(pin.value) == "1"
+def _is_high(port: str, pins: Pins, scoreboard: Scoreboard) -> bool:
+    """Whether a one-bit signal is 1; a design whose handshake is X or Z has failed."""
+    bit = str(pins[port].value)
+    if bit not in ("0", "1"):
+        scoreboard.stop(f"{port} is neither 0 nor 1")
+    return bit == "1"
 
 
 def code_of(pin: Any) -> int | str:

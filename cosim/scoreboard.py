@@ -92,5 +92,5 @@ def parts(result: int | str, elements: Sequence[Element]) -> list[int | str]:
 def described(number: int, element: Element, code: int | str) -> str:
     """An element that differs: where it is, its inputs, got and expected."""
     products = element.products
-    where = ", ".join(text for text in (f"vector {number}", element.place, products.name) if text)
+    where = f"vector {number}, {element.place}" if element.place else f"vector {number}"
     return "\n".join([f"{where} ({products.made_by(element.row)})", *products.described(element.row, code)])

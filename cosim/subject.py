@@ -11,6 +11,7 @@ from golden import Implementation, Unit
 from golden.stimulus import OperandShape, generate
 from golden.unit import unit_from_table, unit_to_toml
 from rtl import multi_format_verilog, verilog
+from rtl.multi_format import check_units
 
 HANDSHAKE_WIDTHS = {"clk": 1, "rst": 1, "in_valid": 1, "in_ready": 1, "out_valid": 1, "out_ready": 1}
 """Ports of a design with pipeline stages, beside its operands and result: width (bits)."""
@@ -100,9 +101,16 @@ class OneUnit:
 
 @dataclass(frozen=True)
 class MultiFormat:
-    """One datapath for T-FDPA units of several formats (rtl.multi_format), any of which may come next."""
+    """One datapath for T-FDPA units of several formats (rtl.multi_format), any of which may come next.
+
+    Raises:
+        ValueError: units that cannot share a datapath.
+    """
 
     units: tuple[Unit, ...]
+
+    def __post_init__(self) -> None:
+        check_units(self.units)
 
     @property
     def name(self) -> str:
@@ -126,14 +134,19 @@ class MultiFormat:
         return multi_format_verilog(self.units, top)
 
     def vectors(self, count: int, seed: int) -> Vectors:
-        """About as many of each format, in random order."""
+        """About as many of each format, in random order.
+
+        Raises:
+            ValueError: a count that leaves a format without any.
+        """
+        if count < len(self.units):
+            raise ValueError(f"vectors must be at least the {len(self.units)} formats of the datapath, got {count}")
         both: list[tuple[dict[str, int], list[Element]]] = []
         for number, unit in enumerate(self.units):
             share = len(range(number, count, len(self.units)))
-            if share:
-                products = dot_products(unit, share, seed, name=unit.name)
-                shown = [transfer | {"format": number} for transfer in transfers(products)]
-                both += zip(shown, ([Element(products, row)] for row in range(share)), strict=True)
+            products = dot_products(unit, share, seed, name=f"format {number} ({unit.name})")
+            shown = [transfer | {"format": number} for transfer in transfers(products)]
+            both += zip(shown, ([Element(products, row)] for row in range(share)), strict=True)
         random.Random(seed).shuffle(both)
         return Vectors([transfer for transfer, _ in both], [elements for _, elements in both])
 

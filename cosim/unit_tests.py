@@ -22,8 +22,8 @@ RESET_CYCLES = 4
 PATIENCE = 1000
 """Cycles without a transfer after which the design counts as stuck."""
 
-EXTRA_CYCLES = 100
-"""Cycles after the last result in which no other may come."""
+EXTRA_CYCLES = 1000
+"""Cycles after the last result in which no other may come; a tile's latency is up to 128."""
 
 
 @cocotb.test()

@@ -36,8 +36,12 @@ class DotProducts:
         return d.decode(result).cls is d.decode(expected).cls is Cls.NAN
 
     def made_by(self, row: int) -> str:
-        """The class or corner of the stimulus that made the row."""
-        return self.stimulus.names[int(self.stimulus.label[row])]
+        """The class or corner of the stimulus that made the row, those of each name apart."""
+        return self._class_name(self.stimulus.names[int(self.stimulus.label[row])])
+
+    def classes(self) -> list[str]:
+        """What made any of the rows, in the order of the stimulus."""
+        return [self._class_name(name) for name, rows in self.stimulus.counts().items() if rows]
 
     def described(self, row: int, result: int | str) -> list[str]:
         """Inputs, got and expected, each as bits, sign, exponent and significand."""
@@ -53,6 +57,9 @@ class DotProducts:
         else:
             lines.append(f"  got      {operation.d.describe(result)}")
         return [*lines, f"  expected {operation.d.describe(self.expected[row])}"]
+
+    def _class_name(self, name: str) -> str:
+        return f"{self.name}: {name}" if self.name else name
 
 
 @dataclass(frozen=True)
@@ -87,10 +94,9 @@ class Vectors:
         return len(self.transfers) // len(self.results)
 
     def classes(self) -> list[str]:
-        """The classes and corners of the stimulus that made any of these, in its order."""
-        parts = {id(element.products): element.products for elements in self.results for element in elements}
-        counts = [products.stimulus.counts() for products in parts.values()]
-        return list(dict.fromkeys(name for each in counts for name, rows in each.items() if rows))
+        """The classes and corners that made any of these, by name of the dot products, in the order of the stimulus."""
+        parts = {element.products.name: element.products for elements in self.results for element in elements}
+        return [name for _, products in sorted(parts.items()) for name in products.classes()]
 
 
 def _elements(name: str, codes: BitArray, operand: Format) -> list[str]:

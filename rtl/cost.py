@@ -27,11 +27,17 @@ _CELLS = (
     'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;upsize;dnsize";'
     " opt_clean; delete t:$scopeinfo"
 )
-"""To the cells of a library.
+"""To the cells of a library."""
 
-Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in every cycle has none, and
-the search would take as long as all the rest.
-"""
+FLAT = f"synth -flatten -noshare -top {{top}}; {_GATES}"
+"""All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
+every cycle has none, and the search would take longer than all the rest."""
+
+APART = f"synth -noshare -top {{top}}; {_GATES}"
+"""Every component by itself."""
+
+JOINED = f"synth -noshare -hieropt -top {{top}}; {_GATES}; flatten; opt_clean; delete t:$scopeinfo"
+"""Every component by itself, then all joined."""
 
 
 class MissingTool(Exception):
@@ -75,8 +81,8 @@ class CostReport:
     """A design's cost.
 
     Attributes:
-        whole: of the unit, flattened; gates are shared across its parts, so the parts' sum differs.
-        parts: of its components, the largest in sum first; last the unit's own glue and registers, without a depth (0).
+        whole: of the design, flattened; gates are shared across its parts, so the parts' sum differs.
+        parts: of its components, the largest in sum first; last the design's own glue and registers, without a depth (0).
         area: in the cells of `LIBERTY` (µm²), None where that is not installed.
         latency: cycles.
     """
@@ -143,7 +149,7 @@ def measure(text: str, top: str) -> Cost:
         text: Verilog that holds it and all below it.
         top: its name.
     """
-    modules, depths = _gates(text, f"synth -flatten -noshare -top {top}")
+    modules, depths = _gates(text, FLAT.format(top=top))
     return _cost(modules[top], depths[top])
 
 
@@ -153,13 +159,13 @@ def measure_joined(text: str, top: str) -> Cost:
     Many times faster than `measure`: equal components are mapped once. Gates are not shared across components, so paths come
     out longer; the number of cells may come out larger or smaller.
     """
-    modules, depths = _gates(text, f"synth -noshare -hieropt -top {top}", "flatten; opt_clean; delete t:$scopeinfo")
+    modules, depths = _gates(text, JOINED.format(top=top))
     return _cost(modules[top], depths[top])
 
 
 def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
     """The cost of each module below `top`, at whatever depth, without those in it, and last of what `top` itself holds."""
-    modules, depths = _gates(text, f"synth -noshare -top {top}")
+    modules, depths = _gates(text, APART.format(top=top))
     counts: Counter[str] = Counter()
 
     def count_below(name: str, times: int) -> None:
@@ -197,9 +203,9 @@ def library_area(text: str, top: str) -> float:
     return float(stat["modules"][f"\\{top}"]["area"])
 
 
-def _gates(text: str, synthesis: str, last: str = "") -> tuple[dict[str, Any], dict[str, int]]:
-    """Statistics and depth of every module after mapping to gates and some last passes, by name."""
-    script = f"{synthesis}; {_GATES}; {last}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
+def _gates(text: str, flow: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Statistics and depth of every module after a flow, by name."""
+    script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
     with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
         _run(Path(folder), text, script)
         stat = json.loads((Path(folder) / "stat.json").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from golden import Implementation, Instruction, Unit
 from rtl.headers import multi_format_port_layout, port_layout, tile_port_layout
-from rtl.multi_format import check_operations
+from rtl.multi_format import check_units
 from rtl.tile import check_tile
 from rtl.tile_shape import TileShape
 from rtl.verilog import multi_format_verilog, tile_verilog, verilog
@@ -43,7 +43,7 @@ def generated_formats(units: Sequence[Unit]) -> Generated:
     Raises:
         ValueError: units that cannot share a datapath.
     """
-    check_operations([unit.operation for unit in units])
+    check_units(units)
     names, ports = ", ".join(unit.name for unit in units), tuple(multi_format_port_layout(units))
     return Generated(names, ports, units[0].implementation.stages, lambda top: multi_format_verilog(units, top))
 

@@ -1,6 +1,7 @@
 """T-FDPA in several operand formats on one datapath: narrow operands are packed, multipliers and aligners are shared."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import reduce
 from operator import or_
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 from amaranth import Const, Mux, Signal, Value
 from amaranth.lib.wiring import In
 
-from golden import Implementation, Operation
+from golden import Implementation, Operation, Unit
 from golden.checks import listed
 from golden.operations import TFDPA
 from rtl.datapath import Build
@@ -113,6 +114,19 @@ class MultiFormatDatapath(TruncatedDatapath):
         build.place(f"decode_{side}_{slot}_{lane}_{operand}_{number}", part)
         build.m.d.comb += part.code.eq(codes.word_select(slot * count + lane, operand.width))
         return {member: getattr(part.x, member) for member in part.x.signature.members}
+
+
+def check_units(units: Sequence[Unit]) -> tuple[TFDPA, ...]:
+    """The operations of units that can share a datapath, and are built alike.
+
+    Raises:
+        ValueError: as `MultiFormatDatapath`, or where a key of `[implementation]` differs.
+    """
+    for key in (field.name for field in fields(Implementation)):
+        found = list(dict.fromkeys(str(getattr(unit.implementation, key)) for unit in units))
+        if len(found) > 1:
+            raise ValueError(f"{key} must be the same in all units of a multi-format datapath, got {listed(found)}")
+    return check_operations([unit.operation for unit in units])
 
 
 def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:

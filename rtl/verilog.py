@@ -4,15 +4,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import fields
 
 from amaranth.back import rtlil
 from amaranth.lib.wiring import Component
 
 from golden import Implementation, Instruction, Unit
-from golden.checks import listed
 from rtl.headers import header, multi_format_header, tile_header
-from rtl.multi_format import MultiFormatDatapath, check_operations
+from rtl.multi_format import MultiFormatDatapath, check_units
 from rtl.parts import SharedModules, name_ports
 from rtl.tile import MMATile, check_tile
 from rtl.units import datapath
@@ -69,13 +67,8 @@ def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
     Raises:
         ValueError: units that cannot share a datapath, or a bad name.
     """
-    for key in (field.name for field in fields(Implementation)):
-        found = list(dict.fromkeys(str(getattr(unit.implementation, key)) for unit in units))
-        if len(found) > 1:
-            raise ValueError(f"{key} must be the same in all units of a multi-format datapath, got {listed(found)}")
     _check_name(top)
-    operations = check_operations([unit.operation for unit in units])
-    component = MultiFormatDatapath(operations, units[0].implementation)
+    component = MultiFormatDatapath(check_units(units), units[0].implementation)
     return f"{multi_format_header(units, top)}\n{modules(component, top)}"
 
 

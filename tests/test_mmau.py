@@ -182,6 +182,10 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     )
     assert "--arch and --instr go together" in wrong(capsys, "rtl", "--arch", "Volta", "-o", output)
     assert "name a unit" in wrong(capsys, "rtl", "-o", output)
+    for options in (["-o", tmp_path / "none/unit.v"], ["-o", tmp_path / "none/unit.v", "--report"]):
+        assert "-o must name a file in an existing folder, got " in wrong(
+            capsys, "rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", *options
+        )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 

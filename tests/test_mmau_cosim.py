@@ -106,6 +106,11 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         ([*VOLTA, "--tile", "2"], "--tile must be rows x columns, like 2x4; got '2'"),
         ([*VOLTA, "--tile", "0x2"], "m of a tile must be an integer from 1 to 256, got 0"),
         ([*VOLTA, "--tile", "2x2", "--stages", "0"], "stages of a tile must be an integer from 1 to 8, got 0"),
+        (
+            [*VOLTA, "--tile", "1x2", "--stages", "0", "--dut", "absent.v", "--top", "x"],
+            "stages of a tile must be an integer",
+        ),
+        ([*VOLTA, "--tile", "1000x1"], "m of a tile must be an integer from 1 to 256, got 1000"),
         ([*VOLTA, "--stages", "9"], "stages must be an integer from 0 to 8, got 9"),
         ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
         (["--unit", "UNIT", "--top", "x"], "--top and --ports go with --dut FILE.v"),

@@ -79,7 +79,8 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there():
     assert {i.k == i.operation.length for i in instructions} == {True, False}
     assert any(i.scale is not None for i in instructions)
     assert any(i.fp16_order is not None for i in instructions)
-    assert {i.operation.name for i in instructions} >= {"T-FDPA", "ST-FDPA", "TR-FDPA", "FTZ-AddMul"}
+    assert {i.operation.name for i in instructions} == set(OPERATIONS)
+    assert {i.operation.scales_per_step for i in instructions if i.scale is not None} >= {1, 4}
     assert any(i.m > 1 and i.n > 1 for i in instructions)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 import golden
-from cosim import lint
+from cosim import coverage, lint
+from cosim.subject import OneUnit
 
 VOLTA = golden.catalogue_units()[0]
 
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.simulator
 
 
 def test_names_of_the_catalogue_are_distinct_identifiers() -> None:
-    names = [lint.module_name(unit) for unit in golden.catalogue_units()]
+    names = [lint.module_name(subject) for subject in lint.linted()]
     assert len(set(names)) == len(names)
     assert all(name.isidentifier() for name in names)
 
@@ -22,10 +23,17 @@ def test_units_of_the_catalogue_are_written_and_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chosen = [unit for unit in golden.catalogue_units() if unit.operation.length <= 4][::6]
-    monkeypatch.setattr(golden, "catalogue_units", lambda: chosen)
+    subjects = [*map(OneUnit, chosen), coverage.multi_formats()[0], coverage.tiles()[0]]
+    monkeypatch.setattr(lint, "linted", lambda: subjects)
     assert lint.main([str(tmp_path)]) == 0
-    assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, chosen))
-    assert capsys.readouterr().out.startswith(f"{len(chosen)} datapaths in {tmp_path}, read by verilator")
+    assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, subjects))
+    assert capsys.readouterr().out.startswith(f"{len(subjects)} datapaths in {tmp_path}, read by verilator")
+
+
+def test_everything_that_can_be_generated_is_linted() -> None:
+    units = [subject.unit for subject in lint.linted() if isinstance(subject, OneUnit)]
+    assert units == golden.catalogue_units()
+    assert lint.linted()[len(units) :] == [*coverage.multi_formats(), *coverage.tiles()]
 
 
 @pytest.mark.parametrize("reader", ["verilator", "icarus"])
@@ -54,8 +62,8 @@ def test_a_warning_is_a_complaint(tmp_path: Path) -> None:
 def test_complaints_fail_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(golden, "catalogue_units", lambda: [VOLTA])
-    monkeypatch.setattr(lint, "verilog", lambda unit, top: f"module {top}(output [1:0] b); assign b = 4'd9; endmodule")
+    monkeypatch.setattr(lint, "linted", lambda: [OneUnit(VOLTA)])
+    monkeypatch.setattr(OneUnit, "verilog", lambda self, top: f"module {top}(output [1:0] b); assign b = 4'd9; endmodule")
     assert lint.main([str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert f"{VOLTA.name}, verilator:" in out

@@ -8,7 +8,7 @@ import pytest
 from cocotb.types import LogicArray
 
 from cosim import Report, table
-from cosim.handshake import code_of, is_high
+from cosim.handshake import Driver, Monitor, Stalls, code_of
 from cosim.scoreboard import Scoreboard
 from cosim.subject import OneUnit
 from golden import Cls, Unit
@@ -200,5 +200,20 @@ def test_code_of_defined_and_undefined_bits():
     assert code_of(Pin(LogicArray("1X1Z"))) == "1X1Z"
 
 
-def test_only_one_is_high():
-    assert [is_high(Pin(LogicArray(level)[0])) for level in "01XZ"] == [False, True, False, False]
+@pytest.mark.parametrize("level", ["X", "Z"])
+@pytest.mark.parametrize("port", ["in_ready", "out_valid"])
+def test_handshake_that_is_undefined_ends_the_run(port, level):
+    board = scoreboard()
+    pins = {name: Pin(0) for name in ("a", "b", "c", "in_valid", "out_ready")} | {"d": Pin(LogicArray("0" * 32))}
+    pins |= {name: Pin(LogicArray("1")[0]) for name in ("in_ready", "out_valid")}
+    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+        while not board.sent:
+            side.drive()
+            side.sample()
+    assert board.stopped is None
+    pins[port].value = LogicArray(level)[0]
+    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+        for _ in range(10):
+            side.drive()
+            side.sample()
+    assert board.stopped == f"{port} is neither 0 nor 1"

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from cosim.subject import OneUnit, Subject, port_widths
 from cosim.tile import Tile
 from golden import Implementation, Unit
 from golden.operations import TFDPA
+from golden.stimulus import OperandShape, generate
 
 
 def tile(arch: str, name: str, m: int, n: int, stages: int = 1) -> Tile:
@@ -75,8 +77,65 @@ def test_formats_come_in_random_order_and_in_equal_shares() -> None:
         assert element.products.operation is subject.units[number].operation
 
 
-def test_fewer_vectors_than_formats() -> None:
-    assert [len(formats().vectors(count, seed=1).results) for count in (1, 2, 4)] == [1, 2, 4]
+def test_classes_of_each_format_count_by_themselves() -> None:
+    names = formats().vectors(3000, seed=1).classes()
+    assert [name for name in names if name.endswith(": c-sweep")] == [
+        "format 0 (of bf16): c-sweep",
+        "format 1 (of e4m3): c-sweep",
+        "format 2 (of e2m1): c-sweep",
+    ]
+
+
+def test_fewer_vectors_than_formats_are_refused() -> None:
+    assert len(formats().vectors(3, seed=1).results) == 3
+    with pytest.raises(ValueError, match=r"^vectors must be at least the 3 formats of the datapath, got 2$"):
+        formats().vectors(2, seed=1)
+
+
+@pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 2)])
+def test_tiles_of_any_shape_hold_the_whole_stimulus(m: int, n: int) -> None:
+    """On the diagonals; the elements beside them are mixed."""
+    subject = tile("sm_70", "mma.m8n8k4.f32.f16.f16.f32", m, n)
+    stimulus = generate(OperandShape.of_instruction(subject.instruction), 300 * min(m, n), 5)
+    board = Scoreboard.of(subject, 300, seed=5)
+    for elements in board.vectors.results:
+        board.took()
+        board.gave(sum(e.products.expected[e.row] << 32 * place for place, e in enumerate(elements)))
+    assert board.mismatches == 0
+    counted = board.classes()
+    for name, rows in stimulus.counts().items():
+        assert counted.get(name, 0) == rows, name
+    assert counted.get("mixed", 0) == 300 * (m * n - min(m, n))
+
+
+VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+
+
+@pytest.mark.parametrize(
+    ("changes", "stages", "message"),
+    [
+        ({}, 0, "stages of a tile must be an integer from 1 to 8, got 0"),
+        ({"n": 257}, 1, "n of a tile must be an integer from 1 to 256, got 257"),
+        (
+            {"k": 8},
+            1,
+            "a tile must be of an instruction of the catalogue, m and n aside; sm_70 mma.m8n8k4.f32.f16.f16.f32 differs",
+        ),
+    ],
+)
+def test_tile_that_cannot_be_is_refused_whatever_the_design(changes: dict[str, int], stages: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Tile(dataclasses.replace(VOLTA_ENTRY, **changes), Implementation(stages=stages))
+
+
+def test_formats_that_cannot_share_are_refused_whatever_the_design() -> None:
+    units = formats().units
+    other = dataclasses.replace(units[1], implementation=Implementation(stages=2))
+    with pytest.raises(ValueError, match=r"^stages must be the same in all units of a multi-format datapath, got 1, 2$"):
+        cosim.MultiFormat((units[0], other))
+    longer = dataclasses.replace(units[1], operation=units[1].operation.changed(L=4))
+    with pytest.raises(ValueError, match=r"^L times the width of a must be the same in all operations, got 16, 32 bits$"):
+        cosim.MultiFormat((units[0], longer))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +181,8 @@ def test_undefined_bits_of_one_element_of_a_tile() -> None:
 def test_sound_design_passes(subject: Subject) -> None:
     report = cosim.run(subject, vectors=1000, seed=4)
     assert report.failures == ()
+    elements = sum(map(len, subject.vectors(1000, seed=4).results))
+    assert sum(report.classes.values()) == sum(report.result_classes.values()) == elements
     assert (report.unit, report.sent, report.received, report.waiting) == (subject.name, 1000, 1000, 0)
     assert report.classes_hit == len(report.classes)
 

