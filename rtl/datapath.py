@@ -39,7 +39,7 @@ class Step(NamedTuple):
 
     Attributes:
         point: name of the cut point.
-        depth: logic depth (levels of two-input gates, measured on an fp16 unit with L = 4; only ratios count).
+        depth: about its logic depth (rtl.depths).
         run: builds the step: values in, values out.
     """
 

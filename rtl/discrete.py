@@ -2,6 +2,7 @@
 
 from golden import Implementation
 from golden.operations import EFDPA
+from rtl import depths
 from rtl.datapath import Build, Datapath, Step
 from rtl.multiply import Multiply, product_shape
 from rtl.pipeline import Bundle, kept
@@ -26,7 +27,11 @@ class DiscreteDatapath(Datapath):
         super().__init__(operation, implementation)
 
     def steps(self) -> list[Step]:
-        steps = [Step("decode", 8, self._decode), Step("multiply", 40, self._multiply), Step("products", 50, self._products)]
+        steps = [
+            Step("decode", depths.DECODE, self._decode),
+            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self._multiply),
+            Step("products", depths.NORMALISE + depths.encode(RNE_FP32), self._products),
+        ]
         for k in range(self.operation.L):
             steps.append(self._addition(k))
         return steps
@@ -40,7 +45,8 @@ class DiscreteDatapath(Datapath):
             others = {key: value for key, value in values.items() if key not in ("c", f"value_{k}")}
             return others | {result: adder.encode(build, adder.accumulate(build, adder.align(build, values)))}
 
-        return Step(f"add_{k}", 130, add)
+        sum_depth = depths.DECODE + depths.max_exp(2) + depths.ALIGN + depths.accumulate(2)
+        return Step(f"add_{k}", sum_depth + depths.NORMALISE + depths.encode(RNE_FP32), add)
 
     def _decode(self, build: Build, values: Bundle) -> Bundle:
         operation = self.operation

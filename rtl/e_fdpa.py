@@ -3,6 +3,7 @@
 from golden import Implementation
 from golden.conversion import conversion
 from golden.operations import EFDPA
+from rtl import depths
 from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build, Datapath, Step
 from rtl.finish import Finish
@@ -29,15 +30,16 @@ class EFDPADatapath(Datapath):
         exact = highest - lowest_bit
         addends = [Addend(name=name, shape=shape, F=exact, truncation="RZ") for name, shape in shapes.items()]
         total = AlignedSum("sum", addends, self.implementation, fixed_exp=highest, normalised=True)
-        finish = Finish("sum", total.term, conversion(operation.rho), self.implementation, canonical=False)
+        rho = conversion(operation.rho)
+        finish = Finish("sum", total.term, rho, self.implementation, canonical=False)
         return [
-            Step("decode", 8, self._decode),
-            Step("multiply", 40, self._multiply),
-            Step("max_exp", 0, total.max_exp),
-            Step("align", 30, total.align),
-            Step("accumulate", 90, total.accumulate),
-            Step("normalise", 60, finish.normalise),
-            Step("encode", 22, finish.encode),
+            Step("decode", depths.DECODE, self._decode),
+            Step("multiply", depths.multiply(operation.a, operation.b), self._multiply),
+            Step("max_exp", 0, total.max_exp),  # the exponent of every sum is fixed
+            Step("align", depths.ALIGN, total.align),
+            Step("accumulate", 2 * depths.accumulate(len(shapes)), total.accumulate),  # hundreds of bits
+            Step("normalise", depths.NORMALISE, finish.normalise),
+            Step("encode", depths.encode(rho), finish.encode),
         ]
 
     def _decode(self, build: Build, values: Bundle) -> Bundle:

@@ -3,6 +3,7 @@
 from golden import Implementation
 from golden.conversion import Conversion
 from golden.operations import FMA
+from rtl import depths
 from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build, Datapath, Step
 from rtl.finish import Finish
@@ -40,7 +41,8 @@ class FMADatapath(Datapath):
             Addend(name="c", shape=self._accumulator.shape, F=F, truncation="sticky"),
         ]
         total = AlignedSum("sum", addends, self.implementation, normalised=True)
-        finish = Finish("sum", total.term, Conversion("RNE", "RNE", d, d), self.implementation, canonical=False)
+        rho = Conversion("RNE", "RNE", d, d)
+        finish = Finish("sum", total.term, rho, self.implementation, canonical=False)
 
         def max_exp(build: Build, values: Bundle) -> Bundle:
             return total.max_exp(build, values | {"prod_0_exp": values["prod_0_exp"] + lift})
@@ -50,13 +52,13 @@ class FMADatapath(Datapath):
             return signed_zero(summed, "sum")
 
         return [
-            Step("decode", 8, self._decode),
-            Step("multiply", 60, self._multiply),
-            Step("max_exp", 12, max_exp),
-            Step("align", 24, total.align),
-            Step("accumulate", 40, accumulate),
-            Step("normalise", 40, finish.normalise),
-            Step("encode", 22, finish.encode),
+            Step("decode", depths.DECODE, self._decode),
+            Step("multiply", depths.multiply(operation.a, operation.b), self._multiply),
+            Step("max_exp", depths.max_exp(2), max_exp),
+            Step("align", depths.ALIGN, total.align),
+            Step("accumulate", depths.accumulate(2), accumulate),
+            Step("normalise", depths.NORMALISE, finish.normalise),
+            Step("encode", depths.encode(rho), finish.encode),
         ]
 
     def _decode(self, build: Build, values: Bundle) -> Bundle:

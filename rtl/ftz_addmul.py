@@ -2,6 +2,7 @@
 
 from golden import Implementation
 from golden.operations import FTZAddMul
+from rtl import depths
 from rtl.datapath import Build, Datapath, Step
 from rtl.multiply import Multiply, product_shape
 from rtl.pipeline import Bundle, kept
@@ -19,7 +20,11 @@ class FTZAddMulDatapath(Datapath):
 
     def steps(self) -> list[Step]:
         """Values between the steps: the fp32 codes `value_0` … of one level of the sum, and `c`."""
-        steps = [Step("decode", 8, self._decode), Step("multiply", 40, self._multiply), Step("products", 50, self._products)]
+        steps = [
+            Step("decode", depths.DECODE, self._decode),
+            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self._multiply),
+            Step("products", depths.NORMALISE + depths.encode(RNE_FP32), self._products),
+        ]
         level, count = 0, self.operation.P
         while count > 1:
             pairs = [(f"value_{2 * k}", f"value_{2 * k + 1}") for k in range(count // 2)]
@@ -47,7 +52,11 @@ class FTZAddMulDatapath(Datapath):
             codes = {result.format(k): adder.encode(build, values) for k, adder in enumerate(adders)}
             return kept(values, *({"c"} - used)) | codes
 
-        points = (("align", 40, align), ("accumulate", 36, accumulate), ("encode", 58, encode))
+        points = (
+            ("align", depths.DECODE + depths.max_exp(2) + depths.ALIGN, align),
+            ("accumulate", depths.accumulate(2), accumulate),
+            ("encode", depths.NORMALISE + depths.encode(RNE_FP32), encode),
+        )
         return [Step(f"{point}_{level}", depth, run) for point, depth, run in points]
 
     def _adder(self, name: str, x: str, y: str) -> RoundedAdder:

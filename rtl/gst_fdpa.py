@@ -4,6 +4,7 @@ from amaranth import Cat, Signal
 
 from golden import Implementation
 from golden.operations import GSTFDPA
+from rtl import depths
 from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build, Step
 from rtl.multiply import Multiply, product_shape
@@ -42,10 +43,10 @@ class GSTFDPADatapath(TruncatedDatapath):
         decode, _, *rest = super().steps()
         return [
             decode,
-            Step("multiply", 10, self.multiply),
-            Step("group_align", 8, self.align_groups),
-            Step("group_accumulate", 40, self.accumulate_groups),
-            Step("scale", 30, self.scale_groups),
+            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self.multiply),
+            Step("group_align", depths.ALIGN, self.align_groups),
+            Step("group_accumulate", depths.accumulate(self._g), self.accumulate_groups),
+            Step("scale", depths.SCALE, self.scale_groups),
             *rest,
         ]
 

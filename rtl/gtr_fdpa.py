@@ -2,6 +2,7 @@
 
 from amaranth import Mux
 
+from rtl import depths
 from rtl.aligned_sum import Addend, AlignedSum, as_term
 from rtl.datapath import Build, Step
 from rtl.pipeline import Bundle
@@ -40,12 +41,13 @@ class GTRFDPADatapath(RoundedDatapath):
         def accumulate_groups(build: Build, values: Bundle) -> Bundle:
             return as_term("dot", dot.accumulate(build, values))
 
+        terms = len(indices["even"])
         steps = [
-            Step("max_exp", 26, max_exp),
-            Step("align", 18, align),
-            Step("accumulate", 44, accumulate),
-            Step("dot_align", 30, align_groups),
-            Step("dot_accumulate", 40, accumulate_groups),
+            Step("max_exp", depths.max_exp(terms), max_exp),
+            Step("align", depths.ALIGN, align),
+            Step("accumulate", depths.accumulate(terms), accumulate),
+            Step("dot_align", depths.max_exp(2) + self.align_depth, align_groups),
+            Step("dot_accumulate", depths.accumulate(2), accumulate_groups),
         ]
         return steps, dot.term
 

