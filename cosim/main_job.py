@@ -1,6 +1,8 @@
-"""Which units are co-simulated by the main job (`make cosim`)."""
+"""What is co-simulated by the main job (`make cosim`)."""
 
 import golden
+from cosim.coverage import multi_formats, tiles
+from cosim.subject import Subject
 from golden import Implementation, Unit
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (
@@ -25,8 +27,13 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
 """Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
 
 
-def main_job() -> list[Unit]:
-    """The units of the main job, one step of an instruction each."""
+def main_job() -> list[Unit | Subject]:
+    """Units, one step of an instruction each; then a datapath of several formats, and a tile of two steps."""
+    return [*main_units(), multi_formats()[1], tiles()[1]]
+
+
+def main_units() -> list[Unit]:
+    """The units of the main job."""
     return [
         Unit(
             name=f"{arch} {name}",

@@ -8,6 +8,7 @@ import pytest
 
 import cosim
 import golden
+from cosim.main_job import main_units
 from golden import Implementation, Unit
 from golden.operations import EFDPA, TFDPA
 
@@ -111,7 +112,9 @@ def test_unit_that_no_datapath_can_hold_refused(temporary):
 
 
 def test_main_job_is_what_the_readme_says():
-    units = cosim.main_job()
+    units, others = main_units(), cosim.main_job()[len(main_units()) :]
+    assert [type(other) for other in others] == [cosim.MultiFormat, cosim.Tile]
+    assert others[1].vectors(1, seed=0).steps == 2
     kinds = [(u.name.split()[0], u.operation.a.name, u.operation.b.name, u.operation.d.name) for u in units]
     assert kinds[:9] == [
         ("sm_70", "fp16", "fp16", "fp32"),
