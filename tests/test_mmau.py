@@ -12,22 +12,10 @@ import pytest
 
 import golden
 import mmau
+from tests.units import TINY
 
 HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
-UNIT = """
-name = "tiny"
-operation = "T-FDPA"
-L = 2
-F = 9
-rho = "RNE-FP16"
-e_zero = -21
-a = "e4m3"
-b = "e3m2"
-c = "fp16"
-
-[implementation]
-stages = 2
-"""
+UNIT = f"{TINY}\n[implementation]\nstages = 2\n"
 
 
 def wrong(capsys: pytest.CaptureFixture[str], *argv: object) -> str:
@@ -206,3 +194,26 @@ def test_golden_needs_no_hardware_packages() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "said"),
+    [
+        (["list", "--arch", "sm_70"], 0, "mma.m8n8k4.f32.f16.f16.f32"),
+        (["conform"], 2, "mmau conform: conformance needs CuPy"),
+        (["rtl", "--arch", "sm_70", "--instr", "x"], 2, "mmau rtl: needs the package amaranth, which is not installed"),
+        (["cosim"], 2, "is not installed"),
+    ],
+)
+def test_commands_need_only_the_packages_of_their_own_rooms(argv: list[str], status: int, said: str) -> None:
+    """As on a GPU machine, which has neither Amaranth nor cocotb."""
+    program = (
+        "import sys\n"
+        "for name in ('amaranth', 'cocotb', 'cocotb_tools', 'cupy'): sys.modules[name] = None\n"
+        "import mmau\n"
+        f"sys.exit(mmau.main({argv!r}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == status
+    assert said in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr

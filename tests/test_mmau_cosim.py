@@ -6,18 +6,7 @@ from pathlib import Path
 import pytest
 
 import mmau
-
-UNIT = """
-name = "tiny"
-operation = "T-FDPA"
-L = 2
-F = 9
-rho = "RNE-FP16"
-e_zero = -21
-a = "e4m3"
-b = "e3m2"
-c = "fp16"
-"""
+from tests.units import TINY as UNIT
 
 VOLTA = ["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
 
