@@ -62,7 +62,7 @@ def test_unit_of_a_file(tmp_path: Path) -> None:
 
 def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
     unit = golden.load_unit(written(tmp_path, EXAMPLE.split("[implementation]")[0]))
-    assert unit.implementation == golden.Implementation(encoding="sign-magnitude", stages=0)
+    assert unit.implementation == golden.Implementation(encoding="ones-complement", stages=0)
 
 
 @pytest.mark.parametrize(
