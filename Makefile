@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test kernels lint format types peer bench campaign area ratchet clean tools
+.PHONY: help cosim coverage verilog test kernels lint format types peer bench campaign area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -43,6 +43,9 @@ area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resum
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.ratchet
+
+profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
+	$(BIN)/python -m hwtests.profiles docs/profiles
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

@@ -88,6 +88,10 @@ def test_table_holds_every_architecture() -> None:
     assert "(1.29e-03)" in text
 
 
+def test_committed_table_is_what_the_models_give() -> None:
+    assert (Path(__file__).parents[2] / "docs/profiles/elements.txt").read_text(encoding="utf-8") == element_table(1000)
+
+
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hwtests.profiles.PROFILED", {"sm_75": PROFILED["sm_75"]})
     main(tmp_path, 1)
