@@ -15,6 +15,7 @@ from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
+from rtl.multi_format import SLOT_16
 
 STAGES = (0, 1, 3, 8)
 """Combinational, one register, a few, the most."""
@@ -38,18 +39,14 @@ def coverage_job() -> list[Unit | Subject]:
 
 def multi_formats() -> list[MultiFormat]:
     """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
-    formats = (("fp16", 2), ("bf16", 2), ("e4m3", 4), ("e5m2", 4), ("e2m1", 8))
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
-    return [
-        MultiFormat(
-            tuple(
-                Unit(name=f"{encoding} {name} L={L}", operation=TFDPA(a=name, b=name, L=L, **keys), implementation=built)  # type: ignore[arg-type]
-                for name, L in formats
-            )
-        )
-        for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True)
-        for built in [Implementation(encoding=encoding, stages=stages)]
-    ]
+    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in SLOT_16.items()]  # type: ignore[arg-type]
+    found = []
+    for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
+        built = Implementation(encoding=encoding, stages=stages)
+        units = (Unit(name=f"{encoding} {o.a} L={o.L}", operation=o, implementation=built) for o in operations)
+        found.append(MultiFormat(tuple(units)))
+    return found
 
 
 def tiles() -> list[Tile]:

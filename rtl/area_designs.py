@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
-from golden.operations import EFDPA
+from golden.operations import EFDPA, TFDPA
 from golden.unit import ENCODINGS, WAYS, operation_from_table
 from rtl.datapath import Datapath
 from rtl.discrete import DiscreteDatapath
+from rtl.multi_format import SLOT_16, MultiFormatDatapath
 from rtl.units import datapath
 from rtl.verilog import modules
 
@@ -19,6 +20,12 @@ TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho":
 
 FMA_NAME = "FMA fp32"
 FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})
+
+SHARED = tuple(
+    TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
+    for name, count in SLOT_16.items()
+)
+"""What shares the datapath of several formats: two slots."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
 DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-FP32"})
@@ -33,6 +40,7 @@ class Design:
         name, operation, implementation: as a unit's.
         discrete: whether it is the benchmark.
         joined: whether its components are mapped by themselves and joined, or all as one.
+        formats: of a datapath of several formats, the operations that share it; else none.
     """
 
     name: str
@@ -40,6 +48,7 @@ class Design:
     implementation: Implementation
     discrete: bool = False
     joined: bool = False
+    formats: tuple[TFDPA, ...] = ()
 
     @property
     def key(self) -> str:
@@ -52,6 +61,8 @@ class Design:
         if self.discrete:
             assert isinstance(self.operation, EFDPA)
             component: Datapath = DiscreteDatapath(self.operation, self.implementation)
+        elif self.formats:
+            component = MultiFormatDatapath(self.formats, self.implementation)
         else:
             component = datapath(Unit(name=self.name, operation=self.operation, implementation=self.implementation))
         return modules(component, "unit")
@@ -59,7 +70,7 @@ class Design:
 
 def designs() -> list[Design]:
     """All that is measured."""
-    return [*target_designs(), *(design for row in table_rows() for design in row)]
+    return [*target_designs(), *(design for row in [*shared_rows(), *table_rows()] for design in row)]
 
 
 def target_designs() -> list[Design]:
@@ -69,6 +80,16 @@ def target_designs() -> list[Design]:
         *(Design(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *ways())),
         *(Design(DISCRETE_NAME, DISCRETE, implementation, discrete=True) for implementation in encoded),
         *(Design(FMA_NAME, FMA_FP32, implementation) for implementation in encoded),
+    ]
+
+
+def shared_rows() -> list[list[Design]]:
+    """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    name = f"{', '.join(SLOT_16)} on one datapath"
+    return [
+        [Design(name, SHARED[0], implementation, joined=True, formats=SHARED) for implementation in encoded],
+        *([Design(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
     ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from golden import Implementation, Operation
 from golden.unit import ENCODINGS
-from rtl.area_designs import DISCRETE_NAME, FMA_NAME, TARGET, TARGET_NAME, Design, table_rows, ways
+from rtl.area_designs import DISCRETE_NAME, FMA_NAME, TARGET, TARGET_NAME, Design, shared_rows, table_rows, ways
 
 Records = dict[str, dict[str, Any]]
 """Key of a design to its figures: those of `rtl.cost.Cost`, and the circuit, flow and tool that they belong to."""
@@ -24,9 +24,26 @@ def page(records: Records) -> str:
         each = [Design(TARGET_NAME, TARGET, implementation) for implementation in implementations]
         label = each[0].key.removeprefix(f"{TARGET_NAME} | {ENCODINGS[0]}").removeprefix(" | ")
         lines.append(row(label or "all by default", each, records))
+    lines += ["", "## Several formats on one datapath", "", SHARED_NOTE, "", f"| datapath |{head}", f"| --- |{rule}"]
+    shared, *apart = shared_rows()
+    lines += [row(each[0].name, each, records) for each in (shared, *apart)]
+    lines.append("| one for all, as a share of the sum | " + " | ".join(shares(records, shared, apart)) + " |")
     lines += ["", "## Datapaths", "", TABLE_NOTE, "", f"| datapath | operation |{head}", f"| --- | --- |{rule}"]
     lines += [row(f"{each[0].name} | {described(each[0].operation)}", each, records) for each in table_rows()]
     return "\n".join(lines) + "\n"
+
+
+def shares(records: Records, shared: Sequence[Design], apart: Sequence[Sequence[Design]]) -> list[str]:
+    """In each encoding, the cells of the shared datapath as a share of all the others'; a dash where not measured."""
+    texts = []
+    for place, design in enumerate(shared):
+        keys = [design.key, *(each[place].key for each in apart)]
+        if not all(key in records for key in keys):
+            texts.append("–")
+            continue
+        one, *others = (records[key]["cells"] for key in keys)
+        texts.append(f"{one / sum(others):.1%}")
+    return texts
 
 
 def row(label: str, each: Sequence[Design], records: Records) -> str:
@@ -65,6 +82,9 @@ complement would save under RD."""
 WAYS_NOTE = (
     """cells · depth of the first target when one step is built in another way (`[implementation]` in a unit's TOML)."""
 )
+
+SHARED_NOTE = """cells · depth, measured as the datapaths below. Multipliers, aligners and all that follows serve every
+format; each has its own decoders."""
 
 TABLE_NOTE = """cells · depth, in each encoding of negative terms. Each component is mapped by itself, then all are joined:
 `synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. That is many times faster than the flow above, which

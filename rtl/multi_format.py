@@ -24,6 +24,9 @@ from rtl.vectors import combine_specials
 LANES = (1, 2, 4)
 """How many elements of a format may share a slot."""
 
+SLOT_16 = {"fp16": 1, "bf16": 1, "e4m3": 2, "e5m2": 2, "e2m1": 4}
+"""Every format whose elements fill a slot of 16 bits, and how many do."""
+
 
 class MultiFormatDatapath(TruncatedDatapath):
     """T-FDPA of the operation that `format` selects: as many products as its operands fit into `a` and `b`.

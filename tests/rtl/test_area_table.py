@@ -11,7 +11,7 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS, WAYS
-from rtl.area_designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, table_rows, target_designs
+from rtl.area_designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, shared_rows, table_rows, target_designs
 from rtl.area_page import page
 from rtl.area_table import ended, main, run
 
@@ -44,6 +44,17 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     for key, choices in WAYS.items():
         assert {getattr(design.implementation, key) for design in found} == set(choices)
     assert len({design.key for design in designs()}) == len(designs())
+
+
+def test_share_of_the_datapath_of_all_formats() -> None:
+    shared, *apart = shared_rows()
+    assert len(shared[0].formats) == len(apart) == 5
+    assert [row[0].operation for row in apart] == list(shared[0].formats)
+    records = {row[1].key: {"cells": 100, "depth": 1, "tool": "t"} for row in apart} | {
+        shared[1].key: {"cells": 225, "depth": 1, "tool": "t"}
+    }
+    assert "| one for all, as a share of the sum | – | 45.0% | – |" in page(records)
+    assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
 
 
 @needs_yosys
