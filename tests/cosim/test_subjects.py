@@ -199,7 +199,7 @@ def test_sound_design_passes(subject: Subject) -> None:
         (formats(2), {"format": "2'd1"}, "results differ"),
         (formats(2), {"format": "{1'b0, format[0]}"}, "results differ"),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "name", str(value)),
 )  # fmt: skip
 def test_broken_design_is_caught(subject: Subject, faults: dict[str, str], said: str, wrapped: Any) -> None:
     report = cosim.run(subject, vectors=1000, seed=4, design=wrapped(subject, faults))
