@@ -18,7 +18,7 @@ cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths agai
 coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
 	$(BIN)/mmau cosim --coverage --vectors 35000
 
-verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue into build/verilog, linted
+verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m cosim.lint build/verilog
 
 test: $(VENV)/.dev  ## All tests

@@ -109,7 +109,7 @@ class Monitor:
 
 
 def _is_high(port: str, pins: Pins, scoreboard: Scoreboard) -> bool:
-    """Whether a one-bit signal is 1; a design whose handshake is X or Z has failed."""
+    """Whether a one-bit signal is 1; X or Z, where it is looked at, fails the design."""
     bit = str(pins[port].value)
     if bit not in ("0", "1"):
         scoreboard.stop(f"{port} is neither 0 nor 1")

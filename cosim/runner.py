@@ -14,7 +14,7 @@ from cosim.design import Design, check_sources, port_names, write_generated
 from cosim.job import JOB_VARIABLE, write_job
 from cosim.report import Report
 from cosim.runtime import keep_runtime, place_runtime
-from cosim.subject import Subject, as_subject
+from cosim.subject import Subject, as_subject, check_count
 from cosim.tools import check_tools
 from golden import Unit
 from golden.checks import check_choice
@@ -73,6 +73,7 @@ def run(
         raise ValueError(f"waves must go into an existing folder, got {waves}")
     check_tools(simulator)
     subject = as_subject(subject)
+    check_count(subject, vectors)
     say = progress or (lambda line: None)
     with _folder(work_dir) as folder:
         if design is None:

@@ -139,8 +139,7 @@ class MultiFormat:
         Raises:
             ValueError: a count that leaves a format without any.
         """
-        if count < len(self.units):
-            raise ValueError(f"vectors must be at least the {len(self.units)} formats of the datapath, got {count}")
+        check_count(self, count)
         both: list[tuple[dict[str, int], list[Element]]] = []
         for number, unit in enumerate(self.units):
             share = len(range(number, count, len(self.units)))
@@ -157,6 +156,12 @@ class MultiFormat:
 def as_subject(design: Unit | Subject) -> Subject:
     """A unit as what a design should be."""
     return OneUnit(design) if isinstance(design, Unit) else design
+
+
+def check_count(subject: Subject, count: int) -> None:
+    """Raise ValueError for fewer vectors than a datapath has formats: one would pass unseen."""
+    if isinstance(subject, MultiFormat) and count < len(subject.units):
+        raise ValueError(f"vectors must be at least the {len(subject.units)} formats of the datapath, got {count}")
 
 
 def dot_products(unit: Unit, count: int, seed: int, name: str = "") -> DotProducts:

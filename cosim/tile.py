@@ -113,8 +113,8 @@ class TileRows:
         rng = np.random.default_rng(seed)
         a, b, c = (rng.integers(rows, size=(tiles, count)) for count in (m, n, m * n))
         diagonal = np.arange(rows).reshape(tiles, -1)
-        side = diagonal.shape[1]
-        a[:, :side] = b[:, :side] = c[:, : side * (n + 1) : n + 1] = diagonal
+        shorter = diagonal.shape[1]
+        a[:, :shorter] = b[:, :shorter] = c[:, : shorter * (n + 1) : n + 1] = diagonal
         return cls(a, b, c)
 
     def elements(self, stimulus: Stimulus) -> Stimulus:

@@ -1,7 +1,7 @@
 """About how deep each step is (levels of two-input gates), to place pipeline registers by; only ratios count.
 
 Rounded from components that were mapped by themselves to NAND and NOR gates (`mmau rtl --report`), in ones' complement with
-all else by default: fp16, bf16, FP8 and FP4 with 4 to 64 products, FMA in fp32.
+all else by default: fp16, bf16, FP8 and FP4 with 4 to 64 products, FMA in fp32. FMA in fp64 goes beyond what was measured.
 """
 
 from golden.conversion import Conversion
@@ -24,7 +24,7 @@ SCALE = 20
 
 
 def multiply(x: Format, y: Format) -> int:
-    """An array multiplier of the wider significand: 8 levels of 2 bits, 51 of 11, 100 of 24."""
+    """An array multiplier of the wider significand: a fit to 8 levels of 2 bits, 51 of 11, 100 of 24."""
     return 6 + 4 * (1 + max(x.man_bits, y.man_bits))
 
 
@@ -34,7 +34,7 @@ def max_exp(terms: int) -> int:
 
 
 def accumulate(terms: int) -> int:
-    """Layers of full adders and one last adder of some 30 bits: 55 of 2 terms, 61 of 17, 77 of 33."""
+    """Layers of full adders and one last adder of some 30 bits: a fit to 55 of 2 terms, 61 of 17, 77 of 33."""
     return 45 + 5 * levels(terms)
 
 

@@ -43,7 +43,7 @@ class GSTFDPADatapath(TruncatedDatapath):
         decode, _, *rest = super().steps()
         return [
             decode,
-            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self.multiply),
+            Step("multiply", self.multiply_depth(), self.multiply),
             Step("group_align", depths.ALIGN, self.align_groups),
             Step("group_accumulate", depths.accumulate(self._g), self.accumulate_groups),
             Step("scale", depths.SCALE, self.scale_groups),

@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In
 from golden import Implementation, Operation, Unit
 from golden.checks import listed
 from golden.operations import TFDPA
+from rtl import depths
 from rtl.datapath import Build
 from rtl.decode import Decode
 from rtl.limits import check_range
@@ -100,6 +101,9 @@ class MultiFormatDatapath(TruncatedDatapath):
                 terms |= flatten(f"special_{slot}_{lane}", getattr(part, f"special_{lane}"))
                 specials.append(f"special_{slot}_{lane}")
         return combine_specials(build, terms, specials)
+
+    def multiply_depth(self) -> int:
+        return max(depths.multiply(operation.a, operation.b) for operation in self.operations)
 
     def _selected(self, build: Build, number: Value) -> Signal:
         """One bit an operation, none for a number that is no index."""

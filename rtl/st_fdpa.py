@@ -3,6 +3,7 @@
 from golden import Implementation
 from golden.formats import UE8M0
 from golden.operations import STFDPA
+from rtl import depths
 from rtl.datapath import Build
 from rtl.multiply import Multiply, product_shape
 from rtl.pipeline import Bundle, flatten
@@ -25,6 +26,9 @@ class STFDPADatapath(TruncatedDatapath):
         shape = product_shape(self.operation.a, self.operation.b, self._zero_exp)
         scaled = scaled_shape(shape, UE8M0, self.operation.e_zero)
         return {f"term_{k}": scaled for k in range(self.operation.L)}
+
+    def multiply_depth(self) -> int:
+        return super().multiply_depth() + depths.SCALE
 
     def multiply(self, build: Build, values: Bundle) -> Bundle:
         operation = self.operation

@@ -35,7 +35,7 @@ class TruncatedDatapath(Datapath):
         finish = Finish("sum", total.term, rho, self.implementation, canonical=True)
         return [
             Step("decode", depths.DECODE, self.decode),
-            Step("multiply", depths.multiply(operation.a, operation.b), self.multiply),
+            Step("multiply", self.multiply_depth(), self.multiply),
             Step("max_exp", depths.max_exp(len(shapes)), total.max_exp),
             Step("align", depths.ALIGN_DOWN if operation.truncation == "RD" else depths.ALIGN, total.align),
             Step("accumulate", depths.accumulate(len(shapes)), total.accumulate),
@@ -46,6 +46,10 @@ class TruncatedDatapath(Datapath):
     @abstractmethod
     def term_shapes(self) -> dict[str, TermShape]:
         """The terms that meet c, by the names of their values."""
+
+    def multiply_depth(self) -> int:
+        """Depth of step multiply (rtl.depths)."""
+        return depths.multiply(self.operation.a, self.operation.b)
 
     @abstractmethod
     def multiply(self, build: Build, values: Bundle) -> Bundle:

@@ -90,6 +90,8 @@ def test_fewer_vectors_than_formats_are_refused() -> None:
     assert len(formats().vectors(3, seed=1).results) == 3
     with pytest.raises(ValueError, match=r"^vectors must be at least the 3 formats of the datapath, got 2$"):
         formats().vectors(2, seed=1)
+    with pytest.raises(ValueError, match=r"^vectors must be at least the 3 formats of the datapath, got 2$"):
+        cosim.run(formats(), vectors=2)
 
 
 @pytest.mark.parametrize(("m", "n"), [(1, 1), (1, 4), (4, 1), (3, 2)])
