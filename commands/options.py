@@ -61,7 +61,4 @@ def chosen(arguments: argparse.Namespace) -> TileChoice | tuple[golden.Unit, ...
         if size is None:
             raise ValueError(f"--tile must be rows x columns, like 2x4; got {arguments.tile!r}")
         return TileChoice(replace(instruction, m=int(size[1]), n=int(size[2])), implementation)
-    name = f"{instruction.arch} {instruction.name}"
-    if instruction.fp16_order is not None:  # no FP8 datapath stands behind it
-        name = f"fp16 step of {name}"
-    return (golden.Unit(name=name, operation=instruction.operation, implementation=implementation),)
+    return (golden.Unit(name=instruction.step_name, operation=instruction.operation, implementation=implementation),)

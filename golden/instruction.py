@@ -60,6 +60,11 @@ class Instruction:
         """Where FP8 runs as fp16 work, the order in which the steps take the products; else None (golden.chain)."""
         return self.chain.order if isinstance(self.chain, ConvertedChain) else None
 
+    @property
+    def step_name(self) -> str:
+        """Name of the unit that runs its steps; where FP8 runs as fp16 work, no FP8 unit stands behind it."""
+        return f"{'' if self.fp16_order is None else 'fp16 step of '}{self.arch} {self.name}"
+
     @cached_property
     def scale(self) -> Format | None:
         """Format of the scales, None where unscaled."""

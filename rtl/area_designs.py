@@ -34,7 +34,7 @@ DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-F
 
 @dataclass(frozen=True)
 class Design:
-    """What is measured: a unit, or the benchmark of separate multipliers and adders, built in one way.
+    """What is measured: a unit, a datapath of several formats, or the benchmark of multipliers and adders, built in one way.
 
     Attributes:
         name, operation, implementation: as a unit's.

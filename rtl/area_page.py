@@ -104,15 +104,15 @@ def targets(records: Records) -> list[str]:
         "- FMA fp32: at most 15,000 cells (CVFPU, with all rounding modes: 15,088 · 248): "
         + verdicts(records, FMA_NAME, lambda record: record["cells"] <= 15_000),
     ]
-    shares = []
+    found = []
     for encoding in ENCODINGS:
         fused, apart = (records.get(f"{kind} | {encoding}") for kind in (TARGET_NAME, DISCRETE_NAME))
         if fused and apart:
             share = fused["cells"] / apart["cells"]
-            shares.append(f"{encoding} {share:.1%} ({'reached' if share <= 0.6 else 'missed'})")
+            found.append(f"{encoding} {share:.1%} ({'reached' if share <= 0.6 else 'missed'})")
     lines.append(
         f"- {TARGET_NAME}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
-        + (", ".join(shares) or "not measured")
+        + (", ".join(found) or "not measured")
     )
     return [*lines, "", WHAT_IS_MISSING]
 
