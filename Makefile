@@ -19,7 +19,7 @@ coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to bu
 	$(BIN)/mmau cosim --coverage --vectors 35000
 
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
-	$(BIN)/python -m cosim.lint build/verilog
+	$(BIN)/python -m cosim.regressions.lint build/verilog
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
@@ -29,20 +29,20 @@ peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the
 
 bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
 	@mkdir -p build
-	$(BIN)/python -m tests.golden.bench_native build/bench.json
+	$(BIN)/python -m benchmarks.native build/bench.json
 
 campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vectors; goes on where it was interrupted
 	@mkdir -p build
-	$(BIN)/python -m tests.golden.campaign build/campaign.json
+	$(BIN)/python -m benchmarks.campaign_native build/campaign.json
 
 kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.area_table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m rtl.cost.table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
-	$(BIN)/python -m rtl.ratchet
+	$(BIN)/python -m rtl.cost.ratchet
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m hwtests.profiles docs/profiles

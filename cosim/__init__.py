@@ -9,14 +9,14 @@
 A design of one's own takes the place of the generated one with `Design`.
 """
 
-from cosim.coverage import coverage_job, coverage_units
-from cosim.design import Design, load_ports
-from cosim.main_job import main_job
-from cosim.report import Report, summary, table
-from cosim.runner import SIMULATORS, SimulationError, run, run_many
-from cosim.subject import MultiFormat, OneUnit, Subject
-from cosim.tile import Tile
-from cosim.tools import MissingTool
+from cosim.bench.subject import MultiFormat, OneUnit, Subject
+from cosim.bench.tile import Tile
+from cosim.regressions.coverage_job import coverage_job, coverage_units
+from cosim.regressions.main_job import main_job
+from cosim.runner.design import Design, load_ports
+from cosim.runner.report import Report, summary, table
+from cosim.runner.run import SIMULATORS, SimulationError, run, run_many
+from cosim.runner.tools import MissingTool
 
 __all__ = [
     "SIMULATORS",

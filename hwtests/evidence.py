@@ -11,7 +11,7 @@ from pathlib import Path
 
 from golden.catalogue import ARCHITECTURES
 from golden.files import write_atomically
-from hwtests.recording import FOLDER, read_index
+from golden.recording import FOLDER, read_index
 
 TABLE = Path(__file__).resolve().parents[1] / "golden" / "catalogue" / "recorded.toml"
 

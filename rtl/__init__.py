@@ -1,21 +1,21 @@
 """Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
 
-from rtl.cost import MissingTool, cost
-from rtl.generated import Generated, generated_formats, generated_tile, generated_unit
-from rtl.units import DATAPATHS, datapath
-from rtl.verilog import YosysError, multi_format_verilog, tile_verilog, verilog
+from rtl.cost.flow import MissingTool, cost_report
+from rtl.designs.design import Generated, generated_formats, generated_tile, generated_unit
+from rtl.designs.unit import DATAPATHS, unit_datapath
+from rtl.verilog.emit import YosysError, multi_format_verilog, tile_verilog, unit_verilog
 
 __all__ = [
     "DATAPATHS",
     "Generated",
     "MissingTool",
     "YosysError",
-    "cost",
-    "datapath",
+    "cost_report",
     "generated_formats",
     "generated_tile",
     "generated_unit",
     "multi_format_verilog",
     "tile_verilog",
-    "verilog",
+    "unit_datapath",
+    "unit_verilog",
 ]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
+from golden.recording import MIN_ROWS
 from golden.stimulus import NAMES, Operands, OperandShape, Stimulus, complete_rows, generate
 from hwtests.comparison import differing
 from hwtests.conform.inputs import CLASSES, classes_of, random_tiles
 from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
-from hwtests.recording import MIN_ROWS
 from hwtests.tiles import Tiles, from_diagonals, on_diagonals, places
 
 BATCH_PRODUCTS = 1 << 28

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import golden
-from golden import Instruction
+from golden import Instruction, recording
 from golden.stimulus import Stimulus
-from hwtests import recording
 from hwtests.conform.check import Progress, check
 from hwtests.device import Device, DeviceError
 

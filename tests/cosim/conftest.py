@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim import Design
-from cosim.subject import Subject, as_subject, port_widths
+from cosim.bench.subject import Subject, as_subject, port_widths
 from golden import Unit
 
 OUTPUTS = ("d", "in_ready", "out_valid")

@@ -3,8 +3,8 @@
 import numpy as np
 
 import golden
+from golden.recording import VERSION, Header, Recording
 from golden.stimulus import NAMES, OperandShape, generate
-from hwtests.recording import VERSION, Header, Recording
 
 SCALED = ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
 PLAIN = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")

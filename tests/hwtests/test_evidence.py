@@ -5,8 +5,8 @@ from pathlib import Path
 
 import golden
 from golden import catalogue
+from golden.recording import FOLDER, read_index, write
 from hwtests.evidence import TABLE, table
-from hwtests.recording import FOLDER, read_index, write
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from golden.recording import FOLDER, MIN_ROWS, Recording, read_index, read_listed, write
 from hwtests.comparison import differing
-from hwtests.recording import FOLDER, MIN_ROWS, Recording, read_index, read_listed, write
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 
 REFERENCE_ROWS = 256

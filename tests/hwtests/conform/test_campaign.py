@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from golden.recording import MIN_ROWS, read_index, read_listed
 from hwtests.conform.campaign import Report, load_report, run_campaign
 from hwtests.conform.summary import summary
 from hwtests.conform.worker import Job, chosen
 from hwtests.device import DeviceError
 from hwtests.nvidia.device import CudaDevice
-from hwtests.recording import MIN_ROWS, read_index, read_listed
 
 PATTERN = "mma.m16n8k8.f32.*"
 NAMES = ["mma.m16n8k8.f32.tf32.tf32.f32", "mma.m16n8k8.f32.bf16.bf16.f32", "mma.m16n8k8.f32.f16.f16.f32"]

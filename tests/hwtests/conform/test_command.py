@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import mmau
 from hwtests.conform import campaign
+from mmau import cli
 from tests.hwtests.conform.test_campaign import NAMES, stand_in
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,7 +21,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*argv: object) -> int:
-    return mmau.main(["conform", *map(str, argv)])
+    return cli.main(["conform", *map(str, argv)])
 
 
 def on(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:

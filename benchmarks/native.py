@@ -1,0 +1,137 @@
+"""The native engine's speed beside MMA-Sim's: `python -m benchmarks.native [report.json]`.
+
+Products a second on the same inputs (the class `normal`), both limited to the same cores, in one run; and how long one call
+from Python takes. The exit status is 1 where a target is missed.
+"""
+
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import golden
+from golden.files import write_atomically
+from golden.native.library import isa
+from golden.stimulus import CLASSES, OperandShape
+from tests.golden.test_peer import in_container, peer_operation, tensor
+
+ROWS = 1 << 17
+SECONDS = 0.5
+"""How long each is repeated at least; the best repetition counts."""
+
+TARGETS = (
+    ("sm_90", "mma.m16n8k16.f32.f16.f16.f32", 190.0),
+    ("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3", 120.0),
+    ("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32", 120.0),
+    ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0", 120.0),
+    ("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0", 120.0),
+    ("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3", 120.0),
+    ("gfx942", "v_mfma_f32_16x16x16_f16", 20.0),
+    ("gfx942", "v_mfma_f32_16x16x16_bf16", 20.0),
+    ("gfx942", "v_mfma_f32_16x16x8_xf32", 20.0),
+    ("gfx942", "v_mfma_f32_16x16x32_fp8_fp8", 20.0),
+    ("gfx908", "v_mfma_f32_16x16x16f16", 20.0),
+    ("gfx908", "v_mfma_f32_16x16x8bf16", 20.0),
+    ("gfx90a", "v_mfma_f32_16x16x16f16", 3.0),
+    ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 2.0),
+    ("gfx942", "v_mfma_f32_16x16x4_f32", 1.0),
+)
+"""Instructions, and how many times MMA-Sim's speed is wanted."""
+
+CALL_MICROSECONDS = 10.0
+"""Longest that one m16n8k16 call may take."""
+
+CALLS = 100
+"""Calls a repetition: few, so that some repetitions pass undisturbed where the machine has other work."""
+
+
+def best_seconds(run: Callable[[], Any]) -> float:
+    """The shortest of the repetitions."""
+    run()
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def measure(torch: Any, instruction: golden.Instruction) -> tuple[float, float]:
+    """Products a second: native, MMA-Sim."""
+    operands = CLASSES["normal"](OperandShape.of_instruction(instruction), np.random.default_rng(1), ROWS)
+    peer = peer_operation(instruction)
+    packing = getattr(peer, "packing", 1)
+    types = [peer.a_type, peer.b_type, peer.c_type]
+    columns = [
+        in_container(operands.a, instruction.a, packing),
+        in_container(operands.b, instruction.b, packing),
+        operands.c,
+    ]
+    if instruction.scale is not None:
+        types += [peer.s_type] * 2
+        columns += [operands.scale_a, operands.scale_b]
+    tensors = [tensor(torch, column, dtype) for column, dtype in zip(columns, types, strict=True)]
+    products = ROWS * instruction.k
+    native = products / best_seconds(lambda: instruction.dot(*operands, engine="native"))
+    return native, products / best_seconds(lambda: peer.dpa(*tensors))
+
+
+def call_microseconds() -> float:
+    """One m16n8k16 instruction call from Python, after the first."""
+    instruction = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+    A, B, C = np.ones((16, 16), np.float16), np.ones((16, 8), np.float16), np.ones((16, 8), np.float32)
+
+    def calls() -> None:
+        for _ in range(CALLS):
+            instruction(A, B, C)
+
+    return best_seconds(calls) * 1e6 / CALLS
+
+
+def main() -> int:
+    import torch
+
+    cores = len(os.sched_getaffinity(0))
+    torch.set_num_threads(cores)
+    golden.set_threads(cores)
+    microseconds = call_microseconds()
+    report: dict[str, Any] = {
+        "machine": platform.platform(), "processor": processor(), "cores": cores, "isa": isa(), "rows": ROWS,
+        "call_microseconds": microseconds, "call_microseconds_wanted": CALL_MICROSECONDS, "instructions": [],
+    }  # fmt: skip
+    call_missed = microseconds > CALL_MICROSECONDS
+    print(
+        f"{report['processor']}, {cores} cores, {report['isa']}; one m16n8k16 call {microseconds:.1f} us, "
+        f"wanted {CALL_MICROSECONDS:.1f}{'  missed' if call_missed else ''}; batches of {ROWS} rows, for both"
+    )
+    print(f"{'':8}{'instruction':66}{'M products/s':>14}{'MMA-Sim':>10}{'ratio':>8}{'wanted':>8}")
+    for arch, name, wanted in TARGETS:
+        native, peer = measure(torch, golden.instruction(arch, name))
+        entry = {"arch": arch, "name": name, "native": native, "mma_sim": peer, "ratio": native / peer, "wanted": wanted}
+        report["instructions"].append(entry)
+        missed = "" if entry["ratio"] >= wanted else "  missed"
+        print(
+            f"{arch:8}{name:66}{native / 1e6:14.0f}{peer / 1e6:10.1f}{entry['ratio']:8.1f}{wanted:8.0f}{missed}", flush=True
+        )
+    if len(sys.argv) > 1:
+        write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
+    return int(call_missed or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
+
+
+def processor() -> str:
+    """The processor's name where Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The parts of a testbench: driver, monitor, scoreboard, stimulus."""

@@ -1,0 +1,1 @@
+"""Lists of designs that are co-simulated together."""

@@ -1,0 +1,153 @@
+"""The coverage job: units that together show every published parameter set and every way to build a unit."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+import golden
+from cosim.bench.subject import MultiFormat, Subject
+from cosim.bench.tile import Tile
+from golden import Implementation, Operation, Unit
+from golden.catalogue import parameter_set_units
+from golden.conversion import CONVERSIONS
+from golden.formats import BF16, FP16, FP32, FP64
+from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
+from golden.unit import ENCODINGS, WAYS
+from rtl.designs.multi_format import SLOT_16
+
+STAGES = (0, 1, 3, 8)
+"""Combinational, one register, a few, the most."""
+
+TRUNCATIONS = ("RZ", "RD")
+
+
+def coverage_units() -> list[Unit]:
+    """Units for every published parameter set, then units off the catalogue for everything else, each operation apart.
+
+    Off the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
+    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format.
+    """
+    return [*published_units(), *(unit for kind in OPERATIONS.values() for unit in further_units(kind))]
+
+
+def coverage_job() -> list[Unit | Subject]:
+    """`coverage_units`, then datapaths of several formats in every encoding, and tiles of every kind."""
+    return [*coverage_units(), *multi_formats(), *tiles()]
+
+
+def multi_formats() -> list[MultiFormat]:
+    """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in SLOT_16.items()]  # type: ignore[arg-type]
+    found = []
+    for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
+        built = Implementation(encoding=encoding, stages=stages)
+        units = (Unit(name=f"{encoding} {o.a} L={o.L}", operation=o, implementation=built) for o in operations)
+        found.append(MultiFormat(tuple(units)))
+    return found
+
+
+def tiles() -> list[Tile]:
+    """Tiles of every operation: of one step and of several, with one scale and with several, with FP8 run as FP16."""
+    sizes = (
+        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 2, 2),
+        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2, 3),
+        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, 8),
+        ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", 1, 1, 3),
+        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, 8),
+        ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, 3),
+        ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
+        ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 2, 2),
+        ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
+    )
+    encodings = cycle(ENCODINGS)
+    return [
+        Tile(replace(golden.instruction(arch, name), m=m, n=n), Implementation(encoding=next(encodings), stages=stages))
+        for arch, name, m, n, stages in sizes
+    ]
+
+
+def published_units() -> list[Unit]:
+    """One unit for each distinct set of parameters in the catalogue, the formats of a and b aside, each step built as it is
+    by default: the matrix of `pairwise` over 32 products takes a compiler minutes."""
+    builds = (Implementation(encoding=encoding, stages=stages) for encoding, stages in zip(cycle(ENCODINGS), cycle(STAGES)))
+    return [replace(unit, implementation=next(builds)) for unit in parameter_set_units()]
+
+
+def further_units(kind: type[Operation]) -> list[Unit]:
+    """Small units of one operation, off the catalogue."""
+    builds = _builds()
+    return [
+        Unit(name=f"{kind.name} {number}", operation=operation, implementation=next(builds))
+        for number, operation in enumerate(_OPERATIONS[kind])
+    ]
+
+
+def _builds() -> Iterator[Implementation]:
+    """Implementations without end: encodings, stages and the ways to build a step, each turning at its own pace."""
+    for n, encoding in enumerate(cycle(ENCODINGS)):
+        turns = (n, n // 2, (n + 1) // 2, n // 3)  # of two choices each, any four in a row show both
+        ways = {key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, WAYS.items(), strict=True)}
+        yield Implementation(encoding=encoding, stages=STAGES[n % len(STAGES)], **ways)
+
+
+def _formats(number: int) -> dict[str, Any]:
+    """a and b, such that five numbers in a row show every format."""
+    start = 2 * number % len(MULTIPLICANDS)
+    return {"a": MULTIPLICANDS[start], "b": MULTIPLICANDS[start + 1]}
+
+
+def _fused(number: int) -> dict[str, Any]:
+    """Keys of the truncated operations: six numbers show every encoding with every truncation, and what the lists hold."""
+    return _formats(number) | {
+        "L": (1, 3, 5, 7, 2, 4)[number],
+        "F": (1, MAX_FRACTION, 25, 6, 40, 13)[number],
+        "truncation": TRUNCATIONS[number // len(ENCODINGS)],
+    }
+
+
+def _converted(number: int, offset: int) -> dict[str, Any]:
+    """c, rho and e_zero of the truncated operations of NVIDIA's kind."""
+    conversions = list(CONVERSIONS)
+    return {
+        "c": ("fp32", "fp16", "bf16")[number % 3],
+        "rho": conversions[(6 * offset + number) % len(conversions)],
+        "e_zero": (-133, -21, -300, 5, -139, -19)[number],
+    }
+
+
+def _rounded(number: int) -> dict[str, Any]:
+    """The other keys of TR- and GTR-FDPA."""
+    return {
+        "c": "fp32",
+        "F2": (31, 1, MAX_FRACTION, 12, 23, 31)[number],
+        "rho": ("RNE-FP32", "RZ-FP16", "RU-BF16")[number % 3],
+    }
+
+
+def _blocks(number: int) -> dict[str, Any]:
+    """G, K_block and scale of GST-FDPA for the L of `_fused`: one group or more, a scale for each, or for more than L."""
+    return {
+        "G": (1, 3, 1, 7, 1, 2)[number],
+        "K_block": (2, 3, 5, 14, 1, 2)[number],
+        "scale": ("ue8m0", "ue4m3")[number % 2],
+    }
+
+
+_OPERATIONS: dict[type[Operation], list[Operation]] = {
+    FMA: [FMA(a=f, b=f, c=f) for f in (FP32, FP64, FP64, FP32)],
+    FTZAddMul: [FTZAddMul(a=f, b=f, c=FP32, P=P) for f, P in ((FP16, 1), (BF16, 2), (FP16, 4), (BF16, 1))],
+    EFDPA: [
+        EFDPA(**_formats(n), c=FP32, L=L, rho=rho)
+        for n, (L, rho) in enumerate([(1, "RNE-FP32"), (3, "RD-FP16"), (5, "RU-FP32"), (7, "RZ-BF16"), (2, "RNE-FP16")])
+    ],
+    TFDPA: [TFDPA(**_fused(n), **_converted(n, 0)) for n in range(6)],
+    STFDPA: [STFDPA(**_fused(n), **_converted(n, 1), K_block=(1, 6, 5, 1, 2, 2)[n]) for n in range(6)],
+    GSTFDPA: [GSTFDPA(**_fused(n), **_converted(n, 2), **_blocks(n)) for n in range(6)],
+    TRFDPA: [TRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
+    GTRFDPA: [GTRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
+}
+"""Operations off the catalogue."""

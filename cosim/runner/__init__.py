@@ -1,0 +1,1 @@
+"""Builds a design in a simulator, runs the testbench in it, brings back the report."""

@@ -1,0 +1,7 @@
+"""`python -m mmau`."""
+
+import sys
+
+from mmau.cli import main
+
+sys.exit(main())

@@ -1,0 +1,25 @@
+"""`mmau conform`: the model against this machine's GPU."""
+
+import argparse
+import json
+import sys
+
+import golden
+from hwtests import conform
+from mmau import DIFFERED, OK
+
+
+def run_conform(arguments: argparse.Namespace) -> int:
+    """`mmau conform`."""
+    if arguments.vectors < 1 or arguments.seed < 0:
+        raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.record is not None and not arguments.record.is_dir():
+        raise ValueError(f"--record must name a folder, and {arguments.record} is none")
+    job = conform.Job(
+        arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
+        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds,
+        record=None if arguments.record is None else str(arguments.record),
+    )  # fmt: skip
+    report = conform.run_campaign(job, arguments.report, lambda line: print(line, file=sys.stderr, flush=True))
+    print(json.dumps(report.to_json()) if arguments.json else conform.summary(report))
+    return OK if report.agreed() else DIFFERED

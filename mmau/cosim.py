@@ -1,0 +1,78 @@
+"""`mmau cosim`: designs against the golden model, in a simulator."""
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cosim
+import golden
+from mmau import DIFFERED, OK
+from mmau.options import TileChoice, chosen
+
+
+def run_cosim(arguments: argparse.Namespace) -> int:
+    """`mmau cosim`."""
+
+    def progress(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    choice = chosen(arguments)
+    if arguments.all + arguments.coverage + (choice is not None) > 1:
+        raise ValueError("give one of --all, --coverage and a unit, not several")
+    if choice is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
+        raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
+    common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
+    waves = None
+    try:
+        if choice is None:
+            reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
+        else:
+            subject = chosen_subject(choice)
+            waves = wave_file(subject.name, arguments.sim) if arguments.waves else None
+            reports = [cosim.run(subject, design=chosen_design(arguments), waves=waves, progress=progress, **common)]
+    except (cosim.MissingTool, cosim.SimulationError) as error:
+        raise ValueError(error) from error
+    passed = all(report.passed for report in reports)
+    if arguments.json:
+        print(json.dumps({"passed": passed, "seed": arguments.seed, "reports": [report.as_dict() for report in reports]}))
+    else:
+        print(cosim.summary(reports, arguments.seed))
+        if waves is not None:
+            print(f"waveform: {waves}")
+    return OK if passed else DIFFERED
+
+
+def chosen_subject(choice: TileChoice | tuple[golden.Unit, ...]) -> cosim.Subject:
+    """What a co-simulated design should be."""
+    if isinstance(choice, TileChoice):
+        return cosim.Tile(choice.instruction, choice.implementation)
+    return cosim.MultiFormat(choice) if len(choice) > 1 else cosim.OneUnit(choice[0])
+
+
+def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | cosim.Subject]:
+    """What is co-simulated where the options do not name it."""
+    if arguments.all:
+        return golden.catalogue_units()
+    return cosim.coverage_job() if arguments.coverage else cosim.main_job()
+
+
+def chosen_design(arguments: argparse.Namespace) -> cosim.Design | None:
+    """The user's own Verilog, None where the unit's own datapath is meant."""
+    if not arguments.dut:
+        if arguments.top or arguments.ports:
+            raise ValueError("--top and --ports go with --dut FILE.v")
+        return None
+    if not arguments.top:
+        raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
+    ports = cosim.load_ports(arguments.ports) if arguments.ports else {}
+    return cosim.Design(tuple(arguments.dut), arguments.top, ports)
+
+
+def wave_file(name: str, simulator: str) -> Path:
+    """Where `--waves` leaves a waveform."""
+    return Path(re.sub(r"[^\w.-]+", "_", name) + (".vcd" if simulator == "verilator" else ".fst"))

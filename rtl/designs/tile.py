@@ -1,0 +1,152 @@
+"""A tile: an M×N×K instruction on M·N datapaths, issued over K/L steps."""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Out
+
+from golden import Implementation, Instruction
+from golden.chain import ConvertedChain
+from golden.checks import check_int
+from golden.conversion import conversion
+from golden.formats import Format
+from golden.unit import MAX_STAGES
+from rtl.datapath.base import Build, Datapath
+from rtl.datapath.rounded_adder import RoundedAdder
+from rtl.designs.tile_shape import TileShape
+from rtl.designs.unit import DATAPATHS
+from rtl.operations.limits import check_range
+from rtl.steps.convert import Convert
+
+MAX_SIDE = 256
+"""Most rows or columns of a tile; the largest published instruction has 256 columns."""
+
+
+class MMATile(Component):
+    """D = A·B + C: every step multiplies L columns of A with L rows of B in all elements of D at once.
+
+    The last pipeline register of a datapath is its accumulator: a sum waits there for the next step and returns as its c.
+    With a single step, tiles follow each other cycle by cycle; of several steps, each waits for the result of the one
+    before, `stages` cycles, while the first of the next tile follows the last of this one at once.
+
+    Where the catalogue runs an FP8 instruction as FP16 (golden: `ConvertedChain`), operands are converted, the sum starts
+    from zero, and C is added behind the last register.
+
+    Args:
+        instruction: of the catalogue; `dataclasses.replace` gives it another m or n.
+        implementation: of the datapaths, with at least one stage.
+
+    Members:
+        a: In, L elements of each row of A: element k of row i in place i·L + k, for the products `shape.products(step)`.
+        b: In, L elements of each column of B: element k of column j in place j·L + k.
+        scale_a, scale_b: In, where scaled: the scales of those elements, those of a row or column side by side.
+        c: In, element (i, j) in place i·n + j; read with step `shape.c_step` only.
+        in_valid, in_ready: a transfer is one step.
+        d: Out, element (i, j) in place i·n + j. out_valid, out_ready: a transfer is one tile.
+
+    Raises:
+        ValueError: stages of 0, or a size or an operation that a tile cannot hold.
+    """
+
+    def __init__(self, instruction: Instruction, implementation: Implementation) -> None:
+        check_tile(instruction, implementation)
+        self.instruction, self.implementation = instruction, implementation
+        self.shape = TileShape(instruction)
+        self.steps = self.shape.steps
+        operands = {name: Out(width) if name == "d" else In(width) for name, width in self.shape.widths().items()}
+        handshake = {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
+        super().__init__(operands | handshake)
+
+    @property
+    def latency(self) -> int:
+        """Cycles from the first step's transfer to the result, where nothing stalls."""
+        return self.steps * self.implementation.stages
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        build, sides = Build(m, platform), self.instruction
+        in_transfer = Signal()
+        out_transfer = Signal()
+        in_valid = Signal()
+        out_ready = Signal()
+        in_step, out_step = self._counter(m, "in_step", in_transfer), self._counter(m, "out_step", out_transfer)
+        first, last = ~in_step.any(), out_step == self.steps - 1
+        rows = self._vectors(build, "a", self.a, sides.a, sides.m)
+        columns = self._vectors(build, "b", self.b, sides.b, sides.n)
+        datapaths = [[self._datapath() for _ in columns] for _ in rows]
+        results = []
+        for i, row in enumerate(rows):
+            for j, column in enumerate(columns):
+                part = datapaths[i][j]
+                m.submodules[f"datapath_{i}_{j}"] = part
+                start, result = self._ends(build, i, j, part.d, in_transfer & (in_step == self.shape.c_step))
+                m.d.comb += [part.a.eq(row), part.b.eq(column), part.c.eq(Mux(first, start, part.d))]
+                m.d.comb += [part.in_valid.eq(in_valid), part.out_ready.eq(out_ready)]
+                if sides.scale is not None:
+                    m.d.comb += part.scale_a.eq(self.scale_a.word_select(i, len(part.scale_a)))
+                    m.d.comb += part.scale_b.eq(self.scale_b.word_select(j, len(part.scale_b)))
+                results.append(result)
+        # All datapaths move together: one speaks for all. A sum that waits for its next step leaves with that step.
+        lead = datapaths[0][0]
+        may_issue = first | (lead.out_valid & ~last)
+        m.d.comb += [
+            in_valid.eq(self.in_valid & may_issue),
+            self.in_ready.eq(lead.in_ready & may_issue),
+            in_transfer.eq(self.in_valid & self.in_ready),
+            out_ready.eq(Mux(last, self.out_ready, self.in_valid & ~first)),
+            self.out_valid.eq(lead.out_valid & last),
+            out_transfer.eq(lead.out_valid & out_ready),
+            self.d.eq(Cat(results)),
+        ]
+        return m
+
+    def _datapath(self) -> Datapath:
+        operation = self.instruction.operation
+        return DATAPATHS[type(operation)](operation, self.implementation)
+
+    def _counter(self, m: Module, name: str, transfer: Value) -> Value:
+        """Which step the next transfer belongs to."""
+        step = Signal(range(max(2, self.steps)), name=name)
+        if self.steps > 1:
+            with m.If(transfer):
+                m.d.sync += step.eq(Mux(step == self.steps - 1, 0, step + 1))
+        return step
+
+    def _vectors(self, build: Build, name: str, codes: Value, operand: Format, count: int) -> list[Value]:
+        """The operands of each row or column, as the datapath takes them."""
+        length = self.instruction.operation.length
+        if not isinstance(self.instruction.chain, ConvertedChain):
+            return [codes.word_select(place, length * operand.width) for place in range(count)]
+        converted = []
+        for place in range(count * length):
+            part = Convert(operand)
+            build.place(f"convert_{name}_{place}", part)
+            build.m.d.comb += part.code.eq(codes.word_select(place, operand.width))
+            converted.append(part.converted)
+        return [Cat(converted[place * length : (place + 1) * length]) for place in range(count)]
+
+    def _ends(self, build: Build, i: int, j: int, d: Value, takes_c: Value) -> tuple[Value, Value]:
+        """What the sum of element (i, j) starts from, and the result in terms of the datapath's d."""
+        operation = self.instruction.operation
+        c = self.c.word_select(i * self.instruction.n + j, operation.c.width)
+        if not isinstance(self.instruction.chain, ConvertedChain):
+            return c, d
+        # The c of the last step's transfer is still the current tile's when its result arrives: the next tile cannot issue
+        # its own last step before that, having to see its first result.
+        addend = Signal(operation.d.width, name=f"addend_{i}_{j}")
+        with build.m.If(takes_c):
+            build.m.d.sync += addend.eq(c)
+        rho = conversion(f"RNE-{operation.d.name.upper()}")
+        adder = RoundedAdder(f"add_{i}_{j}", "sum", "addend", rho, self.implementation, canonical=True, flush=False)
+        values = adder.accumulate(build, adder.align(build, {"sum": d, "addend": addend}))
+        return Const(0, operation.c.width), adder.encode(build, values)
+
+
+def check_tile(instruction: Instruction, implementation: Implementation) -> None:
+    """Raise ValueError, naming key, rule and value, for a tile that cannot be built."""
+    check_int("stages of a tile", implementation.stages, 1, MAX_STAGES)
+    check_int("m of a tile", instruction.m, 1, MAX_SIDE)
+    check_int("n of a tile", instruction.n, 1, MAX_SIDE)
+    operation = instruction.operation
+    check_range(operation)
+    steps = instruction.k // operation.length
+    if steps > 1 and operation.c is not operation.d:
+        raise ValueError(f"c and d of a tile of {steps} steps must be one format, got {operation.c} and {operation.d}")

@@ -1,0 +1,39 @@
+"""Which datapath a unit gets."""
+
+from collections.abc import Callable
+from typing import Any
+
+from golden import Implementation, Operation, Unit
+from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from rtl.datapath.base import Datapath
+from rtl.operations.e_fdpa import EFDPADatapath
+from rtl.operations.fma import FMADatapath
+from rtl.operations.ftz_addmul import FTZAddMulDatapath
+from rtl.operations.gst_fdpa import GSTFDPADatapath
+from rtl.operations.gtr_fdpa import GTRFDPADatapath
+from rtl.operations.limits import check_range
+from rtl.operations.st_fdpa import STFDPADatapath
+from rtl.operations.t_fdpa import TFDPADatapath
+from rtl.operations.tr_fdpa import TRFDPADatapath
+
+DATAPATHS: dict[type[Operation], Callable[[Any, Implementation], Datapath]] = {
+    FMA: FMADatapath,
+    FTZAddMul: FTZAddMulDatapath,
+    EFDPA: EFDPADatapath,
+    TFDPA: TFDPADatapath,
+    STFDPA: STFDPADatapath,
+    GSTFDPA: GSTFDPADatapath,
+    TRFDPA: TRFDPADatapath,
+    GTRFDPA: GTRFDPADatapath,
+}
+"""Operation to component."""
+
+
+def unit_datapath(unit: Unit) -> Datapath:
+    """The unit's component.
+
+    Raises:
+        ValueError: parameters that the datapath cannot hold.
+    """
+    check_range(unit.operation)
+    return DATAPATHS[type(unit.operation)](unit.operation, unit.implementation)

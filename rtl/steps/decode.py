@@ -1,0 +1,52 @@
+"""Step decode: a bit pattern split into sign, exponent, significand and class (golden: `Format.decode`)."""
+
+from amaranth import Cat, Const, Module, Mux
+from amaranth.lib.wiring import In, Out
+
+from golden.formats import Format
+from rtl.steps.component import Part
+from rtl.steps.shapes import OperandSignature
+
+
+class Decode(Part):
+    """Combinational decoder of one operand.
+
+    Args:
+        operand: the format of `code`.
+        flush: whether a subnormal counts as +0.
+
+    Members:
+        code: In(width), the bit pattern.
+        x: Out(OperandSignature), its parts.
+    """
+
+    def __init__(self, operand: Format, flush: bool = False) -> None:
+        self.operand, self.flush = operand, flush
+        members = {"code": In(operand.width), "x": Out(OperandSignature(operand))}
+        super().__init__(f"decode_{operand}", (operand, flush), members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        fmt, x = self.operand, self.x
+        field = self.code[fmt.pad_bits :]
+        man, stored_exp = field[: fmt.man_bits], field[fmt.man_bits : fmt.man_bits + fmt.exp_bits]
+        hidden = stored_exp.any()  # a stored exponent of 0 means subnormal or zero
+        if not fmt.subnormals:  # ue8m0: a power of two, never zero
+            m.d.comb += [x.exp.eq(stored_exp - fmt.bias), x.sig.eq(1), x.nan.eq(stored_exp.all())]
+            return m
+        flushed = ~hidden & man.any() if self.flush else Const(0, 1)
+        m.d.comb += [
+            x.sign.eq(self.code[-1] & ~flushed if fmt.signed else 0),
+            # e_min = 1 − bias for subnormals too
+            x.exp.eq(Mux(hidden, stored_exp, 1) - fmt.bias),
+            x.sig.eq(Mux(flushed, 0, Cat(man, hidden)) if self.flush else Cat(man, hidden)),
+            x.zero.eq(~hidden if self.flush else ~(hidden | man.any())),
+        ]
+        match fmt.specials:
+            case "ieee":
+                m.d.comb += [x.inf.eq(stored_exp.all() & ~man.any()), x.nan.eq(stored_exp.all() & man.any())]
+            case "fn":
+                m.d.comb += x.nan.eq(stored_exp.all() & man.all())
+            case "fnuz":
+                m.d.comb += [x.nan.eq(x.sign & ~field[:-1].any()), x.zero.eq(~self.code.any())]
+        return m

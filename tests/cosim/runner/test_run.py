@@ -1,0 +1,143 @@
+"""Whole runs in a simulator: sound units pass, bad requests are refused, nothing is left behind."""
+
+import re
+import shutil
+import tempfile
+
+import pytest
+
+import cosim
+import golden
+from cosim.regressions.main_job import main_units
+from golden import Implementation, Unit
+from golden.operations import EFDPA, TFDPA
+
+FP8 = TFDPA(a="e4m3", b="e5m2", c="fp32", L=3, F=13, rho="RZ-FP32", e_zero=-133)
+COMBINATIONAL = Unit(name="combinational", operation=FP8)
+CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stages=3))
+
+NEEDS_ICARUS = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Where temporary folders go, to see what is left of them."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.mark.simulator
+def test_two_units_side_by_side(temporary):
+    lines = []
+    reports = cosim.run_many([COMBINATIONAL, CLOCKED], jobs=2, vectors=3000, seed=1, progress=lines.append)
+    assert [report.unit for report in reports] == ["combinational", "clocked"]
+    for report in reports:
+        assert report.failures == ()
+        assert (report.sent, report.received, report.waiting) == (3000, 3000, 0)
+        assert (report.simulator, report.seed, report.operation) == ("verilator", 1, "T-FDPA")
+        assert report.classes_hit == len(report.classes) == 15
+        assert all(report.result_classes.values())
+    assert {f"{unit}: passed" for unit in ("combinational", "clocked")} <= set(lines)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.simulator
+def test_waves_and_a_design_under_other_names(tmp_path, generated):
+    """A user's Verilog with ports of its own, in a folder that stays, with a waveform."""
+    design = generated(COMBINATIONAL)
+    source = design.sources[0]
+    source.write_text(
+        source.read_text()
+        + "module mine(input [23:0] vec_a, vec_b, input [31:0] c, output [31:0] result);\n"
+        + "generated inner(.a(vec_a), .b(vec_b), .c(c), .d(result));\nendmodule\n"
+    )
+    mine = cosim.Design((source,), "mine", {"a": "vec_a", "b": "vec_b", "d": "result"})
+    waves = tmp_path / "waves.vcd"
+    report = cosim.run(COMBINATIONAL, vectors=50, seed=2, design=mine, waves=waves, work_dir=tmp_path / "work")
+    assert report.failures == ()
+    assert re.search(r"\$var wire +24 \S+ vec_a ", waves.read_text())
+    assert (tmp_path / "work" / "build.log").is_file()
+    assert [path.name for path in tmp_path.glob(".*")] == []
+
+
+@pytest.mark.simulator
+def test_ports_that_the_design_does_not_have(temporary, generated):
+    two_lanes = Unit(name="two", operation=FP8.changed(L=2))
+    design = cosim.Design(generated(two_lanes).sources, "generated", {"d": "result"})
+    message = (
+        "design generated does not have the ports that it must: port a must be 24 bits wide, it has 16; "
+        "port b must be 24 bits wide, it has 16; port result is missing; [ports] in a ports file renames"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        cosim.run(COMBINATIONAL, vectors=10, design=design)
+    assert list(temporary.iterdir()) == []
+
+
+def test_design_that_is_no_verilog(tmp_path, temporary):
+    source = tmp_path / "broken.v"
+    source.write_text("module broken(input a); garbage\n")
+    waves = tmp_path / "waves.vcd"
+    with pytest.raises(cosim.SimulationError, match=r"(?s)^verilator could not build broken: .*syntax error"):
+        cosim.run(COMBINATIONAL, vectors=10, design=cosim.Design((source,), "broken"), waves=waves)
+    assert list(temporary.iterdir()) == []
+    assert not waves.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"vectors": 0}, "vectors must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be at least 0, got -1"),
+        ({"simulator": "icaru"}, "simulator must be one of verilator, icarus; got 'icaru' (did you mean 'icarus'?)"),
+    ],
+)
+def test_bad_arguments_refused(arguments, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        cosim.run(COMBINATIONAL, **arguments)
+
+
+def test_waves_into_no_folder_refused(tmp_path):
+    waves = tmp_path / "none" / "waves.vcd"
+    with pytest.raises(ValueError, match=f"^{re.escape(f'waves must go into an existing folder, got {waves}')}$"):
+        cosim.run(COMBINATIONAL, waves=waves)
+
+
+def test_unit_that_no_datapath_can_hold_refused(temporary):
+    unit = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=65))
+    with pytest.raises(ValueError, match=r"^L of a datapath must be an integer from 1 to 64, got 65$"):
+        cosim.run_many([unit], vectors=10)
+    assert list(temporary.iterdir()) == []
+
+
+def test_main_job_is_what_the_readme_says():
+    units, others = main_units(), cosim.main_job()[len(main_units()) :]
+    assert [type(other) for other in others] == [cosim.MultiFormat, cosim.Tile]
+    assert others[1].vectors(1, seed=0).steps == 2
+    kinds = [(u.name.split()[0], u.operation.a.name, u.operation.b.name, u.operation.d.name) for u in units]
+    assert kinds[:9] == [
+        ("sm_70", "fp16", "fp16", "fp32"),
+        ("sm_80", "fp16", "fp16", "fp32"),
+        ("sm_80", "tf32", "tf32", "fp32"),
+        ("sm_90", "fp16", "fp16", "fp32"),
+        ("sm_90", "bf16", "bf16", "fp32"),
+        ("sm_90", "fp16", "fp16", "fp16"),
+        ("sm_90", "e4m3", "e4m3", "fp32"),
+        ("sm_100", "e3m2", "e2m3", "fp32"),
+        ("sm_100", "e2m1", "e2m1", "fp32"),
+    ]
+    assert {unit.operation.name for unit in units} == set(golden.OPERATIONS)
+    assert (units[6].operation.F, units[6].operation.rho) == (13, "RZ-E8M13")
+    assert {unit.implementation.encoding for unit in units} == {"sign-magnitude", "ones-complement", "twos-complement"}
+    assert {unit.implementation.stages for unit in units} >= {0, 1, 8}
+
+
+@NEEDS_ICARUS
+@pytest.mark.simulator
+@pytest.mark.parametrize("unit", [COMBINATIONAL, CLOCKED], ids=lambda unit: unit.name)
+def test_icarus(unit, tmp_path):
+    waves = tmp_path / "waves.fst"
+    report = cosim.run(unit, vectors=500, seed=1, simulator="icarus", waves=waves)
+    assert report.failures == ()
+    assert waves.stat().st_size > 0

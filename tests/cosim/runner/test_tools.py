@@ -1,0 +1,48 @@
+"""Missing programs are named, all of them, before anything else happens."""
+
+import os
+import re
+
+import pytest
+
+import cosim
+from cosim.runner.tools import check_tools, use_packaged_verilator
+
+UNIT = cosim.main_job()[0]
+
+
+@pytest.fixture
+def no_tools(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("cosim.runner.tools.use_packaged_verilator", lambda: None)
+
+
+def test_verilator_needs_a_compiler_make_and_perl(no_tools):
+    message = (
+        "co-simulation with verilator needs g++, make, perl, verilator, not found on PATH: install the GNU C++ compiler "
+        "(Debian: apt install g++); install GNU make (Debian: apt install make); install Perl (Debian: apt install perl); "
+        "pip install 'mmau[cosim]'"
+    )
+    with pytest.raises(cosim.MissingTool, match=f"^{re.escape(message)}$"):
+        check_tools("verilator")
+
+
+def test_icarus_needs_itself_only(no_tools):
+    with pytest.raises(cosim.MissingTool, match=r"^co-simulation with icarus needs iverilog, vvp, not found on PATH: "):
+        check_tools("icarus")
+
+
+def test_run_looks_for_tools_before_it_builds(no_tools, tmp_path):
+    with pytest.raises(cosim.MissingTool):
+        cosim.run(UNIT, work_dir=tmp_path / "work")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_packaged_verilator_comes_first_and_once(monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin")
+    use_packaged_verilator()
+    use_packaged_verilator()
+    folders = os.environ["PATH"].split(os.pathsep)
+    assert len(folders) == 2
+    assert folders[1] == "/usr/bin"
+    assert os.access(os.path.join(folders[0], "verilator"), os.X_OK)

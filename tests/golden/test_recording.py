@@ -1,0 +1,175 @@
+"""Recordings: what is written is read back, and what is damaged, foreign or hostile is refused with a reason."""
+
+import dataclasses
+import json
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from golden.recording import INDEX, Header, Recording, file_name, read, read_index, read_listed, write
+from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
+
+
+@pytest.fixture(scope="module")
+def plain() -> Recording:
+    return made_by_the_model(*PLAIN)
+
+
+@pytest.mark.parametrize("name", [PLAIN, SCALED], ids=["plain", "scaled"])
+def test_what_is_written_is_read_back(name: tuple[str, str], tmp_path: Path) -> None:
+    recording = made_by_the_model(*name)
+    back = read(write(tmp_path, recording))
+    assert back.header == recording.header
+    for got, expected in zip(back.operands, recording.operands, strict=True):
+        assert (got is None) == (expected is None)
+        if got is not None:
+            np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(back.d, recording.d)
+    np.testing.assert_array_equal(back.label, recording.label)
+    assert back.instruction.name == name[1]
+
+
+def test_equal_recordings_are_equal_files(plain: Recording, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "y").mkdir()
+    assert write(tmp_path / "x", plain).read_bytes() == write(tmp_path / "y", plain).read_bytes()
+
+
+def test_index_lists_every_file(plain: Recording, tmp_path: Path) -> None:
+    write(tmp_path, plain)
+    write(tmp_path, made_by_the_model(*SCALED))
+    index = read_index(tmp_path)
+    assert sorted(index) == sorted(file_name(*name) for name in (PLAIN, SCALED))
+    assert all(entry["rows"] == 200 for entry in index.values())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*index, INDEX])
+    assert all(len(read_listed(tmp_path, name)) == 200 for name in index)
+
+
+def test_numpy_alone_opens_it(plain: Recording, tmp_path: Path) -> None:
+    with np.load(write(tmp_path, plain), allow_pickle=False) as archive:
+        assert sorted(archive.files) == ["a", "b", "c", "d", "header", "label"]
+        assert json.loads(bytes(archive["header"]))["instruction"] == PLAIN[1]
+
+
+def test_another_file_than_the_index_says_is_refused(plain: Recording, tmp_path: Path) -> None:
+    path = write(tmp_path, plain)
+    index = (tmp_path / INDEX).read_text()
+    write(tmp_path, dataclasses.replace(plain, d=plain.d ^ np.uint32(1)))
+    (tmp_path / INDEX).write_text(index)
+    with pytest.raises(ValueError, match=r"must have the SHA-256 that index\.json says, [0-9a-f]{64}; got [0-9a-f]{64}$"):
+        read_listed(tmp_path, path.name)
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """The recording with its arrays and header changed, the digest of the header left as it was."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    arrays["header"] = json.loads(bytes(arrays["header"]))
+    change(arrays)
+    arrays["header"] = np.frombuffer(json.dumps(arrays["header"]).encode(), np.uint8)
+    np.savez(path, **arrays)
+
+
+def change_a_result(arrays: dict[str, Any]) -> None:
+    arrays["d"][3] ^= 1
+
+
+def change_the_order(arrays: dict[str, Any]) -> None:
+    arrays["c"], arrays["d"] = arrays["d"], arrays["c"]
+
+
+def header_with(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda arrays: arrays["header"].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (change_a_result, "its arrays do not have the SHA-256 that its header says"),
+        (change_the_order, "its arrays do not have the SHA-256 that its header says"),
+        (header_with(version=2), "format version must be 1, got 2"),
+        (header_with(extra=1), "header must have exactly the keys arch, compiler, date"),
+        (header_with(arch="sm_75"), r"sm_75 instruction must be one of"),
+        (header_with(instruction="mma.m16n8k8.f32.f16.f16.f32"), r"a must have shape \(200, 8\)"),
+        (header_with(instruction="mma.m16n8k16.f16.f16.f16.f16"), "c must have dtype uint16"),
+        (header_with(names=["one"]), "label must be uint8 below 1, the number of names"),
+        (header_with(names="bits"), "names must be strings, got 'bits'"),
+        (header_with(device=""), "device must be a non-empty string, got ''"),
+        (header_with(date="tomorrow"), "date must be YYYY-MM-DD, got 'tomorrow'"),
+        (header_with(seed=True), "seed must be an integer, got True"),
+        (header_with(machine_code={"HMMA": "1"}), "machine_code must map mnemonics to counts"),
+    ],
+)  # fmt: skip
+def test_changed_recording_is_refused(
+    change: Callable[[dict[str, Any]], None], message: str, plain: Recording, tmp_path: Path
+) -> None:
+    path = write(tmp_path, plain)
+    rewritten(path, change)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is no valid recording: {message}"):
+        read(path)
+
+
+@pytest.mark.parametrize("position", range(100, 9000, 521))
+def test_flipped_byte_is_refused(position: int, plain: Recording, tmp_path: Path) -> None:
+    path = write(tmp_path, plain)
+    data = bytearray(path.read_bytes())
+    data[position % len(data)] ^= 0x10
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"must have the SHA-256"):
+        read_listed(tmp_path, path.name)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [b"not json", b"[1]", b"{}", b"[" * 100_000, b"\xff"],
+    ids=["text", "list", "empty", "deep", "bytes"],
+)
+def test_header_that_is_none_is_refused(header: bytes, plain: Recording, tmp_path: Path) -> None:
+    path = write(tmp_path, plain)
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    np.savez(path, **(arrays | {"header": np.frombuffer(header, np.uint8)}))
+    with pytest.raises(ValueError, match=r"is no valid recording: header "):
+        read(path)
+
+
+def test_pickled_recording_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / file_name(*PLAIN)
+    np.savez(path, **{name: np.array([{}], object) for name in ("a", "b", "c", "d", "label", "header")})
+    with pytest.raises(ValueError, match="holds Python objects, which are never loaded"):
+        read(path)
+
+
+def test_what_is_no_recording_is_not_written(plain: Recording, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^a must have shape \(199, 16\)"):
+        write(tmp_path, dataclasses.replace(plain, d=plain.d[:-1], label=plain.label[:-1], operands=plain.operands))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[", "is no valid index: Expecting value"),
+        ("[]", "it must be an object, got list"),
+        ('{"x": {}}', "entry 'x' must have the keys arch, instruction, device, rows, sha256"),
+        (
+            '{"../x.y.npz": {"arch": "../x", "instruction": "y", "device": "", "rows": 1, "sha256": ""}}',
+            r"'\.\./x\.y\.npz' is not the file name of 'y'",
+        ),
+    ],
+)
+def test_index_that_is_none_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / INDEX).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_index(tmp_path)
+
+
+def test_header_has_the_documented_keys(plain: Recording, tmp_path: Path) -> None:
+    with zipfile.ZipFile(write(tmp_path, plain)) as archive:
+        assert archive.namelist() == [f"{name}.npy" for name in ("a", "b", "c", "d", "label", "header")]
+    assert {field.name for field in dataclasses.fields(Header)} >= {"device", "driver", "machine_code", "seed"}

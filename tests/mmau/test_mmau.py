@@ -1,0 +1,219 @@
+"""The command line: what it prints, its exit status, and what it says of a wrong request."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import golden
+from mmau import cli
+from tests.mmau.units import TINY
+
+HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
+UNIT = f"{TINY}\n[implementation]\nstages = 2\n"
+
+
+def wrong(capsys: pytest.CaptureFixture[str], *argv: object) -> str:
+    """The one message of a request that must end with status 2."""
+    assert cli.main([str(argument) for argument in argv]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return captured.err.strip()
+
+
+def test_list_prints_every_entry_with_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split() == ["arch", "instruction", "operation", "parameters", "evidence"]
+    assert len(lines) == len(golden.instructions())
+    line = next(line for line in lines if line.split()[:2] == list(HOPPER))
+    assert line.split()[2:] == ["T-FDPA", "L=16", "F=25", "rho=RZ-FP32", "e_zero=-133", "truncation=RZ", "published"]
+
+
+def test_list_as_json_for_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "--arch", "cdna3", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["instructions"]
+    assert {entry["arch"] for entry in entries} == {"gfx942"}
+    assert len(entries) == 27
+    fp8 = next(entry for entry in entries if entry["name"] == "v_mfma_f32_16x16x32_fp8_bf8")
+    assert (fp8["a"], fp8["b"], fp8["operation"], fp8["parameters"]["F2"]) == ("e4m3fnuz", "e5m2fnuz", "GTR-FDPA", 31)
+
+
+def test_list_of_an_unknown_architecture_suggests_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert re.search(
+        r"^mmau list: architecture must be one of .*; got 'Hoper' \(did you mean 'Hopper'",
+        wrong(capsys, "list", "--arch", "Hoper"),
+    )
+
+
+def test_eval_writes_what_dot_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 1 << 16, (2, 20, 16), dtype=np.uint16)
+    c = rng.integers(0, 1 << 32, 20, dtype=np.uint32)
+    np.savez(tmp_path / "v.npz", a=a, b=b, c=c)
+    argv = ["eval", "--arch", HOPPER[0], "--instr", HOPPER[1], "--input", tmp_path / "v.npz", "--output", tmp_path / "d"]
+    assert cli.main([str(argument) for argument in argv]) == 0
+    assert "20 results" in capsys.readouterr().out
+    with np.load(tmp_path / "d", allow_pickle=False) as saved:
+        np.testing.assert_array_equal(saved["d"], golden.instruction(*HOPPER).dot(a, b, c))
+
+
+def test_eval_takes_scales_and_arrays_of_ml_dtypes(tmp_path: Path) -> None:
+    name = "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 16, (2, 5, 64), dtype=np.uint8)
+    scale_a, scale_b = rng.integers(0, 127, (2, 5, 4), dtype=np.uint8)
+    c = rng.standard_normal(5, dtype=np.float32)
+    fp4 = a.view(ml_dtypes.float4_e2m1fn)
+    np.savez(tmp_path / "v.npz", a=fp4, b=b, c=c, scale_a=scale_a.view(ml_dtypes.float8_e4m3fn), scale_b=scale_b)
+    argv = ["eval", "--arch", "Blackwell", "--instr", name, "--input", tmp_path / "v.npz", "--output", tmp_path / "d.npz"]
+    assert cli.main([str(argument) for argument in argv]) == 0
+    with np.load(tmp_path / "d.npz", allow_pickle=False) as saved:
+        expected = golden.instruction("sm_100", name).dot(a, b, c, scale_a, scale_b)
+        assert saved["d"].tobytes() == expected.tobytes()
+
+
+def test_eval_of_a_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "d.npz"
+    head = ["eval", "--arch", HOPPER[0], "--instr", HOPPER[1], "--output", output, "--input"]
+    assert "No such file or directory" in wrong(capsys, *head, tmp_path / "absent.npz")
+    np.savez(tmp_path / "v.npz", a=np.zeros((2, 16), np.uint16), b=np.zeros((2, 8), np.uint16), c=np.zeros(2, np.uint32))
+    assert wrong(capsys, *head, tmp_path / "v.npz") == "mmau eval: b must have shape (2, 16) (that of a), got (2, 8)"
+    np.savez(tmp_path / "v.npz", a=np.zeros((2, 16)), b=np.zeros((2, 16), np.uint16), c=np.zeros(2, np.uint32))
+    assert "a must have dtype uint16 or float16 for fp16, got float64" in wrong(capsys, *head, tmp_path / "v.npz")
+    (tmp_path / "v.npz").write_bytes(b"junk")
+    assert "is not a readable .npz file" in wrong(capsys, *head, tmp_path / "v.npz")
+    assert not output.exists()
+
+
+FP16_UNIT = """
+name = "fp16-pair"
+operation = "T-FDPA"
+L = 2
+F = 25
+rho = "RZ-FP32"
+e_zero = -133
+a = "fp16"
+b = "fp16"
+c = "fp32"
+"""
+
+
+def test_rtl_of_a_unit_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "u.toml").write_text(UNIT)
+    output = tmp_path / "my-unit.v"
+    assert cli.main(["rtl", "--unit", str(tmp_path / "u.toml"), "-o", str(output), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report == {"unit": "tiny", "output": str(output), "top": "my_unit", "latency": 2}
+    assert "module my_unit(" in output.read_text()
+
+
+def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide, narrow, output = tmp_path / "wide.toml", tmp_path / "narrow.toml", tmp_path / "both.v"
+    wide.write_text(FP16_UNIT)
+    narrow.write_text(FP16_UNIT.replace('"fp16-pair"', '"fp8-four"').replace("L = 2", "L = 4").replace('"fp16"', '"e5m2"'))
+    argv = ["rtl", "--unit", str(wide), "--also", str(narrow), "-o", str(output)]
+    assert cli.main(argv) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"fp16-pair, fp8-four: module both in {output}\n")
+    assert "  input  a           32  4 x e5m2 (w = 8); format = 1\n" in shown
+    assert "//   input  format       1  which unit" in output.read_text()
+    assert cli.main([*argv, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair, fp8-four"
+    narrow.write_text(FP16_UNIT)
+    wide.write_text(FP16_UNIT.replace("F = 25", "F = 24"))
+    assert "F must be the same in all operations of a multi-format datapath, got 24, 25" in wrong(capsys, *argv)
+
+
+def test_rtl_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "unit.v"
+    assert cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "-o", str(output)]) == 0
+    assert "module unit in" in capsys.readouterr().out
+    assert "//   input  a           64  4 x fp16 (w = 16)" in output.read_text()
+
+
+def test_rtl_of_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "tile.v"
+    argv = ["rtl", "--arch", "sm_80", "--instr", "mma.m16n8k8.f32.tf32.tf32.f32", "--tile", "2x1", "--stages", "2"]
+    assert cli.main([*argv, "-o", str(output)]) == 0
+    assert capsys.readouterr().out.startswith(
+        f"2x1 tile of sm_80 mma.m16n8k8.f32.tf32.tf32.f32: module tile in {output}\n  input  a          256  4 x tf32"
+    )
+    assert cli.main([*argv, "-o", str(output), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["latency"] == 4
+    assert "// tile: 2 x 1 x 8 tile of sm_80 mma.m16n8k8.f32.tf32.tf32.f32, generated by mmau" in output.read_text()
+
+
+def test_rtl_of_an_instruction_built_as_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    argv = ["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "-o", str(tmp_path / "u.v"), "--json"]
+    assert cli.main([*argv, "--stages", "3", "--encoding", "sign-magnitude"]) == 0
+    assert json.loads(capsys.readouterr().out)["latency"] == 3
+    assert '//   encoding = "sign-magnitude"\n//   stages = 3\n' in (tmp_path / "u.v").read_text()
+
+
+def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "unit.v"
+    (tmp_path / "long.toml").write_text(UNIT.replace("L = 2", "L = 65"))
+    assert "L of a datapath must be an integer from 1 to 64, got 65" in wrong(
+        capsys, "rtl", "--unit", tmp_path / "long.toml", "-o", output
+    )
+    (tmp_path / "u.toml").write_text(UNIT.replace("F = 9", "F = 9\ng = 1"))
+    assert "T-FDPA key must be one of" in wrong(capsys, "rtl", "--unit", tmp_path / "u.toml", "-o", output)
+    assert "give either --unit or --arch" in wrong(
+        capsys, "rtl", "--unit", "u", "--arch", "Volta", "--instr", "x", "-o", output
+    )
+    assert "--arch and --instr go together" in wrong(capsys, "rtl", "--arch", "Volta", "-o", output)
+    assert "name a unit" in wrong(capsys, "rtl", "-o", output)
+    for options in (["-o", tmp_path / "none/unit.v"], ["-o", tmp_path / "none/unit.v", "--report"]):
+        assert "-o must name a file in an existing folder, got " in wrong(
+            capsys, "rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", *options
+        )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
+
+
+def test_unknown_command_ends_with_status_2() -> None:
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["frobnicate"])
+    assert ended.value.code == 2
+
+
+def test_golden_needs_no_hardware_packages() -> None:
+    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other room."""
+    program = (
+        "import sys\n"
+        "for name in ('amaranth', 'cocotb', 'cupy', 'torch'): sys.modules[name] = None\n"
+        "import golden\n"
+        "golden.instructions()\n"
+        "print(sorted({m.split('.')[0] for m in sys.modules} & {'rtl', 'cosim', 'hwtests', 'mmau'}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "said"),
+    [
+        (["list", "--arch", "sm_70"], 0, "mma.m8n8k4.f32.f16.f16.f32"),
+        (["conform"], 2, "mmau conform: conformance needs CuPy"),
+        (["rtl", "--arch", "sm_70", "--instr", "x"], 2, "mmau rtl: needs the package amaranth, which is not installed"),
+        (["cosim"], 2, "is not installed"),
+    ],
+)
+def test_commands_need_only_the_packages_of_their_own_rooms(argv: list[str], status: int, said: str) -> None:
+    """As on a GPU machine, which has neither Amaranth nor cocotb."""
+    program = (
+        "import sys\n"
+        "for name in ('amaranth', 'cocotb', 'cocotb_tools', 'cupy'): sys.modules[name] = None\n"
+        "from mmau import cli\n"
+        f"sys.exit(cli.main({argv!r}))\n"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert result.returncode == status
+    assert said in result.stdout + result.stderr
+    assert "Traceback" not in result.stderr

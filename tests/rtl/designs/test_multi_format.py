@@ -1,0 +1,191 @@
+"""The multi-format datapath against the T-FDPA operation of each of its formats."""
+
+import random
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import Implementation, Unit
+from golden.operations import STFDPA, TFDPA
+from golden.unit import ENCODINGS, WAYS
+from rtl import multi_format_verilog
+from rtl.designs.multi_format import MultiFormatDatapath, check_operations
+from tests.rtl.operations.test_datapaths import assert_equal, stream_through, vectors
+from tests.rtl.simulate import outputs
+from tests.rtl.verilog.test_emit import verilator
+
+FORMATS = (("fp16", 1), ("bf16", 1), ("e4m3", 2), ("e5m2", 2), ("e2m1", 4))
+"""Formats, and how many of their elements fit a slot of 16 bits."""
+
+
+def operations(slots: int, formats: tuple[tuple[str, int], ...] = FORMATS, **changes: Any) -> list[TFDPA]:
+    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133} | changes
+    return [TFDPA(a=name, b=name, L=slots * count, **keys) for name, count in formats]  # type: ignore[arg-type]
+
+
+def mixed_rows(made: list[TFDPA], count: int) -> tuple[list[dict[str, int]], list[tuple[Unit, int]]]:
+    """Vectors of every format in random order, each with its unit and what golden gives."""
+    rows, expected = [], []
+    for number, operation in enumerate(made):
+        unit = Unit(name="u", operation=operation)
+        operands, results = vectors(unit, count, number)
+        rows += [row | {"format": number} for row in operands]
+        expected += [(unit, result) for result in results]
+    order = random.Random(1).sample(range(len(rows)), len(rows))
+    return [rows[k] for k in order], [expected[k] for k in order]
+
+
+def check(made: list[TFDPA], implementation: Implementation, count: int) -> None:
+    rows, expected = mixed_rows(made, count)
+    component = MultiFormatDatapath(made, implementation)
+    seen = outputs(component, rows, lambda get: get(component.d))
+    for row, got, (unit, want) in zip(rows, seen, expected, strict=True):
+        assert_equal(unit, [row], [got], [want])
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"rho": "RNE-FP16", "c": "fp16", "e_zero": -21},
+        {"F": 9, "truncation": "RD", "e_zero": 5},
+        {"F": 40, "e_zero": -300},
+    ],
+    ids=str,
+)
+def test_every_format_equals_its_own_operation(slots: int, changes: dict[str, Any]) -> None:
+    check(operations(slots, **changes), Implementation(), 50)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
+    ways: dict[str, Any] = {key: choices[1] for key, choices in WAYS.items()}
+    check(operations(1, truncation="RD"), Implementation(encoding=encoding, **ways), 60)
+
+
+@pytest.mark.parametrize(
+    "formats",
+    [(("fp16", 1),), (("e4m3", 1), ("e2m1", 2)), (("e2m1", 4), ("bf16", 1)), (("e5m2", 1), ("e4m3", 1))],
+    ids=str,
+)
+def test_other_sets_of_formats(formats: tuple[tuple[str, int], ...]) -> None:
+    check(operations(2, formats), Implementation(), 60)
+
+
+def test_formats_of_a_and_b_may_differ_where_their_widths_do_not() -> None:
+    keys: dict[str, Any] = {"c": "fp32", "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
+    mixed = [TFDPA(a="e4m3", b="e5m2", L=4, **keys), TFDPA(a="bf16", b="fp16", L=2, **keys)]  # type: ignore[arg-type]
+    check(mixed, Implementation(), 100)
+
+
+@pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.2, 0.3)])
+@pytest.mark.parametrize("stages", [1, 3, 8])
+def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, in_idle: float, out_stall: float) -> None:
+    made = operations(1)
+    rows, expected = mixed_rows(made, 8)
+    component = MultiFormatDatapath(made, Implementation(stages=stages))
+    results, cycles = stream_through(component, rows, in_idle, out_stall)
+    for row, got, (unit, want) in zip(rows, results, expected, strict=True):
+        assert_equal(unit, [row], [got], [want])
+    if in_idle == out_stall == 0.0:
+        assert component.latency == stages
+        assert cycles == len(rows) + stages, "one result a cycle after the latency"
+
+
+def test_number_that_is_no_format_leaves_c() -> None:
+    assert with_no_format({}, 0x40490FDB) == 0x40490FDB
+
+
+@pytest.mark.parametrize(
+    ("truncation", "c", "d"),
+    [
+        ("RZ", 0x40490FDB, 0x40490000),
+        ("RZ", 0xC0490FDB, 0xC0490000),
+        ("RZ", 0xBFFFFFFF, 0xBFFFC000),
+        ("RD", 0x40490FDB, 0x40490000),
+        ("RD", 0xC0490FDB, 0xC0494000),
+        ("RD", 0xBFFFFFFF, 0xC0000000),
+    ],
+)
+def test_number_that_is_no_format_leaves_c_cut_to_f_bits(truncation: str, c: int, d: int) -> None:
+    """F = 9: the 14 low bits of c's mantissa are lost."""
+    assert with_no_format({"F": 9, "truncation": truncation}, c) == d
+
+
+def with_no_format(changes: dict[str, Any], c: int) -> int:
+    """d with each number that is no index, whatever a and b hold."""
+    component = MultiFormatDatapath(operations(1, **changes), Implementation())
+    rows = [{"format": number, "a": 0x7C01, "b": 0x7FFF, "c": c} for number in (5, 6, 7)]
+    results = set(outputs(component, rows, lambda get: get(component.d)))
+    assert len(results) == 1
+    return results.pop()
+
+
+TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ([], "a multi-format datapath takes T-FDPA operations, got none"),
+        (
+            [STFDPA(a="e4m3", b="e4m3", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=4)],  # type: ignore[arg-type]
+            "a multi-format datapath takes T-FDPA operations, got ST-FDPA",
+        ),
+        ([TWO[0], TWO[1].changed(F=24)], "F must be the same in all operations of a multi-format datapath, got 25, 24"),
+        (
+            [TWO[0], TWO[1].changed(c="fp16")],
+            "c must be the same in all operations of a multi-format datapath, got fp32, fp16",
+        ),
+        ([TWO[0], TWO[1].changed(L=5)], "L times the width of a must be the same in all operations, got 32, 40 bits"),
+        (
+            [TWO[0], TWO[1].changed(b="e2m1")],
+            "a and b must be of one width in a multi-format datapath, got e4m3 of 8, e2m1 of 4",
+        ),
+        (
+            [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="e2m1", b="e2m1", L=8)],
+            "a slot of 32 bits must hold 1, 2 or 4 elements, got e2m1 of 4 bits",
+        ),
+        (
+            [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="fp16", b="fp16", L=2)],
+            "a packed significand must fit half of the widest, 6 bits; fp16 has 11",
+        ),
+    ],
+)
+def test_operations_that_cannot_share_a_datapath_are_refused(bad: list[TFDPA], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_operations(bad)
+
+
+def units(**changes: Any) -> list[Unit]:
+    return [
+        Unit(name=f"tiny {operation.a}", operation=operation, implementation=Implementation(**changes))
+        for operation in operations(2)
+    ]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("stages", [0, 8])
+def test_verilog_is_lint_clean_and_names_every_unit(stages: int, tmp_path: Path) -> None:
+    text = multi_format_verilog(units(stages=stages), "many")
+    assert text == multi_format_verilog(units(stages=stages), "many")
+    assert re.match(r"// many: T-FDPA in 5 formats, generated by mmau \S+", text)
+    assert [f'//   name = "tiny {name}"' in text for name, _ in FORMATS] == [True] * 5
+    assert "//   input  b           32  8 x e2m1 (w = 4); format = 4" in text
+    assert "//   input  format       3  which unit; with any other number there are no products" in text
+    assert len(re.findall(r"^  many_multiply multiply_\d+ \(", text, flags=re.MULTILINE)) == 2
+    path = tmp_path / "many.v"
+    path.write_text(text)
+    result = subprocess.run([verilator(), "--lint-only", "-Wall", path], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_units_that_are_built_differently_are_refused() -> None:
+    different = [*units(), Unit(name="u", operation=operations(2)[0], implementation=Implementation(stages=1))]
+    message = r"^stages must be the same in all units of a multi-format datapath, got 0, 1$"
+    with pytest.raises(ValueError, match=message):
+        multi_format_verilog(different)

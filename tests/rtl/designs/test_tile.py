@@ -1,0 +1,233 @@
+"""Tiles against golden's instructions: several in a row, with gaps at the input and stalls at the output."""
+
+import dataclasses
+import random
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from amaranth.sim import Simulator
+
+import golden
+from golden import Cls, Implementation, Instruction
+from golden.chain import to_fp16
+from golden.formats import E4M3, E5M2, FP16, Format
+from golden.stimulus import OperandShape, generate
+from rtl import tile_verilog
+from rtl.designs.tile import MMATile, check_tile
+from rtl.steps.convert import Convert
+from tests.rtl.simulate import outputs
+from tests.rtl.verilog.test_emit import verilator
+
+
+def small(arch: str, name: str, m: int, n: int) -> Instruction:
+    """The catalogue's instruction with fewer rows and columns."""
+    return dataclasses.replace(golden.instruction(arch, name), m=m, n=n)
+
+
+def tiles(instruction: Instruction, count: int, seed: int) -> list[dict[str, Any]]:
+    """A, B, C and scales of whole tiles, put together from rows of the stimulus."""
+    i = instruction
+    rows = max(i.m, i.n, i.m * i.n)
+    found = []
+    for number in range(count):
+        operands = generate(OperandShape.of_instruction(i), rows, 1000 * seed + number).operands
+        tile: dict[str, Any] = {
+            "A": operands.a[: i.m],
+            "B": operands.b[: i.n].T,
+            "C": operands.c[: i.m * i.n].reshape(i.m, i.n),
+        }
+        if operands.scale_a is not None and operands.scale_b is not None:
+            tile |= {"scale_a": operands.scale_a[: i.m], "scale_b": operands.scale_b[: i.n].T}
+        found.append(tile)
+    return found
+
+
+def packed(codes: list[int], operand: Format) -> int:
+    return sum(code << (place * operand.width) for place, code in enumerate(codes))
+
+
+def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> list[dict[str, int]]:
+    """What the input ports show at each step; where c is not read, it is noise."""
+    i, operation = tile.instruction, tile.instruction.operation
+    found = []
+    for step in range(tile.steps):
+        ks = tile.shape.products(step)
+        row = {
+            "a": packed(operands["A"][:, ks].reshape(-1).tolist(), i.a),
+            "b": packed(operands["B"].T[:, ks].reshape(-1).tolist(), i.b),
+            "c": rng.getrandbits(i.m * i.n * i.c.width),
+        }
+        if step == tile.shape.c_step:
+            row["c"] = packed(operands["C"].reshape(-1).tolist(), i.c)
+        if i.scale is not None and i.block_size is not None:
+            start = step * operation.length // i.block_size
+            blocks = slice(start, start + operation.scales_per_step)
+            row["scale_a"] = packed(operands["scale_a"][:, blocks].reshape(-1).tolist(), i.scale)
+            row["scale_b"] = packed(operands["scale_b"].T[:, blocks].reshape(-1).tolist(), i.scale)
+        found.append(row)
+    return found
+
+
+def stream(tile: MMATile, rows: list[dict[str, int]], count: int, in_idle: float, out_stall: float) -> tuple[list[int], int]:
+    """The results of all transfers, and the cycles that took; while valid is low the operands are noise."""
+    rng = random.Random(5)
+    results: list[int] = []
+    cycles = 0
+
+    async def source(ctx: Any) -> None:
+        for row in rows:
+            while rng.random() < in_idle:
+                ctx.set(tile.a, rng.getrandbits(len(tile.a)))
+                await ctx.tick()
+            for name, value in row.items():
+                ctx.set(getattr(tile, name), value)
+            ctx.set(tile.in_valid, 1)
+            await ctx.tick().until(tile.in_ready)
+            ctx.set(tile.in_valid, 0)
+
+    async def sink(ctx: Any) -> None:
+        nonlocal cycles
+        held: int | None = None
+        while len(results) < count:
+            assert cycles < 60 * len(rows) + 200, "the tile does not answer"
+            ctx.set(tile.out_ready, rng.random() >= out_stall)
+            _, _, valid, ready, d = await ctx.tick().sample(tile.out_valid, tile.out_ready, tile.d)
+            cycles += 1
+            assert held is None or (valid and d == held), "a result that waits must not change"
+            held = d if valid and not ready else None
+            if valid and ready:
+                results.append(d)
+        for _ in range(30):
+            ctx.set(tile.out_ready, 1)
+            _, _, valid = await ctx.tick().sample(tile.out_valid)
+            assert not valid, "a result without a tile"
+
+    simulator = Simulator(tile)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(source)
+    simulator.add_testbench(sink)
+    simulator.run()
+    return results, cycles
+
+
+def check(
+    instruction: Instruction, implementation: Implementation, count: int, in_idle: float, out_stall: float
+) -> tuple[int, int]:
+    """Send tiles, compare every element; returns the cycles that took, and the tile's latency."""
+    made = tiles(instruction, count, seed=implementation.stages)
+    expected = [instruction(**operands) for operands in made]
+    tile = MMATile(instruction, implementation)
+    rng = random.Random(7)
+    rows = [row for operands in made for row in transfers(tile, operands, rng)]
+    results, cycles = stream(tile, rows, count, in_idle, out_stall)
+    d = instruction.d
+    compared = 0
+    for result, matrix in zip(results, expected, strict=True):
+        for place, want in enumerate(matrix.reshape(-1).tolist()):
+            got = (result >> (place * d.width)) & (d.codes - 1)
+            compared += 1
+            if not instruction.operation.nan_is_fixed() and d.decode(got).cls is d.decode(want).cls is Cls.NAN:
+                continue
+            assert got == want, f"element {place}: {d.describe(got)}, not {d.describe(want)}"
+    assert compared == count * instruction.m * instruction.n
+    return cycles, tile.latency
+
+
+@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize(
+    ("arch", "name", "m", "n"),
+    [
+        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 2),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 1),
+        ("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2),
+        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1),
+        ("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", 1, 1),
+        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1),
+        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
+        ("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1),
+        ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1),
+        ("gfx90a", "v_mfma_f32_32x32x4bf16", 1, 2),
+        ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1),
+        ("gfx942", "v_mfma_f32_16x16x16_f16", 1, 2),
+        ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 1),
+    ],
+)
+def test_tile_equals_golden_under_stalls(arch: str, name: str, m: int, n: int, stages: int) -> None:
+    check(small(arch, name, m, n), Implementation(stages=stages), 6, in_idle=0.3, out_stall=0.4)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 5])
+def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
+    instruction = small("sm_70", "mma.m8n8k4.f32.f16.f16.f32", 1, 1)
+    assert check(instruction, Implementation(stages=stages), 20, 0.0, 0.0) == (20 + stages, stages)
+
+
+@pytest.mark.parametrize("stages", [1, 2, 5])
+def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
+    instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
+    instruction = dataclasses.replace(instruction, k=6)
+    # A step after `stages` cycles, but the first of a tile right after the last of the one before.
+    cycles = 8 * (2 * stages + 1) + stages
+    assert check(instruction, Implementation(stages=stages), 8, 0.0, 0.0) == (cycles, 3 * stages)
+    assert check(instruction, Implementation(stages=stages), 1, 0.0, 0.0) == (3 * stages + 1, 3 * stages)
+
+
+@pytest.mark.parametrize("operand", [E4M3, E5M2], ids=str)
+def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
+    component = Convert(operand)
+    seen = outputs(component, [{"code": code} for code in range(256)], lambda get: get(component.converted))
+    for code, got in enumerate(seen):
+        want = to_fp16(operand, code)
+        assert got == want or FP16.decode(got).cls is FP16.decode(want).cls is Cls.NAN, operand.describe(code)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "stages", "message"),
+    [
+        (
+            golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), 0,
+            "stages of a tile must be an integer from 1 to 8, got 0",
+        ),
+        (
+            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=0), 1,
+            "n of a tile must be an integer from 1 to 256, got 0",
+        ),
+        (
+            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,
+            "c and d of a tile of 2 steps must be one format, got fp16 and fp32",
+        ),
+    ],
+)  # fmt: skip
+def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_tile(instruction, Implementation(stages=stages))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("arch", "name", "products"),
+    [
+        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
+        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", ", ".join(map(str, range(32)))),
+        ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
+    ],
+)
+def test_verilog_of_a_tile_is_lint_clean_and_says_how_to_feed_it(
+    arch: str, name: str, products: str, tmp_path: Path
+) -> None:
+    instruction = small(arch, name, 2, 1)
+    text = tile_verilog(instruction, Implementation(stages=2), "some_tile")
+    assert text == tile_verilog(instruction, Implementation(stages=2), "some_tile")
+    assert re.match(rf"// some_tile: 2 x 1 x {instruction.k} tile of {arch} {re.escape(name)}, generated by mmau .+\n", text)
+    assert f"\n//   0: {products}\n" in text
+    converted = "a and b are converted to fp16, the sum starts from 0, and c is added to it, rounded by RNE."
+    assert (f"\n// {converted}\n" in text) == (instruction.fp16_order is not None)
+    length, a = instruction.operation.length, instruction.a
+    assert f"\n//   input  a         {2 * length * a.width:>4}  {length} x {a} (w = {a.width}) of each row\n" in text
+    path = tmp_path / "tile.v"
+    path.write_text(text)
+    result = subprocess.run([verilator(), "--lint-only", "-Wall", path], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")

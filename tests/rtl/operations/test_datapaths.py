@@ -1,0 +1,213 @@
+"""Every datapath against its golden operation: parameters off the catalogue, the published ones, and the handshake."""
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.sim import Simulator
+
+import golden
+from golden import Cls, Implementation, Unit
+from golden.operations import GTRFDPA, TFDPA, TRFDPA
+from golden.stimulus import OperandShape, generate
+from golden.unit import ENCODINGS, WAYS
+from rtl import unit_datapath
+from rtl.datapath.base import Datapath
+from tests.rtl.simulate import outputs
+from tests.rtl.units import MAKERS, random_unit
+
+Inputs = dict[str, int]
+
+
+def way_names(implementation: Implementation) -> str:
+    """A test's id: the encoding and whatever is not the default."""
+    chosen = [getattr(implementation, key) for key, choices in WAYS.items() if getattr(implementation, key) != choices[0]]
+    return "-".join([implementation.encoding, *chosen])
+
+
+def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]:
+    """What the ports get, packed, and what the golden model gives."""
+    operation = unit.operation
+    operands = generate(OperandShape.of_operation(operation), count, seed).operands
+    formats = {"a": operation.a, "b": operation.b, "c": operation.c}
+    if operation.scale_format is not None:
+        formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
+    rows = []
+    for row in range(count):
+        packed = {}
+        for name, operand in formats.items():
+            codes = np.atleast_1d(getattr(operands, name)[row]).tolist()
+            packed[name] = sum(code << (k * operand.width) for k, code in enumerate(codes))
+        rows.append(packed)
+    return rows, unit.dot(*operands).tolist()
+
+
+def assert_equal(unit: Unit, rows: list[Inputs], results: list[int], expected: list[int]) -> None:
+    d = unit.operation.d
+    assert len(results) == len(expected) > 0
+    for row, got, want in zip(rows, results, expected, strict=True):
+        if not unit.operation.nan_is_fixed() and d.decode(got).cls is d.decode(want).cls is Cls.NAN:
+            continue
+        assert got == want, f"{unit.operation.parameters()} {row}: {d.describe(got)}, not {d.describe(want)}"
+
+
+def check(unit: Unit, count: int, seed: int = 0) -> None:
+    rows, expected = vectors(unit, count, seed)
+    component = unit_datapath(unit)
+    assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("operation", list(MAKERS))
+def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
+    # E-FDPA sums hundreds of bits, which this simulator takes one by one; co-simulation runs the volume.
+    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 120, seed)
+
+
+@pytest.mark.parametrize(
+    ("arch", "name"),
+    [
+        ("gfx908", "v_mfma_f32_32x32x4f16"),
+        ("gfx90a", "v_mfma_f32_32x32x4f16"),
+        ("gfx90a", "v_mfma_f32_32x32x2bf16"),
+        ("gfx942", "v_mfma_f32_16x16x8_xf32"),
+        ("gfx942", "v_mfma_f64_16x16x4_f64"),
+        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16"),
+    ],
+)
+def test_published_parameters(arch: str, name: str) -> None:
+    operation = golden.instruction(arch, name).operation
+    check(Unit(name=name, operation=operation), 50 if operation.name == "E-FDPA" else 200)
+
+
+@pytest.mark.parametrize("operation", [TRFDPA, GTRFDPA])
+def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> None:
+    """The hypothetical symmetric CDNA3 unit: a sum below 2**(−126 − F2) is cut to −0."""
+    keys: dict[str, Any] = {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 24, "F2": 31}
+    symmetric = Unit(name="u", operation=operation(**keys, truncation="RZ"))
+    tiny = 0x0000_0080  # bf16 2**−126, and beside it a zero
+    small = 0x2F80  # 2**−32: the product, −2**−158, is the last bit of T, one below the last of F2
+    row = {"a": tiny | 0x8000, "b": small, "c": 0}
+    component = unit_datapath(symmetric)
+    assert outputs(component, [row], lambda get: get(component.d)) == [0x8000_0000]
+    assert symmetric.operation.step([tiny | 0x8000, 0], [small, 0], 0) == 0x8000_0000
+    check(symmetric, 150)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
+def test_encoding_never_changes_a_result(encoding: str, truncation: str, operation: Any) -> None:
+    keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
+    made = operation(a="e5m2", b="e4m3", c="fp32", L=4, F=9, rho="RNE-FP32", truncation=truncation, **keys)
+    check(Unit(name="u", operation=made, implementation=Implementation(encoding=encoding)), 120)
+
+
+def built(**ways: str) -> list[Implementation]:
+    """Every way to build one step, the others by default, and all of the ways that are not the default at once."""
+    others = {key: choices[1:] for key, choices in WAYS.items()}
+    single = [Implementation(**{key: choice}, **ways) for key, choices in others.items() for choice in choices]  # type: ignore[arg-type]
+    return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("implementation", [i for e in ENCODINGS for i in built(encoding=e)], ids=way_names)
+@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
+def test_no_way_to_build_changes_a_result(implementation: Implementation, truncation: str, operation: Any) -> None:
+    keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
+    made = operation(a="e5m2", b="e4m3", c="fp32", L=3, F=9, rho="RNE-FP32", truncation=truncation, **keys)
+    check(Unit(name="u", operation=made, implementation=implementation), 60)
+
+
+@pytest.mark.parametrize("implementation", built(encoding="ones-complement"), ids=way_names)
+@pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
+def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
+    drawn = random_unit(operation, 40)
+    check(Unit(name="u", operation=drawn.operation, implementation=implementation), 40)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_pair_of_codes_of_a_small_unit_in_every_way(encoding: str) -> None:
+    operation = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
+    implementation = built(encoding=encoding)[-1]
+    unit = Unit(name="u", operation=operation, implementation=implementation)
+    pairs = list(itertools.product(range(16), range(16), [0x0000, 0x8001, 0x3C00, 0xBC00, 0xC0FF, 0x4801, 0x7BFF, 0x7C00]))
+    a, b, c = (
+        np.array(column, dtype)
+        for column, dtype in zip(zip(*pairs, strict=True), (np.uint8, np.uint8, np.uint16), strict=True)
+    )
+    expected = unit.dot(a[:, None], b[:, None], c).tolist()
+    component = unit_datapath(unit)
+    rows = [{"a": p, "b": q, "c": r} for p, q, r in pairs]
+    assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
+
+
+def stream_through(component: Datapath, rows: list[Inputs], in_idle: float, out_stall: float) -> tuple[list[int], int]:
+    """The results of all rows, with random gaps at the input and stalls at the output, and the cycles that took."""
+    rng = random.Random(3)
+    results: list[int] = []
+    cycles = 0
+
+    async def source(ctx: Any) -> None:
+        for row in rows:
+            while rng.random() < in_idle:
+                await ctx.tick()
+            for name, value in row.items():
+                ctx.set(getattr(component, name), value)
+            ctx.set(component.in_valid, 1)
+            await ctx.tick().until(component.in_ready)
+            ctx.set(component.in_valid, 0)
+
+    async def sink(ctx: Any) -> None:
+        nonlocal cycles
+        while len(results) < len(rows):
+            assert cycles < 40 * len(rows) + 100, "the unit does not answer"
+            ctx.set(component.out_ready, rng.random() >= out_stall)
+            _, _, valid, ready, d = await ctx.tick().sample(component.out_valid, component.out_ready, component.d)
+            cycles += 1
+            if valid and ready:
+                results.append(d)
+
+    simulator = Simulator(component)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(source, background=True)  # where it waits for ever, the sink gives up
+    simulator.add_testbench(sink)
+    simulator.run()
+    return results, cycles
+
+
+@pytest.mark.parametrize("stages", range(1, 9))
+@pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.5, 0.0), (0.4, 0.6)])
+def test_pipeline_keeps_order_and_loses_nothing(stages: int, in_idle: float, out_stall: float) -> None:
+    operation = TFDPA(a="e3m2", b="e4m3", c="fp16", L=2, F=10, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
+    unit = Unit(name="u", operation=operation, implementation=Implementation(stages=stages))
+    rows, expected = vectors(unit, 60, stages)
+    component = unit_datapath(unit)
+    results, cycles = stream_through(component, rows, in_idle, out_stall)
+    assert_equal(unit, rows, results, expected)
+    if in_idle == out_stall == 0.0:
+        assert component.latency == stages
+        assert cycles == len(rows) + stages, "one result a cycle after the latency"
+
+
+@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("operation", list(MAKERS))
+def test_every_datapath_pipelines(operation: str, stages: int) -> None:
+    unit = random_unit(operation, 100 + stages, stages)
+    rows, expected = vectors(unit, 30, stages)
+    results, _ = stream_through(unit_datapath(unit), rows, 0.2, 0.3)
+    assert_equal(unit, rows, results, expected)
+
+
+@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("operation", list(MAKERS))
+def test_every_datapath_gives_one_result_a_cycle_after_its_latency(operation: str, stages: int) -> None:
+    unit = random_unit(operation, 100 + stages, stages)
+    rows, expected = vectors(unit, 10, stages)
+    component = unit_datapath(unit)
+    results, cycles = stream_through(component, rows, 0.0, 0.0)
+    assert_equal(unit, rows, results, expected)
+    assert component.latency == stages
+    assert cycles == len(rows) + stages
