@@ -85,7 +85,7 @@ class ConvertedChain:
     """FP8 `mma.sync` where no FP8 datapath stands behind it (sm_90, sm_100; numerics.md, section 9).
 
     A and B are converted to fp16 (exact), two chained T-FDPA run from zero over the products in `order`, and C is added at
-    the end in one RNE addition in d's format.
+    the end in one RNE addition in d's format. The catalogue's order is pairs-of-four for both outputs.
     """
 
     operation: TFDPA
