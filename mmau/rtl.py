@@ -3,11 +3,13 @@
 import argparse
 import json
 import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import rtl
-from golden.files import write_atomically
+from golden.files import check_output, is_stdout, write_output
 from mmau import OK
 from mmau.options import TileChoice, chosen
 
@@ -21,6 +23,12 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
     if arguments.output is not None and not arguments.output.absolute().parent.is_dir():
         raise ValueError(f"-o must name a file in an existing folder, got {arguments.output}")
+    inputs = [path for path in (arguments.unit, *(arguments.also or [])) if path is not None]
+    if arguments.output is not None:
+        check_output(arguments.output, inputs)
+    to_stdout = arguments.output is not None and is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and -o - both write to stdout; give -o a file")
     if isinstance(choice, TileChoice):
         generated = rtl.generated_tile(choice.instruction, choice.implementation)
     elif len(choice) > 1:
@@ -29,7 +37,7 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         generated = rtl.generated_unit(choice[0])
     try:
         report = rtl.cost_report(generated) if arguments.report else None
-        top = None if arguments.output is None else write_verilog(generated, arguments.output)
+        top = None if arguments.output is None else write_verilog(generated, arguments.output, inputs)
     except (rtl.YosysError, rtl.MissingTool) as error:
         raise ValueError(error) from error
     if arguments.json:
@@ -38,17 +46,18 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         found |= {} if report is None else {"report": report.as_dict()}
         print(json.dumps(found))
         return OK
+    said = sys.stderr if to_stdout else sys.stdout
     if top is not None:
-        print(f"{generated.name}: module {top} in {arguments.output}")
-        print("\n".join(f"  {port}" for port in generated.ports))
+        print(f"{generated.name}: module {top} in {'stdout' if to_stdout else arguments.output}", file=said)
+        print("\n".join(f"  {port}" for port in generated.ports), file=said)
     if report is not None:
-        print(report.text(generated.name))
+        print(report.text(generated.name), file=said)
     return OK
 
 
-def write_verilog(generated: rtl.Generated, path: Path) -> str:
+def write_verilog(generated: rtl.Generated, path: Path, inputs: Sequence[Path]) -> str:
     """Write the Verilog of an `rtl.Generated`; the top module, whose name is returned, is named after the file."""
-    top = re.sub(r"\W", "_", path.stem)
+    top = "unit" if is_stdout(path) else re.sub(r"\W", "_", path.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    write_atomically(path, generated.verilog(top).encode())
+    write_output(path, generated.verilog(top).encode(), inputs)
     return top
