@@ -10,6 +10,7 @@ import struct
 import sys
 import tokenize
 import tomllib
+import warnings
 import zipfile
 import zlib
 from collections import Counter
@@ -253,7 +254,8 @@ def _read_header(stream: Any, name: str) -> ArrayHeader:
         if version not in readers:
             raise ValueError(f".npy format version {version} is not read")
         text = _header_text(stream, 2 if version == (1, 0) else 4)
-        header = ArrayHeader(*readers[version](text, max_header_size=_MAX_HEADER))
+        with warnings.catch_warnings(action="ignore"):  # of a header as Python 2 wrote it, which is read nevertheless
+            header = ArrayHeader(*readers[version](text, max_header_size=_MAX_HEADER))
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError) as error:
         raise ValueError(f"array {name} is damaged: {_first_line(error)}") from error
     if any(isinstance(axis, bool) or axis < 0 for axis in header.shape):
