@@ -182,14 +182,16 @@ def read_npz(
             check(headers)
             return {name: _array(archive, name, header) for name, header in headers.items()}
     except _UNREADABLE as error:
+        if isinstance(error, OSError) and error.filename is not None:  # the file itself
+            raise
         raise ValueError(f"{path} is not a readable .npz file: {str(error) or type(error).__name__}") from error
 
 
 _UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, struct.error, OverflowError,
-    UnicodeDecodeError,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError, struct.error,
+    OverflowError, UnicodeDecodeError,
 )  # fmt: skip
-"""What `zipfile` raises for one damaged file or another."""
+"""What `zipfile` raises for one damaged file or another; bzip2 says OSError."""
 
 
 def _wanted(path: str | Path, archive: zipfile.ZipFile, required: Sequence[str], optional: Sequence[str]) -> list[str]:

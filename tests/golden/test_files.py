@@ -261,6 +261,18 @@ def test_long_names_are_written(folder: Path) -> None:
         write_atomically(folder / ("x" * 256), b"x")
 
 
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_damaged_stream_is_refused_with_the_name_of_the_file(compression: int, tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w", compression=compression) as archive:
+        archive.writestr("a.npy", npy(np.arange(4000)))
+    data = bytearray(path.read_bytes())
+    data[40:60] = bytes(20)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a readable \.npz file: "):
+        read_npz(path, ["a"])
+
+
 def test_output_into_no_folder_is_named(tmp_path: Path) -> None:
     target = tmp_path / "absent" / "d.npz"
     with pytest.raises(FileNotFoundError) as raised:
