@@ -53,7 +53,8 @@ def attempt(argv: Sequence[str] | None, signals: Signals) -> int:
 def message(error: Exception) -> str:
     """What the user is told: what is wrong with the request, or of any other error one line with its place in the code."""
     if isinstance(error, ModuleNotFoundError):
-        return f"needs the package {error.name}, which is not installed; install it with: pip install 'mmau[cosim]'"
+        package = str(error.name).partition(".")[0]
+        return f"needs the package {package}, which is not installed; install it with: pip install 'mmau[cosim]'"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):

@@ -137,7 +137,7 @@ def test_no_other_dtype_is_taken_for_a_format(
             "c": np.zeros(3, "u4"),
         }
         arrays[which] = np.zeros(arrays[which].shape, dtype)
-        np.savez("v.npz", **arrays)
+        np.savez("v.npz", **arrays, allow_pickle=False)
         argv = ["eval", "--unit", unit, "--input", "v.npz", "--output", "d.npz"]
         if name in (str(bits), ITS_OWN_FLOAT.get(format_name)):
             assert cli.main([str(argument) for argument in argv]) == 0

@@ -64,6 +64,34 @@ def test_rtl_of_a_unit_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "module my_unit(" in output.read_text()
 
 
+def test_rtl_to_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = tmp_path / "u.toml"
+    unit.write_text(UNIT)
+    assert cli.main(["rtl", "--unit", str(unit), "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("tiny: module unit in stdout\n  input  ")
+    assert cli.main(["rtl", "--unit", str(unit), "-o", str(tmp_path / "unit.v")]) == 0
+    assert captured.out == (tmp_path / "unit.v").read_text()
+    capsys.readouterr()
+    assert wrong(capsys, "rtl", "--unit", unit, "-o", "-", "--json") == (
+        "mmau rtl: --json and -o - both write to stdout; give -o a file"
+    )
+
+
+def test_rtl_never_writes_over_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit, also, link = tmp_path / "u.toml", tmp_path / "also.toml", tmp_path / "link.v"
+    unit.write_text(FP16_UNIT)
+    also.write_text(FP16_UNIT.replace("fp16-pair", "other"))
+    for given, output in ((unit, unit), (also, also), (unit, link)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(unit)
+        said = wrong(capsys, "rtl", "--unit", unit, "--also", also, "-o", output)
+        assert (
+            said == f"mmau rtl: output {output} must be another file than the input, which is {given}; name another output"
+        )
+    assert unit.read_text() == FP16_UNIT
+
+
 def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wide, narrow, output = tmp_path / "wide.toml", tmp_path / "narrow.toml", tmp_path / "both.v"
     wide.write_text(FP16_UNIT)
@@ -71,11 +99,11 @@ def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.Cap
     argv = ["rtl", "--unit", str(wide), "--also", str(narrow), "-o", str(output)]
     assert cli.main(argv) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith(f"fp16-pair, fp8-four: module both in {output}\n")
+    assert shown.startswith(f"fp16-pair in 2 formats: module both in {output}\n")
     assert "  input  a           32  4 x e5m2 (w = 8); format = 1\n" in shown
     assert "//   input  format       1  which unit" in output.read_text()
     assert cli.main([*argv, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair, fp8-four"
+    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair in 2 formats"
     narrow.write_text(FP16_UNIT)
     wide.write_text(FP16_UNIT.replace("F = 25", "F = 24"))
     assert "F must be the same in all operations of a multi-format datapath, got 24, 25" in wrong(capsys, *argv)
@@ -93,7 +121,7 @@ def test_rtl_of_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     argv = ["rtl", "--arch", "sm_80", "--instr", "mma.m16n8k8.f32.tf32.tf32.f32", "--tile", "2x1", "--stages", "2"]
     assert cli.main([*argv, "-o", str(output)]) == 0
     assert capsys.readouterr().out.startswith(
-        f"2x1 tile of sm_80 mma.m16n8k8.f32.tf32.tf32.f32: module tile in {output}\n  input  a          256  4 x tf32"
+        f"sm_80 mma.m16n8k8.f32.tf32.tf32.f32, 2x1 tile: module tile in {output}\n  input  a          256  4 x tf32"
     )
     assert cli.main([*argv, "-o", str(output), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["latency"] == 4
