@@ -15,7 +15,7 @@ from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
-from rtl.designs.multi_format import SLOT_16
+from rtl.designs.multi_format import WORD_16
 
 STAGES = (0, 1, 3, 8)
 """Combinational, one register, a few, the most."""
@@ -40,7 +40,7 @@ def coverage_job() -> list[Unit | Subject]:
 def multi_formats() -> list[MultiFormat]:
     """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
-    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in SLOT_16.items()]  # type: ignore[arg-type]
+    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in WORD_16.items()]  # type: ignore[arg-type]
     found = []
     for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
         built = Implementation(encoding=encoding, stages=stages)

@@ -9,7 +9,7 @@ from golden.operations import EFDPA, TFDPA
 from golden.unit import ENCODINGS, WAYS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
-from rtl.designs.multi_format import SLOT_16, MultiFormatDatapath
+from rtl.designs.multi_format import WORD_16, MultiFormatDatapath
 from rtl.designs.unit import unit_datapath
 from rtl.verilog.emit import modules
 
@@ -23,7 +23,7 @@ FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "
 
 SHARED = tuple(
     TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
-    for name, count in SLOT_16.items()
+    for name, count in WORD_16.items()
 )
 """What shares the datapath of several formats: two slots."""
 
@@ -86,7 +86,7 @@ def target_designs() -> list[Design]:
 def shared_rows() -> list[list[Design]]:
     """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
-    name = f"{', '.join(SLOT_16)} on one datapath"
+    name = f"{', '.join(WORD_16)} on one datapath"
     return [
         [Design(name, SHARED[0], implementation, joined=True, formats=SHARED) for implementation in encoded],
         *([Design(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),

@@ -17,7 +17,7 @@ ALIGN_DOWN = 50
 
 NORMALISE = 44
 
-CUT = 47
+TRUNCATE = 47
 """A normalised sum cut to fewer bits."""
 
 SCALE = 20
@@ -39,7 +39,7 @@ def accumulate(terms: int) -> int:
 
 
 def encode(rho: Conversion) -> int:
-    """A cut alone, or an incrementer before it."""
+    """Packing alone, or an incrementer before it."""
     return 16 if rho.mode == "RZ" else 42
 
 

@@ -9,8 +9,9 @@ from golden.checks import check_int
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.unit import MAX_STAGES
-from rtl.datapath.base import Build, Datapath
+from rtl.datapath.base import Datapath
 from rtl.datapath.rounded_adder import RoundedAdder
+from rtl.datapath.step import Build
 from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.limits import check_range
@@ -135,9 +136,9 @@ class MMATile(Component):
         with build.m.If(takes_c):
             build.m.d.sync += addend.eq(c)
         rho = conversion(f"RNE-{operation.d.name.upper()}")
-        adder = RoundedAdder(f"add_{i}_{j}", "sum", "addend", rho, self.implementation, canonical=True, flush=False)
-        values = adder.accumulate(build, adder.align(build, {"sum": d, "addend": addend}))
-        return Const(0, operation.c.width), adder.encode(build, values)
+        adder = RoundedAdder(f"add_{i}_{j}", rho, self.implementation, canonical=True, flush=False)
+        added = adder.encode(build, *adder.accumulate(build, adder.align(build, d, addend)))
+        return Const(0, operation.c.width), added
 
 
 def check_tile(instruction: Instruction, implementation: Implementation) -> None:

@@ -12,7 +12,7 @@ from golden import Implementation, Instruction, Unit
 from rtl.designs.multi_format import MultiFormatDatapath, check_units
 from rtl.designs.tile import MMATile, check_tile
 from rtl.designs.unit import unit_datapath
-from rtl.steps.component import SharedModules, name_ports
+from rtl.steps.component import SharedModules, module_ports, name_ports
 from rtl.verilog.headers import header, multi_format_header, tile_header
 
 WAIVERS = {
@@ -95,12 +95,12 @@ def _check_name(top: str) -> None:
 
 
 def modules(component: Component, top: str) -> str:
-    """The Verilog of any component, without a header: the top module and one for each kind of part."""
+    """The Verilog of any component, without a header: the top module and one for each kind of shared component."""
     shared = SharedModules(top)
     designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
-    for name, part in shared.parts.items():
-        name_ports(part)
-        designs.append(rtlil.convert(part, name=name, emit_src=False))
+    for name, shared_component in shared.components.items():
+        name_ports(shared_component)
+        designs.append(rtlil.convert(shared_component, name=name, ports=module_ports(shared_component), emit_src=False))
     text = _run_yosys(_ports_from_one("\n".join(designs)))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)
