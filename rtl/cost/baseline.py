@@ -26,10 +26,10 @@ from rtl.steps.record import Record
 
 @dataclass(frozen=True, eq=False)
 class Values(Record):
-    """fp32 codes: the products that are not yet added (None in place of the others), and the sum so far, from c on."""
+    """fp32 codes: the sum so far, from c on, and the products that are not yet added (None in place of the others)."""
 
-    value: tuple[Value | None, ...]
     c: Value
+    value: tuple[Value | None, ...]
 
 
 class DiscreteDatapath(Datapath):
@@ -77,11 +77,11 @@ class DiscreteDatapath(Datapath):
             product_to_fp32(build, f"prod_{k}", product, self.implementation, flush=False)
             for k, product in enumerate(products.products)
         ]
-        return Values(tuple(codes), products.c)
+        return Values(products.c, tuple(codes))
 
     def _addition(self, k: int) -> Callable[[Build, Values], Values]:
         def add(build: Build, values: Values) -> Values:
-            return Values((*[None] * (k + 1), *values.value[k + 1 :]), self._add(build, values, k))
+            return Values(self._add(build, values, k), (*[None] * (k + 1), *values.value[k + 1 :]))
 
         return add
 

@@ -32,11 +32,11 @@ def decode(build: Build, name: str, code: Value, operand: Format, flush: bool = 
     return component.x
 
 
-def decode_operands(build: Build, operands: Operands, operation: Operation) -> Decoded:
+def decode_operands(build: Build, operands: Operands, operation: Operation, flush: bool = False) -> Decoded:
     """Step decode: a, b, c and the scales."""
-    x = decode_vector(build, "x", operands.a, operation.a, operation.length)
-    y = decode_vector(build, "y", operands.b, operation.b, operation.length)
-    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c)
+    x = decode_vector(build, "x", operands.a, operation.a, operation.length, flush)
+    y = decode_vector(build, "y", operands.b, operation.b, operation.length, flush)
+    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, flush)
     alpha: tuple[Operand, ...] = ()
     beta: tuple[Operand, ...] = ()
     if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:

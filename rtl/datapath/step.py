@@ -62,8 +62,8 @@ class Step(Generic[Input, Output]):
     Args:
         point: name of the boundary.
         depth: about its logic depth (rtl.datapath.depths).
-        run: builds the step, a function of `Build` and the input record that gives the output record. Its annotations are the
-            declaration.
+        run: builds the step: a function of `Build` and the input record that gives the output record. Its annotations declare
+            both.
 
     Attributes:
         takes, gives: classes of the input and the output record.
@@ -81,8 +81,8 @@ class Step(Generic[Input, Output]):
         """Build the step.
 
         Raises:
-            HandOffError: a record of another class than declared; a value of the input that the step neither reads, nor
-                passes on, nor ignores; a value of the output, or an input port of one of its components, that nothing drives.
+            HandOffError: a record of another class than declared; a value of the input that the step neither reads, passes on
+                nor ignores; a value of the output, or an input port of one of its components, that nothing drives.
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")
@@ -101,7 +101,8 @@ class Step(Generic[Input, Output]):
         for name, value in record.values():
             if not _signals_read([value]) <= read:
                 raise HandOffError(
-                    f"step {self.point} leaves {type(record).__name__}.{name} unread; read it or pass it on, or ignore it and say why"
+                    f"step {self.point} leaves {name} of {type(record).__name__} unread; "
+                    "read it, pass it on, or call build.ignore and say why"
                 )
         driven = {id(signal) for statement in statements for signal in statement._lhs_signals()}
         ports = [(component, *port) for component in components for port in members(component)]
@@ -114,7 +115,7 @@ class Step(Generic[Input, Output]):
         known = driven | outputs | _signals_read([value for _, value in record.values()])
         for name, value in result.values():
             if not _signals_read([value]) <= known:
-                raise HandOffError(f"step {self.point} leaves {type(result).__name__}.{name} undriven")
+                raise HandOffError(f"step {self.point} leaves {name} of {type(result).__name__} undriven")
 
 
 def _signals_read(nodes: list[Any]) -> set[int]:

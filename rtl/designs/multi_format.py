@@ -62,8 +62,8 @@ class WordProducts(Terms):
 class MultiFormatDatapath(TruncatedDatapath):
     """T-FDPA of the operation that `format` selects: as many products as its operands fit into `a` and `b`.
 
-    a and b are vectors of words, each as wide as the widest format. A word holds one element of that width, two of half of it,
-    or four of a quarter, and has one multiplier that serves them all and a lane (exponent adder and aligner) for each:
+    a and b are vectors of words, each as wide as the widest format. A word holds one element of that width, two of half of
+    it, or four of a quarter, and has one multiplier that serves them all and a lane (exponent adder and aligner) for each:
 
         16 bits      [           fp16 or bf16            ]     lane 0
         2 × 8 bits   [      e4m3       |       e4m3      ]     lanes 1 and 0

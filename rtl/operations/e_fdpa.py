@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from golden import Implementation
 from golden.conversion import conversion
 from golden.operations import EFDPA
-from rtl.datapath import depths, fused_sum
+from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Cut
 from rtl.datapath.records import Compared, Decoded, Operands, Products, Terms

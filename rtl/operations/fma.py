@@ -45,9 +45,9 @@ class FMADatapath(FusedDatapath):
 
     A c whose exponent is more than `lift` above the product's exceeds it so far that every bit of the product lies below the
     rounding position and the place below that, which a subtraction may need. Then the rounding needs no more of the product
-    than its sign and that it is not zero, so the product need not move right: c is put at the top, and the product stays where
-    it is. Below the product's last bit a product of 24 bits (subnormal times normal, fp32) needs three places when c is
-    subtracted: two bits and the sticky bit.
+    than its sign and that it is not zero, so the product need not move right: c is put at the top, and the product stays
+    where it is. Below the product's last bit a product of 24 bits (subnormal times normal, fp32) needs three places when c
+    is subtracted: two bits and the sticky bit.
     """
 
     operation: FMA

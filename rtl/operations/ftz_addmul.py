@@ -20,7 +20,7 @@ from rtl.datapath.rounded_adder import (
     multiply_elements,
     product_to_fp32,
 )
-from rtl.datapath.stages import decode_vector
+from rtl.datapath.stages import decode_operands
 from rtl.datapath.step import Build, Step, Steps
 from rtl.steps.record import Record
 
@@ -116,11 +116,9 @@ class FTZAddMulDatapath(Datapath):
         return _sums(values, last).then(Step(f"encode_{level}", encode_depth, last.encode_last))
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        """Step decode: subnormal elements become +0; c waits as a code."""
-        operation = self.operation
-        x = decode_vector(build, "x", operands.a, operation.a, operation.length, flush=True)
-        y = decode_vector(build, "y", operands.b, operation.b, operation.length, flush=True)
-        return RoundedOperands(x, y, operands.c)
+        """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
+        decoded = decode_operands(build, operands, self.operation, flush=True)
+        return RoundedOperands(decoded.x, decoded.y, operands.c)
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
         """Step multiply."""

@@ -90,8 +90,8 @@ class Accumulate(SharedComponent):
         """The sum relative to the first term, whose own sign is put back at the end.
 
         A row of width w that is inverted (s = 1) would need ones in all places above it, which is −s·2**w. That equals
-        ~s·2**w − 2**w: a single bit on top of the row, and a constant. The first term counts as positive, so the places above
-        it are free and hold the sum of all these constants:
+        ~s·2**w − 2**w: a single bit on top of the row, and a constant. The first term counts as positive, so the places
+        above it are free and hold the sum of all these constants:
 
             row 0     C … C C  m m m m m m     C: −Σ 2**w of the other rows     m: the first magnitude
             row k           ~s t t t t t t     t: the magnitude, inverted where s

@@ -83,8 +83,8 @@ class Encode(SharedComponent):
             --------- + -------
             e e e e e | f f f f
 
-        h adds the one that the exponent lacks; where rounding carried, c = 1 and h = 0 add two. A subnormal that rounds up to
-        a normal number gets the exponent 1 by its h.
+        h adds the one that the exponent lacks; where rounding carried, c = 1 and h = 0 add two. A subnormal that rounds up
+        to a normal number gets the exponent 1 by its h.
         """
         fmt = self.rho.rounding_format
         stored_below = Signal(max(len(self.e_norm), fmt.exp_bits))

@@ -1,4 +1,4 @@
-"""Step multiply: exact products, not renormalised, and c as a term (golden: `steps.multiply`, `steps.addend`, `specials`)."""
+"""Step multiply: exact products, not renormalised, and c as a term (golden: `steps.multiply`, `steps.addend`)."""
 
 from amaranth import Module, Mux
 from amaranth.lib.wiring import In, Out

@@ -5,14 +5,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from amaranth.back import rtlil
-from amaranth.lib.wiring import Component
+from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
 from golden import Implementation, Instruction, Unit
 from rtl.designs.multi_format import MultiFormatDatapath, check_units
 from rtl.designs.tile import MMATile, check_tile
 from rtl.designs.unit import unit_datapath
-from rtl.steps.component import SharedModules, module_ports, name_ports
+from rtl.steps.component import AnyComponent, SharedModules, module_ports, name_ports
 from rtl.verilog.headers import header, multi_format_header, tile_header
 
 WAIVERS = {
@@ -94,7 +93,7 @@ def _check_name(top: str) -> None:
         raise ValueError(f"the top module's name must not be a reserved word of Verilog, got {top!r}; choose another")
 
 
-def modules(component: Component, top: str) -> str:
+def modules(component: AnyComponent, top: str) -> str:
     """The Verilog of any component, without a header: the top module and one for each kind of shared component."""
     shared = SharedModules(top)
     designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]

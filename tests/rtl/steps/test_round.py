@@ -10,9 +10,10 @@ from golden.conversion import CONVERSIONS, Conversion
 from golden.formats import Cls
 from golden.specials import nvidia_nan
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
+from rtl.steps.encode import Encode
+from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import Normalise
-from rtl.steps.round import Encode, Round
-from rtl.steps.shapes import ExpRange, TermShape
+from rtl.steps.round import Round
 from tests.rtl.simulate import outputs
 
 
@@ -23,7 +24,7 @@ class NormaliseRoundEncode(Component):
         self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, canonical: bool, told: bool, result_exp: str
     ) -> None:
         self.rho = rho
-        self.normalise = Normalise(TermShape(e_maxes, total_bits, F), rho.rounding_format, anticipated=told)
+        self.normalise = Normalise(TermFormat(e_maxes, total_bits, F), rho.rounding_format, anticipated=told)
         self.round = Round(self.normalise.norm_bits, rho.rounding_format.man_bits, rho.mode)
         self.encode = Encode(rho, self.normalise.e_norm.shape(), nvidia_nan(rho.d), canonical, result_exp=result_exp)
         told_members = {"zeros": In(range(total_bits + 1))} if told else {}
