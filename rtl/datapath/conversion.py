@@ -4,8 +4,7 @@ from amaranth import Value
 
 from golden.conversion import Conversion
 from golden.formats import Format
-from golden.operations.ieee import quiet_nan
-from golden.specials import nvidia_nan
+from golden.specials import nvidia_nan, quiet_nan
 from rtl.datapath.records import AnyTerm, MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.encode import Encode

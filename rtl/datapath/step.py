@@ -62,8 +62,8 @@ class Step(Generic[Input, Output]):
     Args:
         point: name of the boundary.
         depth: about its logic depth (rtl.datapath.depths).
-        run: builds the step: a function of `Build` and the input record that gives the output record. Its annotations declare
-            both.
+        run: builds the step: a function of `Build` and the input record that gives the output record, which its annotations
+            declare.
 
     Attributes:
         takes, gives: classes of the input and the output record.
@@ -81,8 +81,8 @@ class Step(Generic[Input, Output]):
         """Build the step.
 
         Raises:
-            HandOffError: a record of another class than declared; a value of the input that the step neither reads, passes on
-                nor ignores; a value of the output, or an input port of one of its components, that nothing drives.
+            HandOffError: a record of another class than declared; a value of the input that the step neither reads nor
+                passes on nor ignores; a value of the output, or an input port of one of its components, that nothing drives.
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")

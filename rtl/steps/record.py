@@ -13,7 +13,7 @@ INLINE = {"inline": True}
 """Metadata of a field that adds nothing to the names below it."""
 
 COLUMNS = {"columns": True}
-"""Metadata of a tuple of records whose members carry the index: `sign_0`, `aligned_0`, `sign_1` …; the field adds nothing."""
+"""Metadata of a tuple of records whose members carry the index: `sign_0`, `aligned_0`, `sign_1`; the field adds nothing."""
 
 
 class Record:
