@@ -12,8 +12,8 @@ from golden.conversion import conversion
 from golden.operations.ftz_addmul import add
 from golden.specials import nvidia_nan, quiet_nan
 from golden.unit import ENCODINGS, WAYS
-from rtl.datapath.base import Build
 from rtl.datapath.rounded_adder import RoundedAdder
+from rtl.datapath.step import Build
 from tests.rtl.simulate import evaluate
 
 FP16, FP32 = FORMATS["fp16"], FORMATS["fp32"]
@@ -29,10 +29,10 @@ def added(
     rho = conversion(f"RNE-{d.name.upper()}")
 
     def build(m: Module, inputs: list[Value]) -> list[Value]:
-        part = RoundedAdder("add", "x", "y", rho, implementation, canonical, flush)
-        values = dict(zip("xy", inputs, strict=True))
+        adder = RoundedAdder("add", rho, implementation, canonical, flush)
         placed = Build(m, None)
-        return [part.encode(placed, part.accumulate(placed, part.align(placed, values)))]
+        x, y = inputs
+        return [adder.encode(placed, *adder.accumulate(placed, adder.align(placed, x, y)))]
 
     return [code for (code,) in evaluate([unsigned(d.width)] * 2, build, pairs)]
 

@@ -53,7 +53,7 @@ def test_scaled_product_equals_golden_for_all_scales(a: str, b: str) -> None:
         rows.append((p.sign ^ q.sign, product.exp, abs(product.sig), *operand_fields(alpha), *operand_fields(beta)))
     seen = run(part, [*members(part.prod), *members(part.alpha), *members(part.beta)], members(part.term), rows)
     for (p, q, alpha, beta), term in zip(cases, seen, strict=True):
-        assert [as_term(term, part.shape)] == operation.terms([p], [q], [alpha], [beta]), (p, q, alpha, beta)
+        assert [as_term(term, part.format)] == operation.terms([p], [q], [alpha], [beta]), (p, q, alpha, beta)
 
 
 def as_term(term: tuple[int, ...], shape: TermFormat) -> Term:
@@ -89,7 +89,7 @@ def test_scaled_group_equals_golden_for_all_scales(scale: str) -> None:
     ports = [part.sign, part.total, part.zero, *members(part.alpha), *members(part.beta)]
     seen = run(part, ports, members(part.term), rows)
     for (x, y, alpha, beta), term in zip(cases, seen, strict=True):
-        assert [as_term(term, part.shape)] == operation.terms(x, y, [alpha], [beta]), (x, y, alpha, beta)
+        assert [as_term(term, part.format)] == operation.terms(x, y, [alpha], [beta]), (x, y, alpha, beta)
 
 
 @pytest.mark.parametrize("scale", ["ue4m3", "ue8m0"])
