@@ -10,15 +10,15 @@ from golden.formats import Format
 DECODE = 8
 
 ALIGN = 22
-"""Cut toward zero, or not at all."""
+"""With truncation toward zero, or none."""
 
 ALIGN_DOWN = 50
-"""Cut toward minus infinity, which adds one in the last place."""
+"""With truncation toward minus infinity, which adds one in the last place."""
 
 NORMALISE = 44
 
 TRUNCATE = 47
-"""A normalised sum cut to fewer bits."""
+"""A normalised sum truncated to fewer bits."""
 
 SCALE = 20
 

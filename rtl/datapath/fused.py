@@ -10,7 +10,7 @@ from golden.conversion import Conversion
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
 from rtl.datapath.conversion import normalise_total, round_and_encode
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Terms, Total
 from rtl.datapath.stages import decode_operands
 from rtl.datapath.step import Build, Step, Steps
@@ -19,7 +19,7 @@ from rtl.steps.interfaces import TermFormat
 
 
 class FusedDatapath(Datapath):
-    """d = ρ(Σ terms at e_max); an operation says what its terms are and how each is cut.
+    """d = ρ(Σ terms at e_max); an operation says what its terms are and how each is truncated.
 
     Args:
         operation: the golden parameter object.
@@ -56,8 +56,8 @@ class FusedDatapath(Datapath):
         """Terms of the sum, c among them."""
 
     @abstractmethod
-    def cuts(self, terms: Sequence[TermFormat]) -> list[Cut]:
-        """How each term is cut."""
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
+        """What is kept of each term."""
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
         """Step decode."""
@@ -70,8 +70,8 @@ class FusedDatapath(Datapath):
     def align(self, build: Build, compared: Compared) -> Aligned:
         """Step align."""
         terms, largest = compared.terms, compared.largest
-        cuts = self.cuts([term.format for term in terms.terms])
-        aligned = fused_sum.align(build, largest, terms.terms, cuts)
+        precisions = self.precisions([term.format for term in terms.terms])
+        aligned = fused_sum.align(build, largest, terms.terms, precisions)
         return Aligned(terms.zero_sign(), terms.special, largest.without_gaps(), aligned)
 
     def accumulate(self, build: Build, aligned: Aligned) -> Total:

@@ -15,12 +15,12 @@ from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
 
 
 @dataclass(frozen=True)
-class Cut:
-    """How a term is cut when it is aligned.
+class Precision:
+    """What is kept of a term when it is aligned.
 
     Attributes:
-        F: fractional bits kept at the largest exponent.
-        truncation: how the rest goes.
+        F: fractional bits at the largest exponent.
+        truncation: how the rest is truncated.
     """
 
     F: int
@@ -46,19 +46,19 @@ def fixed_exp(name: str, exp: int) -> MaxExponent:
     return MaxExponent(name, Const(exp, exps.shape), (), exps)
 
 
-def align(build: Build, largest: MaxExponent, terms: Sequence[AnyTerm], cuts: Sequence[Cut]) -> AlignedTerms:
-    """Step align: every term at the largest exponent, cut as its own `Cut` says, in units of the finest F."""
-    F = max(cut.F for cut in cuts)
+def align(build: Build, largest: MaxExponent, terms: Sequence[AnyTerm], precisions: Sequence[Precision]) -> AlignedTerms:
+    """Step align: every term at the largest exponent, truncated to its own `Precision`, in units of the finest F."""
+    F = max(precision.F for precision in precisions)
     aligned = []
-    for k, (term, cut) in enumerate(zip(terms, cuts, strict=True)):
-        component = Align(term.format, largest.exps, cut.F, cut.truncation, gap_given=bool(largest.gap))
+    for k, (term, precision) in enumerate(zip(terms, precisions, strict=True)):
+        component = Align(term.format, largest.exps, precision.F, precision.truncation, gap_given=bool(largest.gap))
         build.place(f"{largest.name}_align_{k}", component)
         build.drive(component.term, term)
         if largest.gap:
             build.assign(component.gap.eq(largest.gap[k]))
         else:
             build.assign(component.e_max.eq(largest.exp))
-        finer = Const(0, F - cut.F)
+        finer = Const(0, F - precision.F)
         aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned)))
     total_bits = sum(1 << (term.format.sig_bits - term.format.frac + F) for term in terms).bit_length()
     return AlignedTerms(largest.name, tuple(aligned), F, total_bits)

@@ -148,6 +148,9 @@ class SignedTotal(Record):
     zeros: Value | None
     format: TermFormat
 
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "total": self.format.sig_bits}
+
 
 @dataclass(frozen=True, eq=False)
 class Total(Record):
@@ -172,6 +175,9 @@ class NormalisedSum(Record):
     norm: Value
     e_norm: Value
     sticky: Value
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sticky": 1}
 
 
 @dataclass(frozen=True, eq=False)

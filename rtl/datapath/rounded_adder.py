@@ -9,7 +9,7 @@ from golden.conversion import Conversion, conversion
 from golden.operations import Operation
 from rtl.datapath import fused_sum
 from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.stages import addend, decode, multiply_pairs
 from rtl.datapath.step import Build
@@ -72,7 +72,7 @@ class RoundedAdder:
             terms.append(term)
         both_negative = terms[0].sign & terms[1].sign
         largest = fused_sum.max_exp(build, name, terms, self._implementation)
-        aligned = fused_sum.align(build, largest, terms, [Cut(operand.man_bits + 3, "sticky")] * 2)
+        aligned = fused_sum.align(build, largest, terms, [Precision(operand.man_bits + 3, "sticky")] * 2)
         return AlignedPair(name, largest.without_gaps(), aligned, specials.result, both_negative)
 
     def accumulate(self, build: Build, pair: AlignedPair) -> tuple[PairExponent, SignedTotal]:

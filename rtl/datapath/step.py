@@ -8,7 +8,7 @@ from amaranth import Module, Value
 from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members
-from rtl.steps.record import Record
+from rtl.steps.record import Record, WidthError
 
 Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)
@@ -81,13 +81,17 @@ class Step(Generic[Input, Output]):
         """Build the step.
 
         Raises:
-            HandOffError: a record of another class than declared; a value of the input that the step neither reads nor
-                passes on nor ignores; a value of the output, or an input port of one of its components, that nothing drives.
+            HandOffError: a record of another class than declared, or with values of other widths; a value of the input that
+                the step neither reads nor passes on nor ignores; a value of the output, or an input port of one of its
+                components, that nothing drives.
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")
         statements, components = len(build.statements), len(build.components)
-        result = self._run(build, record)
+        try:
+            result = self._run(build, record)
+        except WidthError as error:
+            raise HandOffError(f"step {self.point}: {error}") from error
         if not isinstance(result, self.gives):
             raise HandOffError(f"step {self.point} gives {self.gives.__name__}, got {type(result).__name__}")
         self._check(record, result, build.statements[statements:], build.components[components:], build.unused)

@@ -17,7 +17,7 @@ from rtl.datapath.records import Operands, Terms
 from rtl.datapath.stages import combine_specials, decode
 from rtl.datapath.step import Build, Step, Steps
 from rtl.designs.subword import LaneFormat, SubwordMultiply
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.record import Record

@@ -14,7 +14,7 @@ from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
 from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit import DATAPATHS
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
 from rtl.steps.component import AnyComponent
 from rtl.steps.convert import Convert
 

@@ -7,7 +7,7 @@ from golden.conversion import conversion
 from golden.operations import EFDPA
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Products, Terms
 from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
@@ -40,11 +40,11 @@ class EFDPADatapath(FusedDatapath):
         """Step max_exp: a constant, the largest exponent that a term can have."""
         return Compared(terms, fused_sum.fixed_exp("sum", max(term.format.exps.high for term in terms.terms)))
 
-    def cuts(self, terms: Sequence[TermFormat]) -> list[Cut]:
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
         """No term loses a bit: F reaches from the largest exponent down to the lowest bit of any term."""
         highest = max(term.exps.high for term in terms)
         lowest_bit = min(term.exps.low - term.frac for term in terms)
-        return [Cut(highest - lowest_bit, "RZ")] * len(terms)
+        return [Precision(highest - lowest_bit, "RZ")] * len(terms)
 
     def max_exp_depth(self) -> int:
         return 0  # nothing is compared

@@ -10,7 +10,7 @@ from golden.conversion import Conversion
 from golden.operations import FMA
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Terms
 from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
@@ -80,7 +80,7 @@ class FMADatapath(FusedDatapath):
         terms = replace(terms, prod=(replace(product, exp=product.exp + lift, format=lifted),))
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
-    def cuts(self, terms: Sequence[TermFormat]) -> list[Cut]:
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
         """The product whole, whatever its exponent; c with a sticky bit."""
         F = terms[0].frac + 3
-        return [Cut(F, "unshifted"), Cut(F, "sticky")]
+        return [Precision(F, "unshifted"), Precision(F, "sticky")]

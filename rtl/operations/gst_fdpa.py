@@ -7,7 +7,7 @@ from amaranth import Cat, Signal, Value
 
 from golden.operations import GSTFDPA
 from rtl.datapath import depths, fused_sum
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
 from rtl.datapath.stages import combine_specials, multiply_pairs, place_scaled
 from rtl.datapath.step import Build, Step, Steps
@@ -125,7 +125,7 @@ class GSTFDPADatapath(TruncatedDatapath):
             zero = Signal(name=f"zero_{g}")
             build.assign(zero.eq(~Cat(product.sig for product in group).any()))
             largest = fused_sum.fixed_exp(f"group_{g}", exps.high)
-            exact = Cut(exps.span + frac, "RZ")
+            exact = Precision(exps.span + frac, "RZ")
             groups.append(AlignedGroup(largest, fused_sum.align(build, largest, group, [exact] * len(group)), zero))
         return AlignedGroups(products.c, products.alpha, products.beta, products.special, tuple(groups))
 

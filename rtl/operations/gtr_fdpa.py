@@ -6,7 +6,7 @@ from typing import Any
 from amaranth import Mux
 
 from rtl.datapath import depths, fused_sum
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import AlignedTerms, MaxExponent, Products
 from rtl.datapath.step import Build, Step, Steps
 from rtl.operations.tr_fdpa import AlignedProducts, ComparedDot, DotProduct, RoundedDatapath, SignedSum
@@ -72,9 +72,9 @@ class GTRFDPADatapath(RoundedDatapath):
 
     def align(self, build: Build, compared: ComparedGroups) -> AlignedGroups:
         """Step align: the products cut toward zero to F bits, each at its group's exponent."""
-        cut, products = Cut(self.operation.F, "RZ"), compared.products
+        precision, products = Precision(self.operation.F, "RZ"), compared.products
         aligned = [
-            fused_sum.align(build, largest, group, [cut] * len(group))
+            fused_sum.align(build, largest, group, [precision] * len(group))
             for largest, group in zip(compared.largest, self.groups(products), strict=True)
         ]
         exponents = tuple(largest.without_gaps() for largest in compared.largest)
@@ -92,7 +92,7 @@ class GTRFDPADatapath(RoundedDatapath):
         """Step dot_align: the groups' sums, cut again at the larger of their exponents."""
         sums = [total.at(largest) for largest, total in zip(groups.largest, groups.sums, strict=True)]
         largest = fused_sum.max_exp(build, "dot", sums, self.implementation)
-        aligned = fused_sum.align(build, largest, sums, [Cut(self.operation.F, self.truncation)] * len(sums))
+        aligned = fused_sum.align(build, largest, sums, [Precision(self.operation.F, self.truncation)] * len(sums))
         return AlignedProducts(groups.c, groups.special, largest.without_gaps(), aligned)
 
     def dot_accumulate(self, build: Build, aligned: AlignedProducts) -> DotProduct:

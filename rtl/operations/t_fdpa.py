@@ -7,7 +7,7 @@ from golden.conversion import conversion
 from golden.operations.t_fdpa import TruncatedFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused import FusedDatapath
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Decoded, Operands, Products
 from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
@@ -30,9 +30,9 @@ class TruncatedDatapath(FusedDatapath):
         """c as a term, and its special."""
         return addend(build, "addend", z, self.operation.c, self.operation.e_zero)
 
-    def cuts(self, terms: Sequence[TermFormat]) -> list[Cut]:
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
         """Every term to F bits, toward zero or toward minus infinity."""
-        return [Cut(self.operation.F, "RD" if self.operation.truncation == "RD" else "RZ")] * len(terms)
+        return [Precision(self.operation.F, "RD" if self.operation.truncation == "RD" else "RZ")] * len(terms)
 
     def align_depth(self) -> int:
         return depths.ALIGN_DOWN if self.operation.truncation == "RD" else depths.ALIGN

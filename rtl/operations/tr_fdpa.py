@@ -12,7 +12,7 @@ from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP, RoundedFDPA
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
 from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
-from rtl.datapath.fused_sum import Cut
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import (
     AlignedTerms,
     Code,
@@ -41,6 +41,9 @@ class SignedSum(Record):
     sign: Value
     sig: Value
     format: TermFormat
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sig": self.format.sig_bits}
 
     @classmethod
     def of(cls, total: SignedTotal) -> "SignedSum":
@@ -101,7 +104,7 @@ class RoundedDatapath(Datapath):
 
     @property
     def align_depth(self) -> int:
-        """Depth of an alignment that cuts so."""
+        """Depth of an alignment that precisions so."""
         return depths.ALIGN_DOWN if self.truncation == "RD" else depths.ALIGN
 
     def steps(self) -> Steps[Any, Code]:
@@ -145,8 +148,8 @@ class RoundedDatapath(Datapath):
     def out_align(self, build: Build, compared: ComparedDot) -> AlignedDot:
         """Step out_align: T to F2 + 1 bits, c to F bits."""
         operation, dot = self.operation, compared.dot
-        cuts = [Cut(operation.F2 + 1, self.truncation), Cut(operation.F, self.truncation)]
-        aligned = fused_sum.align(build, compared.largest, [dot.dot.at(dot.largest), dot.c], cuts)
+        precisions = [Precision(operation.F2 + 1, self.truncation), Precision(operation.F, self.truncation)]
+        aligned = fused_sum.align(build, compared.largest, [dot.dot.at(dot.largest), dot.c], precisions)
         return AlignedDot(dot.special, compared.largest.without_gaps(), aligned)
 
     def out_accumulate(self, build: Build, aligned: AlignedDot) -> Total:
@@ -216,8 +219,8 @@ class TRFDPADatapath(RoundedDatapath):
     def align(self, build: Build, compared: ComparedProducts) -> AlignedProducts:
         """Step align: the products cut toward zero to F bits."""
         products, largest = compared.products, compared.largest
-        cuts = [Cut(self.operation.F, "RZ")] * len(products.prod)
-        aligned = fused_sum.align(build, largest, products.prod, cuts)
+        precisions = [Precision(self.operation.F, "RZ")] * len(products.prod)
+        aligned = fused_sum.align(build, largest, products.prod, precisions)
         return AlignedProducts(products.c, products.special, largest.without_gaps(), aligned)
 
     def accumulate(self, build: Build, aligned: AlignedProducts) -> DotProduct:

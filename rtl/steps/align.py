@@ -1,4 +1,4 @@
-"""Step align: a term at e_max, cut to F fractional bits (golden: `steps.align`)."""
+"""Step align: a term at e_max, truncated to F fractional bits (golden: `steps.align`)."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
 from rtl.steps.max_exp import gap_range
 
 Truncation = Literal["RZ", "RD", "sticky", "unshifted"]
-"""How a term is cut.
+"""How a term is truncated.
 
 `RZ`: toward zero. `RD`: toward minus infinity. `sticky`: toward zero, with the last kept bit set where a one was lost; the
 rounding of the sum then gives what it gives for the exact sum, if F leaves enough bits below the result's last. `unshifted`:
@@ -78,7 +78,7 @@ class Align(SharedComponent):
         else:
             gap = Signal(gap_range(self.format.exps, self.e_maxes))
             m.d.comb += gap.eq(self.e_max - term.exp)
-        # 3. shift and cut; RZ needs none of the bits that it loses, so the excess goes first
+        # 3. shift and truncate; RZ needs none of the bits that it loses, so the excess goes first
         if self.truncation == "RZ":
             m.d.comb += self.aligned.eq(shift_right(m, placed[excess:], gap))
             return m

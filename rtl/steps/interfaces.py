@@ -56,6 +56,7 @@ class OperandSignature(Signature):
     """
 
     def __init__(self, exps: ExpRange, sig_bits: int) -> None:
+        self.sig_bits = sig_bits
         flags = {"zero": Out(1), "inf": Out(1), "nan": Out(1)}
         super().__init__({"sign": Out(1), "exp": Out(exps.shape), "sig": Out(sig_bits)} | flags)
 
@@ -79,6 +80,9 @@ class Operand(Record):
     inf: Value
     nan: Value
     signature: OperandSignature
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sig": self.signature.sig_bits, "zero": 1, "inf": 1, "nan": 1}
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,9 @@ class Term(Record):
     sig: Value
     format: TermFormat
 
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sig": self.format.sig_bits}
+
     @property
     def signature(self) -> TermSignature:
         """As a port of a component."""
@@ -137,6 +144,9 @@ class Special(Record):
     nan: Value
     pos_inf: Value
     neg_inf: Value
+
+    def widths(self) -> dict[str, int]:
+        return {"nan": 1, "pos_inf": 1, "neg_inf": 1}
 
     @property
     def signature(self) -> SpecialSignature:

@@ -16,6 +16,10 @@ COLUMNS = {"columns": True}
 """Metadata of a tuple of records whose members carry the index: `sign_0`, `aligned_0`, `sign_1`; the field adds nothing."""
 
 
+class WidthError(ValueError):
+    """A value of a record has another width than the record declares."""
+
+
 class Record:
     """Base of the hand-offs between steps; a subclass is a dataclass, `@dataclass(frozen=True, eq=False)`.
 
@@ -26,7 +30,23 @@ class Record:
     The values of a record have names, by which registers are called. A name joins the fields on the path to the value by
     `_`, with the index behind a tuple's field: `x_0_exp`. `INLINE` and `COLUMNS` change what a field adds to the path; a
     record with a field `name` is called by that text alone.
+
+    Raises:
+        WidthError: a value that has not the bits which `widths` declares.
     """
+
+    def __post_init__(self) -> None:
+        for name, bits in self.widths().items():
+            value = getattr(self, name)
+            if len(value) != bits:
+                raise WidthError(f"{name} of {type(self).__name__} must have {bits} bits, got {len(value)}")
+
+    def widths(self) -> dict[str, int]:
+        """Fields whose width is declared, and their bits: flags, and significands by their format.
+
+        Exponents are not among them: they are signed values of a range, which a wider or narrower signal may hold.
+        """
+        return {}
 
     def values(self) -> Iterator[tuple[str, Value]]:
         """Every value with its name, in the order of the fields."""

@@ -1,4 +1,4 @@
-"""Step round: a normalised sum cut to the result's precision (golden: `Format.encode_scaled`)."""
+"""Step round: a normalised sum rounded to the result's precision (golden: `Format.encode_scaled`)."""
 
 from amaranth import Const, Module, Signal, Value
 from amaranth.lib.wiring import In, Out
@@ -12,7 +12,7 @@ class Round(SharedComponent):
 
         norm      h f f f f | g | b b b | sticky
                   kept        |   below: whether one of these is set
-                              guard: the first bit that is cut
+                              guard: the first bit that goes
         sig     c h f f f f               c: carry
 
     h is the hidden bit, f the man_bits fraction bits. One more in the last place may carry out of h into c.

@@ -46,7 +46,7 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
         assert_equal(unit, [row], [got], [want])
 
 
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
     "changes",
     [
