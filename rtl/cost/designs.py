@@ -25,7 +25,7 @@ SHARED = tuple(
     TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
     for name, count in WORD_16.items()
 )
-"""What shares the datapath of several formats: two slots."""
+"""What shares the datapath of several formats: two words."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
 DISCRETE = EFDPA(a="fp16", b="fp16", c="fp32", L=4, rho="RNE-FP32")  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ def target_rows() -> list[Row]:
 
 
 def shared_rows() -> list[list[Row]]:
-    """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
+    """In every encoding: one datapath of all formats of a word, then each of them on a datapath of its own."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     name = f"{', '.join(WORD_16)} on one datapath"
     return [
@@ -105,7 +105,7 @@ def shared_rows() -> list[list[Row]]:
 
 
 def shared_design(implementation: Implementation) -> MultiFormatDesign:
-    """One datapath of all formats of a slot."""
+    """One datapath of all formats of a word."""
     units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
     return MultiFormatDesign(tuple(units))
 

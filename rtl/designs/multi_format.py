@@ -78,7 +78,7 @@ class MultiFormatDatapath(TruncatedDatapath):
 
     Members:
         As of any datapath, and format: In, an index into `operations`; with a number that is no index there are no products,
-        and d is ρ of c cut to F bits.
+        and d is ρ of c truncated to F bits.
 
     Raises:
         ValueError: operations that cannot share a datapath; the message names key, rule and values.

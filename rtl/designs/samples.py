@@ -32,7 +32,7 @@ def catalogue_designs() -> list[UnitDesign]:
 
 
 def multi_format_designs() -> list[MultiFormatDesign]:
-    """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    """All formats that a word of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
     operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in WORD_16.items()]  # type: ignore[arg-type]
     designs = []

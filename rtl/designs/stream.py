@@ -15,8 +15,8 @@ from rtl.steps.component import AnyComponent
 class StreamDatapath(AnyComponent):
     """One step of a unit, from a stream of operands to a stream of results.
 
-    Inside is the plain datapath (`rtl.unit_datapath`): a result comes `stages` cycles after its operands where nothing stalls,
-    one a cycle, in order; operands are taken as long as a register is free.
+    Inside is the plain datapath (`rtl.unit_datapath`): a result comes `stages` cycles after its operands where nothing
+    stalls, one a cycle, in order; operands are taken as long as a register is free.
 
     Args:
         unit: what to build; with at least one stage.

@@ -71,7 +71,7 @@ class GTRFDPADatapath(RoundedDatapath):
         return ComparedGroups(products, tuple(largest))
 
     def align(self, build: Build, compared: ComparedGroups) -> AlignedGroups:
-        """Step align: the products cut toward zero to F bits, each at its group's exponent."""
+        """Step align: the products truncated toward zero to F bits, each at its group's exponent."""
         precision, products = Precision(self.operation.F, "RZ"), compared.products
         aligned = [
             fused_sum.align(build, largest, group, [precision] * len(group))
@@ -89,7 +89,7 @@ class GTRFDPADatapath(RoundedDatapath):
         return GroupSums(aligned.c, aligned.special, aligned.largest, tuple(SignedSum.of(total) for total in totals))
 
     def dot_align(self, build: Build, groups: GroupSums) -> AlignedProducts:
-        """Step dot_align: the groups' sums, cut again at the larger of their exponents."""
+        """Step dot_align: the groups' sums, truncated again at the larger of their exponents."""
         sums = [total.at(largest) for largest, total in zip(groups.largest, groups.sums, strict=True)]
         largest = fused_sum.max_exp(build, "dot", sums, self.implementation)
         aligned = fused_sum.align(build, largest, sums, [Precision(self.operation.F, self.truncation)] * len(sums))

@@ -15,7 +15,7 @@ from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 
 
 class TruncatedDatapath(FusedDatapath):
-    """What T-, ST- and GST-FDPA share: terms and c, cut to F bits at one exponent, summed, converted by ρ."""
+    """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ."""
 
     operation: TruncatedFDPA
 

@@ -91,7 +91,7 @@ class NormalisedOut(Record):
 
 
 class RoundedDatapath(Datapath):
-    """What TR- and GTR-FDPA share: T and c at e_out, their sum normalised, cut to F2 bits, converted."""
+    """What TR- and GTR-FDPA share: T and c at e_out, their sum normalised, truncated to F2 bits, converted."""
 
     def __init__(self, operation: RoundedFDPA, implementation: Implementation) -> None:
         self.operation, self.rho = operation, conversion(operation.rho)
@@ -99,12 +99,12 @@ class RoundedDatapath(Datapath):
 
     @property
     def truncation(self) -> Truncation:
-        """How T, c and their sum are cut."""
+        """How T, c and their sum are truncated."""
         return "RD" if self.operation.truncation == "RD" else "RZ"
 
     @property
     def align_depth(self) -> int:
-        """Depth of an alignment that precisions so."""
+        """Depth of an alignment with that truncation."""
         return depths.ALIGN_DOWN if self.truncation == "RD" else depths.ALIGN
 
     def steps(self) -> Steps[Any, Code]:
@@ -217,7 +217,7 @@ class TRFDPADatapath(RoundedDatapath):
         return ComparedProducts(products, fused_sum.max_exp(build, "dot", products.prod, self.implementation))
 
     def align(self, build: Build, compared: ComparedProducts) -> AlignedProducts:
-        """Step align: the products cut toward zero to F bits."""
+        """Step align: the products truncated toward zero to F bits."""
         products, largest = compared.products, compared.largest
         precisions = [Precision(self.operation.F, "RZ")] * len(products.prod)
         aligned = fused_sum.align(build, largest, products.prod, precisions)

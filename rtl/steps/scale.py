@@ -21,7 +21,7 @@ class ScaleProduct(SharedComponent):
     """A product under two power-of-two scales: their exponents added, a zero at e_zero (golden: `STFDPA.terms`).
 
     Args:
-        product: what the product can be; its zeros are told by their significand.
+        product: what the product can be; a zero is one whose significand is 0.
         scale: format of the scales.
         e_zero: exponent that a zero gets (exponent value).
 

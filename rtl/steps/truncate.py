@@ -15,7 +15,7 @@ class TruncateNormalised(SharedComponent):
 
         norm        h f f f f f x x     x: below F2 fraction bits
         window      h f f f f f
-        moved     c h f f f f f         one more where RD precisions ones off a negative sum; c: carry, the rest is then 0
+        moved     c h f f f f f         one more where a negative sum loses ones under RD; c: carry, the rest is then 0
         kept        h f f f f f 0 0     zeros below, where the rounding that follows needs more than F2 bits
 
     Args:
