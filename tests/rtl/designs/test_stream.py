@@ -1,7 +1,6 @@
 """A unit behind streams of structs: under back-pressure, in its example, and its layouts."""
 
 import importlib.util
-import random
 import re
 from pathlib import Path
 from types import ModuleType
@@ -9,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from golden import Implementation, Operation, Unit
 from golden.operations import GSTFDPA, TFDPA
 from golden.stimulus import OperandShape, generate
 from rtl import StreamDatapath
 from rtl.designs.stream import check_streamed, operand_layout, result_layout
+from tests.rtl.stream import Handshake, Show, stream_through
 from tests.rtl.units import random_unit
 
 SCALED = GSTFDPA(
@@ -40,40 +39,9 @@ def structs(operation: Operation, count: int, seed: int) -> tuple[list[dict[str,
     return rows, Unit(name="u", operation=operation).dot(*operands).tolist()
 
 
-def passed_through(
-    component: StreamDatapath, rows: list[dict[str, Any]], in_idle: float, out_stall: float
-) -> tuple[list[int], int]:
-    """The results of all rows, with random gaps at the input and stalls at the output, and the cycles that took."""
-    rng = random.Random(4)
-    results: list[int] = []
-    cycles = 0
-    operands, sums = component.operands, component.results
-
-    async def source(ctx: Any) -> None:
-        for row in rows:
-            while rng.random() < in_idle:
-                await ctx.tick()
-            ctx.set(operands.payload, row)
-            ctx.set(operands.valid, 1)
-            await ctx.tick().until(operands.ready)
-            ctx.set(operands.valid, 0)
-
-    async def sink(ctx: Any) -> None:
-        nonlocal cycles
-        while len(results) < len(rows):
-            assert cycles < 40 * len(rows) + 100, "the unit does not answer"
-            ctx.set(sums.ready, rng.random() >= out_stall)
-            _, _, valid, ready, payload = await ctx.tick().sample(sums.valid, sums.ready, sums.payload)
-            cycles += 1
-            if valid and ready:
-                results.append(payload.d)
-
-    simulator = Simulator(component)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(source, background=True)
-    simulator.add_testbench(sink)
-    simulator.run()
-    return results, cycles
+def shown(component: StreamDatapath, row: dict[str, Any]) -> Show:
+    """Sets the payload."""
+    return lambda ctx: ctx.set(component.operands.payload, row)
 
 
 @pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.4, 0.6)])
@@ -81,7 +49,9 @@ def passed_through(
 def test_results_come_in_order_and_none_is_lost(operation: Operation, in_idle: float, out_stall: float) -> None:
     component = StreamDatapath(Unit(name="u", operation=operation, implementation=Implementation(stages=3)))
     rows, expected = structs(operation, 40, 7)
-    results, cycles = passed_through(component, rows, in_idle, out_stall)
+    ports = Handshake.of_streams(component.operands, component.results)
+    transfers = [shown(component, row) for row in rows]
+    results, cycles = stream_through(component, ports, transfers, len(rows), in_idle, out_stall)
     assert results == expected
     if in_idle == out_stall == 0.0:
         assert cycles == len(rows) + component.latency == len(rows) + 3
