@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from golden import FORMATS, Cls
+from golden.formats import Decoded
 from golden.specials import NAN, addend_special, product_special
 from golden.steps import Term, addend, multiply
 from rtl.steps.multiply import Addend, Multiply
@@ -13,8 +14,8 @@ from tests.rtl.simulate import outputs
 E_ZERO = -77
 
 
-def operand_inputs(name: str, decoded: object) -> dict[str, int]:
-    sign, exp, sig, cls = decoded  # type: ignore[misc]
+def operand_inputs(name: str, decoded: Decoded) -> dict[str, int]:
+    sign, exp, sig, cls = decoded
     flags = {"zero": cls is Cls.ZERO, "inf": cls is Cls.INFINITY, "nan": cls is Cls.NAN}
     return {f"{name}.sign": sign, f"{name}.exp": exp, f"{name}.sig": sig} | {f"{name}.{k}": int(v) for k, v in flags.items()}
 

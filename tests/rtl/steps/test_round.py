@@ -3,13 +3,14 @@
 import random
 
 import pytest
-from amaranth import Module
-from amaranth.lib.wiring import Component, In, Out
+from amaranth import Module, Signal
+from amaranth.lib.wiring import In, Out
 
 from golden.conversion import CONVERSIONS, Conversion
 from golden.formats import Cls
 from golden.specials import nvidia_nan
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
+from rtl.steps.component import AnyComponent
 from rtl.steps.encode import Encode
 from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import Normalise
@@ -17,8 +18,14 @@ from rtl.steps.round import Round
 from tests.rtl.simulate import outputs
 
 
-class NormaliseRoundEncode(Component):
+class NormaliseRoundEncode(AnyComponent):
     """(−1)^sign · total · 2**(e_max − F) to a code of ρ's d; with `zeros`, the leading zeros are told, not counted."""
+
+    sign: Signal
+    total: Signal
+    e_max: Signal
+    zeros: Signal
+    d: Signal
 
     def __init__(
         self, rho: Conversion, total_bits: int, e_maxes: ExpRange, F: int, canonical: bool, told: bool, result_exp: str
