@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from amaranth import Cat, Elaboratable, Module, Shape, Signal, Value
-from amaranth.lib.wiring import Component
 from amaranth.sim import Simulator
 
 from golden.formats import Cls, Decoded
+from rtl.steps.component import AnyComponent
 
 Inputs = Mapping[str, int]
 
 
-def outputs(component: Component, inputs: Iterable[Inputs], read: Callable[[Any], Any]) -> list[Any]:
+def outputs(component: AnyComponent, inputs: Iterable[Inputs], read: Callable[[Any], Any]) -> list[Any]:
     """What `read` sees of the component for each mapping of port paths (`x.sig`) to values."""
     seen = []
 
@@ -24,7 +24,7 @@ def outputs(component: Component, inputs: Iterable[Inputs], read: Callable[[Any]
 
     simulator = Simulator(component)
     simulator.add_testbench(testbench)
-    simulator.run()
+    simulator.run()  # type: ignore[no-untyped-call]  # Amaranth's stubs give no types here
     return seen
 
 
@@ -47,7 +47,7 @@ class Packed(Elaboratable):
 
     def __init__(self, shapes: Sequence[Shape], build: Callable[[Module, list[Value]], Sequence[Value]]) -> None:
         self.m = Module()
-        inputs = [Signal(shape, name=f"in_{k}") for k, shape in enumerate(shapes)]
+        inputs: list[Value] = [Signal(shape, name=f"in_{k}") for k, shape in enumerate(shapes)]
         results = build(self.m, inputs)
         self.shapes, self.result_shapes = [signal.shape() for signal in inputs], [value.shape() for value in results]
         self.inputs, self.results = Signal(sum(map(len, inputs))), Signal(sum(map(len, results)))
@@ -71,7 +71,7 @@ def evaluate(
 
     simulator = Simulator(packed)
     simulator.add_testbench(testbench)
-    simulator.run()
+    simulator.run()  # type: ignore[no-untyped-call]  # Amaranth's stubs give no types here
     return [split(value, packed.result_shapes) for value in seen]
 
 

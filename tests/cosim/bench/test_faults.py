@@ -12,6 +12,7 @@ import rtl.steps.round
 from golden import Implementation, Unit
 from golden.formats import BF16, E2M3, E3M2, FP16, FP32
 from golden.operations import TFDPA
+from rtl.arithmetic.shift import shift_right
 from tests.cosim.designs import Generated, Wrapped
 
 pytestmark = pytest.mark.simulator
@@ -48,7 +49,6 @@ def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generate
 
 def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Every term shifted one place too far."""
-    shift_right = rtl.steps.align.shift_right
     monkeypatch.setattr(rtl.steps.align, "shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
     unit = unit_of(FP6)
     assert_differs(cosim.run(unit, vectors=1000, dut=generated(unit)))

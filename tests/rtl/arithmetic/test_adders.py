@@ -170,7 +170,7 @@ def test_anticipated_leading_zeros_of_every_sum_are_right_or_a_little_too_small(
         if -1 << total_bits not in both:
             rows.append((x, y))
             totals.append(both)
-    seen = evaluate([unsigned(width)] * 2, lambda m, inputs: [anticipate_leading_zeros(m, *inputs, total_bits)], rows)
+    seen = evaluate([unsigned(width)] * 2, lambda m, xy: [anticipate_leading_zeros(m, xy[0], xy[1], total_bits)], rows)
     for (x, y), both, (zeros,) in zip(rows, totals, seen, strict=True):
         errors = {total_bits - abs(total).bit_length() - zeros for total in both if total}
         assert errors <= set(range(ANTICIPATION_ERROR + 1)), (x, y, zeros)
