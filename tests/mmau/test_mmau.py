@@ -184,7 +184,7 @@ def test_unknown_command_ends_with_status_2() -> None:
 
 
 def test_golden_needs_no_hardware_packages() -> None:
-    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other room."""
+    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other package."""
     program = (
         "import sys\n"
         "for name in ('amaranth', 'cocotb', 'cupy', 'torch'): sys.modules[name] = None\n"
