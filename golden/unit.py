@@ -13,6 +13,7 @@ from golden.checks import check_choice, check_int, listed, unknown
 from golden.engines import Batch, run
 from golden.files import read_toml
 from golden.formats import Format
+from golden.memory import check_operands
 from golden.operations import OPERATIONS, Operation
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -101,7 +102,7 @@ class Unit:
             d [...], bits where c came as bits, floats where c came as floats.
 
         Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
         """
         K = np.shape(a)[-1] if np.ndim(a) else 0
         if not K:
@@ -124,6 +125,7 @@ def batched_dot(
     """
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
+    check_operands(operands, operation.d)
     a_bits = to_bits("a", a, a_format)
     b_bits = to_bits("b", b, b_format)
     c_bits = to_bits("c", c, operation.c)

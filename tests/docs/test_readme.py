@@ -10,7 +10,7 @@ import pytest
 import cosim
 import golden
 from golden.unit import ENCODINGS
-from mmau.cli import parser
+from mmau.parser import parser
 from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands
 from tests.docs.python_blocks import run_blocks
 

@@ -1,6 +1,7 @@
 """Rows for the native engine's proofs, and the comparison with the reference."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,21 @@ from golden.native.library import library
 from golden.stimulus import CLASSES, Operands, OperandShape
 
 needs_native = pytest.mark.skipif(library() is None, reason="the native library is not installed")
+
+INSTRUCTION_SETS = ("portable", "x86-64-v3", "x86-64-v4")
+"""What MMAU_ISA may name."""
+
+_DISTINGUISHING_FLAGS = {"portable": set[str](), "x86-64-v3": {"avx2", "fma", "f16c"}, "x86-64-v4": {"avx512f", "avx512vl"}}
+
+
+def has_instruction_set(name: str) -> bool:
+    """Whether the kernel says that this processor has it: by /proc/cpuinfo, not by the library."""
+    flags: set[str] = set()
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("flags"):
+            flags = set(line.split(":", 1)[1].split())
+            break
+    return _DISTINGUISHING_FLAGS[name] <= flags
 
 
 def class_rows(shape: OperandShape, rows: int, seed: int) -> Operands:

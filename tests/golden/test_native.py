@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import golden
 from golden.native.library import isa
 from golden.stimulus import OperandShape
-from tests.golden.native_rows import class_rows, first_difference, needs_native
+from tests.golden.native_rows import INSTRUCTION_SETS, class_rows, first_difference, has_instruction_set, needs_native
 from tests.golden.rows import unit
 from tests.golden.strategies import operations, products
 
@@ -212,6 +212,22 @@ def in_another_process(wanted: str) -> list[str]:
 def test_every_instruction_set_gives_the_same_results() -> None:
     portable = in_another_process("portable")
     assert portable[0] == "portable"
-    for wanted in ("x86-64-v3", "x86-64-v4"):
-        assert in_another_process(wanted)[1] == portable[1]
-    assert isa() in ("portable", "x86-64-v3", "x86-64-v4")
+    here = [name for name in INSTRUCTION_SETS if has_instruction_set(name)]
+    for wanted in here[1:]:
+        assert in_another_process(wanted) == [wanted, portable[1]]
+    assert isa() == here[-1]
+
+
+def test_unknown_instruction_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    zeros: Any = np.zeros((3, 16), np.uint16)
+    absent = [name for name in INSTRUCTION_SETS if not has_instruction_set(name)]
+    for wanted in ("avx2", "x86_64_v3", "portable ", *absent):
+        monkeypatch.setenv("MMAU_ISA", wanted)
+        rule = f"one that this processor has, got {wanted!r}"
+        message = f"^the environment variable MMAU_ISA must be portable, x86-64-v3 or x86-64-v4, and {rule}$"
+        with pytest.raises(ValueError, match=message):
+            HOPPER.dot(zeros, zeros, np.zeros(3, np.uint32))
+        with pytest.raises(ValueError, match=message):
+            isa()
+    monkeypatch.setenv("MMAU_ISA", "")
+    assert isa() is not None
