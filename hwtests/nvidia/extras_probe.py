@@ -18,9 +18,9 @@ import numpy as np
 
 import golden
 from golden import Instruction, Unit
+from golden.comparison import differing
 from golden.files import write_atomically
 from golden.operations import TFDPA
-from hwtests.comparison import differing
 from hwtests.conform.inputs import random_tiles
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.extras import INTEGER, SPARSE, SPARSE_WGMMA, Extra, extra_kernel, integer_dot, metadata_word, selected
@@ -92,7 +92,7 @@ def probe(extra: Extra, run: Run, tiles: int = TILES, seed: int = 0) -> dict[str
         got = run(extra, operands, metadata_word(nibble))
         compared += got.size
         for hypothesis in wrong:
-            wrong[hypothesis] += int(differing(got, expected(extra, hypothesis, operands, positions), base).sum())
+            wrong[hypothesis] += int(differing(got, expected(extra, hypothesis, operands, positions), base.operation).sum())
     explained = [str(hypothesis) for hypothesis, count in wrong.items() if not count]
     return {"compared": compared, "explained_by": explained, "wrong": {str(h): count for h, count in wrong.items()}}
 
