@@ -17,10 +17,8 @@ ENDS = [0, 1, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0, 0x7FFF, 0x8000, 0xFF7F, 0xFF80, 0x
 
 @pytest.mark.parametrize("result", [FP16, BF16, FP32, FP64], ids=str)
 def test_nan_is_what_decode_calls_one(result: Format) -> None:
-    top = {code << result.width - 16 for code in ENDS}
-    codes = sorted(
-        top | {code + 1 for code in top} | {result.signed_infinity(sign) + low for sign in (0, 1) for low in (0, 1)}
-    )
+    infinities = [result.signed_infinity(sign) for sign in (0, 1)]
+    codes = [code << result.width - 16 for code in ENDS] + [code + low for code in infinities for low in (-1, 0, 1)]
     expected = [result.decode(code).cls is Cls.NAN for code in codes]
     assert is_nan(np.array(codes, f"uint{result.storage_bits}"), result).tolist() == expected
     assert [is_nan(code, result) for code in codes] == expected
@@ -28,9 +26,7 @@ def test_nan_is_what_decode_calls_one(result: Format) -> None:
 
 
 def test_format_without_infinities_is_no_result() -> None:
-    with pytest.raises(
-        ValueError, match=rf"^{re.escape('a result' + chr(39) + 's format must have infinities, got e4m3')}$"
-    ):
+    with pytest.raises(ValueError, match=r"^a result's format must have infinities, got e4m3$"):
         is_nan(0x7F, E4M3)
 
 
