@@ -8,6 +8,7 @@ import numpy as np
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import IntArray
 from golden.stimulus.corners import CORNERS
+from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import OperandShape, Stimulus, concatenated
 
 ROUND_ROWS = 16384
@@ -72,12 +73,12 @@ def _round(shape: OperandShape, start: int, rows: int, seed: int) -> Stimulus:
     for label, (name, share) in enumerate(zip(NAMES, _shares(shape, rows), strict=True)):
         if not share:
             continue
-        rng = np.random.default_rng(np.random.SeedSequence([seed, label, number]))
+        draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label, number])))
         if name in CLASSES:
-            operands = CLASSES[name](shape, rng, share)
+            operands = CLASSES[name](shape, draws, share, ())
         else:
             cases = _cases(seed, label, CORNERS[name].cases(shape), shares_before[label], share)
-            operands = CORNERS[name].make(shape, rng, cases)
+            operands = CORNERS[name].make(shape, draws, cases)
         parts.append(Stimulus(operands, np.full(share, label, np.uint8), NAMES))
     order = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES), number])).permutation(rows)
     return concatenated(parts).rows(order)

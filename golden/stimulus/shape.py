@@ -13,6 +13,9 @@ from golden.formats import Format
 from golden.instruction import Instruction
 from golden.operations import Operation
 
+Tile = tuple[()] | tuple[int, int]
+"""() for rows, each a dot product of its own; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class OperandShape:
@@ -75,7 +78,7 @@ def _rounded_to(operation: Operation) -> Format:
 
 class Operands(NamedTuple):
     """Bit patterns of many rows, in the order in which `.dot` takes them: a, b [rows, K], c [rows], scales [rows, blocks]
-    or None."""
+    or None. Of many tiles: a [tiles, m, K], b [tiles, n, K], c [tiles, m, n], scales [tiles, m or n, blocks] or None."""
 
     a: BitArray
     b: BitArray
