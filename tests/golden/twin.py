@@ -46,7 +46,8 @@ def dot(
 
 
 def length(operation: Any) -> int:
-    return {"FMA": lambda: 1, "FTZ-AddMul": lambda: operation.P}.get(operation.name, lambda: operation.L)()
+    length: int = 1 if operation.name == "FMA" else operation.P if operation.name == "FTZ-AddMul" else operation.L
+    return length
 
 
 def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number]:
