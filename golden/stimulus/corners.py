@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -250,7 +251,7 @@ def _rounded_at(
     return operands_of(shape, draws, products, number(shape.c, sign, lead, frac))
 
 
-def _short_fractions(shape: OperandShape, draws: GeneratorDraws, rows: int) -> IntArray:
+def _short_fractions(shape: OperandShape, draws: GeneratorDraws, rows: int) -> Any:
     """Fractions of c that the result's format holds too."""
     surplus = max(0, shape.c.man_bits - shape.d.man_bits)
     return fractions(draws, shape.c, (rows,)) >> surplus << surplus

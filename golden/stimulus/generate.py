@@ -5,6 +5,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from golden.checks import check_least, check_type
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import IntArray
 from golden.stimulus.corners import CORNERS
@@ -24,7 +25,7 @@ def generate(shape: OperandShape, count: int, seed: int) -> Stimulus:
     The rows depend on shape, count and seed alone. From `complete_rows(shape)` on, every case of every corner is among them.
 
     Raises:
-        ValueError: a count below 1, or a negative seed.
+        TypeError: another type. ValueError: a count below 1, or a negative seed.
     """
     return concatenated(list(chunks(shape, count, seed, count)))
 
@@ -33,11 +34,11 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
     """The rows of `generate(shape, count, seed)` in order, `rows` at a time (the last chunk may be shorter).
 
     Raises:
-        ValueError: a count or rows below 1, or a negative seed.
+        TypeError: another type. ValueError: a count or rows below 1, or a negative seed.
     """
+    check_type("shape", shape, OperandShape)
     for what, value, least in (("count", count, 1), ("rows", rows, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ValueError(f"{what} must be at least {least}, got {value}")
+        check_least(what, value, least)
     held: list[Stimulus] = []
     for start in range(0, count, ROUND_ROWS):
         held.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
@@ -50,6 +51,7 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
 
 def complete_rows(shape: OperandShape) -> int:
     """A count from which on every case of every corner appears."""
+    check_type("shape", shape, OperandShape)
     cases = [corner.cases(shape) for corner in CORNERS.values()]
     shares = _shares(shape, ROUND_ROWS)[len(CLASSES) :]
     rounds = max(-(-wanted // share) for wanted, share in zip(cases, shares, strict=True) if wanted)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arrays import BitArray
+from golden.checks import check_least, check_type
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.instruction import Instruction
@@ -38,12 +39,16 @@ class OperandShape:
     block_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.K < 1:
-            raise ValueError(f"K must be at least 1, got {self.K}")
+        for key in ("a", "b", "c", "d"):
+            check_type(f"{key} of an operand shape", getattr(self, key), Format)
+        check_least("K", self.K, 1)
         if (self.scale is None) != (self.block_size is None):
             raise ValueError(
                 f"scale and block_size go together; got scale={self.scale}, block_size={self.block_size}"
             )  # fmt: skip
+        if self.scale is not None:
+            check_type("scale of an operand shape", self.scale, Format)
+            check_least("block_size", self.block_size, 1)
 
     @classmethod
     def of_operation(cls, operation: Operation, K: int | None = None) -> Self:

@@ -115,7 +115,8 @@ def test_cancel_cancels_in_every_element() -> None:
     """Nearly every product of an element has its negative beside it, but for a changed bit here and there."""
     fp16 = INSTRUCTIONS[0]
     cancel = of_class(random_tiles(fp16, np, 3, 0, 60), "cancel")
-    value = np.float64(cancel.a.view(np.float16))[:, :, None, :] * np.float64(cancel.b.view(np.float16))[:, None, :, :]
+    a, b = (codes.view(np.float16).astype(np.float64) for codes in (cancel.a, cancel.b))
+    value = a[:, :, None, :] * b[:, None, :, :]
     ordered = np.sort(value, axis=3)
     cancels = (ordered == -ordered[..., ::-1]).all(axis=3)
     assert 0.7 < cancels.mean() < 1
