@@ -17,7 +17,7 @@ ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 
 MAX_STAGES = 8
 
-WAYS: dict[str, tuple[str, ...]] = {
+CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
     "max_exp": ("tree", "pairwise"),
     "reduction": ("carry-save", "adder-tree"),
     "leading_zeros": ("count", "anticipate"),
@@ -62,7 +62,7 @@ class Implementation:
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
         check_int("stages", self.stages, 0, MAX_STAGES)
-        for key, choices in WAYS.items():
+        for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from golden.chain import ORDERS, Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
-from golden.names import Spelled, expand, spelled
+from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.unit import Unit
 
@@ -122,7 +122,7 @@ def parameter_set_units() -> list[Unit]:
 
 
 def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
-    parts = spelled(name)
+    parts = parse_name(name)
     check_choice("evidence", row["evidence"], EVIDENCE)
     order = row.get("fp16_order")
     operation = steps_for(_operation(row, parts, converted=order is not None), parts.k)
@@ -137,7 +137,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     )  # fmt: skip
 
 
-def _operation(row: dict[str, Any], parts: Spelled, converted: bool) -> Operation:
+def _operation(row: dict[str, Any], parts: ParsedName, converted: bool) -> Operation:
     cls = OPERATIONS[row["operation"]]
     known = cls.unit_keys()
     keys = {key: row[key] for key in known if key in row}

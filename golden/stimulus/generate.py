@@ -39,14 +39,14 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
     check_type("shape", shape, OperandShape)
     for what, value, least in (("count", count, 1), ("rows", rows, 1), ("seed", seed, 0)):
         check_least(what, value, least)
-    held: list[Stimulus] = []
+    pending: list[Stimulus] = []
     for start in range(0, count, ROUND_ROWS):
-        held.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
+        pending.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
         ended = start + ROUND_ROWS >= count
-        while sum(map(len, held)) >= rows or (ended and held):
-            whole = concatenated(held)
+        while sum(map(len, pending)) >= rows or (ended and pending):
+            whole = concatenated(pending)
             yield whole.rows(slice(rows))
-            held = [whole.rows(slice(rows, None))] if len(whole) > rows else []
+            pending = [whole.rows(slice(rows, None))] if len(whole) > rows else []
 
 
 def complete_rows(shape: OperandShape) -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import ENCODINGS, CIRCUIT_CHOICES
 from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, shared_rows, table_rows, target_designs
 from rtl.cost.page import page
 from rtl.cost.table import ended, main, run
@@ -41,7 +41,7 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     assert not any(design.joined for design in found)
     for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
         assert {design.implementation.encoding for design in found if design.name == name} == set(ENCODINGS)
-    for key, choices in WAYS.items():
+    for key, choices in CIRCUIT_CHOICES.items():
         assert {getattr(design.implementation, key) for design in found} == set(choices)
     assert len({design.key for design in designs()}) == len(designs())
 
