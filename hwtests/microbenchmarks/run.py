@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import golden
 from golden.files import write_atomically
+from golden.plot import svg
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import (
     ENTRY,
@@ -22,7 +23,6 @@ from hwtests.microbenchmarks.kernels import (
     sparse_benchmark,
     wgmma_benchmark,
 )
-from hwtests.microbenchmarks.plot import svg
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.nvrtc import compile_cubin

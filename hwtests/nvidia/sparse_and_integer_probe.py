@@ -3,10 +3,10 @@
     python -m hwtests.nvidia.sparse_and_integer_probe REPORT.json
 
 runs every instruction of `hwtests.nvidia.sparse_and_integer` that fits this machine's GPU and writes how many results each
-hypothesis gets wrong. For a sparse instruction, run with every selection, a hypothesis is a length L of T-FDPA steps and what
-the steps run over: the selected products alone, or all K with zeros where nothing is selected; F, ρ and e_zero are those of
-the dense instruction of the same types. For an integer instruction the hypothesis is the exact sum, wrapped or saturated as
-its name says.
+hypothesis gets wrong. For a sparse instruction, run with every selection, a hypothesis is a length L of T-FDPA steps and
+what the steps run over: the selected products alone, or all K with zeros where nothing is selected; F, ρ and e_zero are
+those of the dense instruction of the same types. For an integer instruction the hypothesis is the exact sum, wrapped or
+saturated as its name says.
 """
 
 import json
