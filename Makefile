@@ -45,7 +45,7 @@ ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
-	$(BIN)/python -m hwtests.profiles docs/profiles
+	$(BIN)/python -m benchmarks.profiles docs/profiles
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

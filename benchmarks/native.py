@@ -18,7 +18,7 @@ import numpy as np
 import golden
 from golden.files import write_atomically
 from golden.native.library import isa
-from golden.stimulus import CLASSES, OperandShape
+from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
 from tests.golden.test_peer import in_container, peer_operation, tensor
 
 ROWS = 1 << 17
@@ -64,7 +64,9 @@ def best_seconds(run: Callable[[], Any]) -> float:
 
 def measure(torch: Any, instruction: golden.Instruction) -> tuple[float, float]:
     """Products a second: native, MMA-Sim."""
-    operands = CLASSES["normal"](OperandShape.of_instruction(instruction), np.random.default_rng(1), ROWS)
+    operands = CLASSES["normal"](
+        OperandShape.of_instruction(instruction), GeneratorDraws(np.random.default_rng(1)), ROWS, ()
+    )
     peer = peer_operation(instruction)
     packing = getattr(peer, "packing", 1)
     types = [peer.a_type, peer.b_type, peer.c_type]

@@ -80,9 +80,7 @@ before those of the sum. Ones' complement needs neither, because its increments 
 aligned term is truncated (RZ, RD) on its magnitude in every encoding, so the table does not show what two's complement would
 save under RD."""
 
-WAYS_NOTE = (
-    """Cells · depth of the first target with one step built in another way (`[implementation]` in a unit's TOML)."""
-)
+WAYS_NOTE = """Cells · depth of the first target with one step built in another way (`[implementation]` in a unit's TOML)."""
 
 SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the aligners
 and everything after them; each format has its own decoders."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from golden.native.library import library
-from golden.stimulus import CLASSES, Operands, OperandShape
+from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 
 needs_native = pytest.mark.skipif(library() is None, reason="the native library is not installed")
 
@@ -30,7 +30,8 @@ def has_instruction_set(name: str) -> bool:
 
 def class_rows(shape: OperandShape, rows: int, seed: int) -> Operands:
     """So many rows of each of the six classes, as the arguments of `.dot`."""
-    made = [make(shape, np.random.default_rng([seed, number]), rows) for number, make in enumerate(CLASSES.values())]
+    draws = [GeneratorDraws(np.random.default_rng([seed, number])) for number in range(len(CLASSES))]
+    made = [make(shape, source, rows, ()) for make, source in zip(CLASSES.values(), draws, strict=True)]
     a, b, c, *scales = zip(*made, strict=True)
     return Operands(*map(np.concatenate, (a, b, c)), *(None if s[0] is None else np.concatenate(s) for s in scales))
 

@@ -192,8 +192,8 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
             "stages of a tile must be an integer from 1 to 8, got 0",
         ),
         (
-            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=0), 1,
-            "n of a tile must be an integer from 1 to 256, got 0",
+            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=257), 1,
+            "n of a tile must be an integer from 1 to 256, got 257",
         ),
         (
             dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,

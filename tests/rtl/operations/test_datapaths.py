@@ -12,7 +12,7 @@ import golden
 from golden import Cls, Implementation, Unit
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
 from tests.rtl.simulate import outputs
@@ -23,7 +23,11 @@ Inputs = dict[str, int]
 
 def way_names(implementation: Implementation) -> str:
     """A test's id: the encoding and whatever is not the default."""
-    chosen = [getattr(implementation, key) for key, choices in WAYS.items() if getattr(implementation, key) != choices[0]]
+    chosen = [
+        getattr(implementation, key)
+        for key, choices in CIRCUIT_CHOICES.items()
+        if getattr(implementation, key) != choices[0]
+    ]
     return "-".join([implementation.encoding, *chosen])
 
 
@@ -107,7 +111,7 @@ def test_encoding_never_changes_a_result(encoding: str, truncation: str, operati
 
 def built(**ways: str) -> list[Implementation]:
     """Every way to build one step, the others by default, and all of the ways that are not the default at once."""
-    others = {key: choices[1:] for key, choices in WAYS.items()}
+    others = {key: choices[1:] for key, choices in CIRCUIT_CHOICES.items()}
     single = [Implementation(**{key: choice}, **ways) for key, choices in others.items() for choice in choices]  # type: ignore[arg-type]
     return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
 
