@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test kernels lint format types peer bench campaign area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test kernels lint format types peer vectors bench campaign area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +26,10 @@ test: $(VENV)/.dev  ## All tests
 
 peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
+
+vectors: $(VENV)/.peer  ## Fresh vectors computed by MMA-Sim, made as those of tests/data, into build/vectors.npz
+	@mkdir -p build
+	$(BIN)/python -m tests.data.remake_vectors build/vectors.npz
 
 bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
 	@mkdir -p build
