@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import golden
+from benchmarks.provenance import processor
 from golden.files import write_atomically
 from golden.native.library import isa
 from golden.stimulus import CLASSES, OperandShape
@@ -103,7 +104,14 @@ def main() -> int:
     print(f"{'':8}{'instruction':66}{'M products/s':>14}{'MMA-Sim':>10}{'ratio':>8}{'wanted':>8}")
     for arch, name, wanted in TARGETS:
         native, peer = measure(golden.instruction(arch, name))
-        entry = {"arch": arch, "name": name, "native": native, "mma_sim": peer, "ratio": native / peer, "wanted": wanted}
+        entry: dict[str, Any] = {
+            "arch": arch,
+            "name": name,
+            "native": native,
+            "mma_sim": peer,
+            "ratio": native / peer,
+            "wanted": wanted,
+        }
         report["instructions"].append(entry)
         missed = "" if entry["ratio"] >= wanted else "  missed"
         print(
@@ -112,15 +120,6 @@ def main() -> int:
     if len(sys.argv) > 1:
         write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
     return int(call_missed or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
-
-
-def processor() -> str:
-    """The processor's name where Linux tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.machine()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Rows for the native engine's proofs, and the comparison with the reference."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -18,15 +18,41 @@ def class_rows(shape: OperandShape, rows: int, seed: int) -> Any:
     return [None if column[0] is None else np.concatenate(column) for column in zip(*made, strict=True)]
 
 
-def first_difference(model: golden.Instruction | golden.Unit, operands: Any) -> str:
-    """Where the engines differ, or nothing. NaN must be the same code too, for the library writes the reference's."""
+class Difference(NamedTuple):
+    """Rows in which the engines differ.
+
+    Attributes:
+        differing, rows: how many rows differ, of how many.
+        row: number of the first that does.
+        operands: its operands in the order of `.dot`, codes in hexadecimal.
+        reference, native: its d, codes in hexadecimal.
+    """
+
+    differing: int
+    rows: int
+    row: int
+    operands: list[Any]
+    reference: str
+    native: str
+
+
+def compare(model: golden.Instruction | golden.Unit, operands: Any) -> Difference | None:
+    """Where the engines differ. NaN must be the same code too, for the library writes the reference's."""
     expected = model.dot(*operands, engine="reference")
     got = model.dot(*operands, engine="native")
     different = np.flatnonzero(expected != got)
     if not different.size:
-        return ""
-    row = different[0]
-    inputs = [None if column is None else column[row] for column in operands]
-    return (
-        f"{different.size} of {expected.size} rows, first {row}: {inputs} reference {expected[row]:#x} native {got[row]:#x}"
-    )
+        return None
+    row = int(different[0])
+    codes = [None if column is None else hexadecimal(column[row].tolist()) for column in operands]
+    return Difference(different.size, expected.size, row, codes, f"{expected[row]:#x}", f"{got[row]:#x}")
+
+
+def hexadecimal(codes: Any) -> Any:
+    return [f"{code:#x}" for code in codes] if isinstance(codes, list) else f"{codes:#x}"
+
+
+def first_difference(model: golden.Instruction | golden.Unit, operands: Any) -> str:
+    """Where the engines differ, as a sentence, or nothing."""
+    found = compare(model, operands)
+    return "" if found is None else str(found)

@@ -15,21 +15,13 @@ import golden
 from golden.native.library import isa
 from golden.stimulus import OperandShape
 from tests.golden.native_rows import class_rows, first_difference, needs_native
-from tests.golden.rows import unit
+from tests.golden.rows import distinct_arithmetic, unit
 from tests.golden.strategies import operations, products
 
 pytestmark = needs_native
 
 ROWS_A_CLASS = 1680
 """10,080 rows for each distinct arithmetic."""
-
-
-def distinct_arithmetic() -> list[golden.Instruction]:
-    """One instruction, the first, for each distinct arithmetic of the whole catalogue."""
-    seen: dict[object, golden.Instruction] = {}
-    for instruction in golden.instructions():
-        seen.setdefault((instruction.chain, instruction.k), instruction)
-    return list(seen.values())
 
 
 @pytest.mark.parametrize("instruction", distinct_arithmetic(), ids=lambda i: f"{i.arch}-{i.name}")
@@ -188,7 +180,7 @@ import sys, zlib
 from golden.native.library import isa
 from golden.stimulus import OperandShape
 from tests.golden.native_rows import class_rows
-from tests.golden.test_native import distinct_arithmetic
+from tests.golden.rows import distinct_arithmetic
 sums = 0
 for instruction in distinct_arithmetic():
     d = instruction.dot(*class_rows(OperandShape.of_instruction(instruction), 50, seed=13), engine="native")
