@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,8 +21,14 @@ coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to bu
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m cosim.regressions.lint build/verilog
 
-test: $(VENV)/.dev  ## All tests
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
+test: $(VENV)/.dev  ## All tests but for volume: a few minutes
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long"
+
+test-fast: $(VENV)/.dev  ## The quick tests: no simulation in Verilator, no long random searches, nothing that compiles
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long and not slow and not simulator"
+
+test-long: $(VENV)/.dev  ## The volume that `make test` leaves out
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m long
 
 peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
