@@ -18,6 +18,7 @@ from benchmarks import campaign_native, provenance
 from benchmarks.campaign_native import ROWS_A_CHUNK, new_state, read_state, run
 from golden.stimulus import CLASSES
 from tests.golden.native_rows import needs_native
+from tests.golden.rows import distinct_arithmetic
 
 pytestmark = needs_native
 
@@ -70,13 +71,13 @@ def test_interrupted_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
 def test_wrong_engine_is_recorded_with_its_row_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right = golden.Instruction.dot
 
-    def dot(self: golden.Instruction, *operands: Any, engine: str) -> Any:
-        d = right(self, *operands, engine=engine)
+    def dot(self: golden.Instruction, a: Any, b: Any, c: Any, scale_a: Any, scale_b: Any, *, engine: Any) -> Any:
+        d = right(self, a, b, c, scale_a, scale_b, engine=engine)
         if engine == "native" and self == second:
             d[[70, 71]] ^= 1
         return d
 
-    second = campaign_native.distinct_arithmetic()[1]
+    second = distinct_arithmetic()[1]
     monkeypatch.setattr(golden.Instruction, "dot", dot)
     path = tmp_path / "state.json"
     run(path, new_state(MADE_WITH), 5 * ROWS_A_CHUNK)
@@ -86,9 +87,9 @@ def test_wrong_engine_is_recorded_with_its_row_and_the_rest_goes_on(tmp_path: Pa
     assert (difference["chunk"], difference["arithmetic"]) == (2, f"{second.arch} {second.name}")
     assert (difference["differing"], difference["rows"], difference["row"]) == (2, ROWS_A_CHUNK, 70)
     assert int(difference["native"], 16) ^ int(difference["reference"], 16) == 1
-    a, b, c = ([int(code, 16) for code in codes] if isinstance(codes, list) else int(codes, 16)
-               for codes in difference["operands"][:3])  # fmt: skip
-    assert second.chain(a, b, c, (), ()) == int(difference["reference"], 16)
+    a, b, c, *_ = difference["operands"]
+    d = second.chain([int(code, 16) for code in a], [int(code, 16) for code in b], int(c, 16), (), ())
+    assert d == int(difference["reference"], 16)
 
 
 @pytest.mark.parametrize("key", ["sources", "library", "isa"])
@@ -146,6 +147,7 @@ def test_wrong_arguments_are_status_2(words: list[str], monkeypatch: pytest.Monk
     assert capsys.readouterr().err.startswith("usage: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_leaves_a_whole_state_and_no_process(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "state.json"

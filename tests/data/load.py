@@ -101,7 +101,7 @@ def recordings() -> list[Recording]:
     """Every entry of the GPU recordings' index; identical files share their data."""
     keys = ("device", "arch", "a", "b", "c", "d", "k", "rows")
     entries = index(SILICON_FILE)
-    return [Recording(*(e[key] for key in keys), data=e.get("same_data_as", i)) for i, e in enumerate(entries)]
+    return [Recording(**{key: e[key] for key in keys}, data=e.get("same_data_as", i)) for i, e in enumerate(entries)]
 
 
 def x86_recordings() -> list[X86Recording]:

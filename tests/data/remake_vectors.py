@@ -61,11 +61,9 @@ def class_operands(instruction: golden.Instruction, number: int, label: str, see
 def vectors_of(instruction: golden.Instruction, number: int, seed: int) -> dict[str, Any]:
     """The arrays of one instruction, by the names that README.md gives them."""
     by_class = [class_operands(instruction, number, label, seed) for label in CLASSES]
-    columns = [None if parts[0] is None else np.concatenate(parts) for parts in zip(*by_class, strict=True)]
-    operands = Operands(*columns)
-    arrays = {
-        f"{number}_{KEYS[key]}": column for key, column in operands._asdict().items() if column is not None
-    }  # fmt: skip
+    a, b, c, *scales = zip(*by_class, strict=True)
+    operands = Operands(*map(np.concatenate, (a, b, c)), *(None if s[0] is None else np.concatenate(s) for s in scales))
+    arrays = {f"{number}_{KEYS[key]}": column for key, column in operands._asdict().items() if column is not None}
     return arrays | {f"{number}_d": expected(instruction, operands)}
 
 
@@ -77,7 +75,8 @@ def main() -> int:
     if version("mmasim") != MMA_SIM_VERSION:
         print(f"the vectors are those of MMA-Sim {MMA_SIM_VERSION}, installed is {version('mmasim')}", file=sys.stderr)
         return 2
-    entries, arrays = [], {}
+    entries: list[dict[str, Any]] = []
+    arrays: dict[str, Any] = {}
     for number, instruction in enumerate(instructions()):
         arrays |= vectors_of(instruction, number, seed)
         entries.append(

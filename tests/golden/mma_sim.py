@@ -5,6 +5,7 @@ says which rows that concerns (`DEPARTURES`).
 """
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def sums_to_overflow_in_double(instruction: golden.Instruction, operands: Operan
             pairs = zip(operands.a[row, k:end].tolist(), operands.b[row, k:end].tolist(), strict=True)
             values = [decode(instruction.a.name, a).value * decode(instruction.b.name, b).value for a, b in pairs]
             values.append(decode("fp32", c).value)
-            rows[row] |= abs(abs(sum(values)) - boundary) <= max(map(abs, values)) * two_to(-50)
+            rows[row] |= abs(abs(sum(values, Fraction(0))) - boundary) <= max(map(abs, values)) * two_to(-50)
     return rows
 
 

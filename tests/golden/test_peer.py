@@ -29,7 +29,8 @@ pytestmark = pytest.mark.peer
 def torch() -> ModuleType:
     """PyTorch, where MMA-Sim is installed too."""
     pytest.importorskip("mmasim", reason="MMA-Sim is not installed (extra `peer`)")
-    return pytest.importorskip("torch", reason="PyTorch is not installed (extra `peer`)")
+    module: ModuleType = pytest.importorskip("torch", reason="PyTorch is not installed (extra `peer`)")
+    return module
 
 
 INSTRUCTIONS = mma_sim.instructions()
@@ -75,7 +76,8 @@ def test_fresh_vectors_are_told_by_their_seed_and_are_the_models_results() -> No
         made, again, other = (remake_vectors.vectors_of(instruction, number, seed) for seed in (5, 5, 6))
         assert all((made[key] == again[key]).all() for key in made)
         assert (made[f"{number}_a"] != other[f"{number}_a"]).any()
-        operands = [made.get(f"{number}_{key}") for key in ("a", "b", "c", "sa", "sb")]
+        a, b, c = (made[f"{number}_{key}"] for key in ("a", "b", "c"))
+        operands = Operands(a, b, c, made.get(f"{number}_sa"), made.get(f"{number}_sb"))
         got, expected = instruction.dot(*operands, engine="reference"), made[f"{number}_d"]
         rows = differing_rows(got, expected, any_nan=not instruction.operation.nan_is_fixed())
         assert (len(expected), rows.size) == (96, 0), first_difference(rows, got, expected, instruction.d.describe)
@@ -102,7 +104,7 @@ def test_peer_loses_an_accumulator_that_is_not_finite(torch: ModuleType, c: floa
 def test_peer_sums_to_overflow_in_double(torch: ModuleType) -> None:
     """The largest number and half its last bit, less next to nothing: still that number, but not in double."""
     instruction = golden.instruction("gfx908", "v_mfma_f32_4x4x2bf16")
-    row = directed(instruction, 2.0**103, 1.0, np.finfo(np.float32).max)
+    row = directed(instruction, 2.0**103, 1.0, float(np.finfo(np.float32).max))
     row.a[0, 1], row.b[0, 1] = instruction.a.encode(-1), instruction.b.encode(1)
     assert mma_sim.sums_to_overflow_in_double(instruction, row).all()
     assert instruction.dot(*row, engine="reference") == 0x7F7F_FFFF

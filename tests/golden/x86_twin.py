@@ -139,13 +139,11 @@ def bf16(codes: Sequence[int]) -> list[Number]:
 def tdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
     """AMX: one chain over the even elements and one over the odd ones, each from +0; (even + odd) + c."""
     x, y = bf16(a), bf16(b)
-    sums = []
-    for first in (0, 1):
-        chain = PLUS_ZERO
-        for p, q in zip(x[first::2], y[first::2], strict=True):
-            chain = fma(p, q, chain, FP32_FLUSHED)
-        sums.append(chain)
-    return encode(add(add(*sums, FP32_FLUSHED), decode(c, 23, 8), FP32_FLUSHED), 23, 8)
+    even = odd = PLUS_ZERO
+    for k in range(0, len(a), 2):
+        even = fma(x[k], y[k], even, FP32_FLUSHED)
+        odd = fma(x[k + 1], y[k + 1], odd, FP32_FLUSHED)
+    return encode(add(add(even, odd, FP32_FLUSHED), decode(c, 23, 8), FP32_FLUSHED), 23, 8)
 
 
 def vdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
@@ -156,7 +154,8 @@ def vdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
 
 def vfmaddph(a: Sequence[int], b: Sequence[int], c: int) -> int:
     """AVX-512: IEEE 754 fp16, RNE, subnormals kept."""
-    return encode(fma(*(decode(code, 10, 5) for code in (a[0], b[0], c)), FP16_IEEE), 10, 5)
+    x, y, z = (decode(code, 10, 5) for code in (a[0], b[0], c))
+    return encode(fma(x, y, z, FP16_IEEE), 10, 5)
 
 
 def signed(code: int, bits: int) -> int:

@@ -136,6 +136,7 @@ def check(
     return cycles, tile.latency
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
@@ -165,6 +166,7 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
     assert check(instruction, Implementation(stages=stages), 20, 0.0, 0.0) == (20 + stages, stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 5])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
     instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
@@ -211,6 +213,7 @@ def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: 
     ("arch", "name", "products"),
     [
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
+        ("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
         ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", ", ".join(map(str, range(32)))),
         ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
     ],
