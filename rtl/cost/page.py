@@ -65,32 +65,34 @@ def figure(records: Records, key: str) -> str:
 
 PREFACE = """# What the datapaths cost
 
-Written by `make area` from `area.json`; do not edit. The figures come from {tools}, for combinational
-datapaths (stages = 0) with subnormals and specials. A cell is a two-input NAND or NOR gate or an inverter; depth is the number
-of cells on the longest path. Depth ranks designs; it is not a delay. `mmau rtl --report` shows the same for any unit, by
-component.
+Written by `make area` from `area.json`; do not edit. The figures come from {tools}, for combinational datapaths
+(stages = 0) with subnormals and specials. A cell is a two-input NAND or NOR gate or an inverter; depth is the number
+of cells on the longest path. Depth ranks designs; it is not a delay. `mmau rtl --report` shows the same for any unit,
+by component.
 
-The designs under "Targets" and "Ways to build" are mapped as one circuit: `synth -flatten -noshare; abc -g cmos2; opt_clean`.
-The published figures come from the same flow without `-noshare`, where Yosys also searches for operations that could share a
-circuit. A datapath that uses all its parts in every cycle has none, and the search takes longer than everything else."""
+The designs under "Targets" and "Ways to build" are mapped as one circuit, by
+`synth -flatten -noshare; abc -g cmos2; opt_clean`. The published figures come from the same flow without `-noshare`,
+where Yosys also searches for operations that could share a circuit. A datapath that uses all its parts in every cycle
+has none, and the search takes longer than everything else."""
 
-WHY_OTHERS_COST_MORE = """Why the other encodings cost more: sign-magnitude sums positive and negative terms apart, so that every
-term enters two reductions, whose results enter a third. Two's complement needs an incrementer for every term, whose carries run
-before those of the sum. Ones' complement needs neither, because its increments fill empty places of the carry-save rows. An
-aligned term is truncated (RZ, RD) on its magnitude in every encoding, so the table does not show what two's complement would
-save under RD."""
+WHY_OTHERS_COST_MORE = """Why the other encodings cost more: sign-magnitude sums positive and negative terms apart, so
+that every term enters two reductions, whose results enter a third. Two's complement needs an incrementer for every
+term, whose carries run before those of the sum. Ones' complement needs neither, because its increments fill empty
+places of the carry-save rows. An aligned term is truncated (RZ, RD) on its magnitude in every encoding, so the table
+does not show what two's complement would save under RD."""
 
 WAYS_NOTE = """Cells · depth of the first target with one step built in another way (`[implementation]` in a unit's TOML)."""
 
-SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the aligners
-and everything after them; each format has its own decoders."""
+SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
+aligners and everything after them; each format has its own decoders."""
 
-TABLE_NOTE = """Cells · depth, in each encoding of negative terms. Each component is mapped by itself, then the components
-are joined: `synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. This flow is many times faster than the one
-above, which takes minutes for a datapath; its paths are longer. The first row is the first target, for comparison.
+TABLE_NOTE = """Cells · depth, in each encoding of negative terms. Each component is mapped by itself, then the
+components are joined: `synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. This flow is many times
+faster than the one above, which takes minutes for a datapath; its paths are longer. The first row is the first
+target, for comparison.
 
-Two datapaths that differ only in exchanged formats of a and b are one row. A dash means: not measured yet. A figure belongs to
-the circuit of the commit that measured it; `make area` measures again what has changed since."""
+Two datapaths that differ only in exchanged formats of a and b are one row. A dash means: not measured yet. A figure
+belongs to the circuit of the commit that measured it; `make area` measures again what has changed since."""
 
 
 def targets(records: Records) -> list[str]:

@@ -70,6 +70,7 @@ def test_share_of_the_datapath_of_all_formats() -> None:
     assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
 
 
+@pytest.mark.slow
 @needs_yosys
 @pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
 def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,7 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
         assert_equal(unit, [row], [got], [want])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slots", [1, 2])
 @pytest.mark.parametrize(
     "changes",
@@ -61,6 +62,7 @@ def test_every_format_equals_its_own_operation(slots: int, changes: dict[str, An
     check(operations(slots, **changes), Implementation(), 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
     ways: dict[str, Any] = {key: choices[1] for key, choices in CIRCUIT_CHOICES.items()}

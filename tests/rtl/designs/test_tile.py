@@ -136,6 +136,7 @@ def check(
     return cycles, tile.latency
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
@@ -165,6 +166,7 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
     assert check(instruction, Implementation(stages=stages), 20, 0.0, 0.0) == (20 + stages, stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 5])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
     instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)

@@ -63,6 +63,7 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
     assert_equal(unit, rows, outputs(component, rows, lambda get: get(component.d)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
@@ -70,6 +71,7 @@ def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, 
     check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 120, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "name"),
     [
@@ -100,6 +102,7 @@ def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> Non
     check(symmetric, 150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("truncation", ["RZ", "RD"])
 @pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
@@ -116,6 +119,7 @@ def built(**ways: str) -> list[Implementation]:
     return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("implementation", [i for e in ENCODINGS for i in built(encoding=e)], ids=way_names)
 @pytest.mark.parametrize("truncation", ["RZ", "RD"])
 @pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
@@ -125,6 +129,7 @@ def test_no_way_to_build_changes_a_result(implementation: Implementation, trunca
     check(Unit(name="u", operation=made, implementation=implementation), 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("implementation", built(encoding="ones-complement"), ids=way_names)
 @pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
 def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
@@ -196,6 +201,7 @@ def test_pipeline_keeps_order_and_loses_nothing(stages: int, in_idle: float, out
         assert cycles == len(rows) + stages, "one result a cycle after the latency"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3, 8])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_every_datapath_pipelines(operation: str, stages: int) -> None:
@@ -205,6 +211,7 @@ def test_every_datapath_pipelines(operation: str, stages: int) -> None:
     assert_equal(unit, rows, results, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3, 8])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_every_datapath_gives_one_result_a_cycle_after_its_latency(operation: str, stages: int) -> None:
