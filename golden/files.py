@@ -170,8 +170,8 @@ def read_npz(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: not a file, not a .npz, damaged, an array missing, there twice, of Python objects, of a size that its data
-            do not have, or all together above `MAX_ARRAY_BYTES`.
+        ValueError: not a file, not a .npz, damaged, an array missing, there twice, of Python objects, of a size that its
+            data do not have, or all together above `MAX_ARRAY_BYTES`.
     """
     kind = os.stat(path).st_mode
     if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # zipfile would look for the end of /dev/zero
