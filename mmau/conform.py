@@ -5,6 +5,7 @@ import json
 import sys
 
 import golden
+from golden.files import check_output
 from hwtests import conform
 from mmau import DIFFERED, OK
 
@@ -13,6 +14,9 @@ def run_conform(arguments: argparse.Namespace) -> int:
     """`mmau conform`."""
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+        raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
+    check_output(arguments.report)
     if arguments.record is not None and not arguments.record.is_dir():
         raise ValueError(f"--record must name a folder, and {arguments.record} is none")
     job = conform.Job(

@@ -155,6 +155,19 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-1", "-inf"])
+def test_conform_for_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong(capsys, "conform", f"--seconds={seconds}")
+    assert said == f"mmau conform: --seconds must be at least 0, got {float(seconds)}"
+
+
+def test_conform_looks_first_at_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "conform.json"
+    report.write_text("{}")
+    report.chmod(0o444)
+    assert wrong(capsys, "conform", "--report", report) == f"mmau conform: {report}: is read-only and is left as it is"
+
+
 def test_unknown_command_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["frobnicate"]) == 2
     captured = capsys.readouterr()
