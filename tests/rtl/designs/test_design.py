@@ -84,7 +84,7 @@ def test_design_survives_its_table(design: Design) -> None:
         ),
     ],
 )
-def test_tile_that_cannot_be_built_is_refused(changes: dict[str, int], stages: int, message: str) -> None:
+def test_tile_that_cannot_be_built_is_refused(changes: dict[str, Any], stages: int, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         TileDesign(dataclasses.replace(VOLTA_ENTRY, **changes), Implementation(stages=stages))
 
