@@ -11,7 +11,7 @@ from golden.conversion import CONVERSIONS
 from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import ENCODINGS, CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
 from rtl.designs.samples import multi_format_designs, tile_designs
 

@@ -12,7 +12,7 @@ from cosim.regressions.coverage_job import STAGES, further_units, published_unit
 from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import ENCODINGS, CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.operations.limits import check_range
 
 VECTORS_AN_OPERATION = 200_000

@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
-from golden.unit import ENCODINGS, CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, shared_rows, table_rows, target_designs
 from rtl.cost.page import page
 from rtl.cost.table import ended, main, run

@@ -11,7 +11,7 @@ from golden import FORMATS, Cls, Format, Implementation
 from golden.conversion import conversion
 from golden.operations.ftz_addmul import add
 from golden.specials import nvidia_nan, quiet_nan
-from golden.unit import ENCODINGS, CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath.base import Build
 from rtl.datapath.rounded_adder import RoundedAdder
 from tests.rtl.simulate import evaluate

@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import STFDPA, TFDPA
-from golden.unit import ENCODINGS, CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import multi_format_verilog
 from rtl.designs.multi_format import MultiFormatDatapath, check_operations
 from tests.rtl.operations.test_datapaths import assert_equal, stream_through, vectors
