@@ -158,7 +158,7 @@ def check(
     ],
 )
 def test_tile_equals_golden_under_stalls(arch: str, name: str, m: int, n: int, stages: int) -> None:
-    check(small(arch, name, m, n), Implementation(stages=stages), 6, in_idle=0.3, out_stall=0.4)
+    check(small(arch, name, m, n), Implementation(stages=stages), 4, in_idle=0.3, out_stall=0.4)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 5])
