@@ -181,7 +181,7 @@ def test_help_ends_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_golden_needs_no_hardware_packages() -> None:
-    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other room."""
+    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other package."""
     program = (
         "import sys\n"
         "for name in ('amaranth', 'cocotb', 'cupy', 'torch'): sys.modules[name] = None\n"

@@ -9,9 +9,9 @@ from amaranth import Module, Value, unsigned
 
 from golden import FORMATS, Cls, Format, Implementation
 from golden.conversion import conversion
-from golden.operations.ftz_addmul import add
+from golden.operations.ftz_addmul import flushed_add
 from golden.specials import nvidia_nan, quiet_nan
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath.base import Build
 from rtl.datapath.rounded_adder import RoundedAdder
 from tests.rtl.simulate import evaluate
@@ -84,7 +84,7 @@ def test_every_pair_of_exponents_of_fp16() -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(("d", "way"), [(FP16, 0), (FP16, 1), (FP32, 1)], ids=str)
 def test_adder_in_every_encoding(d: Format, way: int, encoding: str) -> None:
-    ways = {key: choices[way] for key, choices in WAYS.items()}
+    ways = {key: choices[way] for key, choices in CIRCUIT_CHOICES.items()}
     implementation = Implementation(encoding=encoding, **ways)  # type: ignore[arg-type]
     pairs = near_pairs(d, 200) + extreme_pairs(d, 100)
     assert added(d, pairs, True, False, implementation) == canonical_sums(d, pairs)
@@ -108,7 +108,7 @@ def test_flushing_adder_equals_golden() -> None:
     low = corner_codes(FP32, range(20, 26))
     pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(list(itertools.product(low, repeat=2)), 400)]
     pairs += near_pairs(FP32, 200)
-    expected = [add(flushed(x), flushed(y)) for x, y in pairs]
+    expected = [flushed_add(flushed(x), flushed(y)) for x, y in pairs]
     assert added(FP32, pairs, False, True, Implementation()) == expected
     assert expected != ieee_sums(FP32, pairs)
 
