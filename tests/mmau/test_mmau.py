@@ -161,6 +161,15 @@ def test_conform_for_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixt
     assert said == f"mmau conform: --seconds must be at least 0, got {float(seconds)}"
 
 
+@pytest.mark.parametrize("report", ["-", "/dev/zero", "/dev/stdout", "FOLDER"])
+def test_conform_with_a_report_that_is_no_file_is_refused(
+    report: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path) if report == "FOLDER" else report
+    said = wrong(capsys, "conform", "--report", path)
+    assert said == f"mmau conform: --report must name a file, which is read again to go on from there; got {path}"
+
+
 def test_conform_looks_first_at_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "conform.json"
     report.write_text("{}")
