@@ -5,10 +5,10 @@ from amaranth import Value
 from golden.conversion import Conversion
 from golden.formats import Format
 from golden.specials import nvidia_nan, quiet_nan
-from rtl.datapath.records import AnyTerm, MaxExponent, NormalisedSum, SignedTotal
+from rtl.datapath.records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.encode import Encode
-from rtl.steps.interfaces import Special, TermFormat
+from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.normalise import Normalise
 from rtl.steps.round import Round
 
@@ -18,7 +18,7 @@ def normalise_total(build: Build, largest: MaxExponent, total: SignedTotal, resu
     return _normalise(build, total.name, total.format, total.sign, largest.exp, total.total, total.zeros, result)
 
 
-def normalise_term(build: Build, name: str, term: AnyTerm, result: Format) -> NormalisedSum:
+def normalise_term(build: Build, name: str, term: Term, result: Format) -> NormalisedSum:
     """The same for a term by itself."""
     return _normalise(build, name, term.format, term.sign, term.exp, term.sig, None, result)
 

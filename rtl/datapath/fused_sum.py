@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from amaranth import Cat, Const
 
 from golden import Implementation
-from rtl.datapath.records import AlignedTerm, AlignedTerms, AnyTerm, MaxExponent, SignedTotal
+from rtl.datapath.records import AlignedTerm, AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation
-from rtl.steps.interfaces import ExpRange, TermFormat
+from rtl.steps.interfaces import ExpRange, Term, TermFormat
 from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
 
 
@@ -27,7 +27,7 @@ class Precision:
     truncation: Truncation
 
 
-def max_exp(build: Build, name: str, terms: Sequence[AnyTerm], implementation: Implementation) -> MaxExponent:
+def max_exp(build: Build, name: str, terms: Sequence[Term], implementation: Implementation) -> MaxExponent:
     """Step max_exp: the largest exponent of the terms."""
     ranges = [term.format.exps for term in terms]
     # Every term bounds the largest exponent from below.
@@ -46,7 +46,7 @@ def fixed_exp(name: str, exp: int) -> MaxExponent:
     return MaxExponent(name, Const(exp, exps.shape), (), exps)
 
 
-def align(build: Build, largest: MaxExponent, terms: Sequence[AnyTerm], precisions: Sequence[Precision]) -> AlignedTerms:
+def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions: Sequence[Precision]) -> AlignedTerms:
     """Step align: every term at the largest exponent, truncated to its own `Precision`, in units of the finest F."""
     F = max(precision.F for precision in precisions)
     aligned = []

@@ -2,25 +2,11 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from amaranth import Value
 
 from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
 from rtl.steps.record import COLUMNS, INLINE, Record
-
-
-class AnyTerm(Protocol):
-    """What has the members of a term, and their format."""
-
-    @property
-    def sign(self) -> Value: ...
-    @property
-    def exp(self) -> Value: ...
-    @property
-    def sig(self) -> Value: ...
-    @property
-    def format(self) -> TermFormat: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,13 @@ from amaranth import Module, Value
 from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members
+from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.record import Record, WidthError
 
 Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)
 Next = TypeVar("Next", bound=Record)
+Interface = TypeVar("Interface", Operand, Term, Special)
 
 
 class HandOffError(TypeError):
@@ -20,13 +22,13 @@ class HandOffError(TypeError):
 
 
 class Build:
-    """Where steps put their components and statements: an Amaranth module, under a platform.
+    """Where a step puts its components and statements: an Amaranth module, under a platform.
 
     Attributes:
-        m: the module. Steps add statements by `assign`, so that `HandOffError` can be raised for what they leave out.
+        m: the module. Steps add statements by `assign` alone, so that what they leave out can be found.
         statements: what was assigned.
         components: what was placed.
-        unused: values that a step does without.
+        unused: values that the step does without.
     """
 
     def __init__(self, m: Module, platform: object) -> None:
@@ -35,6 +37,10 @@ class Build:
         self.statements: list[Any] = []
         self.components: list[SharedComponent] = []
         self.unused: list[Value] = []
+
+    def next_step(self) -> "Build":
+        """The same module and platform for another step."""
+        return Build(self.m, self._platform)
 
     def place(self, name: str, component: SharedComponent) -> None:
         """Put a component in: as a submodule, or as an instance of a shared module."""
@@ -47,8 +53,8 @@ class Build:
         self.statements += statements
         self.m.d.comb += list(statements)
 
-    def drive(self, port: Any, record: Any) -> None:
-        """Drive a component's port, member by member, from a record that has the same."""
+    def drive(self, port: Interface, record: Interface) -> None:
+        """Drive a component's port, member by member, from a record of the same class."""
         self.assign(*(getattr(port, member).eq(getattr(record, member)) for member in port.signature.members))
 
     def ignore(self, *values: Value) -> None:
@@ -87,44 +93,48 @@ class Step(Generic[Input, Output]):
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")
-        statements, components = len(build.statements), len(build.components)
+        built = build.next_step()
         try:
-            result = self._run(build, record)
+            result = self._run(built, record)
         except WidthError as error:
             raise HandOffError(f"step {self.point}: {error}") from error
         if not isinstance(result, self.gives):
             raise HandOffError(f"step {self.point} gives {self.gives.__name__}, got {type(result).__name__}")
-        self._check(record, result, build.statements[statements:], build.components[components:], build.unused)
+        self._check_read(built, record, result)
+        self._check_driven(built, record, result)
         return result
 
-    def _check(
-        self, record: Input, result: Output, statements: list[Any], components: list[SharedComponent], unused: list[Value]
-    ) -> None:
-        given = [value for _, value in result.values()]
-        read = _signals_read([*statements, *given, *unused])
+    def _check_read(self, built: Build, record: Record, result: Record) -> None:
+        """Every value of the input is on the right side of a statement, or in a value of the output, or ignored."""
+        passed_on = [value for _, value in result.values()]
+        read = signals_in([*built.statements, *passed_on, *built.unused])
         for name, value in record.values():
-            if not _signals_read([value]) <= read:
+            if not signals_in([value]) <= read:
                 raise HandOffError(
                     f"step {self.point} leaves {name} of {type(record).__name__} unread; "
                     "read it, pass it on, or call build.ignore and say why"
                 )
-        driven = {id(signal) for statement in statements for signal in statement._lhs_signals()}
-        ports = [(component, *port) for component in components for port in members(component)]
-        outputs = {id(value) for _, _, value, member in ports if member.flow == Out}
-        for component, path, value, member in ports:
-            if member.flow != Out and id(value) not in driven:
-                raise HandOffError(
-                    f"step {self.point} leaves the port {'.'.join(map(str, path))} of {component.module} undriven"
-                )
-        known = driven | outputs | _signals_read([value for _, value in record.values()])
+
+    def _check_driven(self, built: Build, record: Record, result: Record) -> None:
+        """Every input port of a component is on the left side of a statement; so is every value of the output, unless it
+        comes from a component or from the input."""
+        driven = {id(signal) for statement in built.statements for signal in statement._lhs_signals()}
+        for component in built.components:
+            for path, port, member in members(component):
+                if member.flow == Out:
+                    driven.add(id(port))
+                elif id(port) not in driven:
+                    name = ".".join(map(str, path))
+                    raise HandOffError(f"step {self.point} leaves the port {name} of {component.module} undriven")
+        driven |= signals_in([value for _, value in record.values()])
         for name, value in result.values():
-            if not _signals_read([value]) <= known:
+            if not signals_in([value]) <= driven:
                 raise HandOffError(f"step {self.point} leaves {name} of {type(result).__name__} undriven")
 
 
-def _signals_read(nodes: list[Any]) -> set[int]:
-    """The signals that values and the right sides of statements depend on, by identity."""
-    return {id(signal) for node in nodes for signal in node._rhs_signals()}  # Amaranth has no public way to ask
+def signals_in(nodes: list[Any]) -> set[int]:
+    """The signals that values, or the right sides of statements, depend on, by identity; constants depend on none."""
+    return {id(signal) for node in nodes for signal in node._rhs_signals()}  # private: Amaranth has no public way to ask
 
 
 class Steps(Generic[Input, Output]):

@@ -171,12 +171,7 @@ def test_anticipated_leading_zeros_of_every_sum_are_right_or_a_little_too_small(
         if -1 << total_bits not in both:
             rows.append((x, y))
             totals.append(both)
-
-    def zeros_of(m: Module, inputs: list[Signal]) -> list[Value]:
-        x, y = inputs
-        return [anticipate_leading_zeros(m, x, y, total_bits)]
-
-    seen = evaluate([unsigned(width)] * 2, zeros_of, rows)
+    seen = evaluate([unsigned(width)] * 2, lambda m, xy: [anticipate_leading_zeros(m, xy[0], xy[1], total_bits)], rows)
     for (x, y), both, (zeros,) in zip(rows, totals, seen, strict=True):
         errors = {total_bits - abs(total).bit_length() - zeros for total in both if total}
         assert errors <= set(range(ANTICIPATION_ERROR + 1)), (x, y, zeros)

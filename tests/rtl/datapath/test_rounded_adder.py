@@ -1,6 +1,5 @@
 """The rounded adder against NumPy's addition and, where it flushes, golden's FTZ-Add."""
 
-import itertools
 import random
 
 import numpy as np
@@ -58,6 +57,10 @@ def corner_codes(d: Format, exps: range) -> list[int]:
     return [code | sign for code in fields for sign in (0, d.negative_zero)]
 
 
+def every_pair(codes: list[int]) -> list[tuple[int, int]]:
+    return [(x, y) for x in codes for y in codes]
+
+
 def near_pairs(d: Format, count: int) -> list[tuple[int, int]]:
     """Random codes whose exponents are at most a few places more than a significand apart, and ties."""
     rng = random.Random(count)
@@ -94,12 +97,11 @@ def extreme_pairs(d: Format, count: int) -> list[tuple[int, int]]:
     """Pairs of zeros, subnormals and the smallest and largest numbers, infinities and NaN."""
     top = 1 << d.exp_bits
     codes = corner_codes(d, range(3)) + corner_codes(d, range(top - 3, top))
-    return random.Random(count).sample(list(itertools.product(codes, codes)), count)
+    return random.Random(count).sample(every_pair(codes), count)
 
 
 def test_adder_of_ieee_754_keeps_the_sign_of_zero() -> None:
-    few = (0, FP32.negative_zero, 0x3F80_0000, 0xBF80_0000)
-    pairs = [*extreme_pairs(FP32, 300), *itertools.product(few, few)]
+    pairs = [*extreme_pairs(FP32, 300), *every_pair([0, FP32.negative_zero, 0x3F80_0000, 0xBF80_0000])]
     expected = ieee_sums(FP32, pairs)
     assert added(FP32, pairs, False, False, Implementation()) == expected
     assert FP32.negative_zero in expected
@@ -107,7 +109,7 @@ def test_adder_of_ieee_754_keeps_the_sign_of_zero() -> None:
 
 def test_flushing_adder_equals_golden() -> None:
     low = corner_codes(FP32, range(20, 26))
-    pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(list(itertools.product(low, low)), 400)]
+    pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(every_pair(low), 400)]
     pairs += near_pairs(FP32, 200)
     expected = [flushed_add(flushed(x), flushed(y)) for x, y in pairs]
     assert added(FP32, pairs, False, True, Implementation()) == expected

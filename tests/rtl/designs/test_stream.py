@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from golden import Implementation, Operation, Unit
-from golden.formats import E2M1, FP32, UE4M3
 from golden.operations import GSTFDPA, TFDPA
 from golden.stimulus import OperandShape, generate
 from rtl import StreamDatapath
@@ -18,18 +17,8 @@ from rtl.designs.stream import check_streamed, operand_layout, result_layout
 from tests.rtl.stream import Handshake, Show, stream_through
 from tests.rtl.units import random_unit
 
-SCALED = GSTFDPA(
-    a=E2M1,
-    b=E2M1,
-    c=FP32,
-    L=4,
-    G=2,
-    K_block=2,
-    scale=UE4M3,
-    F=35,
-    rho="RZ-FP32",
-    e_zero=-139,
-)
+SCALED_KEYS: dict[str, Any] = {"a": "e2m1", "b": "e2m1", "c": "fp32", "L": 4, "G": 2, "K_block": 2, "scale": "ue4m3"}
+SCALED = GSTFDPA(**SCALED_KEYS, F=35, rho="RZ-FP32", e_zero=-139)
 
 
 def structs(operation: Operation, count: int, seed: int) -> tuple[list[dict[str, Any]], list[int]]:
