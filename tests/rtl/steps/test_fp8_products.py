@@ -95,6 +95,7 @@ def code(fmt: Format, x: Decoded) -> int:
     return (x.sign << (fmt.width - 1)) | (field << fmt.pad_bits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e5m2"), ("e4m3fnuz", "e5m2fnuz")])
 def test_every_fp8_product_equals_golden(a: str, b: str) -> None:
     a_format, b_format = FORMATS[a], FORMATS[b]
