@@ -226,16 +226,24 @@ class Format:
         negative = value < 0
         if negative and not self.signed:
             return self._not_a_number_or(0)
+        # 1. normalise: `top` is the exponent of the leading one, `lsb` that of the last bit that is kept. Below the normal
+        #    numbers it stays where the smallest of them has it, and fewer bits are left, as here with man_bits = 3:
+        #        top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
         top = abs(value).bit_length() - 1 + exp
         lsb = max(top, self.e_min) - self.man_bits
+        # 2. round: all that lies below lsb goes, once
         sig = abs(shift_and_round(value, lsb - exp, mode))
-        if not self.subnormals and sig < (1 << self.man_bits):
-            sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits  # ue8m0 has no zero: its smallest code
-        if sig >> (self.man_bits + 1):  # rounding carried into the next binade
+        # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
+        if sig >> (self.man_bits + 1):
             sig, lsb = sig >> 1, lsb + 1
+        # 4. ue8m0 has no zero: what is too small is its smallest code
+        if not self.subnormals and sig < (1 << self.man_bits):
+            sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits
+        # 5. encode
         return self._pack(negative, sig, lsb + self.man_bits)
 
     def _pack(self, negative: bool, sig: int, exp: int) -> int:
+        """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, the hidden bit left out."""
         sign = self._sign_bit if negative else 0
         hidden = 1 << self.man_bits
         stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0

@@ -1,7 +1,7 @@
 """The catalogue: every instruction of every architecture, read from the tables beside this file.
 
-One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. A reader who
-wants to know what a part does opens its table.
+One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. To see what a part
+does, open its table.
 """
 
 import re
