@@ -10,7 +10,7 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design, MultiFormatDesign, UnitDesign
-from rtl.designs.multi_format import SLOT_16
+from rtl.designs.multi_format import WORD_16
 from rtl.verilog.emit import modules
 
 _FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
@@ -23,9 +23,9 @@ FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "
 
 SHARED = tuple(
     TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
-    for name, count in SLOT_16.items()
+    for name, count in WORD_16.items()
 )
-"""What shares the datapath of several formats: two slots."""
+"""What shares the datapath of several formats: two words."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
 DISCRETE = EFDPA(a="fp16", b="fp16", c="fp32", L=4, rho="RNE-FP32")  # type: ignore[arg-type]
@@ -95,9 +95,9 @@ def target_rows() -> list[Row]:
 
 
 def shared_rows() -> list[list[Row]]:
-    """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
+    """In every encoding: one datapath of all formats of a word, then each of them on a datapath of its own."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
-    name = f"{', '.join(SLOT_16)} on one datapath"
+    name = f"{', '.join(WORD_16)} on one datapath"
     return [
         [Row(name, shared_design(implementation), joined=True) for implementation in encoded],
         *([row_of(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
@@ -105,7 +105,7 @@ def shared_rows() -> list[list[Row]]:
 
 
 def shared_design(implementation: Implementation) -> MultiFormatDesign:
-    """One datapath of all formats of a slot."""
+    """One datapath of all formats of a word."""
     units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
     return MultiFormatDesign(tuple(units))
 

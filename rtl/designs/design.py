@@ -358,7 +358,7 @@ def never_built(component: Any) -> None:
     """Tell Amaranth that a component and those it made are not meant to be built; it would warn when they are deleted."""
     for part in (component, *vars(component).values()):
         if isinstance(part, Elaboratable):
-            part._MustUse__used = True
+            part._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth
 
 
 def vector(count: int, element: Format) -> str:

@@ -1,5 +1,6 @@
 """The project's documents: their code blocks, their links, and the commands, paths and names that they mention."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -78,6 +79,12 @@ def commands(block: Block) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         if words:
             yield words
+
+
+def is_module(name: str) -> bool:
+    """Whether a module can be imported. An editable installation also finds modules whose file has gone since."""
+    spec = importlib.util.find_spec(name)
+    return spec is not None and (spec.origin is None or Path(spec.origin).is_file())
 
 
 @cache

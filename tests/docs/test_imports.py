@@ -17,15 +17,7 @@ RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "veril
 BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks", "tests"}}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
-NOT_YET = ("rtl/steps/scale.py", "rtl/datapath/rounded_adder.py")
-"""Modules that still import what lies above them."""
-
-MODULES = [
-    path
-    for package in PACKAGES
-    for path in sorted((ROOT / package).rglob("*.py"))
-    if path.relative_to(ROOT).as_posix() not in NOT_YET
-]
+MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
 def imported(path: Path) -> Iterator[str]:

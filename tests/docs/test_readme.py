@@ -1,6 +1,5 @@
 """The code blocks of the documents: Python runs and gives what it says, units load, commands are ones that there are."""
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -11,7 +10,7 @@ import cosim
 import golden
 from golden.unit import ENCODINGS
 from mmau.parser import parser
-from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands
+from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands, is_module
 from tests.docs.python_blocks import run_blocks
 
 README = ROOT / "README.md"
@@ -33,7 +32,7 @@ def check_command(words: list[str]) -> None:
         case ["mmau", *arguments] | ["python", "-m", "mmau", *arguments]:
             parser().parse_args(arguments)  # exits where the parser refuses
         case ["python" | "python3", "-m", module, *_]:
-            assert importlib.util.find_spec(module), f"there is no module {module}"
+            assert is_module(module), f"there is no module {module}"
         case ["python", "-c", code]:
             exec(compile(code, "python -c", "exec"), {})
         case ["python", script, *_]:

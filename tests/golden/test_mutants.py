@@ -181,7 +181,6 @@ IDLE = [m for m in MUTANTS if all(cannot_matter(member, m.values[1]) for member 
 DIRECTED = [m for m in MUTANTS if m not in IDLE and needs_directed_row(*m.values)]  # type: ignore[arg-type]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("family", "change"), [m for m in MUTANTS if m not in IDLE and m not in DIRECTED])
 def test_vectors_catch_mutant(family: Family, change: str) -> None:
     assert vectors_catch(family, change)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from amaranth import Cat, Elaboratable, Module, Shape, Signal, Value
-from amaranth.lib.wiring import Component
 from amaranth.sim import Simulator
 
 from golden.formats import Cls, Decoded
+from rtl.steps.component import AnyComponent
 
 Inputs = Mapping[str, int]
 
@@ -19,7 +19,7 @@ class Driven(Elaboratable):
         paths: of the ports that are driven; the others keep their initial values.
     """
 
-    def __init__(self, component: Component, paths: Sequence[str]) -> None:
+    def __init__(self, component: AnyComponent, paths: Sequence[str]) -> None:
         self.component = component
         self.ports = [Value.cast(port(component, path)) for path in paths]
         self.inputs = Signal(sum(map(len, self.ports)))
@@ -31,7 +31,7 @@ class Driven(Elaboratable):
         return m
 
 
-def outputs(component: Component, inputs: Iterable[Inputs], read: Callable[[Any], Any]) -> list[Any]:
+def outputs(component: AnyComponent, inputs: Iterable[Inputs], read: Callable[[Any], Any]) -> list[Any]:
     """What `read` sees of the component for each mapping of port paths (`x.sig`) to values; each names the same ports."""
     rows = list(inputs)
     paths = list(rows[0])
@@ -47,7 +47,7 @@ def outputs(component: Component, inputs: Iterable[Inputs], read: Callable[[Any]
 
     simulator = Simulator(driven)
     simulator.add_testbench(testbench)
-    simulator.run()
+    simulator.run()  # type: ignore[no-untyped-call]
     return seen
 
 
@@ -68,9 +68,9 @@ class Packed(Elaboratable):
         build: adds the function to a module; takes the inputs, gives the outputs.
     """
 
-    def __init__(self, shapes: Sequence[Shape], build: Callable[[Module, list[Value]], Sequence[Value]]) -> None:
+    def __init__(self, shapes: Sequence[Shape], build: Callable[[Module, list[Signal]], Sequence[Value]]) -> None:
         self.m = Module()
-        inputs = [Signal(shape, name=f"in_{k}") for k, shape in enumerate(shapes)]
+        inputs: list[Signal] = [Signal(shape, name=f"in_{k}") for k, shape in enumerate(shapes)]
         results = build(self.m, inputs)
         self.shapes, self.result_shapes = [signal.shape() for signal in inputs], [value.shape() for value in results]
         self.inputs, self.results = Signal(sum(map(len, inputs))), Signal(sum(map(len, results)))
@@ -81,7 +81,7 @@ class Packed(Elaboratable):
 
 
 def evaluate(
-    shapes: Sequence[Shape], build: Callable[[Module, list[Value]], Sequence[Value]], rows: Iterable[Sequence[int]]
+    shapes: Sequence[Shape], build: Callable[[Module, list[Signal]], Sequence[Value]], rows: Iterable[Sequence[int]]
 ) -> list[tuple[int, ...]]:
     """The outputs of a function for each row of inputs; arguments as `Packed`."""
     packed = Packed(shapes, build)
@@ -94,7 +94,7 @@ def evaluate(
 
     simulator = Simulator(packed)
     simulator.add_testbench(testbench)
-    simulator.run()
+    simulator.run()  # type: ignore[no-untyped-call]
     return [split(value, packed.result_shapes) for value in seen]
 
 

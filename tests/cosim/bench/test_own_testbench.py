@@ -5,7 +5,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from cocotb_tools.runner import get_results, get_runner
+from cocotb_tools.check_results import get_results
+from cocotb_tools.runner import get_runner
 
 from cosim.bench import exercise
 from golden import Unit, load_unit

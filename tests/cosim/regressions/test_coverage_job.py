@@ -14,7 +14,7 @@ from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, TileDesign
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
 
 VECTORS_AN_OPERATION = 200_000
 ROOT = Path(__file__).parents[3]

@@ -13,8 +13,8 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation
+from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
-from rtl.steps.shapes import ExpRange, TermShape
 from rtl.steps.specials import Specials
 from tests.rtl.simulate import outputs
 
@@ -48,7 +48,7 @@ def test_pairwise_max_exp_gives_every_gap() -> None:
 @pytest.mark.parametrize("truncation", ["RZ", "RD", "sticky"])
 @pytest.mark.parametrize("F", [1, 2, 3, 5, 9])
 def test_align_equals_golden_for_every_term_and_gap(truncation: Truncation, F: int, gap_given: bool) -> None:
-    shape = TermShape(ExpRange(-9, 0), sig_bits=5, frac=3)
+    shape = TermFormat(ExpRange(-9, 0), sig_bits=5, frac=3)
     component = Align(shape, ExpRange(-9, 3), F, truncation, gap_given)
     cases = [(s, e, sig, top) for s in (0, 1) for e in range(-9, 1) for sig in range(32) for top in range(e, 4)]
     seen = outputs(

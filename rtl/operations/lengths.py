@@ -1,4 +1,4 @@
-"""What the datapaths can hold: golden's parameter objects admit more products, and nothing else."""
+"""How many products a datapath can have; golden's parameter objects admit more, and are not restricted otherwise."""
 
 from golden.checks import check_int
 from golden.operations import Operation
@@ -10,6 +10,6 @@ L_RANGE = (1, 64)
 def check_range(operation: Operation) -> None:
     """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
     parameters = operation.parameters()
-    for key, limits in (("L", L_RANGE), ("P", L_RANGE)):
+    for key, lengths in (("L", L_RANGE), ("P", L_RANGE)):
         if key in parameters:
-            check_int(f"{key} of a datapath", parameters[key], *limits)
+            check_int(f"{key} of a datapath", parameters[key], *lengths)
