@@ -52,9 +52,9 @@ def outputs(component: AnyComponent, inputs: Iterable[Inputs], read: Callable[[A
 
 
 def port(component: Any, path: str) -> Any:
-    """The signal at a dotted path of ports."""
+    """The signal at a dotted path of ports; an element of an array by its index."""
     for name in path.split("."):
-        component = getattr(component, name)
+        component = component[int(name)] if name.isdigit() else getattr(component, name)
     return component
 
 

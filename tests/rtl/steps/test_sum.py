@@ -133,7 +133,7 @@ def test_specials_combine_as_golden_does() -> None:
     component = Specials(3)
     inputs = [
         {
-            f"special_{k}.{flag}": int(special == value)
+            f"special.{k}.{flag}": int(special == value)
             for k, special in enumerate(combination)
             for flag, value in (("nan", NAN), ("pos_inf", 0), ("neg_inf", 1))
         }
