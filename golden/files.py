@@ -29,6 +29,9 @@ MAX_ARRAY_BYTES = 1 << 32
 MAX_TOML_BYTES = 1 << 20
 """Largest TOML file that is read (bytes); a unit's takes less than a thousand."""
 
+MAX_TOML_DEPTH = 8
+"""How deep its tables and arrays may be nested; a unit's are two deep."""
+
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 _MAX_HEADER = 10_000  # bytes of a .npy header: NumPy's own limit
@@ -167,9 +170,12 @@ def read_npz(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: not a .npz, damaged, an array missing, there twice, of Python objects, of a size that its data do not
-            have, or all together above `MAX_ARRAY_BYTES`.
+        ValueError: not a file, not a .npz, damaged, an array missing, there twice, of Python objects, of a size that its
+            data do not have, or all together above `MAX_ARRAY_BYTES`.
     """
+    kind = os.stat(path).st_mode
+    if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # zipfile would look for the end of /dev/zero
+        raise ValueError(f"{path} must be a file; a .npz file is not read from a device or a pipe")
     try:
         with zipfile.ZipFile(path) as archive:
             names = _wanted(path, archive, required, optional)
@@ -273,13 +279,20 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """A TOML file's table.
 
     Raises:
-        ValueError: not a TOML file, or a larger one than `MAX_TOML_BYTES`. OSError: the file cannot be read.
+        ValueError: not a TOML file, or one larger or nested deeper than is read. OSError: the file cannot be read.
     """
     with open(path, "rb") as stream:
         content = stream.read(MAX_TOML_BYTES + 1)
     if len(content) > MAX_TOML_BYTES:
         raise ValueError(f"{path}: must be a TOML file of at most {MAX_TOML_BYTES} bytes, and is larger")
     try:
-        return tomllib.loads(content.decode("utf-8"))
+        table = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a TOML file: {error}") from error
+    level: list[Any] = [table]
+    for _ in range(MAX_TOML_DEPTH):
+        level = [value for values in level for value in (values.values() if isinstance(values, dict) else values)]
+        level = [value for value in level if isinstance(value, (dict, list))]
+    if level:
+        raise ValueError(f"{path}: must nest tables and arrays at most {MAX_TOML_DEPTH} deep, and nests them deeper")
+    return table

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, scale_codes, to_bits
 from golden.chain import Chain, ConvertedChain
 from golden.engines import Batch, run
 from golden.formats import Format
@@ -133,26 +133,11 @@ def _scales(
 ) -> tuple[BitArray | None, BitArray | None]:
     """The scales, [M, blocks] and [blocks, N], with every block begun in K."""
     M, K, N = shape
-    scale, block_size = instruction.scale, instruction.block_size
-    if scale is None or block_size is None:
-        if scale_a is not None or scale_b is not None:
-            what = "scale_a" if scale_a is not None else "scale_b"
-            raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
-        return None, None
-    blocks = -(-K // block_size)
-    alpha = _scale_matrix(instruction, "scale_a", scale_a, scale, (M, blocks), "m×k/K_block")
-    beta = _scale_matrix(instruction, "scale_b", scale_b, scale, (blocks, N), "k/K_block×n")
+    operation, block_size = instruction.operation, instruction.block_size
+    blocks = 0 if block_size is None else -(-K // block_size)
+    alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {instruction.name}")
+    beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {instruction.name}")
     return alpha, beta
-
-
-def _scale_matrix(
-    instruction: Multiplier, what: str, given: Any, scale: Format, shape: tuple[int, int], rule: str
-) -> BitArray:
-    if given is None:
-        raise ValueError(f"{what} is missing: {instruction.operation.name} takes one {scale} scale a block")
-    codes = to_bits(what, given, scale)
-    check_shape(what, codes, shape, f"{rule} of {instruction.name}")
-    return codes
 
 
 def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:

@@ -1,6 +1,7 @@
 """Whether what is asked for can be held at all: a broadcast array is small, what it stands for need not be."""
 
 import os
+import sys
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -12,7 +13,9 @@ from golden.formats import Format
 
 @cache
 def machine_bytes() -> int:
-    """Memory of this machine (bytes)."""
+    """Memory of this machine (bytes); the largest there could be where the system does not say, as on Windows."""
+    if not hasattr(os, "sysconf"):
+        return sys.maxsize
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

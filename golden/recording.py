@@ -34,8 +34,8 @@ from golden.stimulus import Operands
 
 VERSION = 1
 INDEX = "index.json"
-FOLDER = Path(__file__).parent / "recordings"
-"""The project's own recordings."""
+FOLDER = Path(__file__).resolve().parents[1] / "hwtests" / "recordings"
+"""The project's own recordings, in its source tree."""
 
 MIN_ROWS = 8192
 """Rows that a recording of a campaign has at least."""

@@ -295,6 +295,19 @@ def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
             read_toml(name)
 
 
+@pytest.mark.parametrize(
+    "deep", [".".join("a" * 5000) + " = 1", "a = " + "[" * 9 + "]" * 9, "a = " + "{b = " * 8 + "1" + "}" * 8]
+)
+def test_deeply_nested_toml_is_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "u.toml"
+    path.write_text(deep)
+    message = rf"^{re.escape(str(path))}: must nest tables and arrays at most 8 deep, and nests them deeper$"
+    with pytest.raises(ValueError, match=message):
+        read_toml(path)
+    path.write_text("a = " + "[" * 7 + "]" * 7)
+    assert read_toml(path) == {"a": [[[[[[[]]]]]]]}
+
+
 @pytest.mark.parametrize("text", ["x = " + "[" * 20000, "x = " + "9" * 5000, "x"], ids=["deep", "long", "no TOML"])
 def test_hostile_toml_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
@@ -382,6 +395,16 @@ def test_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PK not really")
     with pytest.raises(ValueError, match=r"is not a readable \.npz file"):
         read_npz(path, ["a"])
+
+
+def test_devices_and_pipes_are_not_searched_for_an_archive(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        message = rf"^{re.escape(str(path))} must be a file; a \.npz file is not read from a device or a pipe$"
+        with pytest.raises(ValueError, match=message):
+            read_npz(path, ["a"])
+    with pytest.raises(IsADirectoryError):
+        read_npz(tmp_path, ["a"])
 
 
 @pytest.mark.parametrize("position", range(0, 700, 7))

@@ -30,6 +30,7 @@ def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @needs_cmake
 def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"

@@ -155,6 +155,28 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-1", "-inf"])
+def test_conform_for_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong(capsys, "conform", f"--seconds={seconds}")
+    assert said == f"mmau conform: --seconds must be at least 0, got {float(seconds)}"
+
+
+@pytest.mark.parametrize("report", ["-", "/dev/zero", "/dev/stdout", "FOLDER"])
+def test_conform_with_a_report_that_is_no_file_is_refused(
+    report: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path) if report == "FOLDER" else report
+    said = wrong(capsys, "conform", "--report", path)
+    assert said == f"mmau conform: --report must name a file, which is read again to go on from there; got {path}"
+
+
+def test_conform_looks_first_at_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "conform.json"
+    report.write_text("{}")
+    report.chmod(0o444)
+    assert wrong(capsys, "conform", "--report", report) == f"mmau conform: {report}: is read-only and is left as it is"
+
+
 def test_unknown_command_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["frobnicate"]) == 2
     captured = capsys.readouterr()
@@ -168,7 +190,7 @@ def test_help_ends_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_golden_needs_no_hardware_packages() -> None:
-    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other room."""
+    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other package."""
     program = (
         "import sys\n"
         "for name in ('amaranth', 'cocotb', 'cupy', 'torch'): sys.modules[name] = None\n"

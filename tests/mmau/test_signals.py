@@ -27,7 +27,7 @@ def start(*argv: str, preexec: str = "") -> subprocess.Popen[str]:
 @pytest.fixture
 def long_run(tmp_path: Path) -> list[str]:
     """An evaluation of many seconds, in an otherwise empty folder."""
-    zeros = np.zeros((2_000_000, 16), np.uint16)
+    zeros = np.zeros((400_000, 16), np.uint16)
     np.savez(tmp_path / "v.npz", a=zeros, b=zeros, c=np.zeros(len(zeros), np.uint32))
     return [*EVAL, "--input", str(tmp_path / "v.npz"), "--output", str(tmp_path / "d.npz")]
 

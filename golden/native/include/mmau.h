@@ -86,7 +86,7 @@ typedef struct mmau_parameters {
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
     int32_t rho;        /* enum mmau_rho; it settles d's format. FMA and FTZ-AddMul have none: d is as c */
-    int32_t truncation; /* enum mmau_truncation: how aligned terms are cut */
+    int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
     int32_t L;          /* products of a step */

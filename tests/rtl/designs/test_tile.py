@@ -96,6 +96,7 @@ def check(
     return cycles, tile.latency
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
@@ -116,7 +117,7 @@ def check(
     ],
 )
 def test_tile_equals_golden_under_stalls(arch: str, name: str, m: int, n: int, stages: int) -> None:
-    check(small(arch, name, m, n), Implementation(stages=stages), 6, in_idle=0.3, out_stall=0.4)
+    check(small(arch, name, m, n), Implementation(stages=stages), 4, in_idle=0.3, out_stall=0.4)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 5])
@@ -125,6 +126,7 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
     assert check(instruction, Implementation(stages=stages), 20, 0.0, 0.0) == (20 + stages, stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 5])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
     instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
@@ -152,8 +154,8 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
             "stages of a tile must be an integer from 1 to 8, got 0",
         ),
         (
-            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=0), 1,
-            "n of a tile must be an integer from 1 to 256, got 0",
+            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=257), 1,
+            "n of a tile must be an integer from 1 to 256, got 257",
         ),
         (
             dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,
