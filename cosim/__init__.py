@@ -7,8 +7,8 @@
     (True, 1000, 1000, 0)
 
 `run` takes one unit, or a `rtl.MultiFormatDesign`, or a `rtl.TileDesign`; `run_many` several side by side; `table` shows
-their reports. Verilog of one's own takes the place of the generated one with `DesignUnderTest`. For a testbench of one's own,
-`cosim.bench` has the parts: stimulus, driver, monitor, scoreboard, coverage.
+their reports. Verilog of one's own takes the place of the generated one with `DesignUnderTest`. For a testbench of one's
+own, `cosim.bench` has the parts: stimulus, driver, monitor, scoreboard, coverage.
 """
 
 from importlib import import_module

@@ -1,11 +1,13 @@
 """Runs all vectors of a scoreboard through a design in the simulator, in any cocotb test.
 
-@cocotb.test()
-async def my_unit(dut):
-    design = rtl.UnitDesign(golden.load_unit("unit.toml"))
-    scoreboard = Scoreboard(specification_of(design), count=10_000, seed=1)
-    await exercise({port.name: getattr(dut, port.name) for port in design.ports}, design, scoreboard, seed=1)
-    assert scoreboard.received == 10_000 and not scoreboard.mismatches
+A whole testbench, but for its imports:
+
+    @cocotb.test()
+    async def my_unit(dut):
+        design = rtl.UnitDesign(golden.load_unit("unit.toml"))
+        scoreboard = Scoreboard(specification_of(design), count=10_000, seed=1)
+        await exercise({port.name: getattr(dut, port.name) for port in design.ports}, design, scoreboard, seed=1)
+        assert scoreboard.received == 10_000 and not scoreboard.mismatches
 """
 
 from cocotb.triggers import Timer

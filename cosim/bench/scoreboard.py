@@ -20,12 +20,12 @@ class Scoreboard:
 
     Attributes:
         engine: golden's engine that computes the expected results.
-        sent: vectors that the design accepted. received: results that it gave for them. surplus: results without a vector.
+        sent: vectors that the design accepted. received: their results. surplus: results without a vector.
         mismatches: results that differ; first_mismatch: the first one in full.
         stopped: why the run ended early, or None.
         coverage: what has been compared.
         sample: what the reference engine computes too.
-        golden_seconds: time that stimulus and expected results took.
+        golden_seconds: time spent on stimulus and expected results.
     """
 
     def __init__(self, specification: Specification, count: int, seed: int) -> None:
@@ -64,7 +64,7 @@ class Scoreboard:
         self.sent += 1
 
     def receive(self, result: int | str) -> None:
-        """The design gave a result: the code of d, or its bits as text where some are neither 0 nor 1."""
+        """A result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
         if not self._waiting:
             self.surplus += 1
             return

@@ -18,7 +18,7 @@ class Report:
         unit, operation: names.
         simulator, seed: what it ran with.
         vectors: how many were asked for; one is what makes a result: a row of operands, or all steps of a tile.
-        sent, received: how many the design took, and how many results it gave for them.
+        sent, received: how many the design accepted, and how many of their results were received.
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
         engine: golden's engine that computed the expected results.
@@ -26,7 +26,7 @@ class Report:
             it expects other bits; first_disagreement: the first one in full.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
-        seconds: time that the simulation took, without build and golden model.
+        seconds: duration of the simulation, without build and golden model.
     """
 
     unit: str

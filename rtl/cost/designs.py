@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
 from golden.operations import EFDPA, TFDPA
-from golden.unit import ENCODINGS, WAYS, operation_from_table
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design, MultiFormatDesign, UnitDesign
@@ -66,7 +66,7 @@ class Row:
     def key(self) -> str:
         """Its name among the records."""
         built = self.design.implementation
-        ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(built, key)) != choices[0]]
+        ways = [f"{key}={way}" for key, choices in CIRCUIT_CHOICES.items() if (way := getattr(built, key)) != choices[0]]
         return " | ".join([self.name, built.encoding, *ways, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
@@ -137,7 +137,7 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
 
 def ways() -> list[Implementation]:
     """In every encoding, every way to build one step that is not the default."""
-    others = [{key: choice} for key, choices in WAYS.items() for choice in choices[1:]]
+    others = [{key: choice} for key, choices in CIRCUIT_CHOICES.items() for choice in choices[1:]]
     return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 

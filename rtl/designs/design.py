@@ -37,7 +37,8 @@ HANDSHAKE = {
 VECTORS = "Ports (element k of a vector in bits [k*w, (k+1)*w)"
 
 MAX_TILE_PRODUCTS = 4096
-"""Most products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products, the largest `mma.sync`."""
+"""Most products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products each. A tile of 1,024 takes 17 s
+and 0.5 GiB to write, and both grow with the products."""
 
 Direction = Literal["input", "output"]
 

@@ -12,7 +12,8 @@ from cosim.regressions.coverage_job import STAGES, further_units, published_unit
 from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.lengths import check_range
 
 VECTORS_AN_OPERATION = 200_000
@@ -44,7 +45,7 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
     built = [unit.implementation for unit in units]
     assert {implementation.stages for implementation in built} == set(STAGES) == {0, 1, 3, 8}
     assert {implementation.encoding for implementation in built} == set(ENCODINGS)
-    for key, choices in WAYS.items():
+    for key, choices in CIRCUIT_CHOICES.items():
         assert {getattr(implementation, key) for implementation in built} == set(choices), key
     keys = kind.unit_keys()
     if "truncation" in keys:
@@ -69,12 +70,12 @@ def test_every_format_of_c_and_d_and_every_scale_is_there() -> None:
 
 def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> None:
     job = cosim.coverage_job()
-    shared = [subject for subject in job if isinstance(subject, cosim.MultiFormat)]
-    tiles = [subject for subject in job if isinstance(subject, cosim.Tile)]
+    shared = [design for design in job if isinstance(design, MultiFormatDesign)]
+    tiles = [design for design in job if isinstance(design, TileDesign)]
     assert job == [*cosim.coverage_units(), *shared, *tiles]
-    assert {subject.implementation.encoding for subject in shared} == set(ENCODINGS)
-    for subject in shared:
-        assert [str(unit.operation.a) for unit in subject.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
+    assert {design.implementation.encoding for design in shared} == set(ENCODINGS)
+    for design in shared:
+        assert [str(unit.operation.a) for unit in design.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
     instructions = [tile.instruction for tile in tiles]
     assert {i.k == i.operation.length for i in instructions} == {True, False}
     assert any(i.scale is not None for i in instructions)

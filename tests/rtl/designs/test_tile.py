@@ -12,6 +12,7 @@ import pytest
 import golden
 from golden import Cls, Implementation, Instruction
 from golden.chain import to_fp16
+from golden.comparison import differing
 from golden.formats import E4M3, E5M2, FP16, Format
 from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
@@ -88,13 +89,14 @@ def check(
         for place, want in enumerate(matrix.reshape(-1).tolist()):
             got = (result >> (place * d.width)) & (d.codes - 1)
             compared += 1
-            if not instruction.operation.nan_is_fixed() and d.decode(got).cls is d.decode(want).cls is Cls.NAN:
-                continue
-            assert got == want, f"element {place}: {d.describe(got)}, not {d.describe(want)}"
+            assert not differing(got, want, instruction.operation), (
+                f"element {place}: {d.describe(got)}, not {d.describe(want)}"
+            )
     assert compared == count * instruction.m * instruction.n
     return cycles, tile.latency
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 3])
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
@@ -115,7 +117,7 @@ def check(
     ],
 )
 def test_tile_equals_golden_under_stalls(arch: str, name: str, m: int, n: int, stages: int) -> None:
-    check(small(arch, name, m, n), Implementation(stages=stages), 6, in_idle=0.3, out_stall=0.4)
+    check(small(arch, name, m, n), Implementation(stages=stages), 4, in_idle=0.3, out_stall=0.4)
 
 
 @pytest.mark.parametrize("stages", [1, 2, 5])
@@ -124,6 +126,7 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
     assert check(instruction, Implementation(stages=stages), 20, 0.0, 0.0) == (20 + stages, stages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 5])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
     instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
@@ -151,8 +154,8 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
             "stages of a tile must be an integer from 1 to 8, got 0",
         ),
         (
-            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=0), 1,
-            "n of a tile must be an integer from 1 to 256, got 0",
+            dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), n=257), 1,
+            "n of a tile must be an integer from 1 to 256, got 257",
         ),
         (
             dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from amaranth import Module, Value
+from amaranth import Module, Signal, Value
 
 from golden.formats import power_of_two
 from rtl.steps.align import Align, Truncation
@@ -17,7 +17,7 @@ SHAPES = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)]
 def check(part: Align, cases: list[tuple[int, int, int, int]]) -> None:
     """Sign, exponent, significand and e_max of each case."""
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         m.submodules.align = part
         m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
         return [part.sign, part.aligned]

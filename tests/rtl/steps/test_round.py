@@ -82,6 +82,7 @@ def test_every_small_total_around_the_subnormals_and_the_overflow_of_fp16(rho: s
         check(CONVERSIONS[rho], 6, ExpRange(low, high), 3, cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", list(CONVERSIONS))
 @pytest.mark.parametrize(("low", "high"), [(-300, -250), (-170, -100), (-160, 140), (100, 140), (-20, 20)])
 def test_wide_totals_at_ties_and_random(rho: str, low: int, high: int) -> None:

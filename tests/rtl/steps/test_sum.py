@@ -9,7 +9,7 @@ import pytest
 
 from golden.specials import NAN, Special, combine
 from golden.steps import Term, align
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation
@@ -68,7 +68,7 @@ def test_align_equals_golden_for_every_term_and_gap(truncation: Truncation, F: i
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 @pytest.mark.parametrize("widths", [(1,), (3, 2), (3, 3, 2), (2, 2, 2, 1)])
 def test_accumulate_is_exact_and_anticipates_for_every_combination(
     encoding: str, reduction: str, widths: tuple[int, ...]
@@ -87,7 +87,7 @@ def test_accumulate_is_exact_and_anticipates_for_every_combination(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 def test_every_sum_of_two_five_bit_terms_is_anticipated(encoding: str, reduction: str) -> None:
     component = Accumulate((5, 5), 6, encoding, reduction, anticipates=True)
     cases = list(itertools.product((0, 1), range(32), range(32)))
@@ -109,7 +109,7 @@ def assert_anticipated(seen: list[tuple[int, int]], total_bits: int) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 def test_accumulate_is_exact_for_wide_terms_at_their_limits(encoding: str, reduction: str) -> None:
     rng = random.Random(1)
     widths = [27] * 16 + [26]

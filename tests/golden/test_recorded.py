@@ -7,13 +7,13 @@ import pytest
 
 import golden
 from golden import catalogue
+from golden.catalogue.recorded import TABLE, table
 from golden.recording import FOLDER, read_index, write
-from hwtests.evidence import TABLE, table
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 
 
 def test_table_is_that_of_the_recordings() -> None:
-    assert TABLE.read_text(encoding="utf-8") == table(FOLDER), "run: python -m hwtests.evidence"
+    assert TABLE.read_text(encoding="utf-8") == table(FOLDER), "run: python -m golden.catalogue.recorded"
 
 
 def test_catalogue_follows_the_index() -> None:

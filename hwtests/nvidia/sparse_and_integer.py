@@ -1,4 +1,4 @@
-"""Extras: sparse `mma.sp` and `wgmma.sp`, integer `mma.sync`: not in the catalogue yet, to be measured and explained.
+"""Sparse `mma.sp` and `wgmma.sp`, integer `mma.sync`: not in the catalogue yet, for nobody has measured what they compute.
 
 In a sparse instruction A is stored with half of its K: of every group along K only the elements that the metadata selects.
 Every metadata register holds the same selection for every group here, so that nothing depends on which lane's register
@@ -30,7 +30,7 @@ ONE_OF_TWO: dict[int, tuple[int, ...]] = {0x4: (0,), 0xE: (1,)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extra:
+class MatrixInstruction:
     """An instruction outside the catalogue.
 
     Attributes:
@@ -88,7 +88,7 @@ class Extra:
 _FP8 = ("e4m3", "e5m2")
 
 SPARSE = [
-    Extra(arch="sm_90", shape=(16, 8, k), types=(d, t, t, d), sparse=True)
+    MatrixInstruction(arch="sm_90", shape=(16, 8, k), types=(d, t, t, d), sparse=True)
     for t, ks in {"f16": (16, 32), "bf16": (16, 32), "tf32": (8, 16)}.items()
     for k in ks
     for d in (("f32", "f16") if t == "f16" else ("f32",))
@@ -96,12 +96,15 @@ SPARSE = [
 """On sm_90: mma.sp of 16-bit types and tf32."""
 
 SPARSE_FP8 = [
-    Extra(arch="sm_89", shape=(16, 8, 64), types=(d, a, b, d), sparse=True) for d in ("f32",) for a in _FP8 for b in _FP8
+    MatrixInstruction(arch="sm_89", shape=(16, 8, 64), types=(d, a, b, d), sparse=True)
+    for d in ("f32",)
+    for a in _FP8
+    for b in _FP8
 ]
 """On sm_89, which has FP8 behind `mma`."""
 
 SPARSE_WGMMA = [
-    Extra(arch="sm_90", shape=(64, 8, 64 * 8 // bits), types=types, sparse=True)
+    MatrixInstruction(arch="sm_90", shape=(64, 8, 64 * 8 // bits), types=types, sparse=True)
     for bits, types in [
         (16, ("f32", "f16", "f16")), (16, ("f16", "f16", "f16")), (16, ("f32", "bf16", "bf16")),
         (32, ("f32", "tf32", "tf32")),
@@ -111,7 +114,7 @@ SPARSE_WGMMA = [
 """On sm_90: wgmma.sp of every type at the smallest N; a column of B is 64 bytes."""
 
 INTEGER = [
-    Extra(arch="sm_90", shape=shape, types=("s32", a, b, "s32"), saturate=saturate)
+    MatrixInstruction(arch="sm_90", shape=shape, types=("s32", a, b, "s32"), saturate=saturate)
     for shape in ((8, 8, 16), (16, 8, 16), (16, 8, 32))
     for a, b in (("s8", "s8"), ("u8", "u8"), ("s8", "u8"))
     for saturate in (False, True)
@@ -142,35 +145,35 @@ extern "C" __global__ void $entry(const $code* a, const $code* b, const $result*
 """)
 
 
-def extra_kernel(extra: Extra) -> Kernel:
+def kernel_of_instruction(instruction: MatrixInstruction) -> Kernel:
     """The kernel: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile for all lanes."""
-    m, n, k = extra.shape
-    if extra.family == "wgmma":
-        d, a_format, b_format = (FORMATS[NVIDIA_TYPES.get(word, word)] for word in extra.types)
-        shape = Warpgroup(ptx=extra.ptx, n=n, k=extra.stored_k, b_k=k, a=a_format, b=b_format, d=d)
-        return warpgroup_kernel(extra.arch, extra.name, shape)
-    bits, c_bits = extra.element_bits, 16 if extra.types[0] == "f16" else 32
+    i, (m, n, k) = instruction, instruction.shape
+    if i.family == "wgmma":
+        d, a_format, b_format = (FORMATS[NVIDIA_TYPES.get(word, word)] for word in i.types)
+        shape = Warpgroup(ptx=i.ptx, n=n, k=i.stored_k, b_k=k, a=a_format, b=b_format, d=d)
+        return warpgroup_kernel(i.arch, i.name, shape)
+    bits, c_bits = i.element_bits, 16 if i.types[0] == "f16" else 32
     places = {
-        "A_PLACE": rows_of_a(m, extra.stored_k, 32 // bits),
+        "A_PLACE": rows_of_a(m, i.stored_k, 32 // bits),
         "B_PLACE": columns_of_b(n, k, 32 // bits),
         "C_PLACE": accumulators(m, n),
     }
     a, b, c = (place.shape[1] * width // 32 for place, width in zip(places.values(), (bits, bits, c_bits), strict=True))
     operands = ", ".join([operand_list(0, c), operand_list(c, a), operand_list(c + a, b), operand_list(c + a + b, c)])
     inputs = ", ".join([constraints("r", "a_reg", a), constraints("r", "b_reg", b), constraints("r", "c_reg", c)])
-    if extra.sparse:
+    if i.sparse:
         operands += f", %{2 * c + a + b}, 0x0"
         inputs += ', "r"(metadata[tile])'
     source = _SOURCE.substitute(
-        tables="\n".join(table(name, place) for name, place in places.items()), gather=GATHER, entry=ENTRY, ptx=extra.ptx,
+        tables="\n".join(table(name, place) for name, place in places.items()), gather=GATHER, entry=ENTRY, ptx=i.ptx,
         code={8: "unsigned char", 16: "unsigned short", 32: "unsigned int"}[bits],
         result="unsigned short" if c_bits == 16 else "unsigned int",
-        metadata_parameter="const unsigned int* metadata, " if extra.sparse else "",
-        a_count=a, b_count=b, c_count=c, bits=bits, c_bits=c_bits, m=m, n=n, k=k, stored_k=extra.stored_k,
+        metadata_parameter="const unsigned int* metadata, " if i.sparse else "",
+        a_count=a, b_count=b, c_count=c, bits=bits, c_bits=c_bits, m=m, n=n, k=k, stored_k=i.stored_k,
         operands=operands, outputs=constraints("=r", "d_reg", c), inputs=inputs,
     )  # fmt: skip
     return Kernel(
-        arch=extra.arch, target=target_of(extra.arch), name=extra.name, ptx=extra.ptx, source=source, threads=THREADS,
+        arch=i.arch, target=target_of(i.arch), name=i.name, ptx=i.ptx, source=source, threads=THREADS,
         tiles_per_block=THREADS // 32,
     )  # fmt: skip
 
@@ -192,16 +195,18 @@ def selected(b: npt.NDArray[np.unsignedinteger], positions: tuple[int, ...]) -> 
 
 
 def integer_dot(
-    extra: Extra, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], c: npt.NDArray[np.uint32]
+    instruction: MatrixInstruction, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], c: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]:
     """What an exact 8-bit integer instruction computes: c + Σ a_k·b_k, wrapped modulo 2^32 or saturated to 32 bits.
 
     Args:
         a, b: bytes [..., k]. c: 32-bit words [...].
     """
-    signed = [array.view(np.int8) if kind == "s8" else array for array, kind in zip((a, b), extra.types[1:3], strict=True)]
+    signed = [
+        array.view(np.int8) if kind == "s8" else array for array, kind in zip((a, b), instruction.types[1:3], strict=True)
+    ]
     total = (signed[0].astype(np.int64) * signed[1].astype(np.int64)).sum(axis=-1) + c.view(np.int32)
-    if extra.saturate:
+    if instruction.saturate:
         total = np.clip(total, -(1 << 31), (1 << 31) - 1)
     wrapped: npt.NDArray[np.uint32] = (total & 0xFFFF_FFFF).astype(np.uint32)
     return wrapped

@@ -5,52 +5,63 @@ import numpy as np
 import pytest
 
 from hwtests.nvidia.disassembly import matrix_instructions
-from hwtests.nvidia.extras import (
+from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     ONE_OF_TWO,
     PAIRS_OF_FOUR,
     SPARSE,
     SPARSE_FP8,
     SPARSE_WGMMA,
-    Extra,
-    extra_kernel,
+    MatrixInstruction,
     integer_dot,
+    kernel_of_instruction,
     metadata_word,
     selected,
 )
-from hwtests.nvidia.extras_probe import Hypothesis, Run, dense, expected, hypotheses, probe, probe_integer, random_operands
-from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests.nvidia.sparse_and_integer_probe import (
+    Hypothesis,
+    Run,
+    dense,
+    expected,
+    hypotheses,
+    probe,
+    probe_integer,
+    random_operands,
+)
 from hwtests.tiles import Tiles
 from tests.hwtests.compilers import needs_cuda_compiler
 
 ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER
 
 
-def claimed(extra: Extra) -> str:
-    shape = "".join(map(str, extra.shape))
-    d, a, b, *_ = (word.upper() for word in extra.types)
-    if extra in SPARSE_WGMMA:
-        shape = "x".join(map(str, extra.shape))
+def claimed(instruction: MatrixInstruction) -> str:
+    shape = "".join(map(str, instruction.shape))
+    d, a, b, *_ = (word.upper() for word in instruction.types)
+    if instruction in SPARSE_WGMMA:
+        shape = "x".join(map(str, instruction.shape))
         if a in ("E4M3", "E5M2"):
             return f"QGMMA.SP.{shape}.{d}.{a}.{b}"
         return f"HGMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
-    if extra in INTEGER:
-        return f"IMMA.{shape}.{a}.{b}" + (".SAT" if extra.saturate else "")
+    if instruction in INTEGER:
+        return f"IMMA.{shape}.{a}.{b}" + (".SAT" if instruction.saturate else "")
     if a in ("E4M3", "E5M2"):
         return f"QMMA.SP.{shape}.{d}.{a}.{b}"
     return f"HMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
 
 
 @needs_cuda_compiler
-@pytest.mark.parametrize("extra", ALL, ids=lambda e: e.name)
-def test_kernel_holds_what_it_claims(extra: Extra) -> None:
-    kernel = extra_kernel(extra)
-    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {claimed(extra): 1}
+@pytest.mark.parametrize("instruction", ALL, ids=lambda e: e.name)
+def test_kernel_holds_what_it_claims(instruction: MatrixInstruction) -> None:
+    kernel = kernel_of_instruction(instruction)
+    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {claimed(instruction): 1}
 
 
 @needs_cuda_compiler
 def test_sparse_fp8_on_hopper_is_fp16_work_too() -> None:
-    kernel = extra_kernel(Extra(arch="sm_90", shape=(16, 8, 64), types=("f32", "e4m3", "e4m3", "f32"), sparse=True))
+    kernel = kernel_of_instruction(
+        MatrixInstruction(arch="sm_90", shape=(16, 8, 64), types=("f32", "e4m3", "e4m3", "f32"), sparse=True)
+    )
     assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {"HMMA.SP.16832.F32": 2}
 
 
@@ -72,12 +83,12 @@ def test_selected_elements() -> None:
 @pytest.mark.parametrize("saturate", [False, True])
 @pytest.mark.parametrize(("a_type", "b_type"), [("s8", "s8"), ("u8", "u8"), ("s8", "u8")])
 def test_integer_dot_equals_python_integers(a_type: str, b_type: str, saturate: bool) -> None:
-    extra = Extra(arch="sm_90", shape=(16, 8, 32), types=("s32", a_type, b_type, "s32"), saturate=saturate)
+    instruction = MatrixInstruction(arch="sm_90", shape=(16, 8, 32), types=("s32", a_type, b_type, "s32"), saturate=saturate)
     rng = np.random.default_rng(1)
     a, b = (rng.integers(0, 256, (500, 32)).astype(np.uint8) for _ in range(2))
     c = rng.integers(0, 1 << 32, 500).astype(np.uint32)
     c[::2] = np.where(c[::2] >> 31, 0x80000000, 0x7FFFFFFF) ^ (c[::2] & 0xFFFF)
-    got = integer_dot(extra, a, b, c).tolist()
+    got = integer_dot(instruction, a, b, c).tolist()
     for row in range(500):
         values = [
             [x - 256 if kind == "s8" and x > 127 else x for x in codes[row].tolist()]
@@ -90,12 +101,12 @@ def test_integer_dot_equals_python_integers(a_type: str, b_type: str, saturate: 
         assert got[row] == total % (1 << 32)
 
 
-@pytest.mark.parametrize("extra", SPARSE + SPARSE_WGMMA, ids=lambda e: e.name)
-def test_dense_counterpart_has_the_stored_k(extra: Extra) -> None:
-    assert dense(extra).k == extra.stored_k
-    operands = random_operands(extra, 6, 0)
-    assert operands.a.shape == (6, extra.shape[0], extra.stored_k)
-    assert operands.b.shape == (6, 8, extra.shape[2])
+@pytest.mark.parametrize("instruction", SPARSE + SPARSE_WGMMA, ids=lambda e: e.name)
+def test_dense_counterpart_has_the_stored_k(instruction: MatrixInstruction) -> None:
+    assert dense(instruction).k == instruction.stored_k
+    operands = random_operands(instruction, 6, 0)
+    assert operands.a.shape == (6, instruction.shape[0], instruction.stored_k)
+    assert operands.b.shape == (6, 8, instruction.shape[2])
 
 
 TF32 = SPARSE[-2]
@@ -106,8 +117,8 @@ TF32 = SPARSE[-2]
 def test_probe_tells_hypotheses_apart(truth: Hypothesis) -> None:
     positions = {metadata_word(nibble): chosen for nibble, chosen in TF32.selections.items()}
 
-    def run(extra: Extra, tiles: Tiles, metadata: int) -> np.ndarray:
-        return expected(extra, truth, tiles, positions[metadata])
+    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: int) -> np.ndarray:
+        return expected(instruction, truth, tiles, positions[metadata])
 
     assert truth in set(hypotheses(TF32))
     found = probe(TF32, run, tiles=6)
@@ -117,16 +128,16 @@ def test_probe_tells_hypotheses_apart(truth: Hypothesis) -> None:
     assert len(found["explained_by"]) < len(found["wrong"])
 
 
-@pytest.mark.parametrize("extra", [INTEGER[0], INTEGER[1]], ids=["wrap", "saturate"])
-def test_probe_tells_wrapping_from_saturating(extra: Extra) -> None:
-    other = INTEGER[1] if extra is INTEGER[0] else INTEGER[0]
+@pytest.mark.parametrize("instruction", [INTEGER[0], INTEGER[1]], ids=["wrap", "saturate"])
+def test_probe_tells_wrapping_from_saturating(instruction: MatrixInstruction) -> None:
+    other = INTEGER[1] if instruction is INTEGER[0] else INTEGER[0]
 
-    def run_as(truth: Extra) -> Run:
-        def run(_: Extra, tiles: Tiles, metadata: int) -> np.ndarray:
+    def run_as(truth: MatrixInstruction) -> Run:
+        def run(_: MatrixInstruction, tiles: Tiles, metadata: int) -> np.ndarray:
             a, b, *_rest = tiles.rows(np)
             return integer_dot(truth, np.ascontiguousarray(a), np.ascontiguousarray(b), tiles.c)
 
         return run
 
-    assert probe_integer(extra, run_as(extra), tiles=6)["explained_by"]
-    assert not probe_integer(extra, run_as(other), tiles=6)["explained_by"]
+    assert probe_integer(instruction, run_as(instruction), tiles=6)["explained_by"]
+    assert not probe_integer(instruction, run_as(other), tiles=6)["explained_by"]

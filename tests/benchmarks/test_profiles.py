@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.formats import BF16, FP16, TF32, Format
-from hwtests.profiles import (
+from benchmarks.profiles import (
     CHAIN_LENGTHS,
     PAPER_001,
     PROFILED,
@@ -19,6 +18,7 @@ from hwtests.profiles import (
     types_of,
     values_of,
 )
+from golden.formats import BF16, FP16, TF32, Format
 
 DRAWS = 200
 EACH = [golden.instruction(arch, name) for arch, names in PROFILED.items() for name in names]
@@ -93,7 +93,7 @@ def test_committed_table_is_what_the_models_give() -> None:
 
 
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hwtests.profiles.PROFILED", {"sm_75": PROFILED["sm_75"]})
+    monkeypatch.setattr("benchmarks.profiles.PROFILED", {"sm_75": PROFILED["sm_75"]})
     main(tmp_path, 1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["elements.txt", "sm_75.chain.csv", "sm_75.chain.svg"]
     lines = (tmp_path / "sm_75.chain.csv").read_text().splitlines()

@@ -1,6 +1,6 @@
 """Numeric profiles of paper 001 (W. Sun et al., TPDS 2023, section 8), run on the golden models.
 
-    python -m hwtests.profiles FOLDER [DRAWS]
+    python -m benchmarks.profiles FOLDER [DRAWS]
 
 Element-wise error of a multiplication a0·b0, of an addition inside the dot product a0·b0 + a1·b1 and of an accumulation
 a0·b0 + c0 (its tables 12 to 15), and the relative error of chains of matrix products (its figure 17), against fp32
@@ -22,7 +22,7 @@ from golden import Instruction
 from golden.arrays import bits_dtype, float_dtype
 from golden.files import write_atomically
 from golden.formats import TF32, Format
-from hwtests.microbenchmarks.plot import svg
+from golden.plot import svg
 
 Init = Literal["low", "fp32"]
 INITS: tuple[Init, ...] = get_args(Init)

@@ -1,6 +1,6 @@
 """The catalogue's evidence, from the index of the recordings.
 
-    python -m hwtests.evidence
+    python -m golden.catalogue.recorded
 
 writes golden/catalogue/recorded.toml; run it after recording. Only what replays without a difference belongs there: the
 replay tests hold that.
@@ -13,11 +13,11 @@ from golden.catalogue import ARCHITECTURES
 from golden.files import write_atomically
 from golden.recording import FOLDER, read_index
 
-TABLE = Path(__file__).resolve().parents[1] / "golden" / "catalogue" / "recorded.toml"
+TABLE = Path(__file__).parent / "recorded.toml"
 
 HEAD = """\
 # Instructions of which the project keeps a recording of silicon, by architecture: their evidence is "recorded".
-# Written by `python -m hwtests.evidence` from the index of the recordings; do not edit.
+# Written by `python -m golden.catalogue.recorded` from the index of the recordings; do not edit.
 """
 
 
