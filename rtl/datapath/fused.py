@@ -47,7 +47,7 @@ class FusedDatapath(Datapath):
         """The steps from the operands to the `Terms`."""
 
     def decoded(self) -> Steps[Operands, Decoded]:
-        """The first of them."""
+        """The chain with step decode alone."""
         return Steps(Step("decode", depths.DECODE, self.decode))
 
     @property

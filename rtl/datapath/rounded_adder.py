@@ -44,8 +44,9 @@ class PairExponent(Record):
 class RoundedAdder:
     """ρ of the sum of two codes of ρ's format.
 
-    With man_bits + 3 fraction bits a sticky bit is as good as the exact sum: a term loses bits only to a normal number four
-    or more exponents above it, and then the sum's leading one is that number's, or one place lower.
+    Terms are aligned to man_bits + 3 fraction bits, the last of them sticky, and the result is that of the exact sum: a term
+    loses bits only beside a normal number four or more exponents above it, and then the sum's leading one is that number's,
+    or one place lower, so that the sticky bit stays below the guard bit.
 
     Args:
         name: prefix of its components and registers.

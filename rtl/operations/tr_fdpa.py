@@ -134,7 +134,7 @@ class RoundedDatapath(Datapath):
     def multiply(self, build: Build, decoded: Decoded) -> Products:
         """Step multiply: exact products; one of magnitude 2**128 or more is an infinity."""
         operation = self.operation
-        # Below every exponent of a non-zero product and of c, so that a zero product never decides.
+        # Below every exponent of a non-zero product and of c, so that a zero product is never the only largest.
         zero_exp = min(operation.a.e_min + operation.b.e_min, operation.c.e_min)
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
