@@ -1,0 +1,188 @@
+"""The ports of an elaborated design: names, directions, widths and arrays, as Verilator reads them."""
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from cosim.dut.description import Dut
+
+ELABORATION_SECONDS = 300
+"""A design that takes longer to read is given up."""
+
+
+class ElaborationError(Exception):
+    """Verilator cannot read the design; the message is its first error."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """A dimension `[left:right]`."""
+
+    left: int
+    right: int
+
+    @property
+    def count(self) -> int:
+        """Indices in it."""
+        return abs(self.left - self.right) + 1
+
+    @property
+    def indices(self) -> range:
+        """The indices, ascending."""
+        return range(min(self.left, self.right), max(self.left, self.right) + 1)
+
+    def __str__(self) -> str:
+        return f"[{self.left}:{self.right}]"
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of the top module.
+
+    Attributes:
+        name: as declared.
+        direction: "input", "output" or "inout".
+        unpacked: dimensions behind the name, outermost first.
+        packed: dimensions before the name but the innermost, outermost first; `logic [3:0][15:0]` has one.
+        word: bits of the innermost packed dimension, or of a struct.
+        signed: whether it is declared so.
+    """
+
+    name: str
+    direction: str
+    unpacked: tuple[Range, ...]
+    packed: tuple[Range, ...]
+    word: int
+    signed: bool = False
+
+    @property
+    def vector(self) -> int:
+        """Bits of one unpacked element."""
+        return self.word * prod(dimension.count for dimension in self.packed)
+
+    @property
+    def width(self) -> int:
+        """Bits of the whole port."""
+        return self.vector * prod(dimension.count for dimension in self.unpacked)
+
+    def __str__(self) -> str:
+        array = "".join(map(str, self.unpacked))
+        return f"{self.direction} {self.name}{array} of {self.vector} bits"
+
+
+def compiler_arguments(dut: Dut) -> list[str]:
+    """What Verilator needs beside the files: folders, macros, the user's own arguments."""
+    defines = [f"-D{name}={value}" if value else f"-D{name}" for name, value in dut.defines.items()]
+    return [*(f"-I{folder.resolve()}" for folder in dut.include), *defines, *dut.verilator_args]
+
+
+def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
+    """The ports of the top module, its parameters applied, in the order of the declaration.
+
+    Raises:
+        ElaborationError: Verilator cannot read the design, or finds no such top module; the first error is the message.
+        ValueError: a port that cannot be driven as bits, such as an interface.
+    """
+    parameters = [f"-G{name}={value}" for name, value in dut.parameters.items()]
+    with tempfile.TemporaryDirectory(prefix="mmau-elaborate-") as folder:
+        command = [
+            "verilator", "--json-only", "--no-json-edit-nums", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--no-timing",
+            "--top-module", dut.top, "--Mdir", folder, *compiler_arguments(dut), *parameters,
+            *(str(source.resolve()) for source in dut.sources),
+        ]  # fmt: skip
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ELABORATION_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise ElaborationError(f"verilator did not finish reading {dut.top} in {ELABORATION_SECONDS} s") from error
+        tree = Path(folder) / f"V{dut.top}.tree.json"
+        if result.returncode or not tree.is_file():
+            raise ElaborationError(f"verilator cannot read {dut.top}: {first_error(result.stderr or result.stdout)}")
+        return ports_of_tree(json.loads(tree.read_text(encoding="utf-8")), dut.top)
+
+
+def first_error(log: str) -> str:
+    """The first error of a compiler's log with the lines that show its place; the last line where none is marked."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("%Error") or "error:" in line.lower():
+            shown = [line]
+            for following in lines[number + 1 : number + 4]:
+                if not following.startswith(" "):
+                    break
+                shown.append(following)
+            return "\n".join(shown)
+    return lines[-1] if lines else "it said nothing"
+
+
+def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
+    """The ports of module `top` in a tree that `verilator --json-only` wrote.
+
+    Raises:
+        ElaborationError: no such module. ValueError: a port that cannot be driven as bits.
+    """
+    types = {node["addr"]: node for node in _nodes(tree) if "DTYPE" in str(node.get("type", ""))}
+    modules = [
+        node for node in tree["modulesp"] if node.get("type") == "MODULE" and node.get("origName", node["name"]) == top
+    ]
+    if not modules:
+        raise ElaborationError(f"verilator found no module {top}")
+    variables = [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
+    ports = [node for node in variables if node.get("varType") == "PORT" or "IFACE" in str(types[node["dtypep"]]["type"])]
+    return tuple(_port(node, types) for node in ports)
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+
+
+def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
+    name, kind = str(node["origName"]), _resolved(types[node["dtypep"]], types)
+    unpacked: list[Range] = []
+    while kind["type"] == "UNPACKARRAYDTYPE":
+        unpacked.append(_range(kind["declRange"]))
+        kind = _resolved(types[kind["refDTypep"]], types)
+    packed: list[Range] = []
+    while kind["type"] == "PACKARRAYDTYPE":
+        packed.append(_range(kind["declRange"]))
+        kind = _resolved(types[kind["refDTypep"]], types)
+    word = _bits(kind, types, name)
+    return Port(name, str(node["direction"]).lower(), tuple(unpacked), tuple(packed), word, bool(kind.get("signed")))
+
+
+def _resolved(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
+    """The type behind names, parameters and enumerations."""
+    while kind["type"] in ("REFDTYPE", "PARAMTYPEDTYPE", "ENUMDTYPE", "CONSTDTYPE", "MEMBERDTYPE"):
+        kind = types[kind["refDTypep"] if kind["type"] == "ENUMDTYPE" else kind["dtypep"]]
+    return kind
+
+
+def _bits(kind: dict[str, Any], types: dict[str, Any], name: str) -> int:
+    """Bits of a packed type."""
+    kind = _resolved(kind, types)
+    match kind["type"]:
+        case "BASICDTYPE" if kind["keyword"] not in ("real", "shortreal", "realtime", "string", "event", "chandle"):
+            return _range(f"[{kind['range']}]").count if "range" in kind else 1
+        case "PACKARRAYDTYPE":
+            return _range(kind["declRange"]).count * _bits(types[kind["refDTypep"]], types, name)
+        case "STRUCTDTYPE" | "UNIONDTYPE" if kind.get("packed"):
+            members = [_bits(types[member["dtypep"]], types, name) for member in kind["membersp"]]
+            return max(members) if kind["type"] == "UNIONDTYPE" else sum(members)
+    found = kind.get("keyword") or kind["type"]
+    raise ValueError(f"port {name} must be made of bits: vectors, packed structs, or arrays of these; got {found}")
+
+
+def _range(text: str) -> Range:
+    left, right = text.strip("[]").split(":")
+    return Range(int(left), int(right))
