@@ -186,9 +186,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         include=(*filelist.include, *include),
         defines=filelist.defines | _values("defines", table.get("defines", {})),
         parameters=filelist.parameters | _values("parameters", table.get("parameters", {})),
-        verilator_args=tuple(
-            _text("verilator_args", word) for word in _list("verilator_args", table.get("verilator_args", []))
-        ),
+        verilator_args=tuple(_texts("verilator_args", table.get("verilator_args", []))),
         reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
         ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
