@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -200,10 +200,10 @@ def _record(key: str, value: Any, kind: type[Any]) -> Any:
     for name in keys:
         if name not in known:
             raise ValueError(unknown(f"[{key}] key", name, known))
-    try:
-        return kind(**keys)
-    except TypeError as error:
-        raise ValueError(f"[{key}] needs the keys {listed(known)}: {error}") from error
+    missing = [f.name for f in fields(kind) if f.name not in keys and f.default is MISSING]
+    if missing:
+        raise ValueError(f"[{key}] is missing {listed(missing)}; its keys are {listed(known)}")
+    return kind(**keys)
 
 
 def _names(port: str, value: Any) -> tuple[str, ...]:

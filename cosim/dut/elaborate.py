@@ -132,7 +132,7 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
     if not modules:
         raise ElaborationError(f"verilator found no module {top}")
     variables = [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
-    ports = [node for node in variables if node.get("varType") == "PORT" or "IFACE" in str(types[node["dtypep"]]["type"])]
+    ports = [n for n in variables if n.get("direction", "NONE") != "NONE" or "IFACE" in str(types[n["dtypep"]]["type"])]
     return tuple(_port(node, types) for node in ports)
 
 
