@@ -19,7 +19,7 @@ coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to bu
 	$(BIN)/mmau cosim --coverage --vectors 35000
 
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
-	$(BIN)/python -m cosim.regressions.lint build/verilog
+	$(BIN)/python -m rtl.verilog.lint build/verilog
 
 test: $(VENV)/.dev  ## All tests
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"

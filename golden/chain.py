@@ -8,9 +8,9 @@ from zlib import crc32
 
 from golden.formats import FP16, Cls, Format
 from golden.operations import Operation
-from golden.operations.ieee import exact_addend, quiet_nan, rounded_sum
+from golden.operations.ieee import add
 from golden.operations.t_fdpa import TFDPA
-from golden.specials import nvidia_nan
+from golden.specials import nvidia_nan, quiet_nan
 
 Order = Literal["in-order", "pairs-of-four", "even-odd"]
 """Which products each step takes: in order of k; first the k with k mod 4 < 2, then the rest; first the even k, then the
@@ -85,7 +85,7 @@ class ConvertedChain:
     """FP8 `mma.sync` where no FP8 datapath stands behind it (sm_90, sm_100; numerics.md, section 9).
 
     A and B are converted to fp16 (exact), two chained T-FDPA run from zero over the products in `order`, and C is added at
-    the end in one RNE addition in d's format.
+    the end in one RNE addition in d's format. The catalogue's order is pairs-of-four for both outputs.
     """
 
     operation: TFDPA
@@ -107,8 +107,7 @@ class ConvertedChain:
         x = [to_fp16(self.a, a[k]) for k in order]
         y = [to_fp16(self.b, b[k]) for k in order]
         d = self.operation.d
-        product_sum = Chain(self.operation)(x, y, 0)
-        return rounded_sum([exact_addend(d.decode(code), d) for code in (product_sum, c)], d, nvidia_nan(d))
+        return add(Chain(self.operation)(x, y, 0), c, d, nvidia_nan(d))
 
 
 def _hash(chain: Chain | ConvertedChain) -> int:

@@ -61,6 +61,15 @@ ENGINES: dict[str, Callable[[Chain | ConvertedChain, Batch], BitArray]] = {
 }
 
 
+def fastest_engine(on_device: bool = False) -> str:
+    """The engine that computes where none is named.
+
+    Args:
+        on_device: whether the arrays are CuPy's.
+    """
+    return "cuda" if on_device else "native" if native.is_available() else "reference"
+
+
 def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     """Run a batch on the named engine; None picks the fastest there is.
 
@@ -72,7 +81,7 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
     """
     on_device = is_device_array(batch.c)
     if engine is None:
-        engine = "cuda" if on_device else "native" if native.is_available() else "reference"
+        engine = fastest_engine(on_device)
     else:
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from golden.rounding import MODES, Mode, cut
+from golden.rounding import MODES, Mode, shift_and_round
 
 Specials = Literal["ieee", "fn", "fnuz", "finite"]
 """Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
@@ -215,7 +215,7 @@ class Format:
             return self._not_a_number_or(0)
         top = abs(value).bit_length() - 1 + exp
         lsb = max(top, self.e_min) - self.man_bits
-        sig = abs(cut(value, lsb - exp, mode))
+        sig = abs(shift_and_round(value, lsb - exp, mode))
         if not self.subnormals and sig < (1 << self.man_bits):
             sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits  # ue8m0 has no zero: its smallest code
         if sig >> (self.man_bits + 1):  # rounding carried into the next binade

@@ -1,7 +1,7 @@
 """Integer rounding: the one place where bits are dropped.
 
 Every number in the models is an integer times a power of two, so all rounding is a right shift of a
-signed integer. `cut` is that shift, in any rounding mode.
+signed integer. `shift_and_round` is that shift, in any rounding mode.
 """
 
 from typing import Literal, get_args
@@ -12,7 +12,7 @@ Mode = Literal["RZ", "RNE", "RD", "RU", "RNA"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 
-def cut(value: int, shift: int, mode: Mode) -> int:
+def shift_and_round(value: int, shift: int, mode: Mode) -> int:
     """`value / 2**shift` rounded to an integer in `mode`; a negative `shift` is an exact left shift.
 
     Args:

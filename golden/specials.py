@@ -48,6 +48,17 @@ def encode_special(special: Special, d: Format, nan: int) -> int:
     return nan if special == NAN else d.signed_infinity(special)
 
 
+def quiet_nan(d: Format) -> int:
+    """The NaN that these models write where the silicon's encoding is unmeasured: quiet, positive, payload empty.
+
+    Raises:
+        ValueError: the format has no NaN.
+    """
+    if d.nan is None:
+        raise ValueError(f"{d} has no NaN")
+    return d.nan
+
+
 def nvidia_nan(d: Format) -> int:
     """The one NaN that NVIDIA's fused units write: every bit but the sign (0x7FFFFFFF, 0x7FFF)."""
     return (1 << (d.width - 1)) - 1

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from golden.formats import Decoded, Format
-from golden.rounding import Mode, cut
+from golden.rounding import Mode, shift_and_round
 
 
 class Term(NamedTuple):
@@ -51,10 +51,22 @@ def max_exp(terms: Iterable[Term]) -> int:
 
 
 def align(term: Term, e_max: int, F: int, mode: Mode) -> int:
-    """Step align: the term at exponent `e_max`, cut to `F` fractional bits: a signed integer in units of 2**(e_max − F)."""
-    return cut(term.sig, e_max - term.exp + term.frac - F, mode)
+    """Step align: the term at exponent `e_max` with `F` fractional bits, a signed integer in units of 2**(e_max − F).
+
+    Bits below are dropped in `mode`: RZ or RD.
+    """
+    return shift_and_round(term.sig, e_max - term.exp + term.frac - F, mode)
 
 
 def accumulate(aligned: Iterable[int]) -> int:
     """Step accumulate: the exact sum of the aligned terms."""
     return sum(aligned)
+
+
+def exact_sum(terms: Sequence[Term]) -> tuple[int, int]:
+    """Steps align and accumulate where no bit is dropped: the sum in units of 2**lsb, and lsb.
+
+    lsb is the exponent of the lowest bit of any term (exponent value).
+    """
+    lsb = min(term.exp - term.frac for term in terms)
+    return accumulate(align(term, lsb, 0, "RZ") for term in terms), lsb

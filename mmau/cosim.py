@@ -11,8 +11,9 @@ from typing import Any
 
 import cosim
 import golden
+import rtl
 from mmau import DIFFERED, OK
-from mmau.options import TileChoice, chosen
+from mmau.designs import chosen_design
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -21,21 +22,20 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     def progress(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
-    choice = chosen(arguments)
-    if arguments.all + arguments.coverage + (choice is not None) > 1:
+    design = chosen_design(arguments)
+    if arguments.all + arguments.coverage + (design is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
-    if choice is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
+    if design is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
         raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
     try:
-        if choice is None:
+        if design is None:
             reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
-            subject = chosen_subject(choice)
-            waves = wave_file(subject.name, arguments.sim) if arguments.waves else None
-            reports = [cosim.run(subject, design=chosen_design(arguments), waves=waves, progress=progress, **common)]
-    except (cosim.MissingTool, cosim.SimulationError) as error:
+            waves = wave_file(design.name, arguments.sim) if arguments.waves else None
+            reports = [cosim.run(design, dut=chosen_dut(arguments), waves=waves, progress=progress, **common)]
+    except (rtl.MissingTool, rtl.YosysError, cosim.SimulationError) as error:
         raise ValueError(error) from error
     passed = all(report.passed for report in reports)
     if arguments.json:
@@ -47,22 +47,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     return OK if passed else DIFFERED
 
 
-def chosen_subject(choice: TileChoice | tuple[golden.Unit, ...]) -> cosim.Subject:
-    """What a co-simulated design should be."""
-    if isinstance(choice, TileChoice):
-        return cosim.Tile(choice.instruction, choice.implementation)
-    return cosim.MultiFormat(choice) if len(choice) > 1 else cosim.OneUnit(choice[0])
-
-
-def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | cosim.Subject]:
+def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:
     """What is co-simulated where the options do not name it."""
     if arguments.all:
         return golden.catalogue_units()
     return cosim.coverage_job() if arguments.coverage else cosim.main_job()
 
 
-def chosen_design(arguments: argparse.Namespace) -> cosim.Design | None:
-    """The user's own Verilog, None where the unit's own datapath is meant."""
+def chosen_dut(arguments: argparse.Namespace) -> cosim.DesignUnderTest | None:
+    """The user's own Verilog, None where the generated design is meant."""
     if not arguments.dut:
         if arguments.top or arguments.ports:
             raise ValueError("--top and --ports go with --dut FILE.v")
@@ -70,7 +63,7 @@ def chosen_design(arguments: argparse.Namespace) -> cosim.Design | None:
     if not arguments.top:
         raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
     ports = cosim.load_ports(arguments.ports) if arguments.ports else {}
-    return cosim.Design(tuple(arguments.dut), arguments.top, ports)
+    return cosim.DesignUnderTest(tuple(arguments.dut), arguments.top, ports)
 
 
 def wave_file(name: str, simulator: str) -> Path:

@@ -3,52 +3,52 @@
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import rtl
 from golden.files import write_atomically
 from mmau import OK
-from mmau.options import TileChoice, chosen
+from mmau.designs import chosen_design
 
 
 def run_rtl(arguments: argparse.Namespace) -> int:
     """`mmau rtl`."""
-    choice = chosen(arguments)
-    if choice is None:
+    design = chosen_design(arguments)
+    if design is None:
         raise ValueError("name a unit: --unit UNIT.toml, or --arch and --instr")
     if arguments.output is None and not arguments.report:
         raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
     if arguments.output is not None and not arguments.output.absolute().parent.is_dir():
         raise ValueError(f"-o must name a file in an existing folder, got {arguments.output}")
-    if isinstance(choice, TileChoice):
-        generated = rtl.generated_tile(choice.instruction, choice.implementation)
-    elif len(choice) > 1:
-        generated = rtl.generated_formats(choice)
-    else:
-        generated = rtl.generated_unit(choice[0])
     try:
-        report = rtl.cost_report(generated) if arguments.report else None
-        top = None if arguments.output is None else write_verilog(generated, arguments.output)
+        report = rtl.cost_report(design, progress) if arguments.report else None
+        top = None if arguments.output is None else write_verilog(design, arguments.output)
     except (rtl.YosysError, rtl.MissingTool) as error:
         raise ValueError(error) from error
     if arguments.json:
-        found: dict[str, Any] = {"unit": generated.name, "latency": generated.latency}
+        found: dict[str, Any] = {"unit": design.name, "latency": design.latency}
         found |= {} if top is None else {"output": str(arguments.output), "top": top}
         found |= {} if report is None else {"report": report.as_dict()}
         print(json.dumps(found))
         return OK
     if top is not None:
-        print(f"{generated.name}: module {top} in {arguments.output}")
-        print("\n".join(f"  {port}" for port in generated.ports))
+        print(f"{design.name}: module {top} in {arguments.output}")
+        print("\n".join(f"  {line}" for line in design.port_lines))
     if report is not None:
-        print(report.text(generated.name))
+        print(report.text(design.name))
     return OK
 
 
-def write_verilog(generated: rtl.Generated, path: Path) -> str:
-    """Write the Verilog of an `rtl.Generated`; the top module, whose name is returned, is named after the file."""
+def progress(line: str) -> None:
+    """A line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def write_verilog(design: rtl.Design, path: Path) -> str:
+    """Write the Verilog of a design; the top module, whose name is returned, is named after the file."""
     top = re.sub(r"\W", "_", path.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    write_atomically(path, generated.verilog(top).encode())
+    write_atomically(path, rtl.to_verilog(design, top).encode())
     return top

@@ -1,21 +1,22 @@
 """Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
 
-from rtl.cost.flow import MissingTool, cost_report
-from rtl.designs.design import Generated, generated_formats, generated_tile, generated_unit
+from rtl.cost.flow import cost_report
+from rtl.designs.design import Design, MultiFormatDesign, Port, TileDesign, UnitDesign, as_design
 from rtl.designs.unit import DATAPATHS, unit_datapath
-from rtl.verilog.emit import YosysError, multi_format_verilog, tile_verilog, unit_verilog
+from rtl.tools import MissingTool
+from rtl.verilog.emit import YosysError, to_verilog
 
 __all__ = [
     "DATAPATHS",
-    "Generated",
+    "Design",
     "MissingTool",
+    "MultiFormatDesign",
+    "Port",
+    "TileDesign",
+    "UnitDesign",
     "YosysError",
+    "as_design",
     "cost_report",
-    "generated_formats",
-    "generated_tile",
-    "generated_unit",
-    "multi_format_verilog",
-    "tile_verilog",
+    "to_verilog",
     "unit_datapath",
-    "unit_verilog",
 ]

@@ -84,7 +84,7 @@ def recordings() -> list[Recording]:
     """Every entry of the recordings' index, empty where they are absent; identical files share their data."""
     keys = ("device", "arch", "a", "b", "c", "d", "k", "rows")
     entries = _index(SILICON_FILE)
-    return [Recording(*(e[key] for key in keys), data=e.get("same_data_as", i)) for i, e in enumerate(entries)]
+    return [Recording(**{key: e[key] for key in keys}, data=e.get("same_data_as", i)) for i, e in enumerate(entries)]
 
 
 def each(items: list[Any], file: Path) -> list[Any]:

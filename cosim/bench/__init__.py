@@ -1,1 +1,1 @@
-"""The parts of a testbench: driver, monitor, scoreboard, stimulus."""
+"""The parts of a testbench for any cocotb test: stimulus, driver, monitor, scoreboard, coverage."""

@@ -1,67 +1,81 @@
 """The scoreboard: what went in, what came out, and whether the golden model says the same."""
 
-from collections import Counter, deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
 
-from cosim.bench.subject import Subject
-from cosim.bench.vectors import Element, Vectors
-from golden import Cls
+from cosim.bench.coverage import Coverage
+from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench.products import Element, Vector
+from cosim.bench.stimulus import Specification
+from golden.engines import fastest_engine
 
 
-@dataclass
 class Scoreboard:
-    """Compares results in order with the golden model's.
+    """Compares results in order with the golden model's. Few vectors exist at a time, however many are sent.
+
+    Args:
+        specification: what the design must answer.
+        count, seed: how many vectors, and of what stimulus.
 
     Attributes:
-        subject: what the design should be.
-        vectors: what goes in and must come out.
+        engine: golden's engine that computes the expected results.
+        sent: vectors that the design accepted. received: results that it gave for them. surplus: results without a vector.
+        mismatches: results that differ; first_mismatch: the first one in full.
+        stopped: why the run ended early, or None.
+        coverage: what has been compared.
+        sample: what the reference engine computes too.
+        golden_seconds: time that stimulus and expected results took.
     """
 
-    subject: Subject
-    vectors: Vectors
-    sent: int = 0
-    received: int = 0
-    surplus: int = 0
-    mismatches: int = 0
-    first_mismatch: str | None = None
-    stopped: str | None = None
-    _waiting: deque[int] = field(default_factory=deque)
-    _classes: Counter[str] = field(default_factory=Counter)
-    _result_classes: Counter[Cls] = field(default_factory=Counter)
-
-    @classmethod
-    def of(cls, subject: Subject, vectors: int, seed: int) -> "Scoreboard":
-        """A scoreboard with fresh stimulus and the golden model's answers to it."""
-        return cls(subject, subject.vectors(vectors, seed))
+    def __init__(self, specification: Specification, count: int, seed: int) -> None:
+        self.count = count
+        self.engine = fastest_engine()
+        self.sent = self.received = self.surplus = self.mismatches = 0
+        self.first_mismatch: str | None = None
+        self.stopped: str | None = None
+        self.coverage = Coverage()
+        self.sample = ReferenceSample(seed)
+        self.golden_seconds = 0.0
+        self._waiting: deque[Vector] = deque()
+        self._chunks = specification.chunks(count, seed, self.engine)
 
     @property
     def waiting(self) -> int:
         """Vectors that went in and have no result yet."""
         return len(self._waiting)
 
-    def took(self) -> None:
-        """The design took all of the next vector."""
-        self._waiting.append(self.sent)
+    def vectors(self) -> Iterator[Vector]:
+        """The vectors to send, each once."""
+        while True:
+            started = time.perf_counter()
+            chunk = next(self._chunks, None)
+            for products in () if chunk is None else chunk.products:
+                self.coverage.expect(products)
+                self.sample.add(products)
+            self.golden_seconds += time.perf_counter() - started
+            if chunk is None:
+                return
+            yield from chunk.vectors
+
+    def send(self, vector: Vector) -> None:
+        """The design has accepted all transfers of a vector."""
+        self._waiting.append(vector)
         self.sent += 1
 
-    def gave(self, result: int | str) -> None:
+    def receive(self, result: int | str) -> None:
         """The design gave a result: the code of d, or its bits as text where some are neither 0 nor 1."""
         if not self._waiting:
             self.surplus += 1
             return
-        number = self._waiting.popleft()
+        elements, number = self._waiting.popleft().elements, self.received
         self.received += 1
-        elements = self.vectors.results[number]
         wrong = [
             (element, code)
-            for element, code in zip(elements, parts(result, elements), strict=True)
+            for element, code in zip(elements, codes_of(result, elements), strict=True)
             if not element.products.agrees(element.row, code)
         ]
-        for element in elements:
-            products = element.products
-            self._classes[products.made_by(element.row)] += 1
-            self._result_classes[products.operation.d.decode(products.expected[element.row]).cls] += 1
+        self.coverage.count(elements)
         self.mismatches += bool(wrong)
         if wrong and self.first_mismatch is None:
             self.first_mismatch = described(number, *wrong[0])
@@ -70,16 +84,8 @@ class Scoreboard:
         """The run ends early; the first reason counts."""
         self.stopped = self.stopped or reason
 
-    def classes(self) -> dict[str, int]:
-        """How many compared elements each class and corner made, of those that the vectors have."""
-        return {name: self._classes[name] for name in self.vectors.classes()}
 
-    def result_classes(self) -> dict[str, int]:
-        """How many compared elements should be of each class."""
-        return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
-
-
-def parts(result: int | str, elements: Sequence[Element]) -> list[int | str]:
+def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
     """The code of each element, the first from the low bits; undefined bits stay text."""
     widths = [element.products.operation.d.width for element in elements]
     if isinstance(result, int):

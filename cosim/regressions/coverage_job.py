@@ -5,9 +5,6 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
-import golden
-from cosim.bench.subject import MultiFormat, Subject
-from cosim.bench.tile import Tile
 from golden import Implementation, Operation, Unit
 from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
@@ -15,7 +12,8 @@ from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
-from rtl.designs.multi_format import SLOT_16
+from rtl.designs.design import Design
+from rtl.designs.samples import multi_format_designs, tile_designs
 
 STAGES = (0, 1, 3, 8)
 """Combinational, one register, a few, the most."""
@@ -32,42 +30,9 @@ def coverage_units() -> list[Unit]:
     return [*published_units(), *(unit for kind in OPERATIONS.values() for unit in further_units(kind))]
 
 
-def coverage_job() -> list[Unit | Subject]:
+def coverage_job() -> list[Unit | Design]:
     """`coverage_units`, then datapaths of several formats in every encoding, and tiles of every kind."""
-    return [*coverage_units(), *multi_formats(), *tiles()]
-
-
-def multi_formats() -> list[MultiFormat]:
-    """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
-    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
-    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in SLOT_16.items()]  # type: ignore[arg-type]
-    found = []
-    for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
-        built = Implementation(encoding=encoding, stages=stages)
-        units = (Unit(name=f"{encoding} {o.a} L={o.L}", operation=o, implementation=built) for o in operations)
-        found.append(MultiFormat(tuple(units)))
-    return found
-
-
-def tiles() -> list[Tile]:
-    """Tiles of every operation: of one step and of several, with one scale and with several, with FP8 run as FP16."""
-    sizes = (
-        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
-        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 2, 2),
-        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2, 3),
-        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, 8),
-        ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", 1, 1, 3),
-        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, 8),
-        ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, 3),
-        ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
-        ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 2, 2),
-        ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
-    )
-    encodings = cycle(ENCODINGS)
-    return [
-        Tile(replace(golden.instruction(arch, name), m=m, n=n), Implementation(encoding=next(encodings), stages=stages))
-        for arch, name, m, n, stages in sizes
-    ]
+    return [*coverage_units(), *multi_format_designs(), *tile_designs()]
 
 
 def published_units() -> list[Unit]:

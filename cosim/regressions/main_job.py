@@ -1,9 +1,9 @@
 """What is co-simulated by the main job (`make cosim`)."""
 
 import golden
-from cosim.bench.subject import Subject
-from cosim.regressions.coverage_job import multi_formats, tiles
 from golden import Implementation, Unit
+from rtl.designs.design import Design
+from rtl.designs.samples import multi_format_designs, tile_designs
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f32", "sign-magnitude", 0),
@@ -27,9 +27,9 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
 """Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
 
 
-def main_job() -> list[Unit | Subject]:
+def main_job() -> list[Unit | Design]:
     """Units, one step of an instruction each; then a datapath of several formats, and a tile of two steps."""
-    return [*main_units(), multi_formats()[1], tiles()[1]]
+    return [*main_units(), multi_format_designs()[1], tile_designs()[1]]
 
 
 def main_units() -> list[Unit]:

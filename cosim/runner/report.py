@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cosim.bench.scoreboard import Scoreboard
+from rtl.designs.design import Design
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +21,11 @@ class Report:
         sent, received: how many the design took, and how many results it gave for them.
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
+        engine: golden's engine that computed the expected results.
+        checked: rows of the run, a sample, that the reference engine computed too; disagreements: those of them for which
+            it expects other bits; first_disagreement: the first one in full.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
-            result_classes: of each class of result.
         seconds: time that the simulation took, without build and golden model.
     """
 
@@ -37,35 +40,44 @@ class Report:
     surplus: int
     mismatches: int
     first_mismatch: str | None
+    engine: str
+    checked: int
+    disagreements: int
+    first_disagreement: str | None
     stopped: str | None
     classes: dict[str, int]
     result_classes: dict[str, int]
     seconds: float
 
     @classmethod
-    def of(cls, scoreboard: Scoreboard, simulator: str, seed: int, seconds: float) -> "Report":
-        """The scoreboard's counts, taken over as they are."""
+    def of(cls, design: Design, scoreboard: Scoreboard, simulator: str, seed: int, seconds: float) -> "Report":
+        """The scoreboard's counts, taken over as they are, and the check of its engine."""
+        disagreements = scoreboard.sample.disagreements()
         return cls(
-            unit=scoreboard.subject.name,
-            operation=scoreboard.subject.operation,
+            unit=design.name,
+            operation=design.operation.name,
             simulator=simulator,
             seed=seed,
-            vectors=len(scoreboard.vectors.results),
+            vectors=scoreboard.count,
             sent=scoreboard.sent,
             received=scoreboard.received,
             waiting=scoreboard.waiting,
             surplus=scoreboard.surplus,
             mismatches=scoreboard.mismatches,
             first_mismatch=scoreboard.first_mismatch,
+            engine=scoreboard.engine,
+            checked=len(scoreboard.sample.rows()),
+            disagreements=len(disagreements),
+            first_disagreement=disagreements[0] if disagreements else None,
             stopped=scoreboard.stopped,
-            classes=scoreboard.classes(),
-            result_classes=scoreboard.result_classes(),
+            classes=scoreboard.coverage.classes(),
+            result_classes=scoreboard.coverage.result_classes(),
             seconds=seconds,
         )
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Every reason why the run does not pass: N in, N out, none waiting, N > 0, all equal."""
+        """Every reason why the run does not pass: N in, N out, none waiting, N > 0, all equal, and the engines agree."""
         reasons = [
             (self.stopped is not None, str(self.stopped)),
             (self.sent == 0, "no vector went in"),
@@ -75,6 +87,11 @@ class Report:
             (self.waiting > 0, f"{self.waiting} vectors are left without a result"),
             (self.surplus > 0, f"{self.surplus} results came out that no vector asked for"),
             (self.mismatches > 0, f"{self.mismatches} of {self.received} results differ from the golden model"),
+            (
+                self.disagreements > 0,
+                f"the engines disagree: for {self.disagreements} of {self.checked} rows {self.engine} and reference differ",
+            ),
+            (self.checked == 0, "no expected result was checked by the reference engine"),
         ]
         return tuple(text for failed, text in reasons if failed)
 
@@ -109,8 +126,9 @@ class Report:
 
 
 def table(reports: Sequence[Report]) -> str:
-    """A line a report: unit, vectors, classes hit, mismatches, vectors/s, verdict."""
-    rows = [("unit", "operation", "vectors", "classes hit", "mismatches", "vectors/s", "")]
+    """A line a report: unit, vectors, classes hit, mismatches, vectors/s, the engine that judged, of how many rows the
+    reference agrees with it, verdict."""
+    rows = [("unit", "operation", "vectors", "classes hit", "mismatches", "vectors/s", "engine", "by reference", "")]
     for report in reports:
         rows.append(
             (
@@ -120,10 +138,12 @@ def table(reports: Sequence[Report]) -> str:
                 f"{report.classes_hit} of {len(report.classes)}",
                 f"{report.mismatches:,}",
                 f"{report.vectors_per_second:,.0f}",
+                report.engine,
+                f"{report.checked - report.disagreements:,} of {report.checked:,}",
                 "passed" if report.passed else f"FAILED: {report.failures[0]}",
             )
         )
-    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    widths = [max(len(row[column]) for row in rows) for column in range(8)]
     return "\n".join("  ".join(_aligned(row, widths)).rstrip() for row in rows)
 
 
@@ -133,6 +153,8 @@ def summary(reports: Sequence[Report], seed: int) -> str:
     for report in reports:
         if report.first_mismatch is not None:
             lines += [f"{report.unit}: first mismatch, {report.first_mismatch}", ""]
+        if report.first_disagreement is not None:
+            lines += [f"{report.unit}: first disagreement of the engines, {report.first_disagreement}", ""]
     operations = Counter[str]()
     for report in reports:
         operations[report.operation] += report.received
@@ -148,5 +170,5 @@ def summary(reports: Sequence[Report], seed: int) -> str:
 def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     """Text to the left, numbers to the right."""
     names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
-    numbers = [cell.rjust(width) for cell, width in zip(row[2:6], widths[2:], strict=True)]
-    return [*names, *numbers, row[6]]
+    numbers = [cell.rjust(width) for cell, width in zip(row[2:8], widths[2:], strict=True)]
+    return [*names, *numbers, row[8]]

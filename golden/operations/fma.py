@@ -6,7 +6,9 @@ from typing import ClassVar, Self
 
 from golden.formats import Format
 from golden.operations.base import Operation
-from golden.operations.ieee import exact_addend, exact_product, quiet_nan, rounded_sum
+from golden.operations.ieee import rounded_sum
+from golden.specials import encode_special, quiet_nan, sum_special
+from golden.steps import addend, multiply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,5 +45,11 @@ class FMA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        product = exact_product(self.a.decode(a[0]), self.a, self.b.decode(b[0]), self.b)
-        return rounded_sum([product, exact_addend(self.c.decode(c), self.c)], self.d, quiet_nan(self.d))
+        x, y, z = self.a.decode(a[0]), self.b.decode(b[0]), self.c.decode(c)
+        special = sum_special([x], [y], z)
+        if special is not None:
+            return encode_special(special, self.d, quiet_nan(self.d))
+        # 1. exact terms
+        terms = [multiply(x, y, self.product_frac, self.product_exp_min), addend(z, self.c, self.c.e_min)]
+        # 2. accumulate, round
+        return rounded_sum(terms, self.d, negative_zero=x.sign != y.sign and z.sign == 1)

@@ -7,7 +7,9 @@ from typing import ClassVar, Self
 from golden.checks import check_int
 from golden.formats import FP32, Cls, Decoded, Format
 from golden.operations.base import MAX_LENGTH, Operation
-from golden.operations.ieee import ExactTerm, exact_addend, exact_product, quiet_nan, rounded_sum
+from golden.operations.ieee import add, rounded_sum
+from golden.specials import encode_special, product_special, quiet_nan
+from golden.steps import multiply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +59,25 @@ class FTZAddMul(Operation):
         z = FP32.decode(c)
         d = 0 if z.cls is Cls.SUBNORMAL else c
         # 2. products, each rounded and flushed
-        sums = [flushed_sum([exact_product(p, self.a, q, self.b)]) for p, q in zip(x, y, strict=True)]
+        sums = [self._product(p, q) for p, q in zip(x, y, strict=True)]
         # 3. pairwise sums, down to one
         while len(sums) > 1:
-            sums = [add(even, odd) for even, odd in zip(sums[::2], sums[1::2], strict=True)]
+            sums = [flushed_add(even, odd) for even, odd in zip(sums[::2], sums[1::2], strict=True)]
         # 4. accumulate
-        return add(d, sums[0])
+        return flushed_add(d, sums[0])
+
+    def _product(self, x: Decoded, y: Decoded) -> int:
+        """FTZ-Mul: RNE-FP32 of x·y (an fp32 code), a subnormal result flushed."""
+        special = product_special(x, y)
+        if special is not None:
+            return encode_special(special, FP32, quiet_nan(FP32))
+        product = multiply(x, y, self.product_frac, self.product_exp_min)
+        return flush_result(rounded_sum([product], FP32, negative_zero=x.sign != y.sign))
 
 
-def add(x: int, y: int) -> int:
+def flushed_add(x: int, y: int) -> int:
     """FTZ-Add: RNE-FP32 of x + y (fp32 codes), a subnormal result flushed."""
-    return flushed_sum([exact_addend(FP32.decode(x), FP32), exact_addend(FP32.decode(y), FP32)])
+    return flush_result(add(x, y, FP32, quiet_nan(FP32)))
 
 
 def flush_input(x: Decoded) -> Decoded:
@@ -75,7 +85,6 @@ def flush_input(x: Decoded) -> Decoded:
     return x._replace(sign=0, sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
 
 
-def flushed_sum(terms: Sequence[ExactTerm]) -> int:
-    """RNE-FP32 of the exact sum; a subnormal result becomes a zero of its sign."""
-    code = rounded_sum(terms, FP32, quiet_nan(FP32))
+def flush_result(code: int) -> int:
+    """A subnormal fp32 code becomes a zero of its sign."""
     return code & FP32.negative_zero if FP32.decode(code).cls is Cls.SUBNORMAL else code

@@ -10,7 +10,7 @@ from golden.operations.base import MAX_LENGTH, format_of
 from golden.operations.blocks import check_block
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import NAN, Special, product_special
-from golden.steps import Term, signed_sig
+from golden.steps import Term, exact_sum, multiply
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +70,10 @@ class GSTFDPA(TruncatedFDPA):
         return terms
 
     def _group_term(self, pairs: Sequence[tuple[Decoded, Decoded]], alpha: Decoded, beta: Decoded) -> Term:
-        # Subnormal exponents are the smallest, so every product is an integer in units of 2**(lowest − product_frac).
-        lowest = self.a.e_min + self.b.e_min
-        products = [(signed_sig(p) * signed_sig(q)) << (p.exp + q.exp - lowest) for p, q in pairs]
-        frac = self.product_frac - lowest + 2 * self.scale.man_bits
-        if not any(products) or not alpha.sig or not beta.sig:
+        products = [multiply(p, q, self.product_frac, self.product_exp_min) for p, q in pairs]
+        total, lsb = exact_sum(products)
+        frac = 2 * self.scale.man_bits - lsb
+        if not any(product.sig for product in products) or not alpha.sig or not beta.sig:
             return Term(0, self.e_zero, frac)
         # A group whose products cancel keeps its exponent (numerics.md, section 5).
-        return Term(sum(products) * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)
+        return Term(total * alpha.sig * beta.sig, alpha.exp + beta.exp, frac)

@@ -15,7 +15,7 @@ class GTRFDPA(RoundedFDPA):
     name: ClassVar[str] = "GTR-FDPA"
 
     def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
-        """Both groups' truncated sums, cut again at the larger of their exponents, and that exponent."""
+        """Both groups' truncated sums, truncated again at the larger of their exponents, and that exponent."""
         groups = [truncated_sum(group, self.F) for group in (products[::2], products[1::2]) if group]
         sums = [Term(total, exp, self.F) for total, exp in groups]
         e_dot = max_exp(sums)

@@ -14,14 +14,14 @@ from golden.steps import Term, accumulate, addend, align, decode, max_exp, multi
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedFDPA(Operation):
-    """What T-, ST- and GST-FDPA share: terms and c, cut to F bits at one exponent, summed, converted by ρ.
+    """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ.
 
     Attributes:
         L: products a step.
         F: fractional bits of an aligned term.
         rho: name of the conversion of the sum; it settles d's format.
         e_zero: exponent of a term with no significand (exponent value), a floor of e_max.
-        truncation: how a term is cut to F bits, RZ or RD.
+        truncation: how a term loses the bits below F, RZ or RD.
     """
 
     L: int
@@ -45,11 +45,6 @@ class TruncatedFDPA(Operation):
     def length(self) -> int:
         return self.L
 
-    @property
-    def product_frac(self) -> int:
-        """Fraction bits of an exact product's significand."""
-        return self.a.man_bits + self.b.man_bits
-
     def nan_is_fixed(self) -> bool:
         return True
 
@@ -66,7 +61,7 @@ class TruncatedFDPA(Operation):
         terms = [*self.terms(x, y, alpha, beta), addend(z, self.c, self.e_zero)]
         # 2. the largest exponent
         e_max = max_exp(terms)
-        # 3. align and cut each term to F bits, add exactly
+        # 3. align each term, truncate it to F bits, add exactly
         total = accumulate(align(term, e_max, self.F, self.truncation) for term in terms)
         # 4. convert; a zero of either sign becomes +0
         d = conversion(self.rho).encode(total, e_max - self.F)

@@ -8,9 +8,8 @@ from typing import ClassVar
 from golden.conversion import conversion
 from golden.formats import Decoded, Format
 from golden.operations.base import Operation, check_fraction, check_length, check_truncation
-from golden.operations.ieee import quiet_nan
-from golden.rounding import Mode, cut
-from golden.specials import Special, addend_special, combine, encode_special, product_special
+from golden.rounding import Mode, shift_and_round
+from golden.specials import Special, addend_special, combine, encode_special, product_special, quiet_nan
 from golden.steps import Term, accumulate, align, decode, max_exp, multiply, signed_sig
 
 NO_PRODUCT_EXP = -999
@@ -29,8 +28,8 @@ class RoundedFDPA(Operation):
         F: fractional bits of an aligned product, and of c at E.
         F2: fractional bits kept of the normalised sum; T gets F2 + 1 at E.
         rho: name of the conversion of the sum (published: RNE-FP32).
-        truncation: how T, c and their sum are cut, RD (published) or RZ; products are always cut toward zero. RZ gives the
-            hypothetical symmetric instruction of paper 000, figure 3.
+        truncation: how T, c and their sum lose their low bits, RD (published) or RZ; products always lose theirs toward
+            zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
         a, b: any multiplicand formats; c: fp32.
     """
 
@@ -66,8 +65,7 @@ class RoundedFDPA(Operation):
         if special is not None:
             return encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact products; a zero one is left out of e_dot
-        frac = self.a.man_bits + self.b.man_bits
-        products = [multiply(p, q, frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
+        products = [multiply(p, q, self.product_frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
         # 2. T, the truncated sum of the products, in units of 2**(e_dot − F)
         dot, e_dot = self.dot_sum(products)
         # 3. the exponent of the sum with c, whose zero counts as e_min
@@ -78,9 +76,9 @@ class RoundedFDPA(Operation):
         c_term = Term(0 if self.drops_c(z.exp, e_out) else signed_sig(z), z.exp, self.c.man_bits)
         c_aligned = align(c_term, e_out, self.F, self.truncation)
         total = (t_aligned << (lsb_frac - self.F2 - 1)) + (c_aligned << (lsb_frac - self.F))
-        # 5. normalise, cut to F2 fractional bits there, convert
+        # 5. normalise, truncate to F2 fractional bits there, convert
         e_norm = max(abs(total).bit_length() - 1 + e_out - lsb_frac, self.c.e_min)
-        kept = cut(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
+        kept = shift_and_round(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
         if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
             return self.d.negative_zero
         return conversion(self.rho).encode(kept, e_norm - self.F2)

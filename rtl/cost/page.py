@@ -5,10 +5,10 @@ from typing import Any
 
 from golden import Implementation, Operation
 from golden.unit import ENCODINGS
-from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET, TARGET_NAME, Design, shared_rows, table_rows, ways
+from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET, TARGET_NAME, Row, datapath_rows, row_of, shared_rows, ways
 
 Records = dict[str, dict[str, Any]]
-"""Key of a design to its figures: those of `rtl.cost.flow.Cost`, and the circuit, flow and tool that they belong to."""
+"""Key of a row to its figures: those of `rtl.cost.flow.Cost`, and the circuit, flow and tool that they belong to."""
 
 
 def page(records: Records) -> str:
@@ -21,23 +21,23 @@ def page(records: Records) -> str:
     lines = [PREFACE.format(tools=", ".join(tools) or "no tool yet"), "", "## Targets", "", *targets(records), ""]
     lines += ["## Ways to build", "", WAYS_NOTE, "", f"| step |{head}", f"| --- |{rule}"]
     for implementations in built:
-        each = [Design(TARGET_NAME, TARGET, implementation) for implementation in implementations]
+        each = [row_of(TARGET_NAME, TARGET, implementation) for implementation in implementations]
         label = each[0].key.removeprefix(f"{TARGET_NAME} | {ENCODINGS[0]}").removeprefix(" | ")
-        lines.append(row(label or "all by default", each, records))
+        lines.append(line(label or "all by default", each, records))
     lines += ["", "## Several formats on one datapath", "", SHARED_NOTE, "", f"| datapath |{head}", f"| --- |{rule}"]
     shared, *apart = shared_rows()
-    lines += [row(each[0].name, each, records) for each in (shared, *apart)]
+    lines += [line(each[0].name, each, records) for each in (shared, *apart)]
     lines.append("| one for all, as a share of the sum | " + " | ".join(shares(records, shared, apart)) + " |")
     lines += ["", "## Datapaths", "", TABLE_NOTE, "", f"| datapath | operation |{head}", f"| --- | --- |{rule}"]
-    lines += [row(f"{each[0].name} | {described(each[0].operation)}", each, records) for each in table_rows()]
+    lines += [line(f"{each[0].name} | {described(each[0].design.operation)}", each, records) for each in datapath_rows()]
     return "\n".join(lines) + "\n"
 
 
-def shares(records: Records, shared: Sequence[Design], apart: Sequence[Sequence[Design]]) -> list[str]:
+def shares(records: Records, shared: Sequence[Row], apart: Sequence[Sequence[Row]]) -> list[str]:
     """In each encoding, the cells of the shared datapath as a share of all the others'; a dash where not measured."""
     texts = []
-    for place, design in enumerate(shared):
-        keys = [design.key, *(each[place].key for each in apart)]
+    for place, row in enumerate(shared):
+        keys = [row.key, *(each[place].key for each in apart)]
         if not all(key in records for key in keys):
             texts.append("–")
             continue
@@ -46,9 +46,9 @@ def shares(records: Records, shared: Sequence[Design], apart: Sequence[Sequence[
     return texts
 
 
-def row(label: str, each: Sequence[Design], records: Records) -> str:
+def line(label: str, each: Sequence[Row], records: Records) -> str:
     """A line of a table: the figures of one datapath in every encoding."""
-    return f"| {label} | " + " | ".join(figure(records, design.key) for design in each) + " |"
+    return f"| {label} | " + " | ".join(figure(records, row.key) for row in each) + " |"
 
 
 def described(operation: Operation) -> str:
@@ -67,7 +67,7 @@ PREFACE = """# What the datapaths cost
 
 Written by `make area` from `area.json`; do not edit. Measured with {tools}, combinational
 (stages = 0), subnormals and specials included. A cell is a two-input NAND or NOR gate or an inverter, depth is the number of
-cells on the longest path. Depth ranks designs; it is no time. `mmau rtl --report` shows the same of any unit, by component.
+cells on the longest path. Depth ranks designs; it is no delay. `mmau rtl --report` shows the same of any unit, by component.
 
 Targets and ways to build are measured all as one circuit: `synth -flatten -noshare; abc -g cmos2; opt_clean`. That is the
 flow of the published figures, but for `-noshare`: without it Yosys looks for operations that could share a circuit. A

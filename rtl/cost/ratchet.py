@@ -8,15 +8,17 @@ from importlib.resources import files
 
 from golden import Unit
 from golden.unit import unit_from_table
-from rtl.cost.flow import MissingTool, measure
-from rtl.verilog.emit import YosysError, unit_verilog
+from rtl.cost.flow import measure
+from rtl.designs.design import UnitDesign
+from rtl.tools import MissingTool
+from rtl.verilog.emit import YosysError, to_verilog
 
 ALLOWED_GROWTH = 0.03
 """Of the cells, as a share of the committed figure."""
 
 
 @dataclass(frozen=True)
-class Held:
+class Committed:
     """A unit of the set.
 
     Attributes:
@@ -32,50 +34,50 @@ class Held:
 class Measured:
     """A unit of the set, and its cells now."""
 
-    held: Held
+    committed: Committed
     cells: int
 
     @property
     def verdict(self) -> str:
         """`ok`, `GROWN` beyond what is allowed, or `shrunk`."""
-        if self.cells > self.held.cells * (1 + ALLOWED_GROWTH):
+        if self.cells > self.committed.cells * (1 + ALLOWED_GROWTH):
             return "GROWN"
-        return "shrunk" if self.cells < self.held.cells else "ok"
+        return "shrunk" if self.cells < self.committed.cells else "ok"
 
 
-def held_units() -> list[Held]:
+def committed_units() -> list[Committed]:
     """The set, from ratchet.toml beside this file."""
     table = tomllib.loads((files(__package__) / "ratchet.toml").read_text(encoding="utf-8"))
-    held = []
+    committed = []
     for entry in table["unit"]:
         cells = entry.pop("cells")
-        held.append(Held(unit_from_table(entry), cells))
-    return held
+        committed.append(Committed(unit_from_table(entry), cells))
+    return committed
 
 
 def cells_of(unit: Unit) -> int:
     """Its cells, from the flow of `rtl.cost.flow`."""
-    return measure(unit_verilog(unit, "unit"), "unit").cells
+    return measure(to_verilog(UnitDesign(unit), "unit"), "unit").cells
 
 
-def check(held: Sequence[Held], cells: Callable[[Unit], int] = cells_of) -> tuple[int, str]:
+def check(committed: Sequence[Committed], cells: Callable[[Unit], int] = cells_of) -> tuple[int, str]:
     """Measure the set.
 
     Args:
-        held: the set.
+        committed: the set.
         cells: how a unit is measured.
 
     Returns:
         Exit status (1 where a unit has grown too much) and a text with the table.
     """
-    measured = [Measured(entry, cells(entry.unit)) for entry in held]
+    measured = [Measured(entry, cells(entry.unit)) for entry in committed]
     lines = [f"{'unit':<28}{'committed':>10}{'now':>10}{'change':>10}"]
     for entry in measured:
-        before, now = entry.held.cells, entry.cells
-        lines.append(f"{entry.held.unit.name:<28}{before:>10}{now:>10}{now / before - 1:>10.1%}  {entry.verdict}")
+        before, now = entry.committed.cells, entry.cells
+        lines.append(f"{entry.committed.unit.name:<28}{before:>10}{now:>10}{now / before - 1:>10.1%}  {entry.verdict}")
     verdicts = {entry.verdict for entry in measured}
     if "shrunk" in verdicts:
-        lines.append("units have shrunk: lower their figures in rtl/ratchet.toml, so that the gain is held")
+        lines.append("units have shrunk: lower their figures in rtl/cost/ratchet.toml, so that the gain is kept")
     if "GROWN" in verdicts:
         lines.append(
             f"units have grown by more than {ALLOWED_GROWTH:.0%}: make them smaller, or raise their figures and say why"
@@ -86,7 +88,7 @@ def check(held: Sequence[Held], cells: Callable[[Unit], int] = cells_of) -> tupl
 def main() -> int:
     """Check the set; the exit status is 1 where a unit has grown, 2 where a tool is missing or fails."""
     try:
-        status, text = check(held_units())
+        status, text = check(committed_units())
     except (MissingTool, YosysError) as error:
         print(f"ratchet: {error}", file=sys.stderr)
         return 2

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
-from rtl.cost.designs import Design, designs
-from rtl.cost.flow import FLAT, JOINED, MissingTool, measure, measure_joined, tool_version
+from rtl.cost.designs import Row, rows
+from rtl.cost.flow import FLAT, JOINED, measure, measure_joined, tool_version
 from rtl.cost.page import Records, page
+from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError
 
 MOST_MINUTES = 10_000
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         if not options.folder.is_dir():
             raise ValueError(f"there must be a folder {options.folder}, and there is none")
-        run(options.folder, designs(), options.minutes, options.jobs)
+        run(options.folder, rows(), options.minutes, options.jobs)
     except (MissingTool, YosysError, OSError, ValueError) as error:
         print(f"area: {error}", file=sys.stderr)
         return 2
@@ -49,20 +50,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def run(folder: Path, all_designs: Sequence[Design], minutes: float | None, jobs: int) -> None:
+def run(folder: Path, all_rows: Sequence[Row], minutes: float | None, jobs: int) -> None:
     """Bring both files up to date, as far as the time allows; what is kept of other designs is dropped."""
-    tool, keys = tool_version(), {design.key for design in all_designs}
+    tool, keys = tool_version(), {row.key for row in all_rows}
     records: Records = {key: record for key, record in read(folder / "area.json").items() if key in keys}
     with ProcessPoolExecutor(jobs) as pool:
-        futures = {pool.submit(up_to_date, design, records.get(design.key), tool): design for design in all_designs}
+        futures = {pool.submit(up_to_date, row, records.get(row.key), tool): row for row in all_rows}
         try:
             for done, future in enumerate(ended(futures, minutes), 1):
-                (record, seconds), design = future.result(), futures[future]
-                if record != records.get(design.key):
-                    records[design.key] = record
+                (record, seconds), row = future.result(), futures[future]
+                if record != records.get(row.key):
+                    records[row.key] = record
                     keep(records, folder)
-                    figures = f"{design.key}: {record['cells']} cells, {seconds:.0f} s"
-                    print(f"{done}/{len(all_designs)} {figures}", file=sys.stderr, flush=True)
+                    figures = f"{row.key}: {record['cells']} cells, {seconds:.0f} s"
+                    print(f"{done}/{len(all_rows)} {figures}", file=sys.stderr, flush=True)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
     keep(records, folder)
@@ -89,12 +90,12 @@ def read(kept: Path) -> Records:
     return found
 
 
-def up_to_date(design: Design, record: dict[str, Any] | None, tool: str) -> tuple[dict[str, Any], float]:
-    """The design's record, measured where the one that is kept belongs to another circuit or tool, and the seconds taken."""
-    started, text = time.monotonic(), design.verilog()
-    belongs = {"circuit": digest(text), "flow": digest(JOINED if design.joined else FLAT), "tool": tool}
+def up_to_date(row: Row, record: dict[str, Any] | None, tool: str) -> tuple[dict[str, Any], float]:
+    """The row's record, measured where the one that is kept belongs to another circuit or tool, and the seconds taken."""
+    started, text = time.monotonic(), row.verilog()
+    belongs = {"circuit": digest(text), "flow": digest(JOINED if row.joined else FLAT), "tool": tool}
     if record is None or not belongs.items() <= record.items():
-        record = belongs | asdict(measure_joined(text, "unit") if design.joined else measure(text, "unit"))
+        record = belongs | asdict(measure_joined(text, "unit") if row.joined else measure(text, "unit"))
     return record, time.monotonic() - started
 
 

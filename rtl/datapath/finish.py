@@ -4,8 +4,7 @@ from amaranth import Value
 
 from golden import Implementation
 from golden.conversion import Conversion
-from golden.operations.ieee import quiet_nan
-from golden.specials import nvidia_nan
+from golden.specials import nvidia_nan, quiet_nan
 from rtl.datapath.base import Build
 from rtl.datapath.pipeline import Bundle
 from rtl.steps.normalise import Normalise

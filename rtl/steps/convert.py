@@ -4,7 +4,7 @@ from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import FP16, Format
-from golden.operations.ieee import quiet_nan
+from golden.specials import quiet_nan
 from rtl.arithmetic.leading_zeros import count_leading_zeros
 from rtl.steps.component import Part
 from rtl.steps.decode import Decode

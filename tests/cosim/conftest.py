@@ -7,18 +7,19 @@ import pytest
 from cosim import Design
 from cosim.bench.subject import Subject, as_subject, port_widths
 from golden import Unit
+from tests.cosim.designs import Generated, Wrapped
 
 OUTPUTS = ("d", "in_ready", "out_valid")
 
 
 @pytest.fixture
-def generated(tmp_path):
+def generated(tmp_path: Path) -> Generated:
     """The datapath as the generator writes it now: with whatever a test has patched in it, or of another unit."""
     return lambda subject: _generated(subject, tmp_path)
 
 
 @pytest.fixture
-def wrapped(tmp_path):
+def wrapped(tmp_path: Path) -> Wrapped:
     """The sound datapath in a wrapper, some of its connections replaced.
 
     `faults` maps a port to the expression that takes its place: what an input of the datapath sees, or what an output shows.

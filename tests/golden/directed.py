@@ -40,7 +40,7 @@ def products(instruction: golden.Instruction, values: Values, c: Fraction = Frac
         assert abs(value) == two_to(exponent_of(value))
         a[k] = exact_code(instruction.a, two_to(exponent // 2))
         b[k] = exact_code(instruction.b, two_to(exponent - exponent // 2) * (1 if value > 0 else -1))
-    scales = ([], [])
+    scales: tuple[list[int], list[int]] = ([], [])
     if instruction.scale is not None:
         scales = (
             [exact_code(instruction.scale, two_to(e // 2)) for e in scale_exponents],

@@ -5,6 +5,7 @@ Codes are weighted to what breaks arithmetic: special values, zeros, subnormals,
 products that cancel each other or c.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from random import Random
 from typing import Any, NamedTuple
@@ -60,13 +61,13 @@ def code(rng: Random, name: str, style: str, centre: int) -> int:
     top = 2**layout.exponent_bits - 1
     if style == "corners":
         return corner(rng, name)
-    stored = {
+    pick: dict[str, Callable[[], int]] = {
         "bits": lambda: rng.randrange(top + 1),
         "near": lambda: centre + rng.randrange(-2, 3),
         "tiny": lambda: rng.randrange(3),
         "huge": lambda: top - rng.randrange(3),
-    }[style]()
-    stored = min(max(stored, 0), top - (layout.specials == "ieee"))
+    }
+    stored = min(max(pick[style](), 0), top - (layout.specials == "ieee"))
     return fields(name, rng.randrange(2), stored, mantissa(rng, layout.mantissa_bits)) + rng.randrange(
         2**layout.dropped_bits
     )

@@ -13,11 +13,11 @@ def reference(model: golden.Unit | golden.Instruction, rows: Sequence[Operands])
     operation = model.operation
     a, b = (model.a, model.b) if isinstance(model, golden.Instruction) else (operation.a, operation.b)
     kinds = (a, b, operation.c, operation.scale_format, operation.scale_format)
-    arrays = [
+    x, y, z, scale_a, scale_b = (
         None if kind is None else np.array(column, f"uint{kind.storage_bits}")
         for kind, column in zip(kinds, zip(*rows, strict=True), strict=True)
-    ]
-    return [int(code) for code in model.dot(*arrays, engine="reference")]  # type: ignore[arg-type]
+    )
+    return [int(code) for code in model.dot(x, y, z, scale_a, scale_b, engine="reference")]
 
 
 def unit(operation: golden.Operation) -> golden.Unit:

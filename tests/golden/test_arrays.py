@@ -9,6 +9,9 @@ import pytest
 
 import golden
 
+Row = tuple[Any, Any, Any, Any, Any]
+"""a, b, c, scale_a, scale_b; None where there are no scales."""
+
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 FP6 = golden.instruction("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m3.e3m2.f32")
 NVFP4 = golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3")
@@ -36,21 +39,23 @@ EVERY_FORMAT = [
 ]
 
 
-def random_bits(instruction: golden.Instruction, lead: tuple[int, ...]) -> list[Any]:
+def random_bits(instruction: golden.Instruction, lead: tuple[int, ...]) -> Row:
     """Bit patterns of every operand, scales included, None where there is none."""
     rng = np.random.default_rng(5)
     K, block_size = instruction.k, instruction.block_size
     shapes = [(*lead, K), (*lead, K), lead] + [(*lead, K // block_size) if block_size else None] * 2
     kinds = (instruction.a, instruction.b, instruction.c, instruction.scale, instruction.scale)
-    return [
+    a, b, c, scale_a, scale_b = (
         None if f is None else rng.integers(0, f.codes, shape, np.uint64).astype(f"uint{f.storage_bits}")
         for f, shape in zip(kinds, shapes, strict=True)
-    ]
+    )
+    return a, b, c, scale_a, scale_b
 
 
-def as_floats(bits: list[Any], instruction: golden.Instruction) -> list[Any]:
+def as_floats(bits: Row, instruction: golden.Instruction) -> Row:
     kinds = (instruction.a, instruction.b, instruction.c, instruction.scale, instruction.scale)
-    return [None if f is None else x.view(FLOATS[f.name]) for f, x in zip(kinds, bits, strict=True)]
+    a, b, c, scale_a, scale_b = (None if f is None else x.view(FLOATS[f.name]) for f, x in zip(kinds, bits, strict=True))
+    return a, b, c, scale_a, scale_b
 
 
 @pytest.mark.parametrize(("arch", "name"), EVERY_FORMAT)
@@ -78,7 +83,8 @@ def test_shape_of_the_result_is_that_of_c(lead: tuple[int, ...]) -> None:
         assert (d.shape, d.dtype) == (lead, np.dtype(np.uint32))
         flat = [None if x is None else x.reshape(-1, *x.shape[len(lead) :]) for x in operands]
         for row, code in enumerate(d.ravel()):
-            assert code == instruction.dot(*(None if x is None else x[row] for x in flat), engine="reference")
+            a, b, c, scale_a, scale_b = (None if x is None else x[row] for x in flat)
+            assert code == instruction.dot(a, b, c, scale_a, scale_b, engine="reference")
 
 
 def test_operands_that_are_views_or_scalars_are_taken_as_they_are() -> None:
@@ -180,7 +186,7 @@ def test_scales_wrong(changed: dict[str, Any], error: type[Exception], message: 
 def test_scales_superfluous(key: str) -> None:
     a, b, c, *_ = random_bits(HOPPER, (2,))
     with pytest.raises(ValueError, match=rf"^{key} must be absent: T-FDPA has no scales$"):
-        HOPPER.dot(a, b, c, **{key: np.zeros((2, 1), np.uint8)})
+        HOPPER.dot(a, b, c, **{key: np.zeros((2, 1), np.uint8)})  # type: ignore[arg-type]  # one key of two
 
 
 @pytest.mark.parametrize("engine", ["fast", "", 3])

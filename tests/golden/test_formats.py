@@ -1,9 +1,11 @@
 """Decoding, and encoding to nearest even, of every format, against NumPy and ml_dtypes: exhaustive up to 16 bits."""
 
 from fractions import Fraction
+from typing import Any
 
 import ml_dtypes
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from golden import FORMATS, Cls, Format
@@ -129,7 +131,7 @@ def ml_dtypes_departs(operand: Format, value: float) -> bool:
 @pytest.mark.parametrize("source", [np.float16, ml_dtypes.bfloat16], ids=["from fp16", "from bf16"])
 @pytest.mark.parametrize("operand", NARROW, ids=str)
 def test_encode_to_nearest_even_of_every_16_bit_value(operand: Format, source: type) -> None:
-    values = np.arange(1 << 16, dtype=np.uint16).view(source)
+    values: npt.NDArray[Any] = np.arange(1 << 16, dtype=np.uint16).view(source)
     with np.errstate(invalid="ignore"):  # conversions of signalling NaNs
         exact = values.astype(np.float64).tolist()
     checked = 0

@@ -47,7 +47,7 @@ def by_hand(i: golden.Instruction, A: Any, B: Any, C: Any, alpha: Any, beta: Any
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("i", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
-def test_gemm_is_the_instruction_along_K(i: golden.Instruction, engine: str):
+def test_gemm_is_the_instruction_along_K(i: golden.Instruction, engine: str) -> None:
     rng = np.random.default_rng(23)
     M, K, N = 5, 3 * i.k, 7
     A, B, C = (random_codes(rng, f, shape) for f, shape in ((i.a, (M, K)), (i.b, (K, N)), (i.c, (M, N))))
@@ -61,7 +61,7 @@ def test_gemm_is_the_instruction_along_K(i: golden.Instruction, engine: str):
 
 @pytest.mark.parametrize("workspace", [0, 200, 1000])
 @pytest.mark.parametrize("i", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
-def test_gemm_does_not_depend_on_its_blocks(i: golden.Instruction, workspace: int, monkeypatch: pytest.MonkeyPatch):
+def test_gemm_does_not_depend_on_its_blocks(i: golden.Instruction, workspace: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(31)
     M, K, N = 5, 2 * i.k - 1, 7  # padded
     A, B, C = (random_codes(rng, f, shape) for f, shape in ((i.a, (M, K)), (i.b, (K, N)), (i.c, (M, N))))
@@ -75,7 +75,7 @@ def test_gemm_does_not_depend_on_its_blocks(i: golden.Instruction, workspace: in
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_K_is_padded_with_zeros(engine: str):
+def test_K_is_padded_with_zeros(engine: str) -> None:
     rng = np.random.default_rng(29)
     A, B = rng.standard_normal((3, 13)).astype(np.float16), rng.standard_normal((13, 2)).astype(np.float16)
     C = rng.standard_normal((3, 2)).astype(np.float32)
@@ -83,7 +83,7 @@ def test_K_is_padded_with_zeros(engine: str):
     assert (golden.gemm(HOPPER, A, B, C, engine=engine) == padded).all()
 
 
-def test_without_C_it_starts_from_zero_and_gives_the_kind_of_A():
+def test_without_C_it_starts_from_zero_and_gives_the_kind_of_A() -> None:
     A, B = np.ones((2, 8), np.float16), np.ones((8, 2), np.float16)
     assert golden.gemm(HOPPER, A, B).dtype == np.float32
     assert (golden.gemm(HOPPER, A, B) == 8).all()
@@ -105,7 +105,7 @@ def test_without_C_it_starts_from_zero_and_gives_the_kind_of_A():
         (((2, 8), (8, 2), (2, 3)), r"C must have shape \(2, 2\) \(that of A·B\), got \(2, 3\)"),
     ],
 )
-def test_shapes_wrong(shapes: Any, message: str):
+def test_shapes_wrong(shapes: Any, message: str) -> None:
     A, B, C = (np.zeros(shape, dtype) for shape, dtype in zip(shapes, (np.uint16, np.uint16, np.uint32), strict=True))
     with pytest.raises(ValueError, match=f"^{message}$"):
         golden.gemm(HOPPER, A, B, C)
@@ -123,12 +123,12 @@ def example() -> ModuleType:
 
 
 @pytest.mark.skipif(library() is None, reason="the native library is not installed")
-def test_example_shows_the_loss_on_hopper_and_its_cure(example: ModuleType):
+def test_example_shows_the_loss_on_hopper_and_its_cure(example: ModuleType) -> None:
     alone, promoted = example.accumulation_errors(4096, np.random.default_rng(1))
     assert alone > 0.02
     assert promoted < 0.001
 
 
-def test_example_shows_the_flush_on_cdna2(example: ModuleType):
+def test_example_shows_the_flush_on_cdna2(example: ModuleType) -> None:
     flushed = [example.subnormal_product(arch, "v_mfma_f32_16x16x4f16") for arch in ("CDNA1", "CDNA2")]
     assert flushed == [4, 0]

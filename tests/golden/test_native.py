@@ -4,6 +4,7 @@ import itertools
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def distinct_arithmetic() -> list[golden.Instruction]:
 
 
 @pytest.mark.parametrize("instruction", distinct_arithmetic(), ids=lambda i: f"{i.arch}-{i.name}")
-def test_instruction_equals_the_reference(instruction: golden.Instruction):
+def test_instruction_equals_the_reference(instruction: golden.Instruction) -> None:
     rows = class_rows(OperandShape.of_instruction(instruction), ROWS_A_CLASS, seed=3)
     assert first_difference(instruction, rows) == ""
 
@@ -41,15 +42,18 @@ def test_instruction_equals_the_reference(instruction: golden.Instruction):
 @pytest.mark.parametrize("name", golden.OPERATIONS)
 @settings(max_examples=60)
 @given(data=st.data())
-def test_unit_off_the_catalogue_equals_the_reference(name: str, data: st.DataObject):
+def test_unit_off_the_catalogue_equals_the_reference(name: str, data: st.DataObject) -> None:
     operation = data.draw(operations(name))
-    K = products(data.draw, operation)
+    K = data.draw(st.composite(products)(operation))
     seed = data.draw(st.integers(0, 2**32 - 1))
     assert first_difference(unit(operation), class_rows(OperandShape.of_operation(operation, K), 20, seed)) == ""
 
 
+OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
+"""The operations by name; each takes its own parameters, which only the running program knows."""
+
 EXTREMES = [
-    golden.OPERATIONS[name](**keys)
+    OPERATIONS[name](**keys)
     for name, keys in (
         ("T-FDPA", {"a": "tf32", "b": "bf16", "c": "fp32", "L": 1024, "F": 128, "rho": "RU-FP32", "e_zero": -1024}),
         ("T-FDPA", {"a": "fp16", "b": "e3m2", "c": "bf16", "L": 64, "F": 26, "rho": "RNE-BF16", "e_zero": 1024}),
@@ -65,7 +69,7 @@ EXTREMES = [
 
 
 @pytest.mark.parametrize("operation", EXTREMES, ids=lambda operation: operation.name)
-def test_unit_at_the_limits_equals_the_reference(operation: golden.Operation):
+def test_unit_at_the_limits_equals_the_reference(operation: golden.Operation) -> None:
     rows = class_rows(OperandShape.of_operation(operation), 8, seed=5)
     assert first_difference(unit(operation), rows) == ""
 
@@ -79,19 +83,18 @@ def all_pairs(a: golden.Format, b: golden.Format) -> Any:
     near = [(exp << 23) | fraction for exp in range(90, 160, 3) for fraction in (0, 0x7FFFFF)]
     cs = np.array([*SWEPT_C, *near, *(code | 0x80000000 for code in near)], np.uint32)
     x, y = np.meshgrid(np.arange(a.codes, dtype=np.uint8), np.arange(b.codes, dtype=np.uint8))
-    x, y = x.ravel(), y.ravel()
-    return x[:, None], y[:, None], cs[np.arange(x.size) * 37 % cs.size]
+    return x.reshape(-1, 1), y.reshape(-1, 1), cs[np.arange(x.size) * 37 % cs.size]
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(NARROW, repeat=2)), ids=str)
 @pytest.mark.parametrize("operation", ["T-FDPA", "GTR-FDPA", "E-FDPA"])
-def test_every_pair_of_narrow_codes(operation: str, a: str, b: str):
+def test_every_pair_of_narrow_codes(operation: str, a: str, b: str) -> None:
     keys: dict[str, Any] = {
         "T-FDPA": {"F": 13, "rho": "RZ-E8M13", "e_zero": -133},
         "GTR-FDPA": {"F": 24, "F2": 31},
         "E-FDPA": {},
     }
-    made = golden.OPERATIONS[operation](a=a, b=b, c="fp32", L=1, **keys[operation])
+    made = OPERATIONS[operation](a=a, b=b, c="fp32", L=1, **keys[operation])
     assert first_difference(unit(made), all_pairs(golden.FORMATS[a], golden.FORMATS[b])) == ""
 
 
@@ -101,8 +104,8 @@ ALL_ONES = {"fp16": 0x3FFF, "bf16": 0x3FFF, "tf32": 0x3FFFE000, "e4m3": 0x3F, "e
 
 @pytest.mark.parametrize("a", ALL_ONES)
 @pytest.mark.parametrize("F", [13, 23, 24, 25, 26])
-def test_largest_sums_equal_the_reference(a: str, F: int):
-    operation = golden.OPERATIONS["T-FDPA"](a=a, b=a, c="fp32", L=64, F=F, rho="RZ-FP32", e_zero=-133)
+def test_largest_sums_equal_the_reference(a: str, F: int) -> None:
+    operation = OPERATIONS["T-FDPA"](a=a, b=a, c="fp32", L=64, F=F, rho="RZ-FP32", e_zero=-133)
     dtype = np.dtype(f"uint{golden.FORMATS[a].storage_bits}")
     x = np.full((2, 64), ALL_ONES[a], dtype)
     y = x.copy()
@@ -115,22 +118,22 @@ HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 
 
 @pytest.mark.parametrize("changed", [{"F": 24}, {"L": 8}, {"rho": "RNE-FP32"}, {"truncation": "RD"}, {"e_zero": 0}])
-def test_another_parameter_is_seen(changed: dict[str, Any]):
+def test_another_parameter_is_seen(changed: dict[str, Any]) -> None:
     """The comparison can fail: a native unit one parameter off differs from the instruction."""
     operands = class_rows(OperandShape.of_instruction(HOPPER), 2000, seed=7)
-    other = unit(HOPPER.operation.changed(**changed)).dot(*operands[:3], engine="native")
+    other = unit(HOPPER.operation.changed(**changed)).dot(*operands, engine="native")
     assert (other != HOPPER.dot(*operands, engine="native")).any()
 
 
 @pytest.mark.parametrize("rows", [0, 1, 31, 32, 33, 100_003])
 @pytest.mark.parametrize("threads", [1, 2, 7, 0])
-def test_threads_and_batch_sizes_change_nothing(rows: int, threads: int):
+def test_threads_and_batch_sizes_change_nothing(rows: int, threads: int) -> None:
     few = class_rows(OperandShape.of_instruction(HOPPER), 4, seed=11)
-    operands = [None if column is None else np.resize(column, (rows, *column.shape[1:])) for column in few]
+    a, b, c = (np.resize(column, (rows, *column.shape[1:])) for column in few[:3])
     expected = np.resize(HOPPER.dot(*few, engine="native"), rows)
     golden.set_threads(threads)
     try:
-        assert (HOPPER.dot(*operands, engine="native") == expected).all()
+        assert (HOPPER.dot(a, b, c, engine="native") == expected).all()
     finally:
         golden.set_threads(0)
 
@@ -144,7 +147,7 @@ def read_only(array: Any) -> Any:
     return copy
 
 
-LAYOUTS = {
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
     "read-only": read_only,
     "column-major": np.asfortranarray,
     "strided": lambda array: np.repeat(array, 2, axis=0)[::2],
@@ -153,13 +156,13 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts_in_memory_change_nothing(layout: str):
+def test_layouts_in_memory_change_nothing(layout: str) -> None:
     mxfp4 = golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0")
     operands = [LAYOUTS[layout](column) for column in class_rows(OperandShape.of_instruction(mxfp4), 8, seed=19)]
     assert first_difference(mxfp4, operands) == ""
 
 
-def test_chains_hash_alike_in_every_process():
+def test_chains_hash_alike_in_every_process() -> None:
     """The hash is made once and pickled with the chain."""
     code = f"import golden; print([hash(golden.instruction(*i).chain) for i in {IN_BOTH_CHAINS}])"
     hashes = str([hash(golden.instruction(*i).chain) for i in IN_BOTH_CHAINS])
@@ -178,7 +181,7 @@ def test_chains_hash_alike_in_every_process():
         (1025, "threads must be an integer from 0 to 1024, got 1025"),
     ],
 )
-def test_threads_wrong(threads: int, message: str):
+def test_threads_wrong(threads: int, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         golden.set_threads(threads)
 
@@ -206,7 +209,7 @@ def in_another_process(wanted: str) -> list[str]:
     return run.stdout.split()
 
 
-def test_every_instruction_set_gives_the_same_results():
+def test_every_instruction_set_gives_the_same_results() -> None:
     portable = in_another_process("portable")
     assert portable[0] == "portable"
     for wanted in ("x86-64-v3", "x86-64-v4"):

@@ -36,16 +36,16 @@ def compiled(text: str, architecture: str) -> bytes:
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("instruction", one_of_each_operation(), ids=lambda i: f"{i.arch}-{i.name}")
-def test_kernel_compiles(instruction: golden.Instruction, architecture: str):
+def test_kernel_compiles(instruction: golden.Instruction, architecture: str) -> None:
     assert b"dot_rows" in compiled(cuda.source(instruction.chain, instruction.k), architecture)
 
 
 @pytest.mark.parametrize("operation", EXTREMES, ids=lambda operation: operation.name)
-def test_kernel_at_the_limits_compiles(operation: golden.Operation):
+def test_kernel_at_the_limits_compiles(operation: golden.Operation) -> None:
     assert b"dot_rows" in compiled(cuda.source(Chain(operation), operation.length), "sm_90")
 
 
-def test_numpy_arrays_are_refused():
+def test_numpy_arrays_are_refused() -> None:
     zeros: Any = np.zeros(16, np.uint16)
     with pytest.raises(
         ValueError, match=r"^engine 'cuda' takes CuPy arrays; got NumPy arrays, which engine 'native' takes$"
@@ -64,12 +64,12 @@ def device() -> Any:
 
 
 @pytest.mark.parametrize("instruction", one_of_each_operation(), ids=lambda i: f"{i.arch}-{i.name}")
-def test_device_equals_host(instruction: golden.Instruction):
+def test_device_equals_host(instruction: golden.Instruction) -> None:
     cupy = device()
     operands = class_rows(OperandShape.of_instruction(instruction), 20_000, seed=19)
-    on_device = [None if column is None else cupy.asarray(column) for column in operands]
-    assert (instruction.dot(*on_device).get() == instruction.dot(*operands)).all()
+    a, b, c, scale_a, scale_b = (None if column is None else cupy.asarray(column) for column in operands)
+    assert (instruction.dot(a, b, c, scale_a, scale_b).get() == instruction.dot(*operands)).all()
     with pytest.raises(
         ValueError, match=r"^engine 'native' takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes$"
     ):
-        instruction.dot(*on_device, engine="native")
+        instruction.dot(a, b, c, scale_a, scale_b, engine="native")

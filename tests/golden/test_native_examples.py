@@ -31,7 +31,7 @@ def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
 
 
 @needs_cmake
-def test_cpp_example_links_what_was_installed(tmp_path: Path):
+def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"
     run("cmake", "-S", ROOT / "golden" / "native", "-B", library, f"-DCMAKE_INSTALL_PREFIX={installed}")
     run("cmake", "--build", library, "--target", "install")
@@ -42,7 +42,7 @@ def test_cpp_example_links_what_was_installed(tmp_path: Path):
 
 @needs_cmake
 @pytest.mark.simulator
-def test_systemverilog_testbench_agrees(tmp_path: Path):
+def test_systemverilog_testbench_agrees(tmp_path: Path) -> None:
     done = run_testbench(tmp_path, "sm_80")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "20000 vectors checked, 0 differ" in done.stdout
@@ -50,7 +50,7 @@ def test_systemverilog_testbench_agrees(tmp_path: Path):
 
 @needs_cmake
 @pytest.mark.simulator
-def test_systemverilog_testbench_tells_another_unit(tmp_path: Path):
+def test_systemverilog_testbench_tells_another_unit(tmp_path: Path) -> None:
     done = run_testbench(tmp_path, "sm_90")
     assert done.returncode != 0
     assert "20000 vectors checked, 0 differ" not in done.stdout

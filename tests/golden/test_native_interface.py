@@ -45,7 +45,7 @@ def find(arch: bytes | None, name: bytes | None) -> tuple[int, Found]:
     return LIB.mmau_find(arch, name, ctypes.byref(found)), found
 
 
-def test_every_instruction_is_found():
+def test_every_instruction_is_found() -> None:
     for instruction in golden.instructions():
         status, found = find(instruction.arch.encode(), instruction.name.encode())
         assert status == 0, instruction.name
@@ -69,22 +69,23 @@ def test_every_instruction_is_found():
         (b"sm_90", None, "a pointer that must not be NULL is NULL"),
     ],
 )
-def test_unknown_instruction(arch: bytes | None, name: bytes | None, rule: str):
+def test_unknown_instruction(arch: bytes | None, name: bytes | None, rule: str) -> None:
     status, _ = find(arch, name)
     assert status
     assert message(status).startswith(rule)
 
 
-def test_catalogue_in_the_library_is_current():
+def test_catalogue_in_the_library_is_current() -> None:
     written = (catalogue.PATH).read_text(encoding="utf-8")
     assert written == catalogue.text(), "run python -m golden.native.catalogue"
 
 
 def hopper_batch(**changed: Any) -> tuple[Batch, np.ndarray, list[np.ndarray]]:
     """A good batch of two rows but for what is changed, its d, and its operands."""
-    operands = [np.zeros((2, 16), np.uint16), np.zeros((2, 16), np.uint16), np.zeros(2, np.uint32)]
+    operands: list[np.ndarray] = [np.zeros((2, 16), np.uint16), np.zeros((2, 16), np.uint16), np.zeros(2, np.uint32)]
     d = np.full(2, 0xDEADBEEF, np.uint32)
-    fields = {key: array.ctypes.data for key, array in zip("abcd", [*operands, d], strict=True)}
+    arrays: list[np.ndarray] = [*operands, d]
+    fields = {key: array.ctypes.data for key, array in zip("abcd", arrays, strict=True)}
     return Batch(**(fields | {"rows": 2, "a_stride": 16, "b_stride": 16} | changed)), d, operands
 
 
@@ -98,26 +99,26 @@ def hopper_batch(**changed: Any) -> tuple[Batch, np.ndarray, list[np.ndarray]]:
         ({"a_stride": -16}, "strides must not be negative"),
     ],
 )
-def test_bad_batch_is_refused(changed: dict[str, Any], rule: str):
+def test_bad_batch_is_refused(changed: dict[str, Any], rule: str) -> None:
     batch, d, _ = hopper_batch(**changed)
     assert dot_batch(parameters(HOPPER.chain, 16), batch, 0) == rule
     assert (d == 0xDEADBEEF).all()
 
 
 @pytest.mark.parametrize("threads", [-1, 1025, 2**31 - 1])
-def test_bad_thread_count_is_refused(threads: int):
+def test_bad_thread_count_is_refused(threads: int) -> None:
     batch, d, _ = hopper_batch()
     assert dot_batch(parameters(HOPPER.chain, 16), batch, threads) == "threads must be from 0 to 1024"
     assert (d == 0xDEADBEEF).all()
 
 
-def test_null_structs_are_refused():
+def test_null_structs_are_refused() -> None:
     batch, _, _ = hopper_batch()
     assert LIB.mmau_check(None) == 1
     assert LIB.mmau_dot_batch(None, bytes(batch), 0) == LIB.mmau_dot_batch(bytes(Parameters()), None, 0) == 1
 
 
-def test_bad_code_is_refused():
+def test_bad_code_is_refused() -> None:
     fp4 = golden.instruction("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m1.e2m1.f32")
     codes = np.zeros((1, 32), np.uint8)
     codes[0, 31] = 0x10
@@ -128,14 +129,14 @@ def test_bad_code_is_refused():
     assert d[0] == 0xDEADBEEF
 
 
-def test_messages_of_unknown_statuses():
+def test_messages_of_unknown_statuses() -> None:
     assert {message(status) for status in (-1, 20, 2**31 - 1)} == {"no such status"}
 
 
 VALUES = (-(2**31), -1024, -2, -1, 0, 1, 2, 3, 4, 5, 8, 13, 15, 16, 32, 64, 128, 129, 1024, 1025, 2**30, 2**31 - 1)
 
 
-def test_random_parameters_are_refused_or_compute():
+def test_random_parameters_are_refused_or_compute() -> None:
     """Whatever the fields hold: a refusal leaves d alone, an acceptance computes within the operands."""
     rng, refused, accepted = Random(17), 0, 0
     base = parameters(HOPPER.chain, 16)

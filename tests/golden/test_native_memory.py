@@ -64,16 +64,16 @@ def mebibytes_beyond(script: str, first: int, second: int) -> float:
 
 
 @pytest.mark.parametrize("rows", [1 << 18, 1 << 22])
-def test_contiguous_batch_takes_no_memory_of_its_own(rows: int):
+def test_contiguous_batch_takes_no_memory_of_its_own(rows: int) -> None:
     assert mebibytes_beyond(BATCH, rows, 1) < LIMIT
 
 
 @pytest.mark.parametrize(("M", "N"), [(1, 1 << 22), (1 << 22, 1), (1 << 13, 1 << 12)])
-def test_matrix_product_rearranges_its_operands_in_blocks(M: int, N: int):
+def test_matrix_product_rearranges_its_operands_in_blocks(M: int, N: int) -> None:
     """B as a whole has 128 MiB in the first shape, A in the second, C in the third."""
     assert mebibytes_beyond(MATRIX, M, N) < LIMIT
 
 
-def test_measure_sees_a_copy():
+def test_measure_sees_a_copy() -> None:
     """Operands that are not contiguous are copied: 2 × 64 MiB here."""
     assert mebibytes_beyond(BATCH, 1 << 21, 2) > LIMIT

@@ -11,7 +11,7 @@ NATIVE = ROOT / "golden" / "native"
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not on PATH")
-def test_sanitizers_find_nothing(tmp_path: Path):
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     sources = [Path(__file__).parent / "native_sanitised.cpp", *sorted((NATIVE / "src").glob("*.cpp"))]
     program = tmp_path / "sanitised"
     flags = ["-std=c++17", "-O1", "-g", "-ffp-contract=off", "-pthread", f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]

@@ -8,6 +8,7 @@ from numerics.md, rows are left out by a rule on the inputs alone (`DEPARTURES`)
 
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
@@ -32,7 +33,8 @@ pytestmark = pytest.mark.peer
 def torch() -> ModuleType:
     """PyTorch, where MMA-Sim is installed too."""
     pytest.importorskip("mmasim", reason="MMA-Sim is not installed (extra `peer`)")
-    return pytest.importorskip("torch", reason="PyTorch is not installed (extra `peer`)")
+    module: ModuleType = pytest.importorskip("torch", reason="PyTorch is not installed (extra `peer`)")
+    return module
 
 
 def known_to_peer(instruction: golden.Instruction) -> bool:
@@ -126,7 +128,7 @@ def sums_to_overflow_in_double(instruction: golden.Instruction, operands: Operan
             pairs = zip(operands.a[row, k:end].tolist(), operands.b[row, k:end].tolist(), strict=True)
             values = [decode(instruction.a.name, a).value * decode(instruction.b.name, b).value for a, b in pairs]
             values.append(decode("fp32", c).value)
-            rows[row] |= abs(abs(sum(values)) - boundary) <= max(map(abs, values)) * two_to(-50)
+            rows[row] |= abs(abs(sum(values, Fraction(0))) - boundary) <= max(map(abs, values)) * two_to(-50)
     return rows
 
 
@@ -183,7 +185,7 @@ def test_peer_loses_an_accumulator_that_is_not_finite(torch: ModuleType, c: floa
 def test_peer_sums_to_overflow_in_double(torch: ModuleType) -> None:
     """The largest number and half its last bit, less next to nothing: still that number, but not in double."""
     instruction = golden.instruction("gfx908", "v_mfma_f32_4x4x2bf16")
-    row = directed(instruction, 2.0**103, 1.0, np.finfo(np.float32).max)
+    row = directed(instruction, 2.0**103, 1.0, float(np.finfo(np.float32).max))
     row.a[0, 1], row.b[0, 1] = instruction.a.encode(-1), instruction.b.encode(1)
     assert sums_to_overflow_in_double(instruction, row).all()
     assert instruction.dot(*row, engine="reference") == 0x7F7F_FFFF

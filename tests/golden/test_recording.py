@@ -140,7 +140,8 @@ def test_header_that_is_none_is_refused(header: bytes, plain: Recording, tmp_pat
 
 def test_pickled_recording_is_refused(tmp_path: Path) -> None:
     path = tmp_path / file_name(*PLAIN)
-    np.savez(path, **{name: np.array([{}], object) for name in ("a", "b", "c", "d", "label", "header")})
+    objects: dict[str, Any] = {name: np.array([{}], object) for name in ("a", "b", "c", "d", "label", "header")}
+    np.savez(path, **objects)
     with pytest.raises(ValueError, match="holds Python objects, which are never loaded"):
         read(path)
 

@@ -1,11 +1,11 @@
-"""`cut` in every mode, over all small values and shifts, against the definitions of the modes on rationals."""
+"""`shift_and_round` in every mode, over all small values and shifts, against the definitions of the modes on rationals."""
 
 from fractions import Fraction
 from math import ceil, floor
 
 import pytest
 
-from golden.rounding import MODES, Mode, cut
+from golden.rounding import MODES, Mode, shift_and_round
 
 VALUES = range(-1100, 1101)
 SHIFTS = range(1, 13)
@@ -36,30 +36,34 @@ def test_modes_are_the_five_of_ieee_754() -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_cut_rounds_every_small_value_at_every_shift(mode: Mode) -> None:
+def test_shift_and_round_rounds_every_small_value_at_every_shift(mode: Mode) -> None:
     for shift in SHIFTS:
         for value in VALUES:
-            assert cut(value, shift, mode) == rounded(Fraction(value, 2**shift), mode), (value, shift)
+            assert shift_and_round(value, shift, mode) == rounded(Fraction(value, 2**shift), mode), (value, shift)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shift", [0, -1, -7, -200])
-def test_cut_by_no_bits_or_fewer_is_exact(mode: Mode, shift: int) -> None:
+def test_shift_and_round_by_no_bits_or_fewer_is_exact(mode: Mode, shift: int) -> None:
     for value in (-3, -1, 0, 1, 5, 1 << 90):
-        assert cut(value, shift, mode) == value * 2**-shift
+        assert shift_and_round(value, shift, mode) == value * 2**-shift
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shift", [64, 65, 300, 2000])
-def test_cut_of_wide_values_about_a_tie(mode: Mode, shift: int) -> None:
+def test_shift_and_round_of_wide_values_about_a_tie(mode: Mode, shift: int) -> None:
     for whole in (0, 1, 2, (1 << 64) - 1):
         for offset in (-1, 0, 1):
             for sign in (-1, 1):
                 value = sign * ((whole << shift) + (1 << (shift - 1)) + offset)
-                assert cut(value, shift, mode) == rounded(Fraction(value, 1 << shift), mode), (whole, offset, sign)
+                assert shift_and_round(value, shift, mode) == rounded(Fraction(value, 1 << shift), mode), (
+                    whole,
+                    offset,
+                    sign,
+                )
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_cut_of_a_value_far_below_the_last_bit_leaves_its_direction(mode: Mode) -> None:
-    assert cut(1, 5000, mode) == (mode == "RU")
-    assert cut(-1, 5000, mode) == -(mode == "RD")
+def test_shift_and_round_of_a_value_far_below_the_last_bit_leaves_its_direction(mode: Mode) -> None:
+    assert shift_and_round(1, 5000, mode) == (mode == "RU")
+    assert shift_and_round(-1, 5000, mode) == -(mode == "RD")

@@ -5,6 +5,8 @@ from fractions import Fraction
 import pytest
 
 import golden
+from golden.formats import E4M3, FP32
+from golden.operations import STFDPA
 from tests.golden import twin
 from tests.golden.directed import exact_code, products
 from tests.golden.inputs import Operands
@@ -47,8 +49,12 @@ def test_gst_infinite_product_under_a_zero_scale_is_nan(side: str) -> None:
     infinite = [0x7C, *[one] * 63]
     row = Operands(infinite, [one] * 64, 0, [scale] * 4, [scale] * 4)
     assert result(unit(operation), row) == 0x7F80_0000
-    assert result(unit(operation), row._replace(**{side: [0, scale, scale, scale]})) == 0x7FFF_FFFF
-    assert result(unit(operation), row._replace(**{side: [scale, 0, scale, scale]})) == 0x7F80_0000
+
+    def scaled(*scales: int) -> Operands:
+        return row._replace(scale_a=list(scales)) if side == "scale_a" else row._replace(scale_b=list(scales))
+
+    assert result(unit(operation), scaled(0, scale, scale, scale)) == 0x7FFF_FFFF
+    assert result(unit(operation), scaled(scale, 0, scale, scale)) == 0x7F80_0000
 
 
 @pytest.mark.parametrize("kind", ["bf16", "xf32"])
@@ -70,7 +76,7 @@ def test_gtr_drops_a_c_more_than_F_plus_1_below() -> None:
 
 def test_st_scales_of_later_blocks_belong_to_later_products() -> None:
     """Two blocks in one step, the second scaled by 2^3."""
-    operation = golden.OPERATIONS["ST-FDPA"](a="e4m3", b="e4m3", c="fp32", L=4, K_block=2, F=25, rho="RZ-FP32", e_zero=-133)
+    operation = STFDPA(a=E4M3, b=E4M3, c=FP32, L=4, K_block=2, F=25, rho="RZ-FP32", e_zero=-133)
     one = exact_code(operation.a, Fraction(1))
     row = Operands([one] * 4, [one] * 4, 0, [127, 130], [127, 127])
     assert operation.d.value(result(unit(operation), row)) == 2 + 16

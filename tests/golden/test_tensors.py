@@ -48,30 +48,34 @@ def operand_codes(instruction: golden.Instruction) -> list[Any]:
     return [np.concatenate(column) for column in zip(*made, strict=True) if column[0] is not None]
 
 
+def reference(instruction: Any, codes: list[Any]) -> Any:
+    return instruction.dot(*codes, engine="reference")
+
+
 def operand_formats(instruction: golden.Instruction) -> list[golden.Format]:
     scales = [] if instruction.scale is None else [instruction.scale] * 2
     return [instruction.a, instruction.b, instruction.c, *scales]
 
 
 @pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: f"{i.arch}-{i.name}")
-def test_float_tensors_are_taken_and_given_by_their_bits(torch: Any, instruction: golden.Instruction):
+def test_float_tensors_are_taken_and_given_by_their_bits(torch: Any, instruction: golden.Instruction) -> None:
     codes = operand_codes(instruction)
     formats = operand_formats(instruction)
     tensors = [as_tensor(torch, column, str(operand.dtype)) for column, operand in zip(codes, formats, strict=True)]
     d = instruction.dot(*tensors)
     assert d.dtype is getattr(torch, str(instruction.d.dtype))
-    assert (bits(d) == instruction.dot(*codes, engine="reference")).all()
+    assert (bits(d) == reference(instruction, codes)).all()
 
 
-def test_integer_tensors_hold_codes(torch: Any):
+def test_integer_tensors_hold_codes(torch: Any) -> None:
     codes = operand_codes(HOPPER)
     dtypes = ("uint16", "uint16", "uint32")
     d = HOPPER.dot(*(as_tensor(torch, column, dtype) for column, dtype in zip(codes, dtypes, strict=True)))
     assert d.dtype is torch.uint32
-    assert (bits(d) == HOPPER.dot(*codes, engine="reference")).all()
+    assert (bits(d) == reference(HOPPER, codes)).all()
 
 
-def test_matrices(torch: Any):
+def test_matrices(torch: Any) -> None:
     rng = np.random.default_rng(37)
     A, B = rng.standard_normal((16, 16)).astype(np.float16), rng.standard_normal((16, 8)).astype(np.float16)
     C = rng.standard_normal((16, 8)).astype(np.float32)
@@ -83,13 +87,13 @@ def test_matrices(torch: Any):
         assert (bits(D) == expected).all()
 
 
-def test_without_C_a_product_of_tensors_is_a_tensor(torch: Any):
+def test_without_C_a_product_of_tensors_is_a_tensor(torch: Any) -> None:
     D = golden.gemm(HOPPER, torch.ones(3, 16, dtype=torch.float16), torch.ones(16, 2, dtype=torch.float16))
     assert D.dtype is torch.float32
     assert (D == 16).all()
 
 
-def test_memory_is_shared(torch: Any):
+def test_memory_is_shared(torch: Any) -> None:
     tensor = torch.arange(8, dtype=torch.float16)
     array = from_tensor(tensor)
     assert array.ctypes.data == tensor.data_ptr()
@@ -104,7 +108,7 @@ def test_memory_is_shared(torch: Any):
         ({"device": "meta"}, r"a tensor must be in CPU memory, got one on meta; move it with \.cpu\(\)"),
     ],
 )
-def test_other_tensors_are_refused(torch: Any, change: dict[str, str], message: str):
+def test_other_tensors_are_refused(torch: Any, change: dict[str, str], message: str) -> None:
     made = {"dtype": "float16", "device": "cpu"} | change
     a = torch.zeros(1, 16, dtype=getattr(torch, made["dtype"]), device=made["device"])
     with pytest.raises(TypeError, match=f"^{message}$"):

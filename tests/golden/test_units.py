@@ -78,10 +78,10 @@ def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
     ids=str,
 )
 def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
-    rows = np.random.default_rng(3).integers(0, 1 << 15, (2, 50, 16), np.uint16)
+    a, b = np.random.default_rng(3).integers(0, 1 << 15, (2, 50, 16), np.uint16)
     c = np.random.default_rng(4).integers(0, 1 << 32, 50, np.uint32)
     plain, built = unit_from_table(T_FDPA), unit_from_table(T_FDPA | {"implementation": extra})
-    assert (plain.dot(*rows, c, engine="reference") == built.dot(*rows, c, engine="reference")).all()
+    assert (plain.dot(a, b, c, engine="reference") == built.dot(a, b, c, engine="reference")).all()
 
 
 @pytest.mark.parametrize(
@@ -263,8 +263,8 @@ def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path) -> None:
         y[:, k] = real.b.encode(q)
     c = np.array([2.0**23, -(2.0**23)], np.float32)
     assert hypothetical.dot(x, y, c, engine="reference").tolist() == [-0.5, 0.5]
-    padded = [np.concatenate([side, np.zeros_like(side)], axis=1) for side in (x, y)]
-    assert real.dot(*padded, c, engine="reference").tolist() == [-1.0, 0.5]
+    long_x, long_y = (np.concatenate([side, np.zeros_like(side)], axis=1) for side in (x, y))
+    assert real.dot(long_x, long_y, c, engine="reference").tolist() == [-1.0, 0.5]
 
 
 @pytest.mark.parametrize(("K", "fits"), [(1, True), (15, True), (16, True), (48, True), (17, False), (24, False)])

@@ -46,7 +46,8 @@ def dot(
 
 
 def length(operation: Any) -> int:
-    return {"FMA": lambda: 1, "FTZ-AddMul": lambda: operation.P}.get(operation.name, lambda: operation.L)()
+    length: int = 1 if operation.name == "FMA" else operation.P if operation.name == "FTZ-AddMul" else operation.L
+    return length
 
 
 def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number]:
@@ -236,11 +237,10 @@ STEPS: dict[str, Step] = {
 def fp8_as_fp16_work(fp16_operation: Any, fp8_a: str, fp8_b: str, a: Sequence[int], b: Sequence[int], c: int) -> int:
     """FP8 `mma.sync` on sm_90 and sm_100 (numerics.md, section 9); `fp16_operation` is the T-FDPA that it runs.
 
-    The first step takes, for fp16 output, the k with k mod 4 < 2, for fp32 output the even k; the second the rest.
+    The first step takes the k with k mod 4 < 2, the second the rest.
     """
     d = fp16_operation.d.name
-    in_first = [k % 4 < 2 if d == "fp16" else k % 2 == 0 for k in range(len(a))]
-    order = [k for k in range(len(a)) if in_first[k]] + [k for k in range(len(a)) if not in_first[k]]
+    order = [k for k in range(len(a)) if k % 4 < 2] + [k for k in range(len(a)) if k % 4 >= 2]
     x = [fp16_code(decode(fp8_a, a[k])) for k in order]
     y = [fp16_code(decode(fp8_b, b[k])) for k in order]
     partial = dot(fp16_operation, x, y, 0)

@@ -4,6 +4,7 @@ Written from numerics.md, sections 1 to 4. Nothing here is shared with golden/: 
 the textbook formula, rounding compares a value with its two neighbours.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor
 from typing import Literal, NamedTuple
@@ -112,7 +113,7 @@ def toward_zero(value: Fraction) -> int:
     return floor(value) if value >= 0 else -floor(-value)
 
 
-INTEGER_ROUNDING = {
+INTEGER_ROUNDING: dict[str, Callable[[Fraction], int]] = {
     "RZ": toward_zero,
     "RD": floor,
     "RU": lambda value: -floor(-value),

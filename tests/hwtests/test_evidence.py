@@ -3,6 +3,8 @@
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import golden
 from golden import catalogue
 from golden.recording import FOLDER, read_index, write
@@ -25,7 +27,7 @@ def test_table_lists_recordings_by_architecture(tmp_path: Path) -> None:
     assert tomllib.loads(table(tmp_path)) == {"sm_90": [PLAIN[1]], "sm_120": [SCALED[1]]}
 
 
-def test_listed_instruction_is_recorded(monkeypatch) -> None:
+def test_listed_instruction_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "_recorded", lambda arch: {PLAIN[1]} if arch == PLAIN[0] else set())
     fresh = catalogue.load.__wrapped__(PLAIN[0])
     assert [name for name, entry in fresh.items() if entry.evidence == "recorded"] == [PLAIN[1]]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import Operands, OperandShape, generate
 from hwtests.tiles import Tiles, from_diagonals, on_diagonals, places
 from tests.hwtests.conform.stand_in import arithmetic
 
@@ -15,7 +15,7 @@ INSTRUCTIONS = [
 ]
 
 
-def one_by_one(instruction: golden.Instruction, rows: object) -> np.ndarray:
+def one_by_one(instruction: golden.Instruction, rows: Operands) -> np.ndarray:
     """The stand-in arithmetic of each row alone."""
     single = Tiles(*(None if array is None else array.reshape(len(array), 1, -1) for array in rows))
     return arithmetic(instruction, single).reshape(-1)

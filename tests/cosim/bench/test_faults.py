@@ -1,21 +1,24 @@
 """Every fault put into a datapath or into its handshake makes the co-simulation fail."""
 
 import shutil
+from typing import Any
 
 import pytest
-from amaranth import Const
+from amaranth import Const, Module, Value
 
 import cosim
 import rtl.steps.align
 import rtl.steps.round
 from golden import Implementation, Unit
+from golden.formats import BF16, E2M3, E3M2, FP16, FP32
 from golden.operations import TFDPA
+from tests.cosim.designs import Generated, Wrapped
 
 pytestmark = pytest.mark.simulator
 
-BF16 = TFDPA(a="bf16", b="bf16", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133)
-FP16_OUT = TFDPA(a="fp16", b="fp16", c="fp16", L=2, F=25, rho="RNE-FP16", e_zero=-21)
-FP6 = TFDPA(a="e3m2", b="e2m3", c="fp32", L=2, F=25, rho="RZ-FP32", e_zero=-133)
+BFLOAT = TFDPA(a=BF16, b=BF16, c=FP32, L=4, F=25, rho="RZ-FP32", e_zero=-133)
+FP16_OUT = TFDPA(a=FP16, b=FP16, c=FP16, L=2, F=25, rho="RNE-FP16", e_zero=-21)
+FP6 = TFDPA(a=E3M2, b=E2M3, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133)
 CLOCKED = Unit(name="clocked", operation=FP6, implementation=Implementation(stages=2))
 
 
@@ -28,11 +31,12 @@ def assert_differs(report: cosim.Report) -> None:
     assert report.mismatches > 0
     assert report.failures == (f"{report.mismatches} of {report.received} results differ from the golden model",)
     assert report.sent == report.received == report.vectors
+    assert report.first_mismatch is not None
     assert "\n  got      " in report.first_mismatch
     assert "\n  expected " in report.first_mismatch
 
 
-def test_dropped_sticky_bit(monkeypatch, generated):
+def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Rounding that no longer sees what lies below the guard bit."""
     increment = rtl.steps.round.Round._increment
     monkeypatch.setattr(
@@ -42,7 +46,7 @@ def test_dropped_sticky_bit(monkeypatch, generated):
     assert_differs(cosim.run(unit, vectors=3000, design=generated(unit)))
 
 
-def test_alignment_off_by_one(monkeypatch, generated):
+def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Every term shifted one place too far."""
     shift_right = rtl.steps.align.shift_right
     monkeypatch.setattr(rtl.steps.align, "shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
@@ -50,10 +54,10 @@ def test_alignment_off_by_one(monkeypatch, generated):
     assert_differs(cosim.run(unit, vectors=1000, design=generated(unit)))
 
 
-def test_alignment_that_wraps_around(monkeypatch, generated):
+def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Far shifts taken modulo the shifter's width: wrong only for terms far below e_max."""
 
-    def wrapping(m, value, amount):
+    def wrapping(m: Module, value: Value, amount: Value) -> Value:
         return value >> amount[: (len(value) - 1).bit_length()]
 
     monkeypatch.setattr(rtl.steps.align, "shift_right", wrapping)
@@ -66,25 +70,25 @@ def test_alignment_that_wraps_around(monkeypatch, generated):
     [({"F": 24}, 3000), ({"e_zero": -132}, 20000), ({"truncation": "RD"}, 3000), ({"rho": "RNE-FP32"}, 3000)],
     ids=["one fraction bit less", "e_zero off by one", "other truncation", "other rounding"],
 )
-def test_wrong_parameter(change, vectors, generated):
+def test_wrong_parameter(change: dict[str, Any], vectors: int, generated: Generated) -> None:
     """The datapath of a neighbouring unit."""
-    neighbour = generated(unit_of(BF16.changed(**change)))
-    assert_differs(cosim.run(unit_of(BF16), vectors=vectors, design=neighbour))
+    neighbour = generated(unit_of(BFLOAT.changed(**change)))
+    assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, design=neighbour))
 
 
-def test_swapped_operands(generated):
+def test_swapped_operands(generated: Generated) -> None:
     """a and b exchanged: both are 12 bits wide here, but of different formats."""
     swapped = cosim.Design(generated(unit_of(FP6)).sources, "generated", {"a": "b", "b": "a"})
     assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=swapped))
 
 
-def test_swapped_elements(wrapped):
+def test_swapped_elements(wrapped: Wrapped) -> None:
     """a[0] and a[1] exchanged."""
     design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})
     assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=design))
 
 
-def test_out_valid_stuck_low(wrapped):
+def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
     report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b0"}))
     assert report.failures[:2] == (
         "no result for 1000 cycles although vectors are inside: out_valid stayed low",
@@ -93,7 +97,7 @@ def test_out_valid_stuck_low(wrapped):
     assert report.received == 0
 
 
-def test_in_ready_stuck_low(wrapped):
+def test_in_ready_stuck_low(wrapped: Wrapped) -> None:
     design = wrapped(CLOCKED, {"in_ready": "1'b0", "in_valid": "1'b0"})
     report = cosim.run(CLOCKED, vectors=500, design=design)
     assert report.failures == (
@@ -104,20 +108,20 @@ def test_in_ready_stuck_low(wrapped):
     )
 
 
-def test_out_valid_stuck_high(wrapped):
+def test_out_valid_stuck_high(wrapped: Wrapped) -> None:
     """Results that no vector asked for."""
     report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b1"}))
     assert report.surplus > 0
     assert not report.passed
 
 
-def test_stall_ignored(wrapped):
+def test_stall_ignored(wrapped: Wrapped) -> None:
     """The datapath moves on although nobody took its result."""
     report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_ready": "1'b1"}))
     assert "a result changed, or was withdrawn, while out_valid was high and out_ready low" in report.failures
 
 
-def test_operand_a_cycle_late(wrapped):
+def test_operand_a_cycle_late(wrapped: Wrapped) -> None:
     late = "reg [31:0] c_late;\nalways @(posedge clk) c_late <= c;"
     report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"c": "c_late"}, late))
     assert_differs(report)
@@ -125,8 +129,9 @@ def test_operand_a_cycle_late(wrapped):
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed; Verilator has no X")
 @pytest.mark.parametrize(("unit", "level"), [(unit_of(FP6), "x"), (CLOCKED, "z")], ids=["combinational", "clocked"])
-def test_undefined_result(unit, level, wrapped):
+def test_undefined_result(unit: Unit, level: str, wrapped: Wrapped) -> None:
     design = wrapped(unit, {"d": f"{{32{{1'b{level}}}}}"})
     report = cosim.run(unit, vectors=100, design=design, simulator="icarus")
     assert report.mismatches == report.received == 100
+    assert report.first_mismatch is not None
     assert f"got      fp32 {level.upper() * 32}: bits that are neither 0 nor 1" in report.first_mismatch

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from cosim.bench.handshake import Driver, Monitor, Stalls, code_of
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.subject import OneUnit
 from golden import Cls, Unit
+from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
 
-T_UNIT = Unit(name="t", operation=TFDPA(a="fp16", b="fp16", c="fp32", L=2, F=25, rho="RZ-FP32", e_zero=-133))
-E_UNIT = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=2))
+T_UNIT = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
+E_UNIT = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2))
 
 
-def scoreboard(unit=T_UNIT, vectors=200) -> Scoreboard:
+def scoreboard(unit: Unit = T_UNIT, vectors: int = 200) -> Scoreboard:
     return Scoreboard.of(OneUnit(unit), vectors, seed=3)
 
 
@@ -31,7 +34,7 @@ def report(board: Scoreboard) -> Report:
     return Report.of(board, "none", seed=3, seconds=0.5)
 
 
-def run_through(board: Scoreboard, answer=None) -> Report:
+def run_through(board: Scoreboard, answer: Callable[[int, int], int | str] | None = None) -> Report:
     """Send every vector; the design answers with the golden model's result, or with `answer(row, expected)`."""
     for row, code in enumerate(expected(board)):
         board.took()
@@ -43,7 +46,7 @@ def row_whose_result_is(board: Scoreboard, cls: Cls) -> int:
     return next(row for row, code in enumerate(expected(board)) if T_UNIT.operation.d.decode(code).cls is cls)
 
 
-def test_all_equal_passes():
+def test_all_equal_passes() -> None:
     result = run_through(scoreboard())
     assert result.passed
     assert result.failures == ()
@@ -53,13 +56,13 @@ def test_all_equal_passes():
     assert result.vectors_per_second == 400
 
 
-def test_expected_is_the_golden_model():
+def test_expected_is_the_golden_model() -> None:
     board = scoreboard()
     products = board.vectors.results[0][0].products
     assert np.array_equal(products.expected, T_UNIT.dot(*products.stimulus.operands))
 
 
-def test_silent_design_fails():
+def test_silent_design_fails() -> None:
     board = scoreboard()
     for _ in range(200):
         board.took()
@@ -70,11 +73,11 @@ def test_silent_design_fails():
     )
 
 
-def test_design_that_takes_nothing_fails():
+def test_design_that_takes_nothing_fails() -> None:
     assert report(scoreboard()).failures == ("no vector went in", "no result came out", "0 of 200 vectors went in")
 
 
-def test_one_result_missing_fails():
+def test_one_result_missing_fails() -> None:
     board = scoreboard()
     for row, code in enumerate(expected(board)):
         board.took()
@@ -83,27 +86,27 @@ def test_one_result_missing_fails():
     assert report(board).failures == ("199 results came out for 200 vectors", "1 vectors are left without a result")
 
 
-def test_one_result_too_many_fails():
+def test_one_result_too_many_fails() -> None:
     board = scoreboard()
     run_through(board)
     board.gave(0)
     assert report(board).failures == ("1 results came out that no vector asked for",)
 
 
-def test_result_before_its_vector_fails():
+def test_result_before_its_vector_fails() -> None:
     board = scoreboard()
     board.gave(expected(board)[0])
     assert "1 results came out that no vector asked for" in run_through(board).failures
 
 
-def test_results_out_of_order_fail():
+def test_results_out_of_order_fail() -> None:
     board = scoreboard()
     swapped = [*expected(board)[1::-1], *expected(board)[2:]]
     assert swapped[0] != swapped[1]
     assert run_through(board, lambda row, _: swapped[row]).mismatches == 2
 
 
-def test_early_stop_fails_even_if_all_agreed():
+def test_early_stop_fails_even_if_all_agreed() -> None:
     board = scoreboard()
     run_through(board)
     board.stop("first reason")
@@ -112,51 +115,54 @@ def test_early_stop_fails_even_if_all_agreed():
 
 
 @pytest.mark.parametrize("bit", [0, 15, 31])
-def test_one_wrong_bit_fails(bit):
+def test_one_wrong_bit_fails(bit: int) -> None:
     result = run_through(scoreboard(), lambda row, code: code ^ ((row == 77) << bit))
     assert result.mismatches == 1
     assert result.failures == ("1 of 200 results differ from the golden model",)
+    assert result.first_mismatch is not None
     assert result.first_mismatch.startswith("vector 77 (")
 
 
-def test_sign_of_zero_counts():
+def test_sign_of_zero_counts() -> None:
     board = scoreboard(vectors=2000)
     zero = row_whose_result_is(board, Cls.ZERO)
     assert run_through(board, lambda row, code: 0x8000_0000 if row == zero else code).mismatches == 1
 
 
-def test_other_nan_fails_where_the_nan_is_fixed():
+def test_other_nan_fails_where_the_nan_is_fixed() -> None:
     board = scoreboard()
     nan = row_whose_result_is(board, Cls.NAN)
     assert run_through(board, lambda row, code: 0x7FC0_0000 if row == nan else code).mismatches == 1
 
 
-def test_any_nan_passes_where_it_is_not():
+def test_any_nan_passes_where_it_is_not() -> None:
     board = scoreboard(E_UNIT)
     nan = row_whose_result_is(board, Cls.NAN)
     assert run_through(board, lambda row, code: 0xFFFF_FFFF if row == nan else code).passed
 
 
 @pytest.mark.parametrize(("expected_cls", "got"), [(Cls.NAN, 0x7F80_0000), (Cls.INFINITY, 0x7FC0_0000)])
-def test_nan_is_no_infinity(expected_cls, got):
+def test_nan_is_no_infinity(expected_cls: Cls, got: int) -> None:
     board = scoreboard(E_UNIT)
     there = row_whose_result_is(board, expected_cls)
     assert run_through(board, lambda row, code: got if row == there else code).mismatches == 1
 
 
-def test_undefined_bits_fail():
+def test_undefined_bits_fail() -> None:
     bits = "X" * 32
     result = run_through(scoreboard(), lambda row, code: bits if row == 5 else code)
     assert result.mismatches == 1
+    assert result.first_mismatch is not None
     assert f"got      fp32 {bits}: bits that are neither 0 nor 1" in result.first_mismatch
 
 
-def test_mismatch_shows_inputs_got_and_expected():
+def test_mismatch_shows_inputs_got_and_expected() -> None:
     board = scoreboard()
-    text = run_through(board, lambda row, code: 0x3F80_0000 if row == 9 else code).first_mismatch.splitlines()
+    text = run_through(board, lambda row, code: 0x3F80_0000 if row == 9 else code).first_mismatch
     products = board.vectors.results[9][0].products
     operation, operands = T_UNIT.operation, products.stimulus.operands
-    assert text == [
+    assert text is not None
+    assert text.splitlines() == [
         f"vector 9 ({products.made_by(9)})",
         f"  a[0]     {operation.a.describe(int(operands.a[9, 0]))}",
         f"  a[1]     {operation.a.describe(int(operands.a[9, 1]))}",
@@ -168,7 +174,7 @@ def test_mismatch_shows_inputs_got_and_expected():
     ]
 
 
-def test_report_survives_json():
+def test_report_survives_json() -> None:
     result = run_through(scoreboard(), lambda row, code: code ^ (row == 3))
     assert Report.from_json(result.to_json()) == result
     shown = json.loads(json.dumps(result.as_dict()))
@@ -177,7 +183,7 @@ def test_report_survives_json():
     assert shown["vectors_per_second"] == 400
 
 
-def test_table_has_a_line_a_report():
+def test_table_has_a_line_a_report() -> None:
     good = run_through(scoreboard())
     bad = dataclasses.replace(good, unit="a longer name", mismatches=1234)
     assert table([good, bad]).splitlines() == [
@@ -191,18 +197,18 @@ def test_table_has_a_line_a_report():
 class Pin:
     """A signal that has a value."""
 
-    def __init__(self, value) -> None:
+    def __init__(self, value: Any) -> None:
         self.value = value
 
 
-def test_code_of_defined_and_undefined_bits():
+def test_code_of_defined_and_undefined_bits() -> None:
     assert code_of(Pin(LogicArray("1010"))) == 10
     assert code_of(Pin(LogicArray("1X1Z"))) == "1X1Z"
 
 
 @pytest.mark.parametrize("level", ["X", "Z"])
 @pytest.mark.parametrize("port", ["in_ready", "out_valid"])
-def test_handshake_that_is_undefined_ends_the_run(port, level):
+def test_handshake_that_is_undefined_ends_the_run(port: str, level: str) -> None:
     board = scoreboard()
     pins = {name: Pin(0) for name in ("a", "b", "c", "in_valid", "out_ready")} | {"d": Pin(LogicArray("0" * 32))}
     pins |= {name: Pin(LogicArray("1")[0]) for name in ("in_ready", "out_valid")}

@@ -60,10 +60,12 @@ def test_transfers_of_a_tile_hold_the_matrices_whose_product_is_expected(subject
                 scales["scale_a"].append(unpacked(ports["scale_a"], i.scale.width, i.m))
                 scales["scale_b"].append(unpacked(ports["scale_b"], i.scale.width, i.n))
         C = np.reshape(unpacked(shown[-1 if i.fp16_order is not None else 0]["c"], i.c.width, i.m * i.n), (i.m, i.n))
-        bits = [matrix.astype(f"u{operand.storage_bits // 8}") for matrix, operand in ((A, i.a), (B, i.b), (C, i.c))]
-        given = {} if i.scale is None else {"scale_a": np.uint8(scales["scale_a"]).T, "scale_b": np.uint8(scales["scale_b"])}
+        a, b, c = (matrix.astype(f"u{operand.storage_bits // 8}") for matrix, operand in ((A, i.a), (B, i.b), (C, i.c)))
+        given: tuple[Any, Any] = (None, None)
+        if i.scale is not None:
+            given = (np.array(scales["scale_a"], np.uint8).T, np.array(scales["scale_b"], np.uint8))
         expected = [element.products.expected[element.row] for element in elements]
-        assert i(*bits, **given).reshape(-1).tolist() == expected
+        assert i(a, b, c, *given).reshape(-1).tolist() == expected
     assert "mixed" in vectors.classes()
 
 
@@ -125,7 +127,7 @@ VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
         ),
     ],
 )
-def test_tile_that_cannot_be_is_refused_whatever_the_design(changes: dict[str, int], stages: int, message: str) -> None:
+def test_tile_that_cannot_be_is_refused_whatever_the_design(changes: dict[str, Any], stages: int, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Tile(dataclasses.replace(VOLTA_ENTRY, **changes), Implementation(stages=stages))
 

@@ -10,7 +10,7 @@ import cosim
 import golden
 from cosim.regressions.coverage_job import STAGES, further_units, published_units
 from golden.catalogue import parameter_set
-from golden.operations import OPERATIONS
+from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
 from rtl.operations.limits import check_range
@@ -19,14 +19,14 @@ VECTORS_AN_OPERATION = 200_000
 ROOT = Path(__file__).parents[3]
 
 
-def test_every_unit_has_a_datapath_and_a_name_of_its_own():
+def test_every_unit_has_a_datapath_and_a_name_of_its_own() -> None:
     units = cosim.coverage_units()
     for unit in units:
         check_range(unit.operation)
     assert len({unit.name for unit in units}) == len(units)
 
 
-def test_every_published_parameter_set_is_there():
+def test_every_published_parameter_set_is_there() -> None:
     published = {parameter_set(entry.operation) for entry in golden.instructions()}
     assert {parameter_set(unit.operation) for unit in published_units()} == published
     F_and_e_zero = {(p["F"], p["e_zero"]) for u in published_units() if "e_zero" in (p := u.operation.parameters())}
@@ -38,7 +38,7 @@ def test_every_published_parameter_set_is_there():
 
 
 @pytest.mark.parametrize("kind", OPERATIONS.values(), ids=list(OPERATIONS))
-def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format(kind):
+def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format(kind: type[Operation]) -> None:
     units = further_units(kind)
     parameters = [unit.operation.parameters() for unit in units]
     built = [unit.implementation for unit in units]
@@ -59,7 +59,7 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
     assert {p[side] for p in parameters for side in ("a", "b")} == formats
 
 
-def test_every_format_of_c_and_d_and_every_scale_is_there():
+def test_every_format_of_c_and_d_and_every_scale_is_there() -> None:
     units = cosim.coverage_units()
     truncated = [u.operation for u in units if u.operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA")]
     for side in ("c", "d"):
@@ -67,7 +67,7 @@ def test_every_format_of_c_and_d_and_every_scale_is_there():
     assert {u.operation.scale_format.name for u in units if u.operation.scale_format} == {"ue8m0", "ue4m3"}
 
 
-def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there():
+def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> None:
     job = cosim.coverage_job()
     shared = [subject for subject in job if isinstance(subject, cosim.MultiFormat)]
     tiles = [subject for subject in job if isinstance(subject, cosim.Tile)]
@@ -84,9 +84,11 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there():
     assert any(i.m > 1 and i.n > 1 for i in instructions)
 
 
-def test_each_operation_gets_its_vectors_in_ci():
+def test_each_operation_gets_its_vectors_in_ci() -> None:
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
-    vectors = int(re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)[1])
+    command = re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)
+    assert command is not None
+    vectors = int(command[1])
     assert "make coverage" in steps.splitlines()
     names = [unit.operation.name for unit in cosim.coverage_units()]
     for name in OPERATIONS:

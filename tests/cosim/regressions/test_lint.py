@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import golden
-from cosim.bench.subject import OneUnit
+from cosim.bench.subject import OneUnit, Subject
 from cosim.regressions import coverage_job as coverage
 from cosim.regressions import lint
 
@@ -24,7 +24,7 @@ def test_units_of_the_catalogue_are_written_and_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chosen = [unit for unit in golden.catalogue_units() if unit.operation.length <= 4][::6]
-    subjects = [*map(OneUnit, chosen), coverage.multi_formats()[0], coverage.tiles()[0]]
+    subjects: list[Subject] = [*map(OneUnit, chosen), coverage.multi_formats()[0], coverage.tiles()[0]]
     monkeypatch.setattr(lint, "linted", lambda: subjects)
     assert lint.main([str(tmp_path)]) == 0
     assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, subjects))

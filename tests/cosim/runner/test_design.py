@@ -1,6 +1,7 @@
 """A design's ports: which there must be, and how they are renamed."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,30 +9,29 @@ from cosim import Design, load_ports
 from cosim.bench.subject import OneUnit, port_widths
 from cosim.runner.design import check_sources, port_names
 from golden import Implementation, Unit
+from golden.formats import E2M1, E3M2, FP16, FP32, UE4M3
 from golden.operations import GSTFDPA, TFDPA
 
-UNIT = Unit(name="u", operation=TFDPA(a="e3m2", b="e2m1", c="fp16", L=8, F=25, rho="RZ-FP32", e_zero=-133))
+UNIT = Unit(name="u", operation=TFDPA(a=E3M2, b=E2M1, c=FP16, L=8, F=25, rho="RZ-FP32", e_zero=-133))
 HANDSHAKE = {"clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"}
 
 
-def test_widths_are_lanes_times_code_width():
+def test_widths_are_lanes_times_code_width() -> None:
     assert port_widths(OneUnit(UNIT)) == {"a": 48, "b": 32, "c": 16, "d": 32}
 
 
-def test_stages_add_the_handshake():
+def test_stages_add_the_handshake() -> None:
     clocked = Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1))
     assert set(port_widths(OneUnit(clocked))) - set(port_widths(OneUnit(UNIT))) == HANDSHAKE
 
 
-def test_scales_are_ports():
-    operation = GSTFDPA(
-        a="e2m1", b="e2m1", c="fp32", L=64, G=16, K_block=16, scale="ue4m3", F=35, rho="RZ-FP32", e_zero=-139
-    )
+def test_scales_are_ports() -> None:
+    operation = GSTFDPA(a=E2M1, b=E2M1, c=FP32, L=64, G=16, K_block=16, scale=UE4M3, F=35, rho="RZ-FP32", e_zero=-139)
     widths = port_widths(OneUnit(Unit(name="u", operation=operation)))
     assert (widths["scale_a"], widths["scale_b"]) == (32, 32)
 
 
-def test_names_default_to_our_own():
+def test_names_default_to_our_own() -> None:
     assert port_names(OneUnit(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
 
 
@@ -43,12 +43,12 @@ def test_names_default_to_our_own():
         ({"a": "b"}, "[ports] must give every port its own name; a and b are all 'b'"),
     ],
 )
-def test_bad_names_refused(ports, message):
+def test_bad_names_refused(ports: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         port_names(OneUnit(UNIT), ports)
 
 
-def test_ports_file(tmp_path):
+def test_ports_file(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text('[ports]\na = "vec_a"\nd = "result"\n')
     assert load_ports(tmp_path / "p.toml") == {"a": "vec_a", "d": "result"}
 
@@ -64,14 +64,14 @@ def test_ports_file(tmp_path):
         ('[ports]\na = ""', "[ports] a must be the name of a port, like \"vec_a\"; got ''"),
     ],
 )
-def test_bad_ports_file_refused(tmp_path, text, message):
+def test_bad_ports_file_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "p.toml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}"):
         load_ports(path)
 
 
-def test_sources_must_be_there(tmp_path):
+def test_sources_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^a design needs at least one Verilog file, got none$"):
         check_sources(Design((), "top"))
     missing = tmp_path / "none.v"

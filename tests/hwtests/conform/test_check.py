@@ -13,6 +13,7 @@ from golden.stimulus import NAMES, complete_rows
 from golden.stimulus.shape import OperandShape
 from hwtests.conform.check import Check, Progress, check
 from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
+from hwtests.tiles import Tiles
 from tests.hwtests.conform.stand_in import StandIn, at_the_right, with_negative_c
 
 FP16_MMA = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -38,8 +39,9 @@ def test_agreement_counts_every_class_and_corner(instruction: golden.Instruction
 
 
 def test_rows_are_enough_for_a_recording() -> None:
-    stimulus, results = check(StandIn(), FP16_MMA, 1, 1, Progress(), lambda: None) or (None, None)
-    assert stimulus is not None
+    checked = check(StandIn(), FP16_MMA, 1, 1, Progress(), lambda: None)
+    assert checked is not None
+    stimulus, results = checked
     assert len(stimulus) == len(results) >= max(MIN_ROWS, complete_rows(OperandShape.of_instruction(FP16_MMA)))
     assert set(stimulus.label.tolist()) == set(range(len(NAMES)))
 
@@ -62,7 +64,7 @@ def test_fault_is_found_counted_and_simplified() -> None:
 def test_fault_in_random_tiles_alone_is_found() -> None:
     """The rows agree; a fault that only large tile numbers show is found later, and its row is told."""
 
-    def late(instruction: golden.Instruction, tiles: object, d: np.ndarray) -> np.ndarray:
+    def late(instruction: golden.Instruction, tiles: Tiles, d: np.ndarray) -> np.ndarray:
         return d if len(d) != 64 else with_negative_c(instruction, tiles, d)
 
     device = StandIn(late)

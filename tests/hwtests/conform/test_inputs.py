@@ -33,8 +33,8 @@ def test_codes_are_operands_of_the_instruction(instruction: golden.Instruction) 
     """`dot` checks dtypes, shapes and code ranges."""
     tiles = random_tiles(instruction, np, 1, 0, 6)
     rows = tiles.part(0, 1).rows(np)
-    first = [None if x is None else x[:, :1, :1] for x in rows]
-    assert instruction.dot(*first).shape == (1, 1, 1)
+    a, b, c, scale_a, scale_b = (None if x is None else x[:, :1, :1] for x in rows)
+    assert instruction.dot(a, b, c, scale_a, scale_b).shape == (1, 1, 1)
     for array, operand in ((tiles.a, instruction.a), (tiles.b, instruction.b)):
         assert int(array.max()) < operand.codes
 

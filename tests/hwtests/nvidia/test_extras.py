@@ -122,7 +122,11 @@ def test_probe_tells_wrapping_from_saturating(extra: Extra) -> None:
     other = INTEGER[1] if extra is INTEGER[0] else INTEGER[0]
 
     def run_as(truth: Extra) -> Run:
-        return lambda _, tiles, metadata: integer_dot(truth, *(np.ascontiguousarray(x) for x in tiles.rows(np)[:2]), tiles.c)
+        def run(_: Extra, tiles: Tiles, metadata: int) -> np.ndarray:
+            a, b, *_rest = tiles.rows(np)
+            return integer_dot(truth, np.ascontiguousarray(a), np.ascontiguousarray(b), tiles.c)
+
+        return run
 
     assert probe_integer(extra, run_as(extra), tiles=6)["explained_by"]
     assert not probe_integer(extra, run_as(other), tiles=6)["explained_by"]

@@ -10,8 +10,7 @@ from amaranth import Module, Value, unsigned
 from golden import FORMATS, Cls, Format, Implementation
 from golden.conversion import conversion
 from golden.operations.ftz_addmul import add
-from golden.operations.ieee import quiet_nan
-from golden.specials import nvidia_nan
+from golden.specials import nvidia_nan, quiet_nan
 from golden.unit import ENCODINGS, WAYS
 from rtl.datapath.base import Build
 from rtl.datapath.rounded_adder import RoundedAdder

@@ -211,6 +211,7 @@ def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: 
     ("arch", "name", "products"),
     [
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
+        ("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
         ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", ", ".join(map(str, range(32)))),
         ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
     ],

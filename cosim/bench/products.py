@@ -1,10 +1,12 @@
 """What is sent to a design, and what must come back: dot products, put together into transfers and results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from golden import Cls, Format, Operation
+from golden import Format, Operation
 from golden.arrays import BitArray
+from golden.comparison import differing
 from golden.stimulus import Stimulus
 
 
@@ -16,6 +18,7 @@ class DotProducts:
         name: tells these from others of the same vectors; empty where there are no others.
         operation: whose scales, c and d they have.
         stimulus: operands, one dot product a row.
+        dot: golden's model, `Unit.dot` or `Instruction.dot`.
         expected: code of d of each row.
         formats: of a and b, which need not be what the operation multiplies.
     """
@@ -23,25 +26,21 @@ class DotProducts:
     name: str
     operation: Operation
     stimulus: Stimulus
+    dot: Callable[..., Any]
     expected: Sequence[int]
     formats: tuple[Format, Format]
 
     def agrees(self, row: int, result: int | str) -> bool:
-        """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 8)."""
-        d, expected = self.operation.d, self.expected[row]
-        if result == expected:
-            return True
-        if isinstance(result, str) or self.operation.nan_is_fixed():
-            return False
-        return d.decode(result).cls is d.decode(expected).cls is Cls.NAN
+        """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""
+        return isinstance(result, int) and not differing(result, self.expected[row], self.operation)
 
     def made_by(self, row: int) -> str:
         """The class or corner of the stimulus that made the row, those of each name apart."""
         return self._class_name(self.stimulus.names[int(self.stimulus.label[row])])
 
     def classes(self) -> list[str]:
-        """What made any of the rows, in the order of the stimulus."""
-        return [self._class_name(name) for name, rows in self.stimulus.counts().items() if rows]
+        """Every class and corner that could make a row, in the order of the stimulus."""
+        return [self._class_name(name) for name in self.stimulus.names]
 
     def described(self, row: int, result: int | str) -> list[str]:
         """Inputs, got and expected, each as bits, sign, exponent and significand."""
@@ -77,26 +76,24 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Vectors:
-    """Transfers into a design, in order, and the results that it must give for them.
+class Vector:
+    """What makes one result.
 
     Attributes:
-        transfers: what each operand port shows, one a transfer.
-        results: the elements of each result, the first in the low bits of d.
+        transfers: what each operand port shows, one a transfer into the design.
+        elements: of the result, the first in the low bits of d.
     """
 
     transfers: Sequence[Mapping[str, int]]
-    results: Sequence[Sequence[Element]]
+    elements: Sequence[Element]
 
-    @property
-    def steps(self) -> int:
-        """Transfers into the design that one result takes."""
-        return len(self.transfers) // len(self.results)
 
-    def classes(self) -> list[str]:
-        """The classes and corners that made any of these, by name of the dot products, in the order of the stimulus."""
-        parts = {element.products.name: element.products for elements in self.results for element in elements}
-        return [name for _, products in sorted(parts.items()) for name in products.classes()]
+@dataclass(frozen=True)
+class Chunk:
+    """Some vectors of a run, and the dot products that they are made of."""
+
+    vectors: Sequence[Vector]
+    products: Sequence[DotProducts]
 
 
 def _elements(name: str, codes: BitArray, operand: Format) -> list[str]:

@@ -1,25 +1,26 @@
-"""The design under test: its sources, its top module, and what it calls the ports of a unit."""
+"""The design under test: its Verilog sources, its top module, and what that calls the ports of a design."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cosim.bench.subject import Subject, port_widths
 from golden.checks import unknown
 from golden.files import read_toml
+from rtl.designs.design import Design
+from rtl.verilog.emit import to_verilog
 
 
 @dataclass(frozen=True)
-class Design:
-    """Verilog of one's own in place of the generated datapath.
+class DesignUnderTest:
+    """Verilog of one's own in place of the generated design.
 
-    It is driven as the `stages` of what it should be say: 0, combinational; more, with clock, reset and valid/ready
-    handshake, and then with any latency.
+    It is driven as the `stages` of the design that it should be say: 0, combinational; more, with clock, reset and
+    valid/ready handshake, and then with any latency.
 
     Attributes:
         sources: Verilog files, in the order in which the simulator reads them.
         top: name of the top module.
-        ports: this project's port names to the design's own, where they differ.
+        ports: this project's port names to the module's own, where they differ.
     """
 
     sources: tuple[Path, ...]
@@ -27,16 +28,16 @@ class Design:
     ports: Mapping[str, str] = field(default_factory=dict)
 
 
-def port_names(subject: Subject, ports: Mapping[str, str]) -> dict[str, str]:
-    """What the design calls each port.
+def port_names(design: Design, ports: Mapping[str, str]) -> dict[str, str]:
+    """What the Verilog calls each port.
 
     Raises:
-        ValueError: `ports` renames a port that the design does not need, or two of its ports come to one of the design's.
+        ValueError: `ports` renames a port that the design does not have, or two ports come to one name.
     """
-    known = list(port_widths(subject))
+    known = [port.name for port in design.ports]
     for port in ports:
         if port not in known:
-            raise ValueError(unknown(f"[ports] of {subject.name}: port", port, known))
+            raise ValueError(unknown(f"[ports] of {design.name}: port", port, known))
     names = {port: ports.get(port, port) for port in known}
     for name in names.values():
         same = [port for port in known if names[port] == name]
@@ -61,21 +62,21 @@ def load_ports(path: str | Path) -> dict[str, str]:
     return ports
 
 
-def write_generated(subject: Subject, folder: Path) -> Design:
+def write_generated(design: Design, folder: Path) -> DesignUnderTest:
     """The generated design as Verilog in `folder`.
 
     Raises:
         ValueError: parameters that no datapath can hold.
     """
     source = folder / "unit.v"
-    source.write_text(subject.verilog("unit"), encoding="utf-8")
-    return Design((source,), "unit")
+    source.write_text(to_verilog(design, "unit"), encoding="utf-8")
+    return DesignUnderTest((source,), "unit")
 
 
-def check_sources(design: Design) -> None:
+def check_sources(dut: DesignUnderTest) -> None:
     """Raise ValueError unless there are source files and they can be read."""
-    if not design.sources:
+    if not dut.sources:
         raise ValueError("a design needs at least one Verilog file, got none")
-    for source in design.sources:
+    for source in dut.sources:
         if not source.is_file():
             raise ValueError(f"design source {source} must be a Verilog file; there is no such file")

@@ -1,0 +1,220 @@
+"""What a design is given and what it must answer, chunk by chunk: of a unit, of several formats, of a tile."""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+import golden
+from cosim.bench.packing import packed
+from cosim.bench.products import Chunk, DotProducts, Element, Vector
+from golden import Format, Instruction, Unit
+from golden.arrays import BitArray
+from golden.stimulus import Operands, OperandShape, Stimulus, Tiles, chunks, tiles_of
+from golden.stimulus.codes import uniform_codes
+from rtl.designs.design import Design, MultiFormatDesign, TileDesign, UnitDesign
+from rtl.designs.tile_shape import TileShape
+
+CHUNK = 4096
+"""Dot products that are made and held at a time: enough that NumPy's call overhead does not count."""
+
+IntArray = npt.NDArray[np.int64]
+
+
+class Specification(Protocol):
+    """What co-simulation adds to a design: stimulus, and the results that it must give."""
+
+    def check_count(self, count: int) -> None:
+        """Raise ValueError for a number of vectors that would leave something untested."""
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        """`count` vectors and golden's results, the same ones for the same count and seed; few of them exist at a time.
+
+        Args:
+            engine: which of golden's computes the results, None for the fastest there is.
+        """
+
+
+def specification_of(design: Design) -> Specification:
+    """What golden says of a design.
+
+    Raises:
+        ValueError: a tile that golden's catalogue does not have.
+    """
+    if isinstance(design, UnitDesign):
+        return UnitSpecification(design.unit)
+    if isinstance(design, MultiFormatDesign):
+        return MultiFormatSpecification(design.units)
+    if isinstance(design, TileDesign):
+        return TileSpecification(design.instruction)
+    raise ValueError(f"a design must be a UnitDesign, MultiFormatDesign or TileDesign, got {type(design).__name__}")
+
+
+@dataclass(frozen=True)
+class UnitSpecification:
+    """One step of a unit."""
+
+    unit: Unit
+
+    def check_count(self, count: int) -> None:
+        """Any number will do."""
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        for stimulus in chunks(OperandShape.of_operation(self.unit.operation), count, seed, CHUNK):
+            products = unit_products(self.unit, stimulus, engine)
+            vectors = [Vector([transfer], [Element(products, row)]) for row, transfer in enumerate(unit_transfers(products))]
+            yield Chunk(vectors, [products])
+
+
+@dataclass(frozen=True)
+class MultiFormatSpecification:
+    """One step of any of several units; the vector's `format` says which."""
+
+    units: tuple[Unit, ...]
+
+    def check_count(self, count: int) -> None:
+        """At least one vector for each format: one would else pass unseen."""
+        if count < len(self.units):
+            raise ValueError(f"vectors must be at least the {len(self.units)} formats of the datapath, got {count}")
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        """About as many of each format, in random order."""
+        self.check_count(count)
+        shares = [len(range(number, count, len(self.units))) for number in range(len(self.units))]
+        streams = [
+            chunks(OperandShape.of_operation(unit.operation), share, seed, max(1, CHUNK // len(self.units)))
+            for unit, share in zip(self.units, shares, strict=True)
+        ]
+        for part, of_each_format in enumerate(zip_longest(*streams)):
+            vectors, made = [], []
+            for number, stimulus in enumerate(of_each_format):
+                if stimulus is None:  # the formats that have one vector fewer may end a chunk earlier
+                    continue
+                unit = self.units[number]
+                products = unit_products(unit, stimulus, engine, f"format {number} ({unit.name})")
+                made.append(products)
+                for row, transfer in enumerate(unit_transfers(products)):
+                    vectors.append(Vector([transfer | {"format": number}], [Element(products, row)]))
+            random.Random(f"{seed} {part}").shuffle(vectors)
+            yield Chunk(vectors, made)
+
+
+@dataclass(frozen=True)
+class TileSpecification:
+    """A whole instruction of the catalogue, its m and n perhaps changed: a vector is a tile, a transfer a step of it.
+
+    Raises:
+        ValueError: an instruction that differs from the catalogue's in more than m and n.
+    """
+
+    instruction: Instruction
+
+    def __post_init__(self) -> None:
+        i = self.instruction
+        if i != replace(golden.instruction(i.arch, i.name), m=i.m, n=i.n):
+            raise ValueError(f"a tile must be of an instruction of the catalogue, m and n aside; {i.arch} {i.name} differs")
+
+    def check_count(self, count: int) -> None:
+        """Any number will do."""
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        """Tiles whose diagonals are the rows of the stimulus, so that its classes and corners are all there; what else a
+        tile has is put together from rows at random, and called `mixed`."""
+        i = self.instruction
+        places = min(i.m, i.n)
+        rows = max(1, CHUNK // (i.m * i.n)) * places
+        for part, stimulus in enumerate(chunks(OperandShape.of_instruction(i), count * places, seed, rows)):
+            yield self._chunk(stimulus, np.random.default_rng([seed, part]), engine)
+
+    def _chunk(self, stimulus: Stimulus, rng: np.random.Generator, engine: str | None) -> Chunk:
+        i = self.instruction
+        tiles, label = diagonal_tiles(stimulus, i.m, i.n, rng)
+        operands = Operands(*(None if part is None else part.reshape(label.size, -1) for part in tiles.rows(np)))  # type: ignore[arg-type]
+        elements = Stimulus(operands._replace(c=operands.c[:, 0]), label, (*stimulus.names, "mixed"))
+        products = dot_products("", i, i.operation, elements, engine, (i.a, i.b))
+        names = [f"element [{row}][{column}]" for row in range(i.m) for column in range(i.n)]
+        vectors = [
+            Vector(transfers, [Element(products, tile * len(names) + place, name) for place, name in enumerate(names)])
+            for tile, transfers in enumerate(self._transfers(tiles, rng))
+        ]
+        return Chunk(vectors, [products])
+
+    def _transfers(self, tiles: Tiles, rng: np.random.Generator) -> list[tuple[dict[str, int], ...]]:
+        """What the operand ports show at each step of each tile; where c is not read, it is noise."""
+        i, shape = self.instruction, TileShape(self.instruction)
+        steps = []
+        for step in range(shape.steps):
+            ks = shape.products(step)
+            c = tiles.c if step == shape.c_step else uniform_codes(rng, i.c, tiles.c.shape)
+            columns = {"a": packed_tiles(tiles.a[:, :, ks], i.a), "b": packed_tiles(tiles.b[:, :, ks], i.b)}
+            columns["c"] = packed_tiles(c, i.c)
+            if i.scale is not None and i.block_size is not None:
+                start = step * i.operation.length // i.block_size
+                blocks = slice(start, start + i.operation.scales_per_step)
+                columns["scale_a"] = packed_tiles(tiles.scale_a[:, :, blocks], i.scale)
+                columns["scale_b"] = packed_tiles(tiles.scale_b[:, :, blocks], i.scale)
+            steps.append(_transposed(columns))
+        return list(zip(*steps, strict=True))
+
+
+def diagonal_tiles(stimulus: Stimulus, m: int, n: int, rng: np.random.Generator) -> tuple[Tiles, npt.NDArray[np.uint8]]:
+    """Every row of the stimulus once on a diagonal of a tile; all else of the tiles from rows at random.
+
+    Returns:
+        The tiles, and the class of each element [tiles·m·n]: its row's, or the one after the last where rows are mixed.
+    """
+    rows, places = len(stimulus), min(m, n)
+    count = rows // places
+    a, b, c = (rng.integers(rows, size=(count, size)) for size in (m, n, m * n))
+    diagonal: IntArray = np.arange(rows).reshape(count, places)
+    a[:, :places] = b[:, :places] = c[:, : places * (n + 1) : n + 1] = diagonal
+    c = c.reshape(count, m, n)
+    of_one_row = (a[:, :, None] == b[:, None, :]) & (b[:, None, :] == c)
+    label = np.where(of_one_row, stimulus.label[c], len(stimulus.names)).astype(np.uint8).reshape(-1)
+    return tiles_of(stimulus.operands, a, b, c), label
+
+
+def unit_products(unit: Unit, stimulus: Stimulus, engine: str | None, name: str = "") -> DotProducts:
+    """One step of a unit for each row of the stimulus."""
+    return dot_products(name, unit, unit.operation, stimulus, engine, (unit.operation.a, unit.operation.b))
+
+
+def dot_products(
+    name: str,
+    model: Unit | Instruction,
+    operation: golden.Operation,
+    stimulus: Stimulus,
+    engine: str | None,
+    formats: tuple[Format, Format],
+) -> DotProducts:
+    """Rows of a stimulus, and what a golden model makes of them."""
+    dot: Callable[..., Any] = model.dot
+    return DotProducts(name, operation, stimulus, dot, dot(*stimulus.operands, engine=engine).tolist(), formats)
+
+
+def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
+    """What the operand ports of a datapath show for each row."""
+    operation, operands = products.operation, products.stimulus.operands
+    columns = {
+        "a": packed(operands.a, operation.a),
+        "b": packed(operands.b, operation.b),
+        "c": packed(operands.c[:, None], operation.c),
+    }
+    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
+        columns["scale_a"] = packed(operands.scale_a, operation.scale_format)
+        columns["scale_b"] = packed(operands.scale_b, operation.scale_format)
+    return _transposed(columns)
+
+
+def packed_tiles(codes: BitArray, operand: Format) -> list[int]:
+    """One integer a tile of codes [tiles, rows, elements]."""
+    return packed(codes.reshape(len(codes), -1), operand)
+
+
+def _transposed(columns: dict[str, Sequence[int]] | dict[str, list[int]]) -> list[dict[str, int]]:
+    """From values of each port to ports of each transfer."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,0 +1,120 @@
+"""What the documents name is there: links, files and folders, modules and what is in them."""
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, links
+
+MADE_BY_THE_READER = (
+    "unit.toml", "other.toml", "dut.toml", "ports.toml", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
+    "extras.json", "index.json",
+)  # fmt: skip
+"""Files that commands in the documents read and write."""
+
+SUFFIXES = (
+    "py", "md", "toml", "txt", "json", "hpp", "cpp", "h", "inc", "sv", "v", "npz", "cff", "yml", "yaml", "sh", "csv", "svg",
+)  # fmt: skip
+
+EVERY_DOCUMENT = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+
+
+def headings(document: Path) -> set[str]:
+    """The anchors that a document's headings have on a web page."""
+    titles = re.findall(r"^#+ +(.*)$", document.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def is_path(span: str) -> bool:
+    """Whether a code span names a file or a folder of the project: by its suffix, or by a folder that it begins with."""
+    if not re.fullmatch(r"[\w.<>*{},/-]+", span):
+        return False
+    folder, slash, _ = span.partition("/")
+    return (bool(slash) and (ROOT / folder).is_dir()) or span.rpartition(".")[2] in SUFFIXES
+
+
+def exists(span: str) -> bool:
+    """Whether a path is there, from the root or as the end of one.
+
+    `{a,b}` stands for each of its choices, `*` and `<name>` for anything within a folder.
+    """
+    braces = re.search(r"\{([^}]*)\}", span)
+    if braces:
+        return all(exists(span.replace(braces[0], choice, 1)) for choice in braces[1].split(","))
+    parts = re.split(r"\*|<\w+>", span.removesuffix("/"))
+    path = re.compile("(?:.*/)?" + "[^/]*".join(map(re.escape, parts)))
+    return any(path.fullmatch(there) for there in files())
+
+
+def resolve(name: str) -> Any:
+    """What a dotted name of one of the packages stands for.
+
+    Raises:
+        AssertionError: nothing has that name.
+    """
+    parts = name.split(".")
+    found: Any = importlib.import_module(parts[0])
+    for n, part in enumerate(parts[1:], start=2):
+        if hasattr(found, part):
+            found = getattr(found, part)
+        elif part in getattr(found, "__annotations__", {}):
+            return None  # a field of a record
+        else:
+            module = ".".join(parts[:n])
+            assert hasattr(found, "__path__"), f"there is no {module}"
+            assert importlib.util.find_spec(module), f"there is no {module}"
+            found = importlib.import_module(module)
+    return found
+
+
+@EVERY_DOCUMENT
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in links(document):
+        path, _, anchor = target.partition("#")
+        linked = document if not path else document.parent / path
+        assert linked.exists(), f"{document.name} links to {target}"
+        assert not anchor or anchor in headings(linked), f"{document.name} links to {target}: no such heading"
+
+
+@EVERY_DOCUMENT
+def test_paths_are_there(document: Path) -> None:
+    spans = {span for span in code_spans(document) if is_path(span)} - set(MADE_BY_THE_READER)
+    assert sorted(span for span in spans if not span.startswith("build/") and not exists(span)) == []
+
+
+@EVERY_DOCUMENT
+def test_modules_and_their_names_are_there(document: Path) -> None:
+    dotted = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+")
+    for span in code_spans(document):
+        name = dotted.fullmatch(span.partition("(")[0])
+        if name and span.rpartition(".")[2] not in SUFFIXES:
+            resolve(name[0])
+
+
+@pytest.mark.parametrize(
+    "span", ["rtl/align.py", "golden/operations/none.py", "rtl/none/", "golden/{steps,none}.py", "none.toml"]
+)
+def test_path_that_is_none_is_noticed(span: str) -> None:
+    assert is_path(span)
+    assert not exists(span)
+
+
+@pytest.mark.parametrize("span", ["golden/operations/", "golden/{steps,formats}.py", "rtl/operations/<name>.py", "dot.hpp"])
+def test_path_that_is_there_is_found(span: str) -> None:
+    assert is_path(span)
+    assert exists(span)
+
+
+@pytest.mark.parametrize("name", ["golden.none", "golden.formats.None_", "golden.formats.Format.none", "rtl.none.x"])
+def test_name_that_is_none_is_noticed(name: str) -> None:
+    with pytest.raises(AssertionError, match=r"^there is no "):
+        resolve(name)
+
+
+def test_name_that_is_there_is_found() -> None:
+    for name in ("golden.formats.Format.decode", "golden.steps.Term.frac", "rtl.steps.align.Align", "golden.Unit.operation"):
+        resolve(name)
