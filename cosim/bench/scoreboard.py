@@ -20,7 +20,7 @@ class Scoreboard:
 
     Attributes:
         engine: golden's engine that computes the expected results.
-        sent: vectors that the design accepted. received: results that it gave for them. surplus: results without a vector.
+        sent: vectors that the design accepted. dropped: those that a reset dropped, which are sent again. received: results that it gave for them. surplus: results without a vector.
         mismatches: results that differ; first_mismatch: the first one in full.
         stopped: why the run ended early, or None.
         coverage: what has been compared.
@@ -31,7 +31,7 @@ class Scoreboard:
     def __init__(self, specification: Specification, count: int, seed: int) -> None:
         self.count = count
         self.engine = fastest_engine()
-        self.sent = self.received = self.surplus = self.mismatches = 0
+        self.sent = self.dropped = self.received = self.surplus = self.mismatches = 0
         self.first_mismatch: str | None = None
         self.stopped: str | None = None
         self.coverage = Coverage()
@@ -62,6 +62,14 @@ class Scoreboard:
         """The design has accepted all transfers of a vector."""
         self._waiting.append(vector)
         self.sent += 1
+
+    def drop(self) -> list[Vector]:
+        """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
+        dropped = list(self._waiting)
+        self._waiting.clear()
+        self.sent -= len(dropped)
+        self.dropped += len(dropped)
+        return dropped
 
     def receive(self, result: int | str) -> None:
         """The design gave a result: the code of d, or its bits as text where some are neither 0 nor 1."""
