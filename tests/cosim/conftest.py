@@ -4,18 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Design
-from cosim.bench.subject import Subject, as_subject, port_widths
+from cosim import DesignUnderTest
 from golden import Unit
+from rtl import Design, as_design, to_verilog
 from tests.cosim.designs import Generated, Wrapped
-
-OUTPUTS = ("d", "in_ready", "out_valid")
 
 
 @pytest.fixture
 def generated(tmp_path: Path) -> Generated:
     """The datapath as the generator writes it now: with whatever a test has patched in it, or of another unit."""
-    return lambda subject: _generated(subject, tmp_path)
+    return lambda design: _generated(design, tmp_path)
 
 
 @pytest.fixture
@@ -26,21 +24,23 @@ def wrapped(tmp_path: Path) -> Wrapped:
     `declarations` is Verilog for what the expressions need.
     """
 
-    def wrap(subject: Unit | Subject, faults: dict[str, str], declarations: str = "") -> Design:
-        sound, widths = _generated(subject, tmp_path), port_widths(as_subject(subject))
-        ports = ", ".join(f"{'output' if p in OUTPUTS else 'input'} [{w - 1}:0] {p}" for p, w in widths.items())
-        wires = "".join(f"wire [{w - 1}:0] {p}_inside;\n" for p, w in widths.items() if p in OUTPUTS)
-        links = ", ".join(f".{p}({f'{p}_inside' if p in OUTPUTS else faults.get(p, p)})" for p in widths)
-        shown = "".join(f"assign {p} = {faults.get(p, f'{p}_inside')};\n" for p in widths if p in OUTPUTS)
+    def wrap(design: Unit | Design, faults: dict[str, str], declarations: str = "") -> DesignUnderTest:
+        sound, ports = _generated(design, tmp_path), as_design(design).ports
+        outputs = [port for port in ports if port.direction == "output"]
+        declared = ", ".join(f"{port.direction} [{port.width - 1}:0] {port.name}" for port in ports)
+        wires = "".join(f"wire [{port.width - 1}:0] {port.name}_inside;\n" for port in outputs)
+        seen = {port.name: f"{port.name}_inside" if port in outputs else faults.get(port.name, port.name) for port in ports}
+        links = ", ".join(f".{name}({value})" for name, value in seen.items())
+        shown = "".join(f"assign {port.name} = {faults.get(port.name, seen[port.name])};\n" for port in outputs)
         wrapper = tmp_path / "wrapper.v"
         body = f"{wires}{declarations}\n{sound.top} sound({links});\n{shown}"
-        wrapper.write_text(f"module wrapper({ports});\n{body}endmodule\n")
-        return Design((*sound.sources, wrapper), "wrapper")
+        wrapper.write_text(f"module wrapper({declared});\n{body}endmodule\n")
+        return DesignUnderTest((*sound.sources, wrapper), "wrapper")
 
     return wrap
 
 
-def _generated(subject: Unit | Subject, folder: Path) -> Design:
+def _generated(design: Unit | Design, folder: Path) -> DesignUnderTest:
     source = folder / "generated.v"
-    source.write_text(as_subject(subject).verilog("generated"))
-    return Design((source,), "generated")
+    source.write_text(to_verilog(as_design(design), "generated"))
+    return DesignUnderTest((source,), "generated")

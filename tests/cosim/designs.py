@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from cosim import Design
-from cosim.bench.subject import Subject
+from cosim import DesignUnderTest
 from golden import Unit
+from rtl import Design
 
-Generated = Callable[[Unit | Subject], Design]
+Generated = Callable[[Unit | Design], DesignUnderTest]
 
 
 class Wrapped(Protocol):
-    def __call__(self, subject: Unit | Subject, faults: dict[str, str], declarations: str = "") -> Design: ...
+    def __call__(self, design: Unit | Design, faults: dict[str, str], declarations: str = "") -> DesignUnderTest: ...

@@ -43,7 +43,7 @@ def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generate
         rtl.steps.round.Round, "_increment", lambda self, odd, guard, below: increment(self, odd, guard, Const(0, 1))
     )
     unit = unit_of(FP16_OUT)
-    assert_differs(cosim.run(unit, vectors=3000, design=generated(unit)))
+    assert_differs(cosim.run(unit, vectors=3000, dut=generated(unit)))
 
 
 def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
@@ -51,7 +51,7 @@ def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Genera
     shift_right = rtl.steps.align.shift_right
     monkeypatch.setattr(rtl.steps.align, "shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
     unit = unit_of(FP6)
-    assert_differs(cosim.run(unit, vectors=1000, design=generated(unit)))
+    assert_differs(cosim.run(unit, vectors=1000, dut=generated(unit)))
 
 
 def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
@@ -62,7 +62,7 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
 
     monkeypatch.setattr(rtl.steps.align, "shift_right", wrapping)
     unit = unit_of(FP6)
-    assert_differs(cosim.run(unit, vectors=1000, design=generated(unit)))
+    assert_differs(cosim.run(unit, vectors=1000, dut=generated(unit)))
 
 
 @pytest.mark.parametrize(
@@ -73,23 +73,23 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
 def test_wrong_parameter(change: dict[str, Any], vectors: int, generated: Generated) -> None:
     """The datapath of a neighbouring unit."""
     neighbour = generated(unit_of(BFLOAT.changed(**change)))
-    assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, design=neighbour))
+    assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, dut=neighbour))
 
 
 def test_swapped_operands(generated: Generated) -> None:
     """a and b exchanged: both are 12 bits wide here, but of different formats."""
-    swapped = cosim.Design(generated(unit_of(FP6)).sources, "generated", {"a": "b", "b": "a"})
-    assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=swapped))
+    swapped = cosim.DesignUnderTest(generated(unit_of(FP6)).sources, "generated", {"a": "b", "b": "a"})
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=swapped))
 
 
 def test_swapped_elements(wrapped: Wrapped) -> None:
     """a[0] and a[1] exchanged."""
     design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})
-    assert_differs(cosim.run(unit_of(FP6), vectors=1000, design=design))
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=design))
 
 
 def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
-    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b0"}))
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b0"}))
     assert report.failures[:2] == (
         "no result for 1000 cycles although vectors are inside: out_valid stayed low",
         "no result came out",
@@ -99,7 +99,7 @@ def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
 
 def test_in_ready_stuck_low(wrapped: Wrapped) -> None:
     design = wrapped(CLOCKED, {"in_ready": "1'b0", "in_valid": "1'b0"})
-    report = cosim.run(CLOCKED, vectors=500, design=design)
+    report = cosim.run(CLOCKED, vectors=500, dut=design)
     assert report.failures == (
         "in_ready stayed low for 1000 cycles",
         "no vector went in",
@@ -110,20 +110,20 @@ def test_in_ready_stuck_low(wrapped: Wrapped) -> None:
 
 def test_out_valid_stuck_high(wrapped: Wrapped) -> None:
     """Results that no vector asked for."""
-    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_valid": "1'b1"}))
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "1'b1"}))
     assert report.surplus > 0
     assert not report.passed
 
 
 def test_stall_ignored(wrapped: Wrapped) -> None:
     """The datapath moves on although nobody took its result."""
-    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"out_ready": "1'b1"}))
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_ready": "1'b1"}))
     assert "a result changed, or was withdrawn, while out_valid was high and out_ready low" in report.failures
 
 
 def test_operand_a_cycle_late(wrapped: Wrapped) -> None:
     late = "reg [31:0] c_late;\nalways @(posedge clk) c_late <= c;"
-    report = cosim.run(CLOCKED, vectors=500, design=wrapped(CLOCKED, {"c": "c_late"}, late))
+    report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"c": "c_late"}, late))
     assert_differs(report)
 
 
@@ -131,7 +131,7 @@ def test_operand_a_cycle_late(wrapped: Wrapped) -> None:
 @pytest.mark.parametrize(("unit", "level"), [(unit_of(FP6), "x"), (CLOCKED, "z")], ids=["combinational", "clocked"])
 def test_undefined_result(unit: Unit, level: str, wrapped: Wrapped) -> None:
     design = wrapped(unit, {"d": f"{{32{{1'b{level}}}}}"})
-    report = cosim.run(unit, vectors=100, design=design, simulator="icarus")
+    report = cosim.run(unit, vectors=100, dut=design, simulator="icarus")
     assert report.mismatches == report.received == 100
     assert report.first_mismatch is not None
     assert f"got      fp32 {level.upper() * 32}: bits that are neither 0 nor 1" in report.first_mismatch

@@ -10,39 +10,56 @@ import pytest
 from cocotb.types import LogicArray
 
 from cosim import Report, table
-from cosim.bench.handshake import Driver, Monitor, Stalls, code_of
+from cosim.bench.driver import Driver
+from cosim.bench.handshake import Stalls, code_of
+from cosim.bench.monitor import Monitor
+from cosim.bench.products import DotProducts
 from cosim.bench.scoreboard import Scoreboard
-from cosim.bench.subject import OneUnit
+from cosim.bench.stimulus import UnitSpecification
 from golden import Cls, Unit
 from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
+from rtl import UnitDesign
 
 T_UNIT = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
 E_UNIT = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2))
 
 
-def scoreboard(unit: Unit = T_UNIT, vectors: int = 200) -> Scoreboard:
-    return Scoreboard.of(OneUnit(unit), vectors, seed=3)
+class Board(Scoreboard):
+    """A scoreboard whose vectors are all at hand: those of few vectors are one chunk."""
+
+    def __init__(self, unit: Unit, count: int) -> None:
+        super().__init__(UnitSpecification(unit), count, seed=3)
+        self.unit = unit
+        self.all = list(self.vectors())
+
+    @property
+    def products(self) -> DotProducts:
+        return self.all[0].elements[0].products
 
 
-def expected(board: Scoreboard) -> list[int]:
+def scoreboard(unit: Unit = T_UNIT, vectors: int = 200) -> Board:
+    return Board(unit, vectors)
+
+
+def expected(board: Board) -> list[int]:
     """Golden's results, in order."""
-    return list(board.vectors.results[0][0].products.expected)
+    return list(board.products.expected)
 
 
-def report(board: Scoreboard) -> Report:
-    return Report.of(board, "none", seed=3, seconds=0.5)
+def report(board: Board) -> Report:
+    return Report.of(UnitDesign(board.unit), board, "none", seed=3, seconds=0.5)
 
 
-def run_through(board: Scoreboard, answer: Callable[[int, int], int | str] | None = None) -> Report:
+def run_through(board: Board, answer: Callable[[int, int], int | str] | None = None) -> Report:
     """Send every vector; the design answers with the golden model's result, or with `answer(row, expected)`."""
-    for row, code in enumerate(expected(board)):
-        board.took()
-        board.gave(code if answer is None else answer(row, code))
+    for row, (vector, code) in enumerate(zip(board.all, expected(board), strict=True)):
+        board.send(vector)
+        board.receive(code if answer is None else answer(row, code))
     return report(board)
 
 
-def row_whose_result_is(board: Scoreboard, cls: Cls) -> int:
+def row_whose_result_is(board: Board, cls: Cls) -> int:
     return next(row for row, code in enumerate(expected(board)) if T_UNIT.operation.d.decode(code).cls is cls)
 
 
@@ -58,14 +75,14 @@ def test_all_equal_passes() -> None:
 
 def test_expected_is_the_golden_model() -> None:
     board = scoreboard()
-    products = board.vectors.results[0][0].products
+    products = board.products
     assert np.array_equal(products.expected, T_UNIT.dot(*products.stimulus.operands))
 
 
 def test_silent_design_fails() -> None:
     board = scoreboard()
-    for _ in range(200):
-        board.took()
+    for vector in board.all:
+        board.send(vector)
     assert report(board).failures == (
         "no result came out",
         "0 results came out for 200 vectors",
@@ -79,23 +96,23 @@ def test_design_that_takes_nothing_fails() -> None:
 
 def test_one_result_missing_fails() -> None:
     board = scoreboard()
-    for row, code in enumerate(expected(board)):
-        board.took()
+    for row, (vector, code) in enumerate(zip(board.all, expected(board), strict=True)):
+        board.send(vector)
         if row != 199:
-            board.gave(code)
+            board.receive(code)
     assert report(board).failures == ("199 results came out for 200 vectors", "1 vectors are left without a result")
 
 
 def test_one_result_too_many_fails() -> None:
     board = scoreboard()
     run_through(board)
-    board.gave(0)
+    board.receive(0)
     assert report(board).failures == ("1 results came out that no vector asked for",)
 
 
 def test_result_before_its_vector_fails() -> None:
     board = scoreboard()
-    board.gave(expected(board)[0])
+    board.receive(expected(board)[0])
     assert "1 results came out that no vector asked for" in run_through(board).failures
 
 
@@ -159,7 +176,7 @@ def test_undefined_bits_fail() -> None:
 def test_mismatch_shows_inputs_got_and_expected() -> None:
     board = scoreboard()
     text = run_through(board, lambda row, code: 0x3F80_0000 if row == 9 else code).first_mismatch
-    products = board.vectors.results[9][0].products
+    products = board.products
     operation, operands = T_UNIT.operation, products.stimulus.operands
     assert text is not None
     assert text.splitlines() == [
@@ -187,9 +204,11 @@ def test_table_has_a_line_a_report() -> None:
     good = run_through(scoreboard())
     bad = dataclasses.replace(good, unit="a longer name", mismatches=1234)
     assert table([good, bad]).splitlines() == [
-        "unit           operation  vectors  classes hit  mismatches  vectors/s",
-        f"t              T-FDPA         200     {good.classes_hit} of {len(good.classes)}           0        400  passed",
+        "unit           operation  vectors  classes hit  mismatches  vectors/s  engine  by reference",
+        f"t              T-FDPA         200     {good.classes_hit} of {len(good.classes)}           0        400  "
+        "native    200 of 200  passed",
         f"a longer name  T-FDPA         200     {good.classes_hit} of {len(good.classes)}       1,234        400  "
+        "native    200 of 200  "
         "FAILED: 1234 of 200 results differ from the golden model",
     ]
 
@@ -212,13 +231,13 @@ def test_handshake_that_is_undefined_ends_the_run(port: str, level: str) -> None
     board = scoreboard()
     pins = {name: Pin(0) for name in ("a", "b", "c", "in_valid", "out_ready")} | {"d": Pin(LogicArray("0" * 32))}
     pins |= {name: Pin(LogicArray("1")[0]) for name in ("in_ready", "out_valid")}
-    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+    for side in (Driver(pins, board, Stalls("in"), iter(board.all)), Monitor(pins, board, Stalls("out"))):
         while not board.sent:
             side.drive()
             side.sample()
     assert board.stopped is None
     pins[port].value = LogicArray(level)[0]
-    for side in (Driver(pins, board, Stalls("in")), Monitor(pins, board, Stalls("out"))):
+    for side in (Driver(pins, board, Stalls("in"), iter(board.all)), Monitor(pins, board, Stalls("out"))):
         for _ in range(10):
             side.drive()
             side.sample()

@@ -13,6 +13,7 @@ from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import ENCODINGS, WAYS
+from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.limits import check_range
 
 VECTORS_AN_OPERATION = 200_000
@@ -69,12 +70,12 @@ def test_every_format_of_c_and_d_and_every_scale_is_there() -> None:
 
 def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> None:
     job = cosim.coverage_job()
-    shared = [subject for subject in job if isinstance(subject, cosim.MultiFormat)]
-    tiles = [subject for subject in job if isinstance(subject, cosim.Tile)]
+    shared = [design for design in job if isinstance(design, MultiFormatDesign)]
+    tiles = [design for design in job if isinstance(design, TileDesign)]
     assert job == [*cosim.coverage_units(), *shared, *tiles]
-    assert {subject.implementation.encoding for subject in shared} == set(ENCODINGS)
-    for subject in shared:
-        assert [str(unit.operation.a) for unit in subject.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
+    assert {design.implementation.encoding for design in shared} == set(ENCODINGS)
+    for design in shared:
+        assert [str(unit.operation.a) for unit in design.units] == ["fp16", "bf16", "e4m3", "e5m2", "e2m1"]
     instructions = [tile.instruction for tile in tiles]
     assert {i.k == i.operation.length for i in instructions} == {True, False}
     assert any(i.scale is not None for i in instructions)

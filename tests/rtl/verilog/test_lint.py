@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import golden
-from cosim.bench.subject import OneUnit, Subject
-from cosim.regressions import coverage_job as coverage
-from cosim.regressions import lint
+from rtl import Design, UnitDesign
+from rtl.designs.samples import multi_format_designs, tile_designs
+from rtl.verilog import lint
 
 VOLTA = golden.catalogue_units()[0]
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.simulator
 
 
 def test_names_of_the_catalogue_are_distinct_identifiers() -> None:
-    names = [lint.module_name(subject) for subject in lint.linted()]
+    names = [lint.module_name(design) for design in lint.linted_designs()]
     assert len(set(names)) == len(names)
     assert all(name.isidentifier() for name in names)
 
@@ -24,17 +24,17 @@ def test_units_of_the_catalogue_are_written_and_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chosen = [unit for unit in golden.catalogue_units() if unit.operation.length <= 4][::6]
-    subjects: list[Subject] = [*map(OneUnit, chosen), coverage.multi_formats()[0], coverage.tiles()[0]]
-    monkeypatch.setattr(lint, "linted", lambda: subjects)
+    designs: list[Design] = [*map(UnitDesign, chosen), multi_format_designs()[0], tile_designs()[0]]
+    monkeypatch.setattr(lint, "linted_designs", lambda: designs)
     assert lint.main([str(tmp_path)]) == 0
-    assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, subjects))
-    assert capsys.readouterr().out.startswith(f"{len(subjects)} datapaths in {tmp_path}, read by verilator")
+    assert sorted(path.stem for path in tmp_path.glob("*.v")) == sorted(map(lint.module_name, designs))
+    assert capsys.readouterr().out.startswith(f"{len(designs)} datapaths in {tmp_path}, read by verilator")
 
 
 def test_everything_that_can_be_generated_is_linted() -> None:
-    units = [subject.unit for subject in lint.linted() if isinstance(subject, OneUnit)]
+    units = [design.unit for design in lint.linted_designs() if isinstance(design, UnitDesign)]
     assert units == golden.catalogue_units()
-    assert lint.linted()[len(units) :] == [*coverage.multi_formats(), *coverage.tiles()]
+    assert lint.linted_designs()[len(units) :] == [*multi_format_designs(), *tile_designs()]
 
 
 @pytest.mark.parametrize("reader", ["verilator", "icarus"])
@@ -63,8 +63,8 @@ def test_a_warning_is_a_complaint(tmp_path: Path) -> None:
 def test_complaints_fail_the_job(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(lint, "linted", lambda: [OneUnit(VOLTA)])
-    monkeypatch.setattr(OneUnit, "verilog", lambda self, top: f"module {top}(output [1:0] b); assign b = 4'd9; endmodule")
+    monkeypatch.setattr(lint, "linted_designs", lambda: [UnitDesign(VOLTA)])
+    monkeypatch.setattr(lint, "to_verilog", lambda design, top: f"module {top}(output [1:0] b); assign b = 4'd9; endmodule")
     assert lint.main([str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert f"{VOLTA.name}, verilator:" in out

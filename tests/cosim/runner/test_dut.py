@@ -5,34 +5,38 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Design, load_ports
-from cosim.bench.subject import OneUnit, port_widths
-from cosim.runner.design import check_sources, port_names
+from cosim import DesignUnderTest, load_ports
+from cosim.runner.dut import check_sources, port_names
 from golden import Implementation, Unit
 from golden.formats import E2M1, E3M2, FP16, FP32, UE4M3
 from golden.operations import GSTFDPA, TFDPA
+from rtl import Design, UnitDesign
 
 UNIT = Unit(name="u", operation=TFDPA(a=E3M2, b=E2M1, c=FP16, L=8, F=25, rho="RZ-FP32", e_zero=-133))
 HANDSHAKE = {"clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"}
 
 
+def widths(design: Design) -> dict[str, int]:
+    return {port.name: port.width for port in design.ports}
+
+
 def test_widths_are_lanes_times_code_width() -> None:
-    assert port_widths(OneUnit(UNIT)) == {"a": 48, "b": 32, "c": 16, "d": 32}
+    assert widths(UnitDesign(UNIT)) == {"a": 48, "b": 32, "c": 16, "d": 32}
 
 
 def test_stages_add_the_handshake() -> None:
     clocked = Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1))
-    assert set(port_widths(OneUnit(clocked))) - set(port_widths(OneUnit(UNIT))) == HANDSHAKE
+    assert set(widths(UnitDesign(clocked))) - set(widths(UnitDesign(UNIT))) == HANDSHAKE
 
 
 def test_scales_are_ports() -> None:
     operation = GSTFDPA(a=E2M1, b=E2M1, c=FP32, L=64, G=16, K_block=16, scale=UE4M3, F=35, rho="RZ-FP32", e_zero=-139)
-    widths = port_widths(OneUnit(Unit(name="u", operation=operation)))
-    assert (widths["scale_a"], widths["scale_b"]) == (32, 32)
+    found = widths(UnitDesign(Unit(name="u", operation=operation)))
+    assert (found["scale_a"], found["scale_b"]) == (32, 32)
 
 
 def test_names_default_to_our_own() -> None:
-    assert port_names(OneUnit(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
+    assert port_names(UnitDesign(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +49,7 @@ def test_names_default_to_our_own() -> None:
 )
 def test_bad_names_refused(ports: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        port_names(OneUnit(UNIT), ports)
+        port_names(UnitDesign(UNIT), ports)
 
 
 def test_ports_file(tmp_path: Path) -> None:
@@ -73,7 +77,7 @@ def test_bad_ports_file_refused(tmp_path: Path, text: str, message: str) -> None
 
 def test_sources_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^a design needs at least one Verilog file, got none$"):
-        check_sources(Design((), "top"))
+        check_sources(DesignUnderTest((), "top"))
     missing = tmp_path / "none.v"
     with pytest.raises(ValueError, match=f"^{re.escape(f'design source {missing} must be a Verilog file; there is no')}"):
-        check_sources(Design((missing,), "top"))
+        check_sources(DesignUnderTest((missing,), "top"))
