@@ -34,8 +34,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
             reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(design.name, arguments.sim) if arguments.waves else None
-            reports = [cosim.run(design, dut=chosen_dut(arguments), waves=waves, progress=progress, **common)]
-    except (rtl.MissingTool, rtl.YosysError, cosim.SimulationError) as error:
+            reports = [cosim.run(design, dut=chosen_dut(design, arguments), waves=waves, progress=progress, **common)]
+    except (rtl.MissingTool, rtl.YosysError, cosim.ElaborationError, cosim.SimulationError) as error:
         raise ValueError(error) from error
     passed = all(report.passed for report in reports)
     if arguments.json:
@@ -54,16 +54,20 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     return cosim.coverage_job() if arguments.coverage else cosim.main_job()
 
 
-def chosen_dut(arguments: argparse.Namespace) -> cosim.DesignUnderTest | None:
+def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> cosim.Dut | None:
     """The user's own Verilog, None where the generated design is meant."""
     if not arguments.dut:
         if arguments.top or arguments.ports:
             raise ValueError("--top and --ports go with --dut FILE.v")
         return None
+    if arguments.dut[0].suffix == ".toml":
+        if len(arguments.dut) > 1 or arguments.top or arguments.ports:
+            raise ValueError("--dut DUT.toml says everything itself: leave --top, --ports and other files out")
+        return cosim.load_dut(arguments.dut[0])
     if not arguments.top:
         raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
     ports = cosim.load_ports(arguments.ports) if arguments.ports else {}
-    return cosim.DesignUnderTest(tuple(arguments.dut), arguments.top, ports)
+    return cosim.dut_like(design, arguments.dut, arguments.top, ports)
 
 
 def wave_file(name: str, simulator: str) -> Path:

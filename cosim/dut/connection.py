@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from cosim.dut.description import HANDSHAKES, Dut
+from cosim.bench.timing import HANDSHAKES
+from cosim.dut.description import OPERANDS, Dut
 from cosim.dut.elaborate import Port
 from golden.checks import listed
+from rtl.designs.design import Design, UnitDesign
 
 
 class PortMismatch(ValueError):
@@ -63,6 +65,21 @@ class Connection:
     elements: Mapping[str, tuple[Place, ...]]
     controls: Mapping[str, Port]
     ties: Mapping[str, int | str]
+
+
+def operands_of(design: Design) -> list[Operand]:
+    """The operands and the result of a design; those of a unit element by element, all others as one vector."""
+    counts: dict[str, int] = {}
+    if isinstance(design, UnitDesign):
+        operation = design.operation
+        counts = dict.fromkeys(("a", "b"), operation.length) | dict.fromkeys(
+            ("scale_a", "scale_b"), operation.scales_per_step
+        )
+    return [
+        Operand(port.name, port.direction, counts.get(port.name, 1), port.width // counts.get(port.name, 1))
+        for port in design.ports
+        if port.name in OPERANDS
+    ]
 
 
 def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Connection:

@@ -6,24 +6,13 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from cosim.bench.comparison import Compare
+from cosim.bench.timing import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
 
-PROTOCOLS = ("combinational", "fixed-latency", "valid", "valid-ready")
-"""How operands and results are timed. `combinational`: d follows the inputs. `fixed-latency`: operands every cycle, results
-`latency` cycles later. `valid`: in_valid marks operands, out_valid results, and nothing waits. `valid-ready`: a transfer
-happens when valid and ready are both high."""
-
 OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
-HANDSHAKES: dict[str, tuple[str, ...]] = {
-    "combinational": (),
-    "fixed-latency": (),
-    "valid": ("in_valid", "out_valid"),
-    "valid-ready": ("in_valid", "in_ready", "out_valid", "out_ready"),
-}
-"""Protocol to the handshake ports that it has."""
-
 MAX_LATENCY = 1024
 MAX_RESULTS = 64
 
@@ -45,32 +34,6 @@ class Reset:
         check_choice("[reset] active", self.active, ("high", "low"))
         if not isinstance(self.asynchronous, bool):
             raise TypeError(f"[reset] asynchronous must be true or false, got {self.asynchronous!r}")
-
-
-@dataclass(frozen=True)
-class Compare:
-    """What may differ from the unit on purpose. All else must agree bit for bit.
-
-    Attributes:
-        nan: "unit", the unit's own rule; "any" NaN; "propagate", a NaN with the payload of one of the operands; or the code,
-            as hexadecimal text, that the design must give.
-        zero_sign: "exact", or "ignore": a zero of either sign is as good.
-    """
-
-    nan: str = "unit"
-    zero_sign: str = "exact"
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.nan, str) and (self.nan in ("unit", "any", "propagate") or _is_hexadecimal(self.nan))):
-            raise ValueError(
-                f'[compare] nan must be a code like "0x7fc00000", "any", "propagate" or "unit"; got {self.nan!r}'
-            )
-        check_choice("[compare] zero_sign", self.zero_sign, ("exact", "ignore"))
-
-    @property
-    def nan_code(self) -> int | None:
-        """The one NaN that the design must give, None where another rule holds."""
-        return int(self.nan, 16) if _is_hexadecimal(self.nan) else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +97,12 @@ class Dut:
             check_int("latency", self.latency, 1, MAX_LATENCY)
         elif self.latency:
             raise ValueError(f"latency goes with protocol 'fixed-latency', got {self.latency} with {self.protocol!r}")
+
+    @property
+    def timing(self) -> Timing:
+        """How the testbench drives it."""
+        reset = "none" if self.reset is None else "asynchronous" if self.reset.asynchronous else "synchronous"
+        return Timing(self.protocol, self.latency, self.enable is not None, reset)
 
     def name_of(self, port: str) -> tuple[str, ...]:
         """What the design calls one of this project's ports: the same, where `ports` does not say it."""
