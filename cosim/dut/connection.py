@@ -58,13 +58,13 @@ class Connection:
         ports: of the design, all of them.
         elements: for each operand, the place of each element.
         controls: clock, reset, enable and handshake, by this project's names.
-        ties: inputs that are held, and their value.
+        ties: places of inputs that are held, each with its value.
     """
 
     ports: tuple[Port, ...]
     elements: Mapping[str, tuple[Place, ...]]
     controls: Mapping[str, Port]
-    ties: Mapping[str, int | str]
+    ties: tuple[tuple[Place, int | str], ...]
 
 
 def operands_of(design: Design) -> list[Operand]:
@@ -91,13 +91,13 @@ def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Con
     matcher = _Matcher(dut, ports)
     elements = {operand.name: matcher.elements(operand) for operand in operands}
     controls = matcher.controls()
-    matcher.check_ties()
+    ties = matcher.ties()
     matcher.check_all_inputs_driven()
     if matcher.reasons:
         raise PortMismatch(
             f"design {dut.top} does not fit its description:\n" + "\n".join(f"- {r}" for r in matcher.reasons)
         )
-    return Connection(tuple(ports), elements, controls, dict(dut.tie))
+    return Connection(tuple(ports), elements, controls, ties)
 
 
 class _Matcher:
@@ -161,12 +161,17 @@ class _Matcher:
             found[control] = piece[0].port
         return found
 
-    def check_ties(self) -> None:
-        """Every tied port is an input that nothing else drives."""
-        for name in self._dut.tie:
-            piece = self._piece("[tie]", name, "input")
-            for place in piece or ():
+    def ties(self) -> tuple[tuple[Place, int | str], ...]:
+        """Every tied place, of an input that nothing else drives. A packed port is held as a whole, an array by element."""
+        found: list[tuple[Place, int | str]] = []
+        for name, value in self._dut.tie.items():
+            piece = self._piece("[tie]", name, "input") or []
+            if "[" not in name:
+                piece = [Place(p.port, p.index, 0, p.port.vector) for p in piece]
+            for place in dict.fromkeys(piece):
                 self._use(place, "[tie]")
+                found.append((place, value))
+        return tuple(found)
 
     def check_all_inputs_driven(self) -> None:
         """Every bit of every input is driven."""

@@ -186,6 +186,8 @@ _SELECTED = re.compile(r"[A-Za-z_]\w*(\[\d+(:\d+)?\])*", re.ASCII)
 
 
 def _tied(name: str, value: Any) -> int | str:
+    if not _SELECTED.fullmatch(name):
+        raise ValueError(f'[tie] must name inputs like "mode_i" or "data_i[31:16]", got {name!r}')
     constant = isinstance(value, int) and not isinstance(value, bool)
     if constant or (isinstance(value, str) and (_is_hexadecimal(value) or _CONSTANT.fullmatch(value))):
         return int(value, 16) if isinstance(value, str) and _is_hexadecimal(value) else value

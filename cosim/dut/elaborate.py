@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cosim.dut.description import Dut
+from rtl.tools import run_tool
 
-ELABORATION_SECONDS = 300
-"""A design that takes longer to read is given up."""
+AROUND = "mmau_elaboration"
+"""Name of the module whose instance the design is while it is read."""
 
 
 class ElaborationError(Exception):
@@ -88,21 +89,26 @@ def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
         ElaborationError: Verilator cannot read the design, or finds no such top module; the first error is the message.
         ValueError: a port that cannot be driven as bits, such as an interface.
     """
-    parameters = [f"-G{name}={value}" for name, value in dut.parameters.items()]
     with tempfile.TemporaryDirectory(prefix="mmau-elaborate-") as folder:
+        # Verilator's -G takes numbers alone: an instance takes constants of packages and types too.
+        around = Path(folder) / f"{AROUND}.sv"
+        around.write_text(f"module {AROUND}; {instance(dut)} (); endmodule\n", encoding="utf-8")
         command = [
             "verilator", "--json-only", "--no-json-edit-nums", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--no-timing",
-            "--top-module", dut.top, "--Mdir", folder, *compiler_arguments(dut), *parameters,
-            *(str(source.resolve()) for source in dut.sources),
+            "--top-module", AROUND, "--Mdir", folder, *compiler_arguments(dut),
+            *(str(source.resolve()) for source in dut.sources), str(around),
         ]  # fmt: skip
-        try:
-            result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=ELABORATION_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise ElaborationError(f"verilator did not finish reading {dut.top} in {ELABORATION_SECONDS} s") from error
-        tree = Path(folder) / f"V{dut.top}.tree.json"
+        result = run_tool(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        tree = Path(folder) / f"V{AROUND}.tree.json"
         if result.returncode or not tree.is_file():
             raise ElaborationError(f"verilator cannot read {dut.top}: {first_error(result.stderr or result.stdout)}")
         return ports_of_tree(json.loads(tree.read_text(encoding="utf-8")), dut.top)
+
+
+def instance(dut: Dut) -> str:
+    """`top #(parameters) dut`, to which the connections are added."""
+    parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
+    return f"{dut.top} {f'#({parameters}) ' if parameters else ''}dut"
 
 
 def first_error(log: str) -> str:

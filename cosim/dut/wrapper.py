@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from cosim.dut.connection import Connection, Operand, Place
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Port
+from cosim.dut.elaborate import Port, instance
 
 WRAPPER = "mmau_dut"
 """Name of the wrapper's module; the design is its instance `dut`."""
@@ -26,14 +26,11 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> st
     for control, port in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
         lines.append(_assign(Place(port, (), 0, 1), f"{'~' if inverted else ''}{control}", port.direction == "input"))
-    for name, value in connection.ties.items():
-        port = next(port for port in connection.ports if port.name == name)
-        constant = f"{port.vector}'({value})" if isinstance(value, str) else f"{port.vector}'d{value % (1 << port.vector)}"
-        default = f"'{{default: {constant}}}" if port.unpacked else constant
-        lines.append(f"  assign {_inside(port)} = {default};")
-    parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
+    for place, value in connection.ties:
+        constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
+        lines.append(_assign(place, constant, True))
     links = ",\n".join(f"    .{port.name}({_inside(port)})" for port in connection.ports)
-    lines += [f"  {dut.top} {f'#({parameters}) ' if parameters else ''}dut (", links, "  );", "endmodule", ""]
+    lines += [f"  {instance(dut)} (", links, "  );", "endmodule", ""]
     return "\n".join(lines)
 
 

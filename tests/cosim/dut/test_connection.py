@@ -204,5 +204,6 @@ def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
     operands = [Operand("a", "input", 1, 8), Operand("d", "output", 1, 8)]
     lines = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut))).splitlines()
     assert "  assign port_rst_n[0 +: 1] = ~rst;" in lines
-    assert "  assign port_mode = 3'd7;" in lines
-    assert "  assign port_x = '{default: 1'd1};" in lines
+    assert "  assign port_mode[0 +: 3] = 3'd7;" in lines
+    assert "  assign port_x[0][0 +: 1] = 1'd1;" in lines
+    assert "  assign port_x[1][0 +: 1] = 1'd1;" in lines
