@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test kernels lint format types peer bench campaign area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -10,7 +10,7 @@ JOBS ?= 2
 MINUTES ?=
 
 help:  ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
@@ -21,19 +21,28 @@ coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to bu
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m rtl.verilog.lint build/verilog
 
-test: $(VENV)/.dev  ## All tests
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels"
+test: $(VENV)/.dev  ## All tests but for volume: a few minutes
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long"
+
+test-fast: $(VENV)/.dev  ## The quick tests: no simulation in Verilator, no long random searches, nothing that compiles
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long and not slow and not simulator"
+
+test-long: $(VENV)/.dev  ## The volume that `make test` leaves out
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m long
 
 peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
+
+vectors: $(VENV)/.peer  ## Fresh vectors computed by MMA-Sim, made as those of tests/data, into build/vectors.npz
+	@mkdir -p build
+	$(BIN)/python -m tests.data.remake_vectors build/vectors.npz
 
 bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
 	@mkdir -p build
 	$(BIN)/python -m benchmarks.native build/bench.json
 
-campaign: $(VENV)/.dev  ## The native engine against the reference on 10^8 vectors; goes on where it was interrupted
-	@mkdir -p build
-	$(BIN)/python -m benchmarks.campaign_native build/campaign.json
+campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
+	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json
 
 kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
@@ -45,7 +54,7 @@ ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
-	$(BIN)/python -m hwtests.profiles docs/profiles
+	$(BIN)/python -m benchmarks.profiles docs/profiles
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -71,7 +80,10 @@ tools:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "make: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): set PYTHON=python3.xx" >&2; exit 2; }
 
-$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt | tools
+# The installation builds the native library, so that it is made anew when its sources have changed.
+NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name CMakeLists.txt)
+
+$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 import golden
+from benchmarks.provenance import processor
 from golden.files import write_atomically
 from golden.native.library import isa
-from golden.stimulus import CLASSES, OperandShape
-from tests.golden.test_peer import in_container, peer_operation, tensor
+from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
+from tests.golden import mma_sim
 
 ROWS = 1 << 17
 SECONDS = 0.5
@@ -62,21 +63,12 @@ def best_seconds(run: Callable[[], Any]) -> float:
     return best
 
 
-def measure(torch: Any, instruction: golden.Instruction) -> tuple[float, float]:
+def measure(instruction: golden.Instruction) -> tuple[float, float]:
     """Products a second: native, MMA-Sim."""
-    operands = CLASSES["normal"](OperandShape.of_instruction(instruction), np.random.default_rng(1), ROWS)
-    peer = peer_operation(instruction)
-    packing = getattr(peer, "packing", 1)
-    types = [peer.a_type, peer.b_type, peer.c_type]
-    columns = [
-        in_container(operands.a, instruction.a, packing),
-        in_container(operands.b, instruction.b, packing),
-        operands.c,
-    ]
-    if instruction.scale is not None:
-        types += [peer.s_type] * 2
-        columns += [operands.scale_a, operands.scale_b]
-    tensors = [tensor(torch, column, dtype) for column, dtype in zip(columns, types, strict=True)]
+    draws = GeneratorDraws(np.random.default_rng(1))
+    operands = CLASSES["normal"](OperandShape.of_instruction(instruction), draws, ROWS, ())
+    peer = mma_sim.operation(instruction)
+    tensors = mma_sim.tensors(instruction, peer, operands)
     products = ROWS * instruction.k
     native = products / best_seconds(lambda: instruction.dot(*operands, engine="native"))
     return native, products / best_seconds(lambda: peer.dpa(*tensors))
@@ -112,7 +104,7 @@ def main() -> int:
     )
     print(f"{'':8}{'instruction':66}{'M products/s':>14}{'MMA-Sim':>10}{'ratio':>8}{'wanted':>8}")
     for arch, name, wanted in TARGETS:
-        native, peer = measure(torch, golden.instruction(arch, name))
+        native, peer = measure(golden.instruction(arch, name))
         ratio = native / peer
         entry = {"arch": arch, "name": name, "native": native, "mma_sim": peer, "ratio": ratio, "wanted": wanted}
         report["instructions"].append(entry)
@@ -123,15 +115,6 @@ def main() -> int:
     if len(sys.argv) > 1:
         write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
     return int(call_missed or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
-
-
-def processor() -> str:
-    """The processor's name where Linux tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.machine()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

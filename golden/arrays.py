@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from golden.device import is_device_array
 from golden.formats import Format
+from golden.operations import Operation
 from golden.tensors import from_tensor, is_tensor, to_tensor
 
 BitArray = npt.NDArray[np.unsignedinteger[Any]]
@@ -77,6 +78,24 @@ def check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...], rule
     """Raise ValueError unless the array has that shape; `rule` says why it should."""
     if array.shape != shape:
         raise ValueError(f"{what} must have shape {shape} ({rule}), got {array.shape}")
+
+
+def scale_codes(what: str, given: Any, operation: Operation, shape: tuple[int, ...], rule: str) -> BitArray | None:
+    """The codes of scales, None where the operation has none.
+
+    Raises:
+        TypeError: a wrong dtype.
+        ValueError: scales that are missing, of another shape, or given though the operation has none.
+    """
+    if operation.scale_format is None:
+        if given is not None:
+            raise ValueError(f"{what} must be absent: {operation.name} has no scales")
+        return None
+    if given is None:
+        raise ValueError(f"{what} is missing: {operation.name} takes one {operation.scale_format} scale a block")
+    codes = to_bits(what, given, operation.scale_format)
+    check_shape(what, codes, shape, rule)
+    return codes
 
 
 def _accepted(operand: Format) -> str:

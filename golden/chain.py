@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal, Protocol, get_args
 from zlib import crc32
 
+from golden.checks import check_choice, check_least, check_type
 from golden.formats import FP16, Cls, Format
 from golden.operations import Operation
 from golden.operations.ieee import add
@@ -31,10 +32,9 @@ def steps_for(operation: Operation, K: int) -> Operation:
     """The operation with L = min(K, L).
 
     Raises:
-        ValueError: K is not a positive multiple of that L.
+        TypeError, ValueError: K is not a positive multiple of that L.
     """
-    if K < 1:
-        raise ValueError(f"K must be at least 1, got {K}")
+    check_least("K", K, 1)
     try:
         fitted = operation if operation.length <= K else operation.with_length(K)
     except ValueError as error:
@@ -52,6 +52,9 @@ class Chain:
     """
 
     operation: Operation
+
+    def __post_init__(self) -> None:
+        check_type("operation of a chain", self.operation, Operation)
 
     def __hash__(self) -> int:
         return self._hash
@@ -93,6 +96,19 @@ class ConvertedChain:
     b: Format
     order: Order
 
+    def __post_init__(self) -> None:
+        check_type("operation of a converted chain", self.operation, TFDPA)
+        check_choice("order of a converted chain", self.order, ORDERS)
+        for key in ("a", "b"):
+            check_type(f"{key} of a converted chain", getattr(self, key), Format)
+            check_choice(f"{key} of a converted chain", getattr(self, key).name, ("e4m3", "e5m2"))
+        step = self.operation
+        if (step.a, step.b) != (FP16, FP16) or step.c != step.d:
+            raise ValueError(
+                f"operation of a converted chain must multiply fp16 by fp16 and have one format for c and d; "
+                f"got a={step.a}, b={step.b}, c={step.c}, d={step.d}"
+            )
+
     def __hash__(self) -> int:
         return self._hash
 
@@ -117,7 +133,12 @@ def _hash(chain: Chain | ConvertedChain) -> int:
 
 
 def product_order(order: Order, K: int) -> list[int]:
-    """The indices k in the order in which the steps take them."""
+    """The indices k in the order in which the steps take them.
+
+    Raises:
+        ValueError: no such order.
+    """
+    check_choice("order", order, ORDERS)
     match order:
         case "in-order":
             return list(range(K))

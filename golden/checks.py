@@ -22,6 +22,37 @@ def check_int(key: str, value: Any, low: int, high: int) -> None:
         raise ValueError(f"{key} must be an integer from {low} to {high}, got {value}")
 
 
+def check_least(key: str, value: Any, least: int) -> None:
+    """Raise unless `value` is an integer (not a bool) from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{key} must be an integer, got {value!r}")
+    if value < least:
+        raise ValueError(f"{key} must be at least {least}, got {value}")
+
+
+def check_type(key: str, value: Any, *types: type) -> None:
+    """Raise unless `value` is an instance of one of the types."""
+    if not isinstance(value, types):
+        wanted = " or ".join(_with_article(cls.__name__) for cls in types)
+        raise TypeError(f"{key} must be {wanted}, got {value!r}")
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
+
+
+def check_bool(key: str, value: Any) -> None:
+    """Raise unless `value` is True or False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} must be True or False, got {value!r}")
+
+
+def check_name(key: str, value: Any) -> None:
+    """Raise unless `value` is a text that can stand in a message."""
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise ValueError(f"{key} must be a non-empty string of printable characters, got {value!r}")
+
+
 def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
     """Raise unless `value` is one of the strings in `choices`."""
     if not isinstance(value, str) or value not in choices:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from golden.checks import unknown
+from golden.checks import check_choice, check_name, check_type, unknown
 from golden.formats import BF16, E8M13, FP16, FP32, Format
-from golden.rounding import Mode
+from golden.rounding import MODES, Mode
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,18 @@ class Conversion:
     mode: Mode
     rounding_format: Format
     d: Format
+
+    def __post_init__(self) -> None:
+        check_name("name of a conversion", self.name)
+        check_choice(f"mode of {self.name}", self.mode, MODES)
+        check_type(f"rounding_format of {self.name}", self.rounding_format, Format)
+        check_type(f"d of {self.name}", self.d, Format)
+        rounded, d = self.rounding_format, self.d
+        if d.infinity is None or (rounded.width, rounded.exp_bits, rounded.infinity) != (d.width, d.exp_bits, d.infinity):
+            raise ValueError(
+                f"d of {self.name} must have infinities, and rounding_format its width, exponent and infinity; "
+                f"got d={d}, rounding_format={rounded}"
+            )
 
     def encode(self, value: int, exp: int) -> int:
         """Code, in `d`, of the exact `value · 2**exp`. Overflow gives infinity in every mode (numerics.md, section 3)."""

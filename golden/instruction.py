@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from golden.chain import Chain, ConvertedChain, Order
+from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
@@ -14,9 +15,14 @@ EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",
     "third-party": "a recording of that silicon by others",
     "published": "validated on silicon by the cited authors",
+    "emulated": "agrees with an emulator of the vendor's text; no silicon",
     "inferred": "by analogy with an instruction that has one of the above",
 }
 """What a model rests on, strongest first (numerics.md, section 10)."""
+
+
+MAX_SIZE = 1 << 20
+"""Largest m, n or k that is accepted; the largest published is 256."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +50,32 @@ class Instruction:
     chain: Chain | ConvertedChain
     evidence: str
     note: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("arch of an instruction", self.arch)
+        check_name("name of an instruction", self.name)
+        for key in ("m", "n", "k"):
+            check_int(f"{key} of {self.name}", getattr(self, key), 1, MAX_SIZE)
+        check_type(f"a of {self.name}", self.a, Format)
+        check_type(f"b of {self.name}", self.b, Format)
+        check_type(f"operation of {self.name}", self.operation, Operation)
+        check_type(f"chain of {self.name}", self.chain, Chain, ConvertedChain)
+        check_choice(f"evidence of {self.name}", self.evidence, EVIDENCE)
+        check_type(f"note of {self.name}", self.note, str)
+        self._check_consistent()
+
+    def _check_consistent(self) -> None:
+        """What holds between the fields."""
+        chain = self.chain
+        if chain.operation != self.operation:
+            raise ValueError(f"operation of {self.name} must be that of its chain, got another")
+        taken = (chain.a, chain.b) if isinstance(chain, ConvertedChain) else (self.operation.a, self.operation.b)
+        if taken != (self.a, self.b):
+            raise ValueError(
+                f"a and b of {self.name} must be what its chain takes, {taken[0]} and {taken[1]}; got {self.a} and {self.b}"
+            )
+        if self.k % self.operation.length:
+            raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
 
     @cached_property
     def c(self) -> Format:

@@ -5,10 +5,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
+from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, scale_codes, to_bits
 from golden.chain import Chain, ConvertedChain
 from golden.engines import Batch, run
 from golden.formats import Format
+from golden.memory import check_memory
 from golden.operations import Operation
 
 Matrices = tuple[Any, Any, Any, Any, Any]
@@ -69,19 +70,24 @@ def gemm(
         D [M, N], of the kind of C: bits, floats or a torch tensor. Without a C, of the kind of A.
 
     Raises:
-        TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+        TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code or engine.
+        MemoryError: more elements than the machine has memory for.
     """
+    if not hasattr(instruction, "chain"):
+        raise TypeError(f"instruction must be one of golden.instruction(arch, name), got {instruction!r:.80}")
     a, b = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
         raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
     (M, K), N = a.shape, b.shape[1]
+    tiles = -(-K // instruction.k)
+    row_bytes = tiles * instruction.k * max(a.itemsize, b.itemsize)
+    element_bytes = (instruction.d.storage_bits + (instruction.c.storage_bits if C is None else 0)) // 8
+    check_memory(f"D of {M} x {N} elements, and a row and a column of {K}", M * N * element_bytes + 2 * row_bytes)
     c = np.zeros_like(a, bits_dtype(instruction.c), shape=(M, N)) if C is None else to_bits("C", C, instruction.c)
     check_shape("C", c, (M, N), "that of A·B")
     alpha, beta = _scales(instruction, scale_a, scale_b, (M, K, N))
-    tiles = -(-K // instruction.k)
     padding, scale_padding = tiles * instruction.k - K, _scale_padding(instruction, K)
     d = np.empty_like(c, bits_dtype(instruction.d))
-    row_bytes = tiles * instruction.k * max(a.itemsize, b.itemsize)
     for j in _slices(N, WORKSPACE // row_bytes):
         columns, beta_j = _block(b.T, j, padding), None if beta is None else _block(beta.T, j, *scale_padding)
         for i in _slices(M, min(WORKSPACE // row_bytes, WORKSPACE // (len(columns) * (c.itemsize + d.itemsize)))):
@@ -127,26 +133,11 @@ def _scales(
 ) -> tuple[BitArray | None, BitArray | None]:
     """The scales, [M, blocks] and [blocks, N], with every block begun in K."""
     M, K, N = shape
-    scale, block_size = instruction.scale, instruction.block_size
-    if scale is None or block_size is None:
-        if scale_a is not None or scale_b is not None:
-            what = "scale_a" if scale_a is not None else "scale_b"
-            raise ValueError(f"{what} must be absent: {instruction.operation.name} has no scales")
-        return None, None
-    blocks = -(-K // block_size)
-    alpha = _scale_matrix(instruction, "scale_a", scale_a, scale, (M, blocks), "m×k/K_block")
-    beta = _scale_matrix(instruction, "scale_b", scale_b, scale, (blocks, N), "k/K_block×n")
+    operation, block_size = instruction.operation, instruction.block_size
+    blocks = 0 if block_size is None else -(-K // block_size)
+    alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {instruction.name}")
+    beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {instruction.name}")
     return alpha, beta
-
-
-def _scale_matrix(
-    instruction: Multiplier, what: str, given: Any, scale: Format, shape: tuple[int, int], rule: str
-) -> BitArray:
-    if given is None:
-        raise ValueError(f"{what} is missing: {instruction.operation.name} takes one {scale} scale a block")
-    codes = to_bits(what, given, scale)
-    check_shape(what, codes, shape, f"{rule} of {instruction.name}")
-    return codes
 
 
 def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:

@@ -27,7 +27,7 @@ _RANGE = re.compile(r"(\d+)\.\.(\d+)\.\.(\d+)")
 
 
 @dataclass(frozen=True)
-class Spelled:
+class ParsedName:
     """What a name spells out: shape, formats, elements a scale covers and the scale's format (None where unscaled)."""
 
     m: int
@@ -55,23 +55,23 @@ def _alternatives(piece: str) -> list[str]:
     return piece.split(",")
 
 
-def spelled(name: str) -> Spelled:
+def parse_name(name: str) -> ParsedName:
     """Read a name.
 
     Raises:
         ValueError: the name does not follow the grammar of numerics.md, section 7.
     """
     if match := _NVIDIA.fullmatch(name):
-        return _spelled_nvidia(name, match)
+        return _parse_nvidia(name, match)
     if match := _AMD.fullmatch(name):
         a = FORMATS[AMD_TYPES[match["a"]]]
         b = FORMATS[AMD_TYPES[match["b"]]] if match["b"] else a
         d = FORMATS[AMD_TYPES[match["d"]]]
-        return Spelled(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
+        return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
     raise ValueError(f"{name!r} does not read as an instruction name")
 
 
-def _spelled_nvidia(name: str, match: re.Match[str]) -> Spelled:
+def _parse_nvidia(name: str, match: re.Match[str]) -> ParsedName:
     """NVIDIA's order is D.A.B[.C][.scale]; wgmma and tcgen05 have no C of their own: it is D."""
     types = [NVIDIA_TYPES.get(word, word) for word in match["types"].split(".")[1:]]
     accumulates_in_place = match["family"] != "mma"
@@ -83,4 +83,4 @@ def _spelled_nvidia(name: str, match: re.Match[str]) -> Spelled:
     block = int(match["block"]) if match["block"] else None
     scale = formats[-1] if block else None
     c = d if accumulates_in_place else formats[3]
-    return Spelled(int(match["m"]), int(match["n"]), int(match["k"]), a, b, c, d, block, scale)
+    return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, c, d, block, scale)

@@ -18,6 +18,7 @@ import json
 import re
 import zipfile
 from dataclasses import asdict, dataclass, fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,8 @@ from golden.stimulus import Operands
 
 VERSION = 1
 INDEX = "index.json"
-FOLDER = Path(__file__).parent / "recordings"
-"""The project's own recordings."""
+FOLDER = Path(__file__).resolve().parents[1] / "hwtests" / "recordings"
+"""The project's own recordings, in its source tree."""
 
 MIN_ROWS = 8192
 """Rows that a recording of a campaign has at least."""
@@ -227,8 +228,8 @@ def _check(recording: Recording) -> None:
         value = getattr(header, key)
         if not isinstance(value, str) or not value:
             raise ValueError(f"{key} must be a non-empty string, got {value!r}")
-    if not re.fullmatch(r"\d{4}-\d\d-\d\d", header.date):
-        raise ValueError(f"date must be YYYY-MM-DD, got {header.date!r}")
+    if not _is_date(header.date):
+        raise ValueError(f"date must be a day of the calendar as YYYY-MM-DD, got {header.date!r}")
     if isinstance(header.seed, bool) or not isinstance(header.seed, int):
         raise ValueError(f"seed must be an integer, got {header.seed!r}")
     if not isinstance(header.machine_code, dict) or not all(isinstance(n, int) for n in header.machine_code.values()):
@@ -236,6 +237,16 @@ def _check(recording: Recording) -> None:
     if not isinstance(header.names, tuple) or not all(isinstance(name, str) for name in header.names):
         raise ValueError(f"names must be strings, got {header.names!r}")
     _check_arrays(recording)
+
+
+def _is_date(text: str) -> bool:
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        return False  # fromisoformat takes weeks and other spellings too
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_arrays(recording: Recording) -> None:

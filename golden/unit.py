@@ -4,15 +4,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from golden.arrays import check_shape, from_bits, to_bits
+from golden.arrays import check_shape, from_bits, scale_codes, to_bits
 from golden.chain import Chain, ConvertedChain, steps_for
-from golden.checks import check_choice, check_int, listed, unknown
+from golden.checks import check_choice, check_int, check_name, check_type, listed, unknown
 from golden.engines import Batch, run
 from golden.files import read_toml
 from golden.formats import Format
+from golden.memory import check_operands
 from golden.operations import OPERATIONS, Operation
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -20,7 +18,7 @@ ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 
 MAX_STAGES = 8
 
-WAYS: dict[str, tuple[str, ...]] = {
+CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
     "max_exp": ("tree", "pairwise"),
     "reduction": ("carry-save", "adder-tree"),
     "leading_zeros": ("count", "anticipate"),
@@ -65,7 +63,7 @@ class Implementation:
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
         check_int("stages", self.stages, 0, MAX_STAGES)
-        for key, choices in WAYS.items():
+        for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
 
 
@@ -78,7 +76,9 @@ class Unit:
     implementation: Implementation = field(default_factory=Implementation)
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        check_name("key name", self.name)
+        check_type("operation of a unit", self.operation, Operation)
+        check_type("implementation of a unit", self.implementation, Implementation)
 
     def dot(
         self,
@@ -101,11 +101,12 @@ class Unit:
             d [...], bits where c came as bits, floats where c came as floats.
 
         Raises:
-            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
+            TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
         """
-        K = np.shape(a)[-1] if np.ndim(a) else 0
+        bits = to_bits("a", a, self.operation.a)
+        K = bits.shape[-1] if bits.ndim else 0
         if not K:
-            raise ValueError(f"a must have shape [..., K] with K at least 1, got {np.shape(a)}")
+            raise ValueError(f"a must have shape [..., K] with K at least 1, got {bits.shape}")
         operation = steps_for(self.operation, K)
         return batched_dot(Chain(operation), K, (a, b, c, scale_a, scale_b), engine, operation.a, operation.b)
 
@@ -124,6 +125,7 @@ def batched_dot(
     """
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
+    check_operands(operands, operation.d)
     a_bits = to_bits("a", a, a_format)
     b_bits = to_bits("b", b, b_format)
     c_bits = to_bits("c", c, operation.c)
@@ -131,29 +133,18 @@ def batched_dot(
     check_shape("a", a_bits, (*lead, K), "the last axis is K")
     check_shape("b", b_bits, (*lead, K), "that of a")
     check_shape("c", c_bits, lead, "that of a without K")
+    blocks = 0 if operation.block_size is None else -(-K // operation.block_size)
+    rule = f"one scale for every {operation.block_size} elements"
     scales = [
-        _scale_rows(what, scale, operation, (*lead, _blocks(operation, K)))
-        for what, scale in (("scale_a", scale_a), ("scale_b", scale_b))
+        None if codes is None else codes.reshape(-1, blocks)
+        for codes in (
+            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule),
+            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
+        )
     ]
     batch = Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1])
     d = run(engine, chain, batch)
     return from_bits(d.reshape(lead), operation.d, c)
-
-
-def _blocks(operation: Operation, K: int) -> int:
-    return 0 if operation.block_size is None else -(-K // operation.block_size)
-
-
-def _scale_rows(what: str, scale: Any, operation: Operation, shape: tuple[int, ...]) -> npt.NDArray[Any] | None:
-    if operation.scale_format is None:
-        if scale is not None:
-            raise ValueError(f"{what} must be absent: {operation.name} has no scales")
-        return None
-    if scale is None:
-        raise ValueError(f"{what} is missing: {operation.name} takes one {operation.scale_format} scale a block")
-    codes = to_bits(what, scale, operation.scale_format)
-    check_shape(what, codes, shape, f"one scale for every {operation.block_size} elements")
-    return codes.reshape(-1, shape[-1])
 
 
 def load_unit(path: str | Path) -> Unit:
@@ -178,7 +169,7 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
     """
     keys = dict(table)
     name: Any = keys.pop("name", None)
-    _check_name(name)
+    check_name("key name", name)
     implementation = keys.pop("implementation", {})
     if not isinstance(implementation, dict):
         raise ValueError(f"implementation must be a table, got {implementation!r}")
@@ -187,11 +178,6 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
         if key not in allowed:
             raise ValueError(f"[implementation] {unknown('key', key, sorted(allowed))}")
     return Unit(name=name, operation=operation_from_table(keys), implementation=Implementation(**implementation))
-
-
-def _check_name(name: Any) -> None:
-    if not isinstance(name, str) or not name or not name.isprintable():
-        raise ValueError(f"key name must be a non-empty string of printable characters, got {name!r}")
 
 
 def operation_from_table(table: dict[str, Any]) -> Operation:

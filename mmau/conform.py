@@ -5,6 +5,7 @@ import json
 import sys
 
 import golden
+from golden.files import check_output, is_stdout
 from hwtests import conform
 from mmau import DIFFERED, OK
 
@@ -13,6 +14,11 @@ def run_conform(arguments: argparse.Namespace) -> int:
     """`mmau conform`."""
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+        raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
+    if is_stdout(arguments.report) or (arguments.report.exists() and not arguments.report.is_file()):
+        raise ValueError(f"--report must name a file, which is read again to go on from there; got {arguments.report}")
+    check_output(arguments.report)
     if arguments.record is not None and not arguments.record.is_dir():
         raise ValueError(f"--record must name a folder, and {arguments.record} is none")
     job = conform.Job(

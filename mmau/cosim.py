@@ -9,9 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import cosim
 import golden
 import rtl
+from cosim import (
+    Dut,
+    ElaborationError,
+    SimulationError,
+    coverage_job,
+    dut_like,
+    load_dut,
+    load_ports,
+    main_job,
+    run,
+    run_many,
+    summary,
+)
 from mmau import DIFFERED, OK
 from mmau.designs import chosen_design
 
@@ -31,17 +43,17 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     waves = None
     try:
         if design is None:
-            reports = cosim.run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
+            reports = run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(design.name, arguments.sim) if arguments.waves else None
-            reports = [cosim.run(design, dut=chosen_dut(design, arguments), waves=waves, progress=progress, **common)]
-    except (rtl.MissingTool, rtl.YosysError, cosim.ElaborationError, cosim.SimulationError) as error:
+            reports = [run(design, dut=chosen_dut(design, arguments), waves=waves, progress=progress, **common)]
+    except (rtl.MissingTool, rtl.YosysError, ElaborationError, SimulationError) as error:
         raise ValueError(error) from error
     passed = all(report.passed for report in reports)
     if arguments.json:
         print(json.dumps({"passed": passed, "seed": arguments.seed, "reports": [report.as_dict() for report in reports]}))
     else:
-        print(cosim.summary(reports, arguments.seed))
+        print(summary(reports, arguments.seed))
         if waves is not None:
             print(f"waveform: {waves}")
     return OK if passed else DIFFERED
@@ -51,10 +63,10 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     """What is co-simulated where the options do not name it."""
     if arguments.all:
         return golden.catalogue_units()
-    return cosim.coverage_job() if arguments.coverage else cosim.main_job()
+    return coverage_job() if arguments.coverage else main_job()
 
 
-def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> cosim.Dut | None:
+def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     """The user's own Verilog, None where the generated design is meant."""
     if not arguments.dut:
         if arguments.top or arguments.ports:
@@ -63,11 +75,11 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> cosim.Dut |
     if arguments.dut[0].suffix == ".toml":
         if len(arguments.dut) > 1 or arguments.top or arguments.ports:
             raise ValueError("--dut DUT.toml says everything itself: leave --top, --ports and other files out")
-        return cosim.load_dut(arguments.dut[0])
+        return load_dut(arguments.dut[0])
     if not arguments.top:
         raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
-    ports = cosim.load_ports(arguments.ports) if arguments.ports else {}
-    return cosim.dut_like(design, arguments.dut, arguments.top, ports)
+    ports = load_ports(arguments.ports) if arguments.ports else {}
+    return dut_like(design, arguments.dut, arguments.top, ports)
 
 
 def wave_file(name: str, simulator: str) -> Path:

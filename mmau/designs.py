@@ -7,6 +7,8 @@ from typing import Any
 
 import golden
 import rtl
+from golden.checks import check_int
+from rtl.designs.tile import MAX_SIDE
 
 
 def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
@@ -47,4 +49,7 @@ def of_instruction(instruction: golden.Instruction, arguments: argparse.Namespac
     size = re.fullmatch(r"(\d{1,9})x(\d{1,9})", arguments.tile, flags=re.ASCII)
     if size is None:
         raise ValueError(f"--tile must be rows x columns, like 2x4; got {arguments.tile!r}")
-    return rtl.TileDesign(replace(instruction, m=int(size[1]), n=int(size[2])), implementation)
+    m, n = int(size[1]), int(size[2])
+    for key, side in (("m", m), ("n", n)):  # before an instruction of that size is made, whose own limits are wider
+        check_int(f"{key} of a tile", side, 1, MAX_SIDE)
+    return rtl.TileDesign(replace(instruction, m=m, n=n), implementation)

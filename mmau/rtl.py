@@ -4,11 +4,12 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import rtl
-from golden.files import write_atomically
+from golden.files import check_output, is_stdout, write_output
 from mmau import OK
 from mmau.designs import chosen_design
 
@@ -22,9 +23,15 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         raise ValueError("say what is wanted: -o UNIT.v for the Verilog, --report for the cost, or both")
     if arguments.output is not None and not arguments.output.absolute().parent.is_dir():
         raise ValueError(f"-o must name a file in an existing folder, got {arguments.output}")
+    inputs = [path for path in (arguments.unit, *(arguments.also or [])) if path is not None]
+    if arguments.output is not None:
+        check_output(arguments.output, inputs)
+    to_stdout = arguments.output is not None and is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and -o - both write to stdout; give -o a file")
     try:
         report = rtl.cost_report(design, progress) if arguments.report else None
-        top = None if arguments.output is None else write_verilog(design, arguments.output)
+        top = None if arguments.output is None else write_verilog(design, arguments.output, inputs)
     except (rtl.YosysError, rtl.MissingTool) as error:
         raise ValueError(error) from error
     if arguments.json:
@@ -33,11 +40,12 @@ def run_rtl(arguments: argparse.Namespace) -> int:
         found |= {} if report is None else {"report": report.as_dict()}
         print(json.dumps(found))
         return OK
+    said = sys.stderr if to_stdout else sys.stdout
     if top is not None:
-        print(f"{design.name}: module {top} in {arguments.output}")
-        print("\n".join(f"  {line}" for line in design.port_lines))
+        print(f"{design.name}: module {top} in {'stdout' if to_stdout else arguments.output}", file=said)
+        print("\n".join(f"  {line}" for line in design.port_lines), file=said)
     if report is not None:
-        print(report.text(design.name))
+        print(report.text(design.name), file=said)
     return OK
 
 
@@ -46,9 +54,9 @@ def progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def write_verilog(design: rtl.Design, path: Path) -> str:
+def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:
     """Write the Verilog of a design; the top module, whose name is returned, is named after the file."""
-    top = re.sub(r"\W", "_", path.stem)
+    top = "unit" if is_stdout(path) else re.sub(r"\W", "_", path.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    write_atomically(path, rtl.to_verilog(design, top).encode())
+    write_output(path, rtl.to_verilog(design, top).encode(), inputs)
     return top

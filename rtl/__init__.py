@@ -2,6 +2,7 @@
 
 from rtl.cost.flow import cost_report
 from rtl.designs.design import Design, MultiFormatDesign, Port, TileDesign, UnitDesign, as_design
+from rtl.designs.stream import StreamDatapath
 from rtl.designs.unit import DATAPATHS, unit_datapath
 from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError, to_verilog
@@ -12,6 +13,7 @@ __all__ = [
     "MissingTool",
     "MultiFormatDesign",
     "Port",
+    "StreamDatapath",
     "TileDesign",
     "UnitDesign",
     "YosysError",

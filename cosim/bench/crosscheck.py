@@ -10,8 +10,8 @@ from golden.stimulus import Operands
 SAMPLE = 200
 """Rows of a run that the reference computes; more only where there are more classes, one of each."""
 
-HELD = 64
-"""Rows of each class and corner that are held to choose from."""
+RESERVOIR = 64
+"""Rows of each class and corner that are kept to choose from."""
 
 
 @dataclass
@@ -23,7 +23,7 @@ class ReferenceSample:
     """
 
     seed: int
-    _held: dict[str, list[DotProducts]] = field(default_factory=dict)
+    _kept: dict[str, list[DotProducts]] = field(default_factory=dict)
     _seen: dict[str, int] = field(default_factory=dict)
     _rng: np.random.Generator = field(init=False)
 
@@ -37,21 +37,21 @@ class ReferenceSample:
             self._add(names[label], products, np.flatnonzero(products.stimulus.label == label).tolist())
 
     def _add(self, name: str, products: DotProducts, rows: list[int]) -> None:
-        """Rows of one class: the n-th that was ever seen is held with odds of HELD/n."""
-        seen, held = self._seen.get(name, 0), self._held.setdefault(name, [])
+        """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""
+        seen, kept = self._seen.get(name, 0), self._kept.setdefault(name, [])
         drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
         for place, row in zip(drawn, rows, strict=True):
-            if len(held) < HELD:
-                held.append(one_row(products, row))
-            elif place < HELD:
-                held[place] = one_row(products, row)
+            if len(kept) < RESERVOIR:
+                kept.append(one_row(products, row))
+            elif place < RESERVOIR:
+                kept[place] = one_row(products, row)
         self._seen[name] = seen + len(rows)
 
     def rows(self) -> list[DotProducts]:
         """The sample, one row each; the classes take turns."""
-        turns = max(map(len, self._held.values()), default=0)
-        ordered = [held[turn] for turn in range(turns) for held in self._held.values() if turn < len(held)]
-        return ordered[: max(SAMPLE, len(self._held))]
+        turns = max(map(len, self._kept.values()), default=0)
+        ordered = [kept[turn] for turn in range(turns) for kept in self._kept.values() if turn < len(kept)]
+        return ordered[: max(SAMPLE, len(self._kept))]
 
     def disagreements(self) -> list[str]:
         """Every row of the sample for which the reference engine has other bits than are expected, in words."""

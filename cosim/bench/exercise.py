@@ -1,12 +1,14 @@
 """Runs all vectors of a scoreboard through a design in the simulator, in any cocotb test.
 
-@cocotb.test()
-async def my_unit(dut):
-    design = rtl.UnitDesign(golden.load_unit("unit.toml"))
-    scoreboard = Scoreboard(specification_of(design), count=10_000, seed=1)
-    timing = Timing.of_design(design)
-    await exercise({port.name: getattr(dut, port.name) for port in design.ports}, timing, scoreboard, seed=1)
-    assert scoreboard.received == 10_000 and not scoreboard.mismatches
+A whole testbench, but for its imports:
+
+    @cocotb.test()
+    async def my_unit(dut):
+        design = rtl.UnitDesign(golden.load_unit("unit.toml"))
+        scoreboard = Scoreboard(specification_of(design), count=10_000, seed=1)
+        pins = {port.name: getattr(dut, port.name) for port in design.ports}
+        await exercise(pins, Timing.of_design(design), scoreboard, seed=1)
+        assert scoreboard.received == 10_000 and not scoreboard.mismatches
 """
 
 import random

@@ -29,7 +29,7 @@ class Scoreboard:
         judge: what agrees, and the waivers that were needed.
         coverage: what has been compared.
         sample: what the reference engine computes too.
-        golden_seconds: time that stimulus and expected results took.
+        golden_seconds: time spent on stimulus and expected results.
     """
 
     def __init__(self, specification: Specification, count: int, seed: int, compare: Compare | None = None) -> None:
@@ -77,7 +77,7 @@ class Scoreboard:
         return dropped
 
     def receive(self, result: int | str) -> None:
-        """The design gave a result: the code of d, or its bits as text where some are neither 0 nor 1."""
+        """A result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
         if not self._waiting:
             self.surplus += 1
             return

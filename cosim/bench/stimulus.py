@@ -14,7 +14,7 @@ from cosim.bench.packing import packed
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
-from golden.stimulus import Operands, OperandShape, Stimulus, Tiles, chunks, tiles_of
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, chunks, tiles_of
 from golden.stimulus.codes import uniform_codes
 from rtl.designs.design import Design, MultiFormatDesign, TileDesign, UnitDesign
 from rtl.designs.tile_shape import TileShape
@@ -188,7 +188,7 @@ class TileSpecification:
         steps = []
         for step in range(shape.steps):
             ks = shape.products(step)
-            c = tiles.c if step == shape.c_step else uniform_codes(rng, i.c, tiles.c.shape)
+            c = tiles.c if step == shape.c_step else uniform_codes(GeneratorDraws(rng), i.c, tiles.c.shape)
             columns = {"a": packed_tiles(tiles.a[:, :, ks], i.a), "b": packed_tiles(tiles.b[:, :, ks], i.b)}
             columns["c"] = packed_tiles(c, i.c)
             if i.scale is not None and i.block_size is not None:

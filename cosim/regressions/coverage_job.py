@@ -11,7 +11,7 @@ from golden.conversion import CONVERSIONS
 from golden.formats import BF16, FP16, FP32, FP64
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
 from rtl.designs.samples import multi_format_designs, tile_designs
 
@@ -55,7 +55,9 @@ def _builds() -> Iterator[Implementation]:
     """Implementations without end: encodings, stages and the ways to build a step, each turning at its own pace."""
     for n, encoding in enumerate(cycle(ENCODINGS)):
         turns = (n, n // 2, (n + 1) // 2, n // 3)  # of two choices each, any four in a row show both
-        ways = {key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, WAYS.items(), strict=True)}
+        ways = {
+            key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, CIRCUIT_CHOICES.items(), strict=True)
+        }
         yield Implementation(encoding=encoding, stages=STAGES[n % len(STAGES)], **ways)
 
 

@@ -28,7 +28,7 @@ class Report:
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
-        seconds: time that the simulation took, without build and golden model.
+        seconds: duration of the simulation, without build and golden model.
     """
 
     unit: str

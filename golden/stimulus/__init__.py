@@ -13,20 +13,12 @@ any alignment and any e_zero are met.
 
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.corners import CORNERS
+from golden.stimulus.draws import CounterDraws, Draws, GeneratorDraws
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles, tiles_of
 
 __all__ = [
-    "CLASSES",
-    "CORNERS",
-    "NAMES",
-    "OperandShape",
-    "Operands",
-    "Stimulus",
-    "Tiles",
-    "chunks",
-    "complete_rows",
-    "generate",
-    "tiles_of",
-]
+    "CLASSES", "CORNERS", "NAMES", "CounterDraws", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Stimulus",
+    "Tiles", "chunks", "complete_rows", "generate", "tiles_of",
+]  # fmt: skip

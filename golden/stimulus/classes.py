@@ -1,10 +1,12 @@
-"""The six classes of random inputs: bits, normal, cancel, specials, tiny, huge."""
+"""The six classes of random inputs: bits, normal, cancel, specials, tiny, huge.
+
+Each makes rows, or tiles of m·n dot products that share m rows of A and n columns of B: there the products' exponents are
+drawn once for all the dot products, fractions and signs for each row and column, so that every element of D is of the class.
+"""
 
 from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-
-from golden.arrays import BitArray
 from golden.formats import Format
 from golden.stimulus.codes import (
     finite_landmarks,
@@ -18,7 +20,8 @@ from golden.stimulus.codes import (
     uniform_codes,
     zeros,
 )  # fmt: skip
-from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.draws import Draws
+from golden.stimulus.shape import Operands, OperandShape, Tile
 from golden.stimulus.terms import lead_range, operands_of, window
 
 SPREADS = (0, 1, 3, 7, 15, 31)
@@ -28,110 +31,127 @@ MODERATE = 24
 """Exponents of `normal` products lie in −24 … 24 where the formats reach that far."""
 
 
-def bits(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def bits(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Every bit pattern equally likely, in every operand."""
+    of_a, of_b = (rows, *tile[:1]), (rows, *tile[1:])
     scales = [
-        None if shape.scale is None else uniform_codes(rng, shape.scale, (rows, shape.blocks)) for _ in range(2)
+        None if shape.scale is None else uniform_codes(draws, shape.scale, (*lead, shape.blocks)) for lead in (of_a, of_b)
     ]  # fmt: skip
-    a, b = uniform_codes(rng, shape.a, (rows, shape.K)), uniform_codes(rng, shape.b, (rows, shape.K))
-    return Operands(a, b, uniform_codes(rng, shape.c, (rows,)), scales[0], scales[1])
+    a, b = uniform_codes(draws, shape.a, (*of_a, shape.K)), uniform_codes(draws, shape.b, (*of_b, shape.K))
+    return Operands(a, b, uniform_codes(draws, shape.c, (rows, *tile)), scales[0], scales[1])
 
 
-def normal(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def normal(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products of moderate exponents within a narrow window, c near them."""
-    low, high = lead_range(shape)
-    top = rng.integers(max(low, min(-MODERATE, high)), min(high, max(MODERATE, low)), rows, endpoint=True)
-    return operands_of(shape, rng, window(shape, rng, top, _spread(rng, rows)), _addend(shape.c, rng, top))
+    top = _moderate(shape, draws, rows)
+    products = window(shape, draws, top, _spread(draws, rows), tile)
+    return operands_of(shape, draws, products, _addend(shape.c, draws, top, tile))
 
 
-def cancel(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def cancel(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products in pairs of opposite sign, equal or a bit apart; c of the opposite sign of the last product, or near."""
-    low, high = lead_range(shape)
-    top = rng.integers(max(low, min(-MODERATE, high)), min(high, max(MODERATE, low)), rows, endpoint=True)
-    operands = operands_of(shape, rng, window(shape, rng, top, _spread(rng, rows)), _addend(shape.c, rng, top))
+    xp = draws.xp
+    operands = normal(shape, draws, rows, tile)
     a, b = operands.a.copy(), operands.b.copy()
     # Scales belong to places, so pairs under scales stay neighbours; without scales they lie anywhere.
-    order = np.arange(shape.K) if shape.scale is not None else rng.permutation(shape.K)
+    order = xp.arange(shape.K) if shape.scale is not None else draws.permutation(shape.K)
     first, second = order[0 : shape.K - 1 : 2], order[1::2]
-    a[:, second] = a[:, first] ^ np.array(sign_bit(shape.a), a.dtype)
-    b[:, second] = b[:, first]
-    apart = rng.integers(0, 4, (rows, 1)) == 0
-    last_bit = np.array(1 << shape.a.pad_bits, a.dtype)
-    one_of_many = rng.integers(0, shape.K, (rows, shape.K)) == 0
-    a = np.where(apart & one_of_many & _changeable(shape.a, a), a ^ last_bit, a)
+    a[..., second] = a[..., first] ^ a.dtype.type(sign_bit(shape.a))
+    b[..., second] = b[..., first]
+    apart = _beside(draws.integers(0, 4, rows) == 0, a)
+    last_bit = a.dtype.type(1 << shape.a.pad_bits)
+    one_of_many = draws.integers(0, shape.K, a.shape) == 0
+    a = xp.where(apart & one_of_many & _changeable(shape.a, a), a ^ last_bit, a)
     return Operands(a, b, operands.c, operands.scale_a, operands.scale_b)
 
 
-def specials(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """`normal` with some operands replaced by landmarks: any in a third of the rows, no NaN in a third, finite ones in a
     third; from about one in a row to a third of them."""
-    start = normal(shape, rng, rows)
-    menu = rng.integers(0, 3, (rows, 1))
-    odds = rng.choice([0.5 / shape.K, 2 / shape.K, 1 / 3], (rows, 1))
+    xp = draws.xp
+    start = normal(shape, draws, rows, tile)
+    menu = draws.integers(0, 3, rows)
+    odds = draws.choice([0.5 / shape.K, 2 / shape.K, 1 / 3], rows)
 
-    def replaced(codes: BitArray, operand: Format) -> BitArray:
+    def replaced(codes: Any, operand: Format) -> Any:
         finite = finite_landmarks(operand)
         lists = (landmarks(operand), finite + infinities(operand), finite)
-        drawn = np.choose(menu, [pick(rng, options, operand, codes.shape) for options in lists])
-        return np.where(rng.random(codes.shape) < odds, drawn, codes)
+        any_code, no_nan, finite_code = (pick(draws, options, operand, codes.shape) for options in lists)
+        chosen = _beside(menu, codes)
+        drawn = xp.where(chosen == 0, any_code, xp.where(chosen == 1, no_nan, finite_code))
+        return xp.where(draws.random(codes.shape) < _beside(odds, codes), drawn, codes)
 
     return Operands(
         replaced(start.a, shape.a),
         replaced(start.b, shape.b),
-        replaced(start.c[:, None], shape.c)[:, 0],
+        replaced(start.c, shape.c),
         *(None if scales is None or shape.scale is None else replaced(scales, shape.scale) for scales in start[3:]),
     )
 
 
-def tiny(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products near the smallest there are, or near the result's smallest; c zero, subnormal or near them."""
-    low, high = lead_range(shape)
-    at_inputs = low + rng.integers(0, 24, rows)
-    at_result = lowest_lead(shape.d) + rng.integers(-12, 24, rows)
-    top = np.clip(np.where(rng.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
-    kind = rng.integers(0, 3, rows)
-    sign = rng.integers(0, 2, rows)
-    subnormal = number(shape.c, sign, shape.c.e_min - rng.integers(1, shape.c.man_bits, rows, endpoint=True))
-    c = np.select([kind == 0, kind == 1], [zeros(shape.c, sign), subnormal], _addend(shape.c, rng, top))
-    return operands_of(shape, rng, window(shape, rng, top, _spread(rng, rows)), c)
+    xp, (low, high) = draws.xp, lead_range(shape)
+    at_inputs = low + draws.integers(0, 24, rows)
+    at_result = lowest_lead(shape.d) + draws.integers(-12, 24, rows)
+    top = xp.clip(xp.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
+    of_c = (rows, *tile)
+    kind = draws.integers(0, 3, of_c)
+    sign = draws.integers(0, 2, of_c)
+    subnormal_lead = shape.c.e_min - draws.integers(1, shape.c.man_bits, of_c, endpoint=True)
+    subnormal = number(shape.c, sign, subnormal_lead, xp=xp)
+    near = _addend(shape.c, draws, top, tile)
+    c = xp.where(kind == 0, zeros(shape.c, sign, xp), xp.where(kind == 1, subnormal, near))
+    return operands_of(shape, draws, window(shape, draws, top, _spread(draws, rows), tile), c)
 
 
-def huge(shape: OperandShape, rng: np.random.Generator, rows: int) -> Operands:
+def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products near the largest there are, or such that their sum is near the result's largest; c near them or near its
     own largest."""
+    xp, (low, high) = draws.xp, lead_range(shape)
+    at_inputs = high - draws.integers(0, 4, rows)
+    at_result = shape.d.e_max - draws.integers(-1, 8, rows)
+    top = xp.clip(xp.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
+    of_c = (rows, *tile)
+    sign, below = draws.integers(0, 2, of_c), draws.integers(0, 2, of_c)
+    at_its_largest = number(shape.c, sign, shape.c.e_max - below, fractions(draws, shape.c, of_c), xp)
+    c = xp.where(draws.integers(0, 2, of_c) == 0, at_its_largest, _addend(shape.c, draws, top, tile))
+    return operands_of(shape, draws, window(shape, draws, top, _spread(draws, rows), tile), c)
+
+
+def _moderate(shape: OperandShape, draws: Draws, rows: int) -> Any:
+    """Exponents of the largest products, moderate where the formats reach that far."""
     low, high = lead_range(shape)
-    at_inputs = high - rng.integers(0, 4, rows)
-    at_result = shape.d.e_max - rng.integers(-1, 8, rows)
-    top = np.clip(np.where(rng.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
-    at_its_largest = number(
-        shape.c, rng.integers(0, 2, rows), shape.c.e_max - rng.integers(0, 2, rows), fractions(rng, shape.c, (rows,))
-    )
-    c = np.where(rng.integers(0, 2, rows) == 0, at_its_largest, _addend(shape.c, rng, top))
-    return operands_of(shape, rng, window(shape, rng, top, _spread(rng, rows)), c)
+    return draws.integers(max(low, min(-MODERATE, high)), min(high, max(MODERATE, low)), rows, endpoint=True)
 
 
-def _spread(rng: np.random.Generator, rows: int) -> np.ndarray:
-    return rng.choice(SPREADS, rows)
+def _spread(draws: Draws, rows: int) -> Any:
+    return draws.choice(SPREADS, rows)
 
 
-def _addend(c: Format, rng: np.random.Generator, top: np.ndarray) -> BitArray:
-    """An accumulator from far below to a little above 2^top; one in eight a zero, one in eight of any exponent."""
-    rows = len(top)
-    kind, sign = rng.integers(0, 8, rows), rng.integers(0, 2, rows)
-    near = top + rng.integers(-28, 8, rows)
-    anywhere = rng.integers(lowest_lead(c), c.e_max, rows, endpoint=True)
-    finite = number(c, sign, np.where(kind == 1, anywhere, near), fractions(rng, c, (rows,)))
-    return np.where(kind == 0, zeros(c, sign), finite)
+def _addend(c: Format, draws: Draws, top: Any, tile: Tile) -> Any:
+    """Accumulators from far below to a little above 2^top; one in eight a zero, one in eight of any exponent."""
+    xp, size = draws.xp, (len(top), *tile)
+    kind, sign = draws.integers(0, 8, size), draws.integers(0, 2, size)
+    near = top.reshape(-1, *(1 for _ in tile)) + draws.integers(-28, 8, size)
+    anywhere = draws.integers(lowest_lead(c), c.e_max, size, endpoint=True)
+    finite = number(c, sign, xp.where(kind == 1, anywhere, near), fractions(draws, c, size), xp)
+    return xp.where(kind == 0, zeros(c, sign, xp), finite)
 
 
-def _changeable(operand: Format, codes: BitArray) -> np.ndarray:
+def _beside(rows: Any, codes: Any) -> Any:
+    """One value a row (or tile), shaped to meet its codes."""
+    return rows.reshape((-1,) + (1,) * (codes.ndim - 1))
+
+
+def _changeable(operand: Format, codes: Any) -> Any:
     """Where flipping the last fraction bit leaves a finite number that is not zero."""
-    magnitude = codes & np.array(sign_bit(operand) - 1, codes.dtype)
+    magnitude = codes & codes.dtype.type(sign_bit(operand) - 1)
     last_bit = 1 << operand.pad_bits
     return (magnitude > last_bit) & (magnitude < operand.max_finite & ~last_bit)
 
 
-CLASSES: dict[str, Callable[[OperandShape, np.random.Generator, int], Operands]] = {
+CLASSES: dict[str, Callable[[OperandShape, Draws, int, Tile], Operands]] = {
     "bits": bits,
     "normal": normal,
     "cancel": cancel,

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.arrays import BitArray, bits_dtype
+from golden.arrays import bits_dtype
 from golden.formats import Format
+from golden.stimulus.draws import Draws
 
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
@@ -17,7 +18,7 @@ def lowest_lead(operand: Format) -> int:
     return operand.e_min - operand.man_bits if operand.subnormals else operand.e_min
 
 
-def number(operand: Format, sign: npt.NDArray[Any], lead: npt.NDArray[Any], frac: npt.NDArray[Any] | int = 0) -> BitArray:
+def number(operand: Format, sign: Any, lead: Any, frac: Any = 0, xp: Any = np) -> Any:
     """Codes of (−1)^sign · 2^lead · (1 + frac/2^man_bits), never special.
 
     Args:
@@ -25,44 +26,47 @@ def number(operand: Format, sign: npt.NDArray[Any], lead: npt.NDArray[Any], frac
         lead: exponent of the leading bit (exponent value), clipped to the format's range; below e_min the code is a
             subnormal and loses the low bits of frac.
         frac: 0 … 2^man_bits − 1. A result above the largest finite number becomes that.
+        xp: the arrays' module, numpy or cupy.
     """
-    lead = np.clip(np.asarray(lead, np.int64), lowest_lead(operand), operand.e_max)
-    sig = np.asarray(frac, np.int64) | (1 << operand.man_bits)
-    below = np.maximum(operand.e_min - lead, 0)
+    lead = xp.clip(xp.asarray(lead, dtype=xp.int64), lowest_lead(operand), operand.e_max)
+    sig = xp.asarray(frac, dtype=xp.int64) | (1 << operand.man_bits)
+    below = xp.maximum(operand.e_min - lead, 0)
     normal = ((lead + operand.bias) << operand.man_bits) + (sig - (1 << operand.man_bits))
-    field = np.where(below > 0, sig >> below, normal)
-    field = np.minimum(field, operand.max_finite >> operand.pad_bits)
-    code = field.astype(np.uint64) << np.uint64(operand.pad_bits)
+    field = xp.where(below > 0, sig >> below, normal)
+    field = xp.minimum(field, operand.max_finite >> operand.pad_bits)
+    code = field.astype(xp.uint64) << xp.uint64(operand.pad_bits)
     if operand.signed:
-        code = code | (np.asarray(sign, np.uint64) << np.uint64(operand.width - 1))
+        code = code | (xp.asarray(sign, dtype=xp.uint64) << xp.uint64(operand.width - 1))
     return code.astype(bits_dtype(operand))
 
 
-def zeros(operand: Format, sign: npt.NDArray[Any]) -> BitArray:
+def zeros(operand: Format, sign: Any, xp: Any = np) -> Any:
     """+0 and −0 by sign; +0 where the format has no −0."""
-    choices = np.array([0, operand.negative_zero], bits_dtype(operand))
-    return choices[np.asarray(sign, np.int64)]
+    choices = xp.asarray(np.array([0, operand.negative_zero], bits_dtype(operand)))
+    return choices[xp.asarray(sign, dtype=xp.int64)]
 
 
-def uniform_codes(rng: np.random.Generator, operand: Format, shape: tuple[int, ...]) -> BitArray:
+def uniform_codes(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
     """Every bit pattern equally likely."""
-    return rng.integers(0, operand.codes, shape, dtype=np.uint64).astype(bits_dtype(operand))
+    return draws.codes(operand.width, size).astype(bits_dtype(operand))
 
 
-def fractions(rng: np.random.Generator, operand: Format, shape: tuple[int, ...]) -> IntArray:
-    """Fractions for `number`, a row all of one kind: even odds for random, sparse, dense, and all zero or all ones."""
-    ones = (1 << operand.man_bits) - 1
-    first = rng.integers(0, ones, shape, dtype=np.int64, endpoint=True)
-    second = rng.integers(0, ones, shape, dtype=np.int64, endpoint=True)
-    kind = rng.integers(0, 5, (shape[0],) + (1,) * (len(shape) - 1))
-    return np.select([kind == 0, kind == 1, kind == 2, kind == 3], [first, first & second, first | second, 0 * first], ones)
+def fractions(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
+    """Fractions for `number`, all of one kind where axis 0 is one: even odds for random, sparse, dense, and all zero or all
+    ones."""
+    xp, ones = draws.xp, (1 << operand.man_bits) - 1
+    first = draws.integers(0, ones, size, endpoint=True)
+    second = draws.integers(0, ones, size, endpoint=True)
+    kind = draws.integers(0, 5, (size[0],) + (1,) * (len(size) - 1))
+    uniform = xp.where(kind == 3, 0 * first, ones)
+    return xp.where(kind == 0, first, xp.where(kind == 1, first & second, xp.where(kind == 2, first | second, uniform)))
 
 
-def signs(rng: np.random.Generator, shape: tuple[int, ...]) -> IntArray:
+def signs(draws: Draws, size: tuple[int, ...]) -> Any:
     """0 or 1: a quarter of the rows all plus, a quarter all minus, the others mixed."""
-    mixed = rng.integers(0, 2, shape, dtype=np.int64)
-    kind = rng.integers(0, 4, (shape[0],) + (1,) * (len(shape) - 1))
-    return np.select([kind == 0, kind == 1], [0 * mixed, 0 * mixed + 1], mixed)
+    mixed = draws.integers(0, 2, size)
+    kind = draws.integers(0, 4, (size[0],) + (1,) * (len(size) - 1))
+    return draws.xp.where(kind == 0, 0 * mixed, draws.xp.where(kind == 1, 0 * mixed + 1, mixed))
 
 
 def sign_bit(operand: Format) -> int:
@@ -104,6 +108,6 @@ def landmarks(operand: Format) -> list[int]:
     return finite_landmarks(operand) + infinities(operand) + nans(operand)
 
 
-def pick(rng: np.random.Generator, codes: list[int], operand: Format, shape: tuple[int, ...]) -> BitArray:
+def pick(draws: Draws, codes: list[int], operand: Format, size: tuple[int, ...]) -> Any:
     """One of the codes for each element."""
-    return np.array(codes, bits_dtype(operand))[rng.integers(0, len(codes), shape)]
+    return draws.xp.asarray(np.array(codes, bits_dtype(operand)))[draws.integers(0, len(codes), size)]

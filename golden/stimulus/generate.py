@@ -5,9 +5,11 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from golden.checks import check_least, check_type
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import IntArray
 from golden.stimulus.corners import CORNERS
+from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import OperandShape, Stimulus, concatenated
 
 ROUND_ROWS = 16384
@@ -23,7 +25,7 @@ def generate(shape: OperandShape, count: int, seed: int) -> Stimulus:
     The rows depend on shape, count and seed alone. From `complete_rows(shape)` on, every case of every corner is among them.
 
     Raises:
-        ValueError: a count below 1, or a negative seed.
+        TypeError: another type. ValueError: a count below 1, or a negative seed.
     """
     return concatenated(list(chunks(shape, count, seed, count)))
 
@@ -32,23 +34,24 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
     """The rows of `generate(shape, count, seed)` in order, `rows` at a time (the last chunk may be shorter).
 
     Raises:
-        ValueError: a count or rows below 1, or a negative seed.
+        TypeError: another type. ValueError: a count or rows below 1, or a negative seed.
     """
+    check_type("shape", shape, OperandShape)
     for what, value, least in (("count", count, 1), ("rows", rows, 1), ("seed", seed, 0)):
-        if value < least:
-            raise ValueError(f"{what} must be at least {least}, got {value}")
-    held: list[Stimulus] = []
+        check_least(what, value, least)
+    pending: list[Stimulus] = []
     for start in range(0, count, ROUND_ROWS):
-        held.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
+        pending.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
         ended = start + ROUND_ROWS >= count
-        while sum(map(len, held)) >= rows or (ended and held):
-            whole = concatenated(held)
+        while sum(map(len, pending)) >= rows or (ended and pending):
+            whole = concatenated(pending)
             yield whole.rows(slice(rows))
-            held = [whole.rows(slice(rows, None))] if len(whole) > rows else []
+            pending = [whole.rows(slice(rows, None))] if len(whole) > rows else []
 
 
 def complete_rows(shape: OperandShape) -> int:
     """A count from which on every case of every corner appears."""
+    check_type("shape", shape, OperandShape)
     cases = [corner.cases(shape) for corner in CORNERS.values()]
     shares = _shares(shape, ROUND_ROWS)[len(CLASSES) :]
     rounds = max(-(-wanted // share) for wanted, share in zip(cases, shares, strict=True) if wanted)
@@ -72,12 +75,12 @@ def _round(shape: OperandShape, start: int, rows: int, seed: int) -> Stimulus:
     for label, (name, share) in enumerate(zip(NAMES, _shares(shape, rows), strict=True)):
         if not share:
             continue
-        rng = np.random.default_rng(np.random.SeedSequence([seed, label, number]))
+        draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label, number])))
         if name in CLASSES:
-            operands = CLASSES[name](shape, rng, share)
+            operands = CLASSES[name](shape, draws, share, ())
         else:
             cases = _cases(seed, label, CORNERS[name].cases(shape), shares_before[label], share)
-            operands = CORNERS[name].make(shape, rng, cases)
+            operands = CORNERS[name].make(shape, draws, cases)
         parts.append(Stimulus(operands, np.full(share, label, np.uint8), NAMES))
     order = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES), number])).permutation(rows)
     return concatenated(parts).rows(order)

@@ -8,10 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arrays import BitArray
+from golden.checks import check_least, check_type
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.instruction import Instruction
 from golden.operations import Operation
+
+Tile = tuple[()] | tuple[int, int]
+"""() for rows, each a dot product of its own; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +39,16 @@ class OperandShape:
     block_size: int | None = None
 
     def __post_init__(self) -> None:
-        if self.K < 1:
-            raise ValueError(f"K must be at least 1, got {self.K}")
+        for key in ("a", "b", "c", "d"):
+            check_type(f"{key} of an operand shape", getattr(self, key), Format)
+        check_least("K", self.K, 1)
         if (self.scale is None) != (self.block_size is None):
             raise ValueError(
                 f"scale and block_size go together; got scale={self.scale}, block_size={self.block_size}"
             )  # fmt: skip
+        if self.scale is not None:
+            check_type("scale of an operand shape", self.scale, Format)
+            check_least("block_size", self.block_size, 1)
 
     @classmethod
     def of_operation(cls, operation: Operation, K: int | None = None) -> Self:
@@ -75,7 +83,7 @@ def _rounded_to(operation: Operation) -> Format:
 
 class Operands(NamedTuple):
     """Bit patterns of many rows, in the order in which `.dot` takes them: a, b [rows, K], c [rows], scales [rows, blocks]
-    or None."""
+    or None. Of many tiles: a [tiles, m, K], b [tiles, n, K], c [tiles, m, n], scales [tiles, m or n, blocks] or None."""
 
     a: BitArray
     b: BitArray

@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from golden.arrays import BitArray
 from golden.formats import Format
 from golden.stimulus.codes import BoolArray, IntArray, fractions, lowest_lead, number, signs, zeros
-from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.draws import Draws, GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape, Tile
 
 
 @dataclass
@@ -41,62 +40,91 @@ def lead_range(shape: OperandShape) -> tuple[int, int]:
     return low, high
 
 
-def operands_of(shape: OperandShape, rng: np.random.Generator, products: Products, c: BitArray) -> Operands:
-    """Operands with these products, as near as the formats allow, and these accumulators."""
-    lead, scale_a, scale_b = _scaled_out(shape, rng, products)
-    lead_a, lead_b = _split(rng, lead, shape.a, shape.b, products.normal_factors)
-    sign_a = rng.integers(0, 2, lead.shape)
-    a = number(shape.a, sign_a, lead_a, products.frac_a)
-    b = number(shape.b, sign_a ^ products.sign, lead_b, products.frac_b)
-    zero_in_a = rng.integers(0, 2, lead.shape).astype(bool)
-    absent = np.logical_not(products.present)
-    a = np.where(absent & zero_in_a, zeros(shape.a, sign_a), a)
-    b = np.where(absent & ~zero_in_a, zeros(shape.b, products.sign), b)
+def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -> Operands:
+    """Operands with these products, as near as the formats allow, and these accumulators.
+
+    Args:
+        c: [rows], or for tiles [tiles, m, n]: then a is [tiles, m, K] and b [tiles, n, K], and every element of a tile is a
+            dot product with these exponents.
+    """
+    xp, tile = draws.xp, c.shape[1:]
+    lead, scale_a, scale_b = _scaled_out(shape, draws, products)
+    lead_a, lead_b = _split(draws, lead, shape.a, shape.b, products.normal_factors)
+    sign_a = draws.integers(0, 2, lead.shape)
+    sign_b = sign_a ^ products.sign
+    absent = xp.logical_not(xp.asarray(products.present))
+    zero_in_a = draws.integers(0, 2, lead.shape) == 1
+    zero_a, zero_b, sign = absent & zero_in_a, absent & ~zero_in_a, products.sign
+    if tile:
+        lead_a, lead_b, zero_a, zero_b, sign = (x[:, None, :] for x in (lead_a, lead_b, zero_a, zero_b, sign))
+        mixed = (sign != sign[..., :1]).any(axis=2)[..., None]
+        sign_a = sign_a[:, None, :] ^ _flips(draws, mixed, (len(lead), tile[0], shape.K))
+        sign_b = sign_b[:, None, :] ^ _flips(draws, mixed, (len(lead), tile[1], shape.K))
+        scale_a, scale_b = _repeated(xp, scale_a, tile[0]), _repeated(xp, scale_b, tile[1])
+    a = number(shape.a, sign_a, lead_a, products.frac_a, xp)
+    b = number(shape.b, sign_b, lead_b, products.frac_b, xp)
+    a = xp.where(zero_a, zeros(shape.a, sign_a, xp), a)
+    b = xp.where(zero_b, zeros(shape.b, sign, xp), b)
     return Operands(a, b, c, scale_a, scale_b)
 
 
-def _scaled_out(
-    shape: OperandShape, rng: np.random.Generator, products: Products
-) -> tuple[IntArray, BitArray | None, BitArray | None]:
+def _flips(draws: Draws, mixed: Any, size: tuple[int, int, int]) -> Any:
+    """Signs by which a tile's rows differ: of their own for each product where signs are mixed, else one a row."""
+    flips = draws.integers(0, 2, size)
+    return draws.xp.where(mixed, flips, flips[:, :, :1])
+
+
+def _repeated(xp: Any, scales: Any, rows: int) -> Any:
+    """A tile's scales, the same in all its rows."""
+    return None if scales is None else xp.repeat(scales[:, None, :], rows, axis=1)
+
+
+def _scaled_out(shape: OperandShape, draws: Draws, products: Products) -> tuple[Any, Any, Any]:
     """What the elements' own products must be under scales that bring each block's largest product into reach."""
     if shape.scale is None or shape.block_size is None:
         return products.lead, None, None
-    rows = len(products.lead)
+    xp, rows = draws.xp, len(products.lead)
     lowest = np.iinfo(np.int64).min // 2
-    padded = np.full((rows, shape.blocks * shape.block_size), lowest)
-    padded[:, : shape.K] = np.where(products.present, products.lead, lowest)
+    padded = xp.full((rows, shape.blocks * shape.block_size), lowest)
+    padded[:, : shape.K] = xp.where(xp.asarray(products.present), products.lead, lowest)
     largest = padded.reshape(rows, shape.blocks, shape.block_size).max(axis=2)
-    largest = np.where(largest == lowest, 0, largest)
+    largest = xp.where(largest == lowest, 0, largest)
     reach = shape.a.e_max + shape.b.e_max
-    below_reach = rng.integers(0, 1 + shape.a.man_bits + shape.b.man_bits, largest.shape)
-    total = np.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
-    lead_a, lead_b = _split(rng, total, shape.scale, shape.scale, normal=False)
-    plus = np.zeros_like(total)
-    scales = (number(shape.scale, plus, lead_a), number(shape.scale, plus, lead_b))
-    return products.lead - np.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
+    below_reach = draws.integers(0, 1 + shape.a.man_bits + shape.b.man_bits, largest.shape)
+    total = xp.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
+    lead_a, lead_b = _split(draws, total, shape.scale, shape.scale, normal=False)
+    plus = xp.zeros_like(total)
+    scales = (number(shape.scale, plus, lead_a, xp=xp), number(shape.scale, plus, lead_b, xp=xp))
+    return products.lead - xp.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
 
 
-def _split(rng: np.random.Generator, lead: IntArray, x: Format, y: Format, normal: bool) -> tuple[IntArray, IntArray]:
+def _split(draws: Draws, lead: Any, x: Format, y: Format, normal: bool) -> tuple[Any, Any]:
     """Exponents of two factors that add up to `lead`, every feasible pair equally likely."""
-    lead = np.clip(lead, lowest_lead(x) + lowest_lead(y), x.e_max + y.e_max)
+    xp = draws.xp
+    lead = xp.clip(lead, lowest_lead(x) + lowest_lead(y), x.e_max + y.e_max)
     stays_normal = (lead >= x.e_min + y.e_min) & normal
-    low_x = np.where(stays_normal, x.e_min, lowest_lead(x))
-    low_y = np.where(stays_normal, y.e_min, lowest_lead(y))
-    lead_x = rng.integers(np.maximum(low_x, lead - y.e_max), np.minimum(x.e_max, lead - low_y), endpoint=True)
+    low_x = xp.where(stays_normal, x.e_min, lowest_lead(x))
+    low_y = xp.where(stays_normal, y.e_min, lowest_lead(y))
+    lead_x = draws.integers(xp.maximum(low_x, lead - y.e_max), xp.minimum(x.e_max, lead - low_y), endpoint=True)
     return lead_x, lead - lead_x
 
 
-def window(shape: OperandShape, rng: np.random.Generator, top: npt.NDArray[Any], spread: npt.NDArray[Any]) -> Products:
-    """K products with exponents from top − spread to top, drawn row by row, with random fractions and signs."""
+def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile = ()) -> Products:
+    """K products with exponents from top − spread to top, drawn row by row, with random fractions and signs.
+
+    Args:
+        tile: (m, n) where axis 0 counts tiles: the fractions are then [tiles, m, K] and [tiles, n, K].
+    """
     size = (len(top), shape.K)
-    lead = top[:, None] - rng.integers(0, np.broadcast_to(spread[:, None], size), endpoint=True)
-    frac_a, frac_b = fractions(rng, shape.a, size), fractions(rng, shape.b, size)
-    return Products(lead, signs(rng, size), frac_a=frac_a, frac_b=frac_b, normal_factors=False)
+    lead = top[:, None] - draws.integers(0, draws.xp.broadcast_to(spread[:, None], size), endpoint=True)
+    frac_a = fractions(draws, shape.a, (len(top), *tile[:1], shape.K))
+    frac_b = fractions(draws, shape.b, (len(top), *tile[1:], shape.K))
+    return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, normal_factors=False)
 
 
-def staircase(shape: OperandShape, rng: np.random.Generator, top: IntArray, bottom: IntArray, sign: IntArray) -> Products:
+def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom: IntArray, sign: IntArray) -> Products:
     """Products whose exact sum is ±2^top although their bits reach down to 2^bottom: 2^top − 2^x, 2^x − 2^y … 2^bottom, in
-    neighbouring places from a random one on. Whatever an alignment cuts off is missing from the sum. With too few products
+    neighbouring places from a random one on. Whatever an alignment drops is missing from the sum. With too few products
     the last step is higher."""
     rows, width = len(top), shape.a.man_bits + 1
     depth = np.clip(top - bottom, 0, (shape.K - 1) * width)[:, None]
@@ -106,14 +134,14 @@ def staircase(shape: OperandShape, rng: np.random.Generator, top: IntArray, bott
     ones = (1 << width) - (1 << (width - bits))
     frac_a = np.where(bits > 0, ones - (1 << shape.a.man_bits), 0)
     present = ((bits > 0) | (place == -(-depth // width))) & (lead >= lead_range(shape)[0])
-    start = rng.integers(0, shape.K, (rows, 1))
+    start = draws.integers(0, shape.K, (rows, 1))
     return _moved(Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, frac_a), (place + start) % shape.K)
 
 
-def shuffled(rng: np.random.Generator, products: Products) -> Products:
+def shuffled(draws: GeneratorDraws, products: Products) -> Products:
     """The same products in random places, row by row."""
     rows, K = products.lead.shape
-    return _moved(products, rng.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy(), axis=1))
+    return _moved(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
 
 
 def _moved(products: Products, order: IntArray) -> Products:

@@ -127,7 +127,7 @@ def _run_worker(
             current, status = None, "crashed"
             try:
                 for event in _events(process, hang_seconds):
-                    current = _take(event, report, show) or current
+                    current = _enter(event, report, show) or current
                     write_atomically(path, (json.dumps(report.to_json(), indent=1) + "\n").encode())
             except TimeoutError:
                 status = "hung"
@@ -175,7 +175,7 @@ def _events(process: "subprocess.Popen[str]", hang_seconds: float) -> Iterator[d
         yield json.loads(line)
 
 
-def _take(event: dict[str, Any], report: Report, show: Callable[[str], None]) -> str | None:
+def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -> str | None:
     """Put an event into the report; returns the instruction it is about.
 
     Raises:

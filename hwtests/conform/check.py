@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from golden import Instruction
+from golden.comparison import differing
 from golden.recording import MIN_ROWS
 from golden.stimulus import NAMES, Operands, OperandShape, Stimulus, complete_rows, generate
-from hwtests.comparison import differing
 from hwtests.conform.inputs import CLASSES, classes_of, random_tiles
 from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
@@ -104,7 +104,7 @@ class Check:
         """Compare the stimulus, row by row; returns the device's results."""
         got = self.results(stimulus.operands)
         expected = self._model_rows(stimulus.operands)
-        differs = differing(got, expected, self.instruction)
+        differs = differing(got, expected, self.instruction.operation)
         for label, name in enumerate(NAMES):
             of_it = stimulus.label == label
             self._count(name, int(of_it.sum()), int((differs & of_it).sum()))
@@ -141,7 +141,7 @@ class Check:
     def _check_batch(self, count: int) -> None:
         i, xp, first = self.instruction, self.device.xp, self.progress.next_tile
         tiles = random_tiles(i, xp, self.seed, first, count)
-        differs = differing(self.program.run(tiles), self.device.model(i, tiles), i)
+        differs = differing(self.program.run(tiles), self.device.model(i, tiles), i.operation)
         wrong = self.device.to_host(differs.reshape(count, -1).sum(axis=1))
         label = classes_of(np, first, count)
         for number, name in enumerate(CLASSES):
@@ -184,7 +184,7 @@ class Check:
     def fails(self, rows: Operands) -> Any:
         """Which rows device and model differ on."""
         got, expected = self._both(rows)
-        return differing(got, expected, self.instruction)
+        return differing(got, expected, self.instruction.operation)
 
     def _both(self, rows: Operands) -> tuple[Any, Any]:
         count = len(rows.c)

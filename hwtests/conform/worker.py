@@ -1,4 +1,4 @@
-"""The worker of a campaign: a process of its own, so that a kernel that hangs or crashes the driver takes nothing with it.
+"""The worker of a campaign: a process of its own, so that the campaign survives a kernel that hangs or crashes the driver.
 
 It reads a job as one JSON object from standard input and writes events as lines of JSON: `device` once, `plan` once, then
 `progress` for every step of every instruction, and `error` before it gives up. `python -m hwtests.conform.worker` runs on
@@ -45,7 +45,7 @@ class Job:
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-class TimeIsUp(Exception):
+class TimeLimitReached(Exception):
     """The job's seconds are spent; what was done is kept."""
 
 
@@ -86,7 +86,7 @@ def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
         def report(name: str = entry.name, progress: Progress = progress) -> None:
             emit({"event": "progress", "instruction": name, **asdict(progress)})
             if job.seconds is not None and time.monotonic() - started > job.seconds:
-                raise TimeIsUp
+                raise TimeLimitReached
 
         emit({"event": "progress", "instruction": entry.name, **asdict(progress)})
         try:
@@ -96,12 +96,12 @@ def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
                     record(Path(job.record), device, entry, job.seed, progress, *results)
                 progress.status = "done"
                 report()
-        except TimeIsUp:
+        except TimeLimitReached:
             return
 
 
 def is_open(progress: Progress, vectors: int) -> bool:
-    """Whether there is something left to do for an instruction."""
+    """Whether an instruction still has results to compare."""
     return progress.status == "running" or (progress.status == "done" and progress.total() < vectors)
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from string import Template
 
 from golden import Instruction
-from hwtests.nvidia.extras import Extra
 from hwtests.nvidia.mma import fragments_of, ptx_name
 from hwtests.nvidia.shared_memory import ROW_BYTES, SHARED_ADDRESS, descriptor_source
 from hwtests.nvidia.source import constraints, container_bits, operand_list, registers
+from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.wgmma import ptx_name as wgmma_ptx_name
 
 ENTRY = "measure"
@@ -106,12 +106,12 @@ def mma_benchmark(instruction: Instruction) -> Benchmark:
     return matrix_benchmark(i.name, ptx_name(i), work, counts, wide=i.a.name == "fp64")
 
 
-def sparse_benchmark(extra: Extra) -> Benchmark:
+def sparse_benchmark(instruction: MatrixInstruction) -> Benchmark:
     """A sparse `mma.sp`; its work counts all of K, as the paper does."""
-    m, n, k = extra.shape
-    bits, c_bits = extra.element_bits, 16 if extra.types[0] == "f16" else 32
-    counts = (m * extra.stored_k * bits // 1024, n * k * bits // 1024, m * n * c_bits // 1024)
-    return matrix_benchmark(extra.name, extra.ptx, m * n * k, counts, wide=False, tail=f", %{sum(counts)}, 0x0")
+    m, n, k = instruction.shape
+    bits, c_bits = instruction.element_bits, 16 if instruction.types[0] == "f16" else 32
+    counts = (m * instruction.stored_k * bits // 1024, n * k * bits // 1024, m * n * c_bits // 1024)
+    return matrix_benchmark(instruction.name, instruction.ptx, m * n * k, counts, wide=False, tail=f", %{sum(counts)}, 0x0")
 
 
 def wgmma_benchmark(instruction: Instruction) -> Benchmark:

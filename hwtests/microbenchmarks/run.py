@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import golden
 from golden.files import write_atomically
+from golden.plot import svg
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import (
     ENTRY,
@@ -22,11 +23,10 @@ from hwtests.microbenchmarks.kernels import (
     sparse_benchmark,
     wgmma_benchmark,
 )
-from hwtests.microbenchmarks.plot import svg
 from hwtests.nvidia.device import CudaDevice
-from hwtests.nvidia.extras import SPARSE
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests.nvidia.sparse_and_integer import SPARSE
 
 ITERATIONS = 1024
 
@@ -50,7 +50,7 @@ def benchmarks(arch: str) -> list[Benchmark]:
     the loads."""
     entries = [i for i in golden.instructions(arch) if i.name.startswith("mma.") and ".kind::" not in i.name]
     found = [mma_benchmark(i) for i in entries if i.c == i.d]
-    found += [sparse_benchmark(extra) for extra in SPARSE if extra.arch == arch]
+    found += [sparse_benchmark(instruction) for instruction in SPARSE if instruction.arch == arch]
     found += [wgmma_benchmark(i) for i in golden.instructions(arch) if i.name.startswith("wgmma.") and i.n in (64, 256)]
     found += [ldmatrix_benchmark(matrices) for matrices in (1, 2, 4)]
     found += [shared_load_benchmark(32, ways) for ways in (1, 2, 4, 8)]

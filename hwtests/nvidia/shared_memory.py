@@ -77,7 +77,7 @@ def descriptor_source(constant_bits: int) -> str:
     """CUDA: the 64-bit descriptor of a matrix at a shared-memory address.
 
     Args:
-        constant_bits: what else the architecture wants set: 0 on sm_90, bit 46 on sm_100.
+        constant_bits: which other bits the architecture needs set: 0 on sm_90, bit 46 on sm_100.
     """
     fixed = (NEXT_CHUNK_BYTES >> 4) << 16 | constant_bits
     return f"""\

@@ -33,7 +33,7 @@ def carry_save(m: Module, rows: Sequence[Value], width: int, name: str, incremen
     return current
 
 
-def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tuple[Value, Signal]:
+def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value) -> tuple[Value, Signal]:
     """Sign and magnitude of the sum of one or two rows and an increment, in two's complement.
 
     One prefix network serves the sum S and its negative: −S = ~(S − 1), which is the inverted sum without the increment.
@@ -69,7 +69,7 @@ def magnitude_of_sum(m: Module, rows: Sequence[Signal], increment: Value) -> tup
     return negative, magnitude
 
 
-def prefixes(m: Module, generated: Signal, propagate: Signal) -> tuple[Value, Value]:
+def prefixes(m: Module, generated: Value, propagate: Value) -> tuple[Value, Value]:
     """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
 
     Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again.

@@ -13,7 +13,7 @@ def two_rows(
     """At most two rows with the same sum modulo 2**width; arguments as `carry_save`.
 
     Args:
-        reduction: a choice of `golden.unit.WAYS["reduction"]`.
+        reduction: a choice of `golden.unit.CIRCUIT_CHOICES["reduction"]`.
     """
     return (carry_save if reduction == "carry-save" else add_pairs)(m, rows, width, name, increments)
 

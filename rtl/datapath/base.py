@@ -1,54 +1,19 @@
-"""What every datapath is: ports, a handshake, and steps with cut points between them."""
+"""What every datapath is: ports, a handshake, and steps with boundaries between them where registers can stand."""
 
 from abc import abstractmethod
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from amaranth import Module, Value
-from amaranth.lib.wiring import Component, In, Out
+from amaranth import Module, Signal, Value
+from amaranth.lib.wiring import In, Member, Out
 
 from golden import Implementation, Operation
-from rtl.datapath.pipeline import Bundle, Pipeline, balanced_cuts
-from rtl.steps.component import Part, SharedModules
+from rtl.datapath.pipeline import Pipeline, balanced_boundaries
+from rtl.datapath.records import Code, Operands
+from rtl.datapath.step import Build, Steps
+from rtl.steps.component import AnyComponent
 
 
-class Build:
-    """Where the steps of a datapath put their parts: an Amaranth module, under a platform.
-
-    Attributes:
-        m: the module.
-    """
-
-    def __init__(self, m: Module, platform: object) -> None:
-        self.m = m
-        self._platform = platform
-
-    def place(self, name: str, part: Part) -> None:
-        """Put a part in: as a submodule, or as an instance of a shared module."""
-        shared = isinstance(self._platform, SharedModules)
-        self.m.submodules[name] = self._platform.instance(name, part) if shared else part  # type: ignore[attr-defined]
-
-    def drive(self, interface: Any, name: str, values: Bundle) -> None:
-        """Drive a part's port from the values `<name>_<member>`."""
-        members = interface.signature.members
-        self.m.d.comb += [getattr(interface, member).eq(values[f"{name}_{member}"]) for member in members]
-
-
-class Step(NamedTuple):
-    """A step of a datapath and the cut point after it.
-
-    Attributes:
-        point: name of the cut point.
-        depth: about its logic depth (rtl.datapath.depths).
-        run: builds the step: values in, values out.
-    """
-
-    point: str
-    depth: int
-    run: Callable[[Build, Bundle], Bundle]
-
-
-class Datapath(Component):
+class Datapath(AnyComponent):
     """A unit in hardware: d from a, b, c and, where scaled, scale_a and scale_b.
 
     Latency: `implementation.stages` cycles without stalls; throughput: one result a cycle.
@@ -64,18 +29,30 @@ class Datapath(Component):
         in_valid, in_ready, out_valid, out_ready: with stages > 0; a transfer happens when valid and ready are both high.
     """
 
+    a: Signal
+    b: Signal
+    c: Signal
+    scale_a: Signal
+    scale_b: Signal
+    d: Signal
+    in_valid: Signal
+    in_ready: Signal
+    out_valid: Signal
+    out_ready: Signal
+
     def __init__(self, operation: Operation, implementation: Implementation) -> None:
         self.implementation = implementation
         members = self.input_members(operation)
-        self._inputs = tuple(members)
+        #: Names of the ports that hold operands.
+        self.inputs = tuple(members)
         members["d"] = Out(operation.d.width)
         if implementation.stages:
             members |= {"in_valid": In(1), "in_ready": Out(1), "out_valid": Out(1), "out_ready": In(1)}
         super().__init__(members)
 
-    def input_members(self, operation: Operation) -> dict[str, Any]:
+    def input_members(self, operation: Operation) -> dict[str, Member]:
         """The input ports that hold operands."""
-        members: dict[str, Any] = {
+        members = {
             "a": In(operation.length * operation.a.width),
             "b": In(operation.length * operation.b.width),
             "c": In(operation.c.width),
@@ -86,8 +63,12 @@ class Datapath(Component):
         return members
 
     @abstractmethod
-    def steps(self) -> list[Step]:
-        """The steps in order; the first takes the input ports by name, the last gives `d`."""
+    def steps(self) -> Steps[Any, Code]:
+        """The steps in order, from the operands to the result."""
+
+    def operands(self) -> Operands:
+        """The operand ports as the record that the first step takes."""
+        return Operands(**{name: getattr(self, name) for name in self.inputs})
 
     @property
     def latency(self) -> int:
@@ -95,16 +76,21 @@ class Datapath(Component):
         return self.implementation.stages
 
     def elaborate(self, platform: object) -> Module:
+        """The circuit.
+
+        Raises:
+            HandOffError: a step that does not give what it declares, or leaves values unread.
+        """
         m = Module()
-        build, steps, stages = Build(m, platform), self.steps(), self.implementation.stages
+        build, steps, stages = Build(m, platform), list(self.steps()), self.implementation.stages
         points = ["operands", *(step.point for step in steps)]
-        chosen = [points[cut + 1] for cut in balanced_cuts([step.depth for step in steps], stages)]
+        chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
         handshake = (self.in_valid, self.out_ready) if stages else (Value.cast(1), Value.cast(1))
         pipeline = Pipeline(m, chosen, *handshake)
         if stages:
             m.d.comb += [self.in_ready.eq(pipeline.in_ready), self.out_valid.eq(pipeline.out_valid)]
-        values = pipeline.cut("operands", {name: getattr(self, name) for name in self._inputs})
+        record: Any = pipeline.crossed("operands", self.operands())
         for step in steps:
-            values = pipeline.cut(step.point, step.run(build, values))
-        m.d.comb += self.d.eq(values["d"])
+            record = pipeline.crossed(step.point, step.run(build, record))
+        m.d.comb += self.d.eq(record.d)
         return m

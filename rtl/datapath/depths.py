@@ -10,15 +10,15 @@ from golden.formats import Format
 DECODE = 8
 
 ALIGN = 22
-"""Cut toward zero, or not at all."""
+"""With truncation toward zero, or none."""
 
 ALIGN_DOWN = 50
-"""Cut toward minus infinity, which adds one in the last place."""
+"""With truncation toward minus infinity, which adds one in the last place."""
 
 NORMALISE = 44
 
-CUT = 47
-"""A normalised sum cut to fewer bits."""
+TRUNCATE = 47
+"""A normalised sum truncated to fewer bits."""
 
 SCALE = 20
 
@@ -39,7 +39,7 @@ def accumulate(terms: int) -> int:
 
 
 def encode(rho: Conversion) -> int:
-    """A cut alone, or an incrementer before it."""
+    """Packing alone, or an incrementer before it."""
     return 16 if rho.mode == "RZ" else 42
 
 

@@ -1,16 +1,17 @@
-"""Pipeline registers at named cut points, with a valid/ready handshake that is safe under backpressure."""
+"""Pipeline registers at named boundaries between steps, with a valid/ready handshake that is safe under backpressure."""
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from typing import Any
+from typing import TypeVar
 
 from amaranth import Module, Signal, Value
 
-Bundle = dict[str, Value]
-"""The values that pass from one step to the next, by name."""
+from rtl.steps.record import Record
+
+R = TypeVar("R", bound=Record)
 
 
-def balanced_cuts(depths: Sequence[int], stages: int) -> tuple[int, ...]:
+def balanced_boundaries(depths: Sequence[int], stages: int) -> tuple[int, ...]:
     """Which steps are followed by a register, so that the deepest stretch between registers is as shallow as can be.
 
     The last register stands after the last step: results leave a unit from registers. A register in front of the first step
@@ -29,11 +30,11 @@ def balanced_cuts(depths: Sequence[int], stages: int) -> tuple[int, ...]:
         return tuple(range(-1, len(depths)))
     last = len(depths) - 1
 
-    def deepest(cuts: tuple[int, ...]) -> int:
-        edges = [-1, *cuts]
+    def deepest(boundaries: tuple[int, ...]) -> int:
+        edges = [-1, *boundaries]
         return max(sum(depths[start + 1 : end + 1]) for start, end in pairwise(edges))
 
-    return min(((*cuts, last) for cuts in combinations(range(last), stages - 1)), key=deepest)
+    return min(((*chosen, last) for chosen in combinations(range(last), stages - 1)), key=deepest)
 
 
 class Pipeline:
@@ -44,7 +45,7 @@ class Pipeline:
 
     Args:
         m: the datapath's module.
-        points: names of the cut points that hold a register, in order.
+        points: names of the boundaries that hold a register, in order.
         in_valid, out_ready: handshake inputs; unused without points.
     """
 
@@ -69,21 +70,13 @@ class Pipeline:
         """Whether the last register holds a result."""
         return self._valid[-1]
 
-    def cut(self, point: str, values: Bundle) -> Bundle:
-        """The values as seen after that cut point: registered where a register stands there, else unchanged."""
+    def crossed(self, point: str, record: R) -> R:
+        """The record behind that boundary: registers `<point>_<name>` where they stand there, else the record itself."""
         if point not in self._points:
-            return values
-        registers = {name: Signal.like(value, name=f"{point}_{name}", reset_less=True) for name, value in values.items()}
+            return record
+        registers = record.mapped(lambda name, value: Signal.like(value, name=f"{point}_{name}", reset_less=True))
         with self._m.If(self._takes[self._points.index(point)]):
-            self._m.d.sync += [registers[name].eq(value) for name, value in values.items()]
-        return dict(registers)
-
-
-def flatten(name: str, interface: Any) -> Bundle:
-    """The members of a component's port, as `<name>_<member>`."""
-    return {f"{name}_{member}": getattr(interface, member) for member in interface.signature.members}
-
-
-def kept(values: Bundle, *names: str) -> Bundle:
-    """The values that a step passes on untouched: those of that name, and members of ports of that name."""
-    return {key: value for key, value in values.items() if any(key == n or key.startswith(f"{n}_") for n in names)}
+            self._m.d.sync += [
+                register.eq(value) for (_, register), (_, value) in zip(registers.values(), record.values(), strict=True)
+            ]
+        return registers

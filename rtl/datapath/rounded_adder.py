@@ -1,20 +1,44 @@
 """A rounded addition of two codes: what FTZ-AddMul is made of, and the last step of an FP8 instruction that runs as FP16."""
 
+from dataclasses import dataclass, field, replace
+
 from amaranth import Value
 
 from golden import Implementation
 from golden.conversion import Conversion, conversion
-from rtl.datapath.aligned_sum import Addend, AlignedSum
-from rtl.datapath.base import Build
-from rtl.datapath.finish import Finish
-from rtl.datapath.pipeline import Bundle, flatten, kept
-from rtl.operations.fma import signed_zero
-from rtl.steps.decode import Decode
-from rtl.steps.multiply import Accumulator
-from rtl.steps.shapes import TermShape
+from golden.operations import Operation
+from rtl.datapath import fused_sum
+from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
+from rtl.datapath.fused_sum import Precision
+from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
+from rtl.datapath.stages import addend, decode, multiply_pairs
+from rtl.datapath.step import Build
+from rtl.steps.accumulate import signed_zero
+from rtl.steps.interfaces import Operand, Special, Term
+from rtl.steps.record import COLUMNS, Record
 from rtl.steps.specials import Specials
 
 RNE_FP32 = conversion("RNE-FP32")
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedPair(Record):
+    """Both operands of the adder `name`, aligned, and their special."""
+
+    name: str
+    largest: MaxExponent
+    aligned: AlignedTerms
+    special: Special
+    both_negative: Value
+
+
+@dataclass(frozen=True, eq=False)
+class PairExponent(Record):
+    """The exponent and the special of the sum of the adder `name`, beside its total."""
+
+    name: str
+    largest: MaxExponent
+    special: Special
 
 
 class RoundedAdder:
@@ -24,77 +48,85 @@ class RoundedAdder:
     or more exponents above it, and then the sum's leading one is that number's, or one place lower.
 
     Args:
-        name: prefix of its values and parts.
-        x, y: names of the values that hold the codes.
+        name: prefix of its components and registers.
         rho: the conversion.
         implementation: how it is built.
         canonical: whether NaN and zero have one encoding each, as in NVIDIA's units.
         flush: whether subnormal operands count as +0 and a subnormal result becomes a zero.
     """
 
-    def __init__(
-        self,
-        name: str,
-        x: str,
-        y: str,
-        rho: Conversion,
-        implementation: Implementation,
-        canonical: bool,
-        flush: bool,
-    ) -> None:
-        self.name, self._codes, self._format, self._flush = name, {"x": x, "y": y}, rho.d, flush
-        self._term = {side: Accumulator(rho.d, rho.d.e_min) for side in self._codes}
-        addends = [
-            Addend(name=f"{name}_{side}", shape=part.shape, F=rho.d.man_bits + 3, truncation="sticky")
-            for side, part in self._term.items()
-        ]
-        self._sum = AlignedSum(name, addends, implementation, normalised=True)
-        self._finish = Finish(name, self._sum.term, rho, implementation, canonical, flush)
+    def __init__(self, name: str, rho: Conversion, implementation: Implementation, canonical: bool, flush: bool) -> None:
+        self.name, self._rho, self._implementation = name, rho, implementation
+        self._canonical, self._flush = canonical, flush
 
-    def align(self, build: Build, values: Bundle) -> Bundle:
-        """Both operands decoded and aligned, and their special."""
+    def align(self, build: Build, x: Value, y: Value) -> AlignedPair:
+        """Both codes decoded and aligned."""
+        name, operand = self.name, self._rho.d
         specials = Specials(2)
-        build.place(f"{self.name}_specials", specials)
-        terms: Bundle = {}
-        for k, (side, code) in enumerate(self._codes.items()):
-            decode, term = Decode(self._format, self._flush), self._term[side]
-            build.place(f"{self.name}_decode_{side}", decode)
-            build.place(f"{self.name}_term_{side}", term)
-            build.m.d.comb += decode.code.eq(values[code])
-            build.drive(term.z, "z", flatten("z", decode.x))
-            build.drive(getattr(specials, f"special_{k}"), "special", flatten("special", term.special))
-            terms |= flatten(f"{self.name}_{side}", term.term)
-        both = terms[f"{self.name}_x_sign"] & terms[f"{self.name}_y_sign"]
-        aligned = self._sum.align(build, self._sum.max_exp(build, terms))
-        return aligned | flatten(f"{self.name}_special", specials.result) | {f"{self.name}_both_negative": both}
+        build.place(f"{name}_specials", specials)
+        terms = []
+        for side, code, port in zip("xy", (x, y), specials.special, strict=True):
+            z = decode(build, f"{name}_decode_{side}", code, operand, self._flush)
+            term, special = addend(build, f"{name}_term_{side}", z, operand, operand.e_min)
+            build.drive(port, special)
+            terms.append(term)
+        both_negative = terms[0].sign & terms[1].sign
+        largest = fused_sum.max_exp(build, name, terms, self._implementation)
+        aligned = fused_sum.align(build, largest, terms, [Precision(operand.man_bits + 3, "sticky")] * 2)
+        return AlignedPair(name, largest.without_gaps(), aligned, specials.result, both_negative)
 
-    def accumulate(self, build: Build, values: Bundle) -> Bundle:
+    def accumulate(self, build: Build, pair: AlignedPair) -> tuple[PairExponent, SignedTotal]:
         """Their sum, an exact zero signed as IEEE 754 has it."""
-        both = values[f"{self.name}_both_negative"]
-        others = {key: value for key, value in values.items() if key != f"{self.name}_both_negative"}
-        return signed_zero(self._sum.accumulate(build, others) | {"all_negative": both}, self.name)
+        total = fused_sum.accumulate(build, pair.largest, pair.aligned, self._implementation, normalised=True)
+        total = replace(total, sign=signed_zero(total.sign, total.total, pair.both_negative))
+        return PairExponent(self.name, pair.largest, pair.special), total
 
-    def encode(self, build: Build, values: Bundle) -> Value:
+    def encode(self, build: Build, exponent: PairExponent, total: SignedTotal) -> Value:
         """The rounded sum."""
-        return self._finish.code(build, self._finish.normalise(build, values), special=f"{self.name}_special")
+        normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format)
+        result_exp = self._implementation.result_exp
+        return round_and_encode(build, normalised, exponent.special, self._rho, result_exp, self._canonical, self._flush)
 
 
-def products_to_fp32(
-    build: Build, values: Bundle, shape: TermShape, count: int, implementation: Implementation, flush: bool
-) -> Bundle:
-    """Products `prod_0` … as fp32 codes `value_0` …; fp32 has all their significand bits, so only range can change one.
+@dataclass(frozen=True, eq=False)
+class Product(Record):
+    """An exact product and its special."""
+
+    prod: Term
+    special: Special
+
+
+@dataclass(frozen=True, eq=False)
+class RoundedOperands(Record):
+    """After decode: the elements of a and b; c stays a code."""
+
+    x: tuple[Operand, ...]
+    y: tuple[Operand, ...]
+    c: Value
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProducts(Record):
+    """After multiply: the products, each with its special, and c's code."""
+
+    products: tuple[Product, ...] = field(metadata=COLUMNS)
+    c: Value
+
+
+def product_to_fp32(build: Build, name: str, product: Product, implementation: Implementation, flush: bool) -> Value:
+    """A product as an fp32 code; fp32 has all its significand bits, so only its range can change the value.
 
     Args:
-        shape: of each product.
+        name: prefix of its components.
         flush: whether a subnormal result becomes a zero.
-
-    Returns:
-        The codes, and `c` as it was.
     """
-    codes = kept(values, "c")
-    for k in range(count):
-        name = f"prod_{k}"
-        finish = Finish(name, shape, RNE_FP32, implementation, canonical=False, flush=flush)
-        total = kept(values, name, f"special_{k}") | {f"{name}_total": values[f"{name}_sig"]}
-        codes[f"value_{k}"] = finish.code(build, finish.normalise(build, total), special=f"special_{k}")
-    return codes
+    normalised = normalise_term(build, name, product.prod, RNE_FP32.rounding_format)
+    result_exp = implementation.result_exp
+    return round_and_encode(build, normalised, product.special, RNE_FP32, result_exp, canonical=False, flush=flush)
+
+
+def multiply_elements(build: Build, operands: RoundedOperands, operation: Operation) -> ExactProducts:
+    """Step multiply: exact products; which exponent a zero one has does not matter to its rounding."""
+    zero_exp = operation.a.e_min + operation.b.e_min
+    terms, specials = multiply_pairs(build, operands.x, operands.y, operation, zero_exp)
+    return ExactProducts(tuple(Product(*pair) for pair in zip(terms, specials, strict=True)), operands.c)

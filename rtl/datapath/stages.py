@@ -1,63 +1,98 @@
 """Steps on whole vectors: decode every operand, multiply every pair, gather the specials."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from amaranth import Value
 
 from golden.formats import Format
 from golden.operations import Operation
-from rtl.datapath.base import Build
-from rtl.datapath.pipeline import Bundle, flatten
+from rtl.datapath.records import Decoded, Operands
+from rtl.datapath.step import Build
 from rtl.steps.decode import Decode
-from rtl.steps.multiply import Accumulator, Multiply
+from rtl.steps.interfaces import Operand, Special, Term
+from rtl.steps.multiply import Addend, Multiply
+from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial
 from rtl.steps.specials import Specials
 
 
-def decode(build: Build, code: str, values: Bundle, operand: Format, names: Iterable[str], flush: bool = False) -> Bundle:
-    """The elements of the vector `code`, decoded, under the given names."""
-    decoded: Bundle = {}
-    for k, name in enumerate(names):
-        part = Decode(operand, flush)
-        build.place(f"decode_{name}", part)
-        build.m.d.comb += part.code.eq(values[code].word_select(k, operand.width))
-        decoded |= flatten(name, part.x)
-    return decoded
+def decode_vector(
+    build: Build, name: str, codes: Value, operand: Format, count: int, flush: bool = False
+) -> tuple[Operand, ...]:
+    """The elements of a vector, decoded by the components `decode_<name>_0` …."""
+    return tuple(
+        decode(build, f"decode_{name}_{k}", codes.word_select(k, operand.width), operand, flush) for k in range(count)
+    )
 
 
-def decode_operands(build: Build, values: Bundle, operation: Operation, flush: bool = False) -> Bundle:
-    """Step decode: a as x_0 …, b as y_0 …, c as z, the scales as alpha_0 … and beta_0 …."""
-    length, scales = range(operation.length), range(operation.scales_per_step)
-    decoded = decode(build, "a", values, operation.a, [f"x_{k}" for k in length], flush)
-    decoded |= decode(build, "b", values, operation.b, [f"y_{k}" for k in length], flush)
-    decoded |= decode(build, "c", values, operation.c, ["z"], flush)
-    if operation.scale_format is not None:
-        decoded |= decode(build, "scale_a", values, operation.scale_format, [f"alpha_{k}" for k in scales])
-        decoded |= decode(build, "scale_b", values, operation.scale_format, [f"beta_{k}" for k in scales])
-    return decoded
+def decode(build: Build, name: str, code: Value, operand: Format, flush: bool = False) -> Operand:
+    """One operand, decoded by the component of that name."""
+    component = Decode(operand, flush)
+    build.place(name, component)
+    build.assign(component.code.eq(code))
+    return component.x
 
 
-def multiply_pairs(build: Build, values: Bundle, parts: Iterable[Multiply]) -> Bundle:
-    """Step multiply: the products prod_0 …, their specials special_0 …."""
-    products: Bundle = {}
-    for k, part in enumerate(parts):
-        build.place(f"multiply_{k}", part)
-        build.drive(part.x, f"x_{k}", values)
-        build.drive(part.y, f"y_{k}", values)
-        products |= flatten(f"prod_{k}", part.prod) | flatten(f"special_{k}", part.special)
-    return products
+def decode_operands(build: Build, operands: Operands, operation: Operation, flush: bool = False) -> Decoded:
+    """Step decode: a, b, c and the scales."""
+    x = decode_vector(build, "x", operands.a, operation.a, operation.length, flush)
+    y = decode_vector(build, "y", operands.b, operation.b, operation.length, flush)
+    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, flush)
+    alpha: tuple[Operand, ...] = ()
+    beta: tuple[Operand, ...] = ()
+    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
+        scale, count = operation.scale_format, operation.scales_per_step
+        alpha = decode_vector(build, "alpha", operands.scale_a, scale, count)
+        beta = decode_vector(build, "beta", operands.scale_b, scale, count)
+    return Decoded(x, y, z, alpha, beta)
 
 
-def accumulator_term(build: Build, values: Bundle, part: Accumulator) -> Bundle:
-    """The decoded c as a term `c`, and its special `special_c`."""
-    build.place("addend", part)
-    build.drive(part.z, "z", values)
-    return flatten("c", part.term) | flatten("special_c", part.special)
+def multiply_pairs(
+    build: Build,
+    x: Sequence[Operand],
+    y: Sequence[Operand],
+    formats: Operation,
+    zero_exp: int,
+    overflow_exp: int | None = None,
+) -> tuple[tuple[Term, ...], tuple[Special, ...]]:
+    """The products of the pairs, and their specials.
+
+    Args:
+        formats: the operation whose a and b the pairs are elements of.
+        zero_exp, overflow_exp: as `Multiply`.
+    """
+    products, specials = [], []
+    for k, (p, q) in enumerate(zip(x, y, strict=True)):
+        component = Multiply(formats.a, formats.b, zero_exp, overflow_exp)
+        build.place(f"multiply_{k}", component)
+        build.drive(component.x, p)
+        build.drive(component.y, q)
+        products.append(component.prod)
+        specials.append(component.special)
+    return tuple(products), tuple(specials)
 
 
-def combine_specials(build: Build, values: Bundle, names: Iterable[str]) -> Bundle:
-    """The special result of a sum of terms whose specials have these names, as `special`; theirs are gone."""
-    names = list(names)
-    part = Specials(len(names))
-    build.place("specials", part)
-    for k, name in enumerate(names):
-        build.drive(getattr(part, f"special_{k}"), name, values)
-    gone = {f"{name}_{flag}" for name in names for flag in part.result.signature.members}
-    return {key: value for key, value in values.items() if key not in gone} | flatten("special", part.result)
+def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
+    """c as a term, whose zero has that exponent, and its special, by the component of that name."""
+    component = Addend(c, zero_exp)
+    build.place(name, component)
+    build.drive(component.z, z)
+    return component.term, component.special
+
+
+def combine_specials(build: Build, specials: Iterable[Special]) -> Special:
+    """The special of a sum of terms that have these."""
+    specials = list(specials)
+    component = Specials(len(specials))
+    build.place("specials", component)
+    for port, special in zip(component.special, specials, strict=True):
+        build.drive(port, special)
+    return component.result
+
+
+def place_scaled(
+    build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, alpha: Operand, beta: Operand
+) -> None:
+    """Put a component in and connect it to its scales."""
+    build.place(name, component)
+    build.drive(component.alpha, alpha)
+    build.drive(component.beta, beta)

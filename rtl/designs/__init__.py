@@ -1,1 +1,1 @@
-"""What can be generated: a unit, a datapath of several formats, a tile."""
+"""What can be generated: a unit, the same behind streams, a datapath of several formats, a tile."""

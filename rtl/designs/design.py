@@ -37,7 +37,8 @@ HANDSHAKE = {
 VECTORS = "Ports (element k of a vector in bits [k*w, (k+1)*w)"
 
 MAX_TILE_PRODUCTS = 4096
-"""Most products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products, the largest `mma.sync`."""
+"""Most products that a tile may multiply in a step, m·n·L: 16 x 8 elements of 32 products each. A tile of 1,024 takes 17 s
+and 0.5 GiB to write, and both grow with the products."""
 
 Direction = Literal["input", "output"]
 
@@ -357,7 +358,7 @@ def never_built(component: Any) -> None:
     """Tell Amaranth that a component and those it made are not meant to be built; it would warn when they are deleted."""
     for part in (component, *vars(component).values()):
         if isinstance(part, Elaboratable):
-            part._MustUse__used = True
+            part._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth
 
 
 def vector(count: int, element: Format) -> str:

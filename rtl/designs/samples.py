@@ -9,7 +9,7 @@ from golden import Implementation, Unit
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS
 from rtl.designs.design import MultiFormatDesign, TileDesign, UnitDesign
-from rtl.designs.multi_format import SLOT_16
+from rtl.designs.multi_format import WORD_16
 
 TILES = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
@@ -32,9 +32,9 @@ def catalogue_designs() -> list[UnitDesign]:
 
 
 def multi_format_designs() -> list[MultiFormatDesign]:
-    """All formats that a slot of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    """All formats that a word of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
-    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in SLOT_16.items()]  # type: ignore[arg-type]
+    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in WORD_16.items()]  # type: ignore[arg-type]
     designs = []
     for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
         built = Implementation(encoding=encoding, stages=stages)

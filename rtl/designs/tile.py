@@ -1,7 +1,7 @@
 """A tile: an M×N×K instruction on M·N datapaths, issued over K/L steps."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib.wiring import Component, In, Out
+from amaranth.lib.wiring import In, Out
 
 from golden import Implementation, Instruction
 from golden.chain import ConvertedChain
@@ -9,23 +9,31 @@ from golden.checks import check_int
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.unit import MAX_STAGES
-from rtl.datapath.base import Build, Datapath
+from rtl.datapath.base import Datapath
 from rtl.datapath.rounded_adder import RoundedAdder
+from rtl.datapath.step import Build
 from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit import DATAPATHS
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
+from rtl.steps.component import AnyComponent
 from rtl.steps.convert import Convert
 
 MAX_SIDE = 256
 """Most rows or columns of a tile; the largest published instruction has 256 columns."""
 
 
-class MMATile(Component):
+class MMATile(AnyComponent):
     """D = A·B + C: every step multiplies L columns of A with L rows of B in all elements of D at once.
 
     The last pipeline register of a datapath is its accumulator: a sum waits there for the next step and returns as its c.
     With a single step, tiles follow each other cycle by cycle; of several steps, each waits for the result of the one
-    before, `stages` cycles, while the first of the next tile follows the last of this one at once.
+    before, `stages` cycles, while the first of the next tile follows the last of this one at once. With two stages and three
+    steps (A0: step 0 of tile A):
+
+        cycle        0    1    2    3    4    5    6    7    8    9
+        step in      A0        A1        A2   B0        B1        B2
+        result of              A0        A1        A2   B0        B1
+        d                                          A
 
     Where the catalogue runs an FP8 instruction as FP16 (golden: `ConvertedChain`), operands are converted, the sum starts
     from zero, and C is added behind the last register.
@@ -45,6 +53,17 @@ class MMATile(Component):
     Raises:
         ValueError: stages of 0, or a size or an operation that a tile cannot hold.
     """
+
+    a: Signal
+    b: Signal
+    scale_a: Signal
+    scale_b: Signal
+    c: Signal
+    d: Signal
+    in_valid: Signal
+    in_ready: Signal
+    out_valid: Signal
+    out_ready: Signal
 
     def __init__(self, instruction: Instruction, implementation: Implementation) -> None:
         check_tile(instruction, implementation)
@@ -67,8 +86,10 @@ class MMATile(Component):
         out_transfer = Signal()
         in_valid = Signal()
         out_ready = Signal()
+        # 1. which step comes in next, and of which step the result leaves next
         in_step, out_step = self._counter(m, "in_step", in_transfer), self._counter(m, "out_step", out_transfer)
         first, last = ~in_step.any(), out_step == self.steps - 1
+        # 2. a datapath for every element of D, with the operands of its row and its column
         rows = self._vectors(build, "a", self.a, sides.a, sides.m)
         columns = self._vectors(build, "b", self.b, sides.b, sides.n)
         datapaths = [[self._datapath() for _ in columns] for _ in rows]
@@ -84,7 +105,8 @@ class MMATile(Component):
                     m.d.comb += part.scale_a.eq(self.scale_a.word_select(i, len(part.scale_a)))
                     m.d.comb += part.scale_b.eq(self.scale_b.word_select(j, len(part.scale_b)))
                 results.append(result)
-        # All datapaths move together: one speaks for all. A sum that waits for its next step leaves with that step.
+        # 3. the handshake, read from the first datapath: all have the same inputs to theirs, so all move together. A first
+        #    step may always enter; any other enters when the result of the step before it is there, and takes it along.
         lead = datapaths[0][0]
         may_issue = first | (lead.out_valid & ~last)
         m.d.comb += [
@@ -135,9 +157,9 @@ class MMATile(Component):
         with build.m.If(takes_c):
             build.m.d.sync += addend.eq(c)
         rho = conversion(f"RNE-{operation.d.name.upper()}")
-        adder = RoundedAdder(f"add_{i}_{j}", "sum", "addend", rho, self.implementation, canonical=True, flush=False)
-        values = adder.accumulate(build, adder.align(build, {"sum": d, "addend": addend}))
-        return Const(0, operation.c.width), adder.encode(build, values)
+        adder = RoundedAdder(f"add_{i}_{j}", rho, self.implementation, canonical=True, flush=False)
+        added = adder.encode(build, *adder.accumulate(build, adder.align(build, d, addend)))
+        return Const(0, operation.c.width), added
 
 
 def check_tile(instruction: Instruction, implementation: Implementation) -> None:

@@ -11,7 +11,7 @@ from rtl.operations.fma import FMADatapath
 from rtl.operations.ftz_addmul import FTZAddMulDatapath
 from rtl.operations.gst_fdpa import GSTFDPADatapath
 from rtl.operations.gtr_fdpa import GTRFDPADatapath
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
 from rtl.operations.st_fdpa import STFDPADatapath
 from rtl.operations.t_fdpa import TFDPADatapath
 from rtl.operations.tr_fdpa import TRFDPADatapath

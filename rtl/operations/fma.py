@@ -1,78 +1,86 @@
 """FMA: IEEE 754 fused multiply-add (golden: operations/fma.py)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from amaranth import Value
+
 from golden import Implementation
 from golden.conversion import Conversion
 from golden.operations import FMA
-from rtl.datapath import depths
-from rtl.datapath.aligned_sum import Addend, AlignedSum
-from rtl.datapath.base import Build, Datapath, Step
-from rtl.datapath.finish import Finish
-from rtl.datapath.pipeline import Bundle
-from rtl.datapath.stages import accumulator_term, combine_specials, decode_operands, multiply_pairs
-from rtl.steps.multiply import Accumulator, Multiply, product_shape
-from rtl.steps.shapes import ExpRange, TermShape
+from rtl.datapath import fused_sum
+from rtl.datapath.fused import FusedDatapath
+from rtl.datapath.fused_sum import Precision
+from rtl.datapath.records import Compared, Decoded, Operands, Terms
+from rtl.datapath.stages import addend, combine_specials, multiply_pairs
+from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
 
-class FMADatapath(Datapath):
-    """d = RNE(a·b + c): c moves, the product stays, what leaves the window below is sticky.
+@dataclass(frozen=True, eq=False)
+class SignedProducts(Terms):
+    """The product and c, and whether both are negative: IEEE 754, 6.3, a zero sum is negative only then."""
 
-    The product stands `man_bits + 4` places below the top. A c that would have to stand higher than the top has an exponent
-    so much larger that every bit of the product lies below the rounding position and one place more, which a subtraction may
-    need: then only its being there counts, and it stays where it is. Below the product's last bit there is room for what a
-    product of 24 bits (subnormal times normal, fp32) needs when c is subtracted: two bits, and the sticky bit.
+    prod: tuple[Term, ...]
+    c: Term
+    all_negative: Value
+    special: Special
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (*self.prod, self.c)
+
+    def zero_sign(self) -> Value:
+        return self.all_negative
+
+
+class FMADatapath(FusedDatapath):
+    """d = RNE(a·b + c): the product stays at its place, c is shifted, what it loses below is sticky.
+
+    The product's leading one stands `lift` = man_bits + 4 places below the top, or one place higher:
+
+        product    0 … 0 p p . p p p p p p 0 0 0     F = product's fraction bits + lift + 3
+        c          c c c c c c 0 0 0 0 0 0 0 0 0     at the top: its exponent is the product's + lift
+        c          0 0 0 0 0 0 0 0 0 c c c c c s     below: what leaves on the right is sticky (s)
+
+    A c whose exponent is more than `lift` above the product's exceeds it so far that every bit of the product lies below the
+    rounding position and the place below that, which a subtraction may need. Then the rounding needs no more of the product
+    than its sign and that it is not zero, so the product need not move right: c is put at the top, and the product stays
+    where it is. Below the product's last bit a product of 24 bits (subnormal times normal, fp32) needs three places when c
+    is subtracted: two bits and the sticky bit.
     """
 
+    operation: FMA
+
     def __init__(self, operation: FMA, implementation: Implementation) -> None:
-        self.operation = operation
-        self._zero_exp = operation.a.e_min + operation.b.e_min
-        # A zero c has exponent e_min, like a subnormal one: so e_max is never below a result's exponent.
-        self._accumulator = Accumulator(operation.c, operation.c.e_min)
-        super().__init__(operation, implementation)
+        self.lift = operation.d.man_bits + 4
+        super().__init__(operation, implementation, Conversion("RNE", "RNE", operation.d, operation.d), canonical=False)
 
-    def steps(self) -> list[Step]:
+    @property
+    def term_count(self) -> int:
+        return 2
+
+    def term_steps(self) -> Steps[Operands, SignedProducts]:
+        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
+
+    def multiply(self, build: Build, decoded: Decoded) -> SignedProducts:
+        """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent."""
         operation = self.operation
-        d = operation.d
-        lift = d.man_bits + 4
-        product = product_shape(operation.a, operation.b, self._zero_exp)
-        lifted = TermShape(product.exps + ExpRange(lift, lift), product.sig_bits, product.frac + lift)
-        F = lifted.frac + 3
-        addends = [
-            Addend(name="prod_0", shape=lifted, F=F, truncation="unmoved"),
-            Addend(name="c", shape=self._accumulator.shape, F=F, truncation="sticky"),
-        ]
-        total = AlignedSum("sum", addends, self.implementation, normalised=True)
-        rho = Conversion("RNE", "RNE", d, d)
-        finish = Finish("sum", total.term, rho, self.implementation, canonical=False)
+        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.a.e_min + operation.b.e_min)
+        c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
+        all_negative = prod[0].sign & c.sign
+        return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]))
 
-        def max_exp(build: Build, values: Bundle) -> Bundle:
-            return total.max_exp(build, values | {"prod_0_exp": values["prod_0_exp"] + lift})
+    def max_exp(self, build: Build, terms: Terms) -> Compared:
+        """Step max_exp: c against the product lifted, the same number with a larger exponent and more fraction bits."""
+        product = terms.terms[0]
+        shape, lift = product.format, self.lift
+        lifted = TermFormat(shape.exps + ExpRange(lift, lift), shape.sig_bits, shape.frac + lift)
+        assert isinstance(terms, SignedProducts)
+        terms = replace(terms, prod=(replace(product, exp=product.exp + lift, format=lifted),))
+        return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
-        def accumulate(build: Build, values: Bundle) -> Bundle:
-            summed = total.accumulate(build, values)
-            return signed_zero(summed, "sum")
-
-        return [
-            Step("decode", depths.DECODE, self._decode),
-            Step("multiply", depths.multiply(operation.a, operation.b), self._multiply),
-            Step("max_exp", depths.max_exp(2), max_exp),
-            Step("align", depths.ALIGN, total.align),
-            Step("accumulate", depths.accumulate(2), accumulate),
-            Step("normalise", depths.NORMALISE, finish.normalise),
-            Step("encode", depths.encode(rho), finish.encode),
-        ]
-
-    def _decode(self, build: Build, values: Bundle) -> Bundle:
-        return decode_operands(build, values, self.operation)
-
-    def _multiply(self, build: Build, values: Bundle) -> Bundle:
-        parts = [Multiply(self.operation.a, self.operation.b, self._zero_exp)]
-        terms = multiply_pairs(build, values, parts) | accumulator_term(build, values, self._accumulator)
-        terms |= {"all_negative": terms["prod_0_sign"] & terms["c_sign"]}
-        return combine_specials(build, terms, ["special_0", "special_c"])
-
-
-def signed_zero(values: Bundle, name: str) -> Bundle:
-    """IEEE 754, 6.3: an exact zero is negative only where every term is; takes `all_negative`, settles `<name>_sign`."""
-    result = {key: value for key, value in values.items() if key != "all_negative"}
-    result[f"{name}_sign"] = values[f"{name}_sign"] | (values["all_negative"] & ~values[f"{name}_total"].any())
-    return result
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
+        """The product whole, whatever its exponent; c with a sticky bit."""
+        F = terms[0].frac + 3
+        return [Precision(F, "unshifted"), Precision(F, "sticky")]

@@ -1,13 +1,96 @@
 """FTZ-AddMul: products and sums that are rounded to fp32 and flushed one by one (golden: operations/ftz_addmul.py)."""
 
+from dataclasses import dataclass
+from typing import Any
+
+from amaranth import Value
+
 from golden import Implementation
 from golden.operations import FTZAddMul
 from rtl.datapath import depths
-from rtl.datapath.base import Build, Datapath, Step
-from rtl.datapath.pipeline import Bundle, kept
-from rtl.datapath.rounded_adder import RNE_FP32, RoundedAdder, products_to_fp32
-from rtl.datapath.stages import decode_operands, multiply_pairs
-from rtl.steps.multiply import Multiply, product_shape
+from rtl.datapath.base import Datapath
+from rtl.datapath.records import Code, Operands, SignedTotal
+from rtl.datapath.rounded_adder import (
+    RNE_FP32,
+    AlignedPair,
+    ExactProducts,
+    PairExponent,
+    RoundedAdder,
+    RoundedOperands,
+    multiply_elements,
+    product_to_fp32,
+)
+from rtl.datapath.stages import decode_operands
+from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.record import Record
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Record):
+    """fp32 codes: c, and what is left to be summed pairwise before it meets c."""
+
+    c: Value
+    value: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedPairs(Record):
+    """A level of additions after align; c is None in the last, which adds it."""
+
+    c: Value | None
+    pairs: tuple[AlignedPair, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PairTotals(Record):
+    """A level of additions after accumulate."""
+
+    c: Value | None
+    exponents: tuple[PairExponent, ...]
+    totals: tuple[SignedTotal, ...]
+
+
+class Addition:
+    """One level of FTZ-Add: neighbouring values in pairs, or c and the only value.
+
+    Args:
+        level: its number, in the names of its adders.
+        count: values before it.
+        implementation: how the adders are built.
+    """
+
+    def __init__(self, level: int, count: int, implementation: Implementation) -> None:
+        self.level, self.adds_c = level, count == 1
+        self._adders = [
+            RoundedAdder(f"add_{level}_{k}", RNE_FP32, implementation, canonical=False, flush=True)
+            for k in range(max(1, count // 2))
+        ]
+
+    def align(self, build: Build, values: Values) -> AlignedPairs:
+        """Step align: the operands of every adder."""
+        codes = (values.c, *values.value) if self.adds_c else values.value
+        pairs = [adder.align(build, x, y) for adder, x, y in zip(self._adders, codes[::2], codes[1::2], strict=True)]
+        return AlignedPairs(None if self.adds_c else values.c, tuple(pairs))
+
+    def accumulate(self, build: Build, aligned: AlignedPairs) -> PairTotals:
+        """Step accumulate."""
+        sums = [adder.accumulate(build, pair) for adder, pair in zip(self._adders, aligned.pairs, strict=True)]
+        exponents, totals = zip(*sums, strict=True)
+        return PairTotals(aligned.c, exponents, totals)
+
+    def codes(self, build: Build, sums: PairTotals) -> list[Value]:
+        """Steps normalise, round and encode."""
+        each = zip(self._adders, sums.exponents, sums.totals, strict=True)
+        return [adder.encode(build, exponent, total) for adder, exponent, total in each]
+
+    def encode(self, build: Build, sums: PairTotals) -> Values:
+        """Step encode of a level that leaves c alone."""
+        assert sums.c is not None
+        return Values(sums.c, tuple(self.codes(build, sums)))
+
+    def encode_last(self, build: Build, sums: PairTotals) -> Code:
+        """Step encode of the level that adds c."""
+        return Code(*self.codes(build, sums))
 
 
 class FTZAddMulDatapath(Datapath):
@@ -15,64 +98,44 @@ class FTZAddMulDatapath(Datapath):
 
     def __init__(self, operation: FTZAddMul, implementation: Implementation) -> None:
         self.operation = operation
-        self._zero_exp = operation.a.e_min + operation.b.e_min
         super().__init__(operation, implementation)
 
-    def steps(self) -> list[Step]:
-        """Values between the steps: the fp32 codes `value_0` … of one level of the sum, and `c`."""
-        steps = [
-            Step("decode", depths.DECODE, self._decode),
-            Step("multiply", depths.multiply(self.operation.a, self.operation.b), self._multiply),
-            Step("products", depths.NORMALISE + depths.encode(RNE_FP32), self._products),
-        ]
-        level, count = 0, self.operation.P
-        while count > 1:
-            pairs = [(f"value_{2 * k}", f"value_{2 * k + 1}") for k in range(count // 2)]
-            steps += self._level(level, pairs)
-            level, count = level + 1, count // 2
-        return [*steps, *self._level(level, [("c", "value_0")], result="d")]
-
-    def _level(self, level: int, pairs: list[tuple[str, str]], result: str = "value_{}") -> list[Step]:
-        """The three steps of one level of additions."""
-        adders = [self._adder(f"add_{level}_{k}", *pair) for k, pair in enumerate(pairs)]
-        used = {name for pair in pairs for name in pair}
-
-        def align(build: Build, values: Bundle) -> Bundle:
-            aligned = {key: value for key, value in values.items() if key not in used}
-            for adder in adders:
-                aligned |= adder.align(build, values)
-            return aligned
-
-        def accumulate(build: Build, values: Bundle) -> Bundle:
-            for adder in adders:
-                values = adder.accumulate(build, values)
-            return values
-
-        def encode(build: Build, values: Bundle) -> Bundle:
-            codes = {result.format(k): adder.encode(build, values) for k, adder in enumerate(adders)}
-            return kept(values, *({"c"} - used)) | codes
-
-        points = (
-            ("align", depths.DECODE + depths.max_exp(2) + depths.ALIGN, align),
-            ("accumulate", depths.accumulate(2), accumulate),
-            ("encode", depths.NORMALISE + depths.encode(RNE_FP32), encode),
+    def steps(self) -> Steps[Any, Code]:
+        operation, encode_depth = self.operation, depths.NORMALISE + depths.encode(RNE_FP32)
+        values = (
+            Steps(Step("decode", depths.DECODE, self.decode))
+            .then(Step("multiply", depths.multiply(operation.a, operation.b), self.multiply))
+            .then(Step("products", encode_depth, self.round_products))
         )
-        return [Step(f"{point}_{level}", depth, run) for point, depth, run in points]
+        level, count = 0, operation.P
+        while count > 1:
+            addition = Addition(level, count, self.implementation)
+            values = _sums(values, addition).then(Step(f"encode_{level}", encode_depth, addition.encode))
+            level, count = level + 1, count // 2
+        last = Addition(level, count, self.implementation)
+        return _sums(values, last).then(Step(f"encode_{level}", encode_depth, last.encode_last))
 
-    def _adder(self, name: str, x: str, y: str) -> RoundedAdder:
-        """FTZ-Add of two values."""
-        return RoundedAdder(name, x, y, RNE_FP32, self.implementation, canonical=False, flush=True)
+    def decode(self, build: Build, operands: Operands) -> RoundedOperands:
+        """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
+        decoded = decode_operands(build, operands, self.operation, flush=True)
+        return RoundedOperands(decoded.x, decoded.y, operands.c)
 
-    def _decode(self, build: Build, values: Bundle) -> Bundle:
-        decoded = decode_operands(build, values, self.operation, flush=True)
-        return {key: value for key, value in decoded.items() if not key.startswith("z_")} | kept(values, "c")
+    def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
+        """Step multiply."""
+        return multiply_elements(build, operands, self.operation)
 
-    def _multiply(self, build: Build, values: Bundle) -> Bundle:
-        operation = self.operation
-        parts = [Multiply(operation.a, operation.b, self._zero_exp) for _ in range(operation.P)]
-        return multiply_pairs(build, values, parts) | kept(values, "c")
+    def round_products(self, build: Build, products: ExactProducts) -> Values:
+        """Step products: normalise, round, flush and encode each."""
+        codes = [
+            product_to_fp32(build, f"prod_{k}", product, self.implementation, flush=True)
+            for k, product in enumerate(products.products)
+        ]
+        return Values(products.c, tuple(codes))
 
-    def _products(self, build: Build, values: Bundle) -> Bundle:
-        operation = self.operation
-        shape = product_shape(operation.a, operation.b, self._zero_exp)
-        return products_to_fp32(build, values, shape, operation.P, self.implementation, flush=True)
+
+def _sums(values: Steps[Any, Values], addition: Addition) -> Steps[Any, PairTotals]:
+    """The first two steps of a level of additions."""
+    align_depth = depths.DECODE + depths.max_exp(2) + depths.ALIGN
+    return values.then(Step(f"align_{addition.level}", align_depth, addition.align)).then(
+        Step(f"accumulate_{addition.level}", depths.accumulate(2), addition.accumulate)
+    )

@@ -1,95 +1,152 @@
 """GST-FDPA: exact dot products of groups, scaled, then summed as in T-FDPA (golden: operations/gst_fdpa.py)."""
 
-from amaranth import Cat, Signal
+from dataclasses import dataclass, field
+from typing import Any
 
-from golden import Implementation
+from amaranth import Cat, Signal, Value
+
 from golden.operations import GSTFDPA
-from rtl.datapath import depths
-from rtl.datapath.aligned_sum import Addend, AlignedSum
-from rtl.datapath.base import Build, Step
-from rtl.datapath.pipeline import Bundle, flatten, kept
-from rtl.datapath.stages import combine_specials, multiply_pairs
+from rtl.datapath import depths, fused_sum
+from rtl.datapath.fused_sum import Precision
+from rtl.datapath.records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
+from rtl.datapath.stages import combine_specials, multiply_pairs, place_scaled
+from rtl.datapath.step import Build, Step, Steps
 from rtl.operations.t_fdpa import TruncatedDatapath
-from rtl.steps.multiply import Multiply, product_shape
-from rtl.steps.scale import ScaleGroup, ScaleSpecial, place_scale, scaled_group_shape
-from rtl.steps.shapes import TermShape
+from rtl.steps.interfaces import Operand, Special, Term
+from rtl.steps.record import COLUMNS, Record
+from rtl.steps.scale import ScaleGroup, ScaleSpecial
+
+
+@dataclass(frozen=True, eq=False)
+class GroupProducts(Record):
+    """After multiply: exact products, c, and the scales that the groups meet later."""
+
+    prod: tuple[Term, ...]
+    c: Term
+    alpha: tuple[Operand, ...]
+    beta: tuple[Operand, ...]
+    special: Special
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedGroup(Record):
+    """The products of a group at a constant exponent, and whether all of them are zero."""
+
+    largest: MaxExponent
+    aligned: AlignedTerms
+    zero: Value
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedGroups(Record):
+    """After group_align."""
+
+    c: Term
+    alpha: tuple[Operand, ...]
+    beta: tuple[Operand, ...]
+    special: Special
+    groups: tuple[AlignedGroup, ...] = field(metadata=COLUMNS)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupExponent(Record):
+    """A group's exponent, a constant, and whether all its products are zero."""
+
+    largest: MaxExponent
+    zero: Value
+
+
+@dataclass(frozen=True, eq=False)
+class GroupTotals(Record):
+    """After group_accumulate."""
+
+    c: Term
+    alpha: tuple[Operand, ...]
+    beta: tuple[Operand, ...]
+    special: Special
+    groups: tuple[GroupExponent, ...] = field(metadata=COLUMNS)
+    totals: tuple[SignedTotal, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledGroups(Terms):
+    """After scale: a term a group, and c."""
+
+    c: Term
+    special: Special
+    term: tuple[Term, ...]
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (*self.term, self.c)
 
 
 class GSTFDPADatapath(TruncatedDatapath):
     """T-FDPA over L/G scaled groups and c; a group is summed exactly, at the largest exponent that a product can have."""
 
-    def __init__(self, operation: GSTFDPA, implementation: Implementation) -> None:
-        self._groups = operation.L // operation.G
-        self._g, self._k_block, self._scale = operation.G, operation.K_block, operation.scale
-        zero_exp = operation.a.e_min + operation.b.e_min
-        product = product_shape(operation.a, operation.b, zero_exp)
-        exact = product.exps.span + product.frac
-        self._sums = [
-            AlignedSum(
-                f"group_{g}",
-                [
-                    Addend(name=f"prod_{k}", shape=product, F=exact, truncation="RZ")
-                    for k in range(g * operation.G, (g + 1) * operation.G)
-                ],
-                implementation,
-                fixed_exp=product.exps.high,
-            )
-            for g in range(self._groups)
-        ]
-        self._zero_exp = zero_exp
-        super().__init__(operation, implementation)
+    operation: GSTFDPA
 
-    def steps(self) -> list[Step]:
-        decode, _, *rest = super().steps()
-        return [
-            decode,
-            Step("multiply", self.multiply_depth(), self.multiply),
-            Step("group_align", depths.ALIGN, self.align_groups),
-            Step("group_accumulate", depths.accumulate(self._g), self.accumulate_groups),
-            Step("scale", depths.SCALE, self.scale_groups),
-            *rest,
-        ]
+    @property
+    def term_count(self) -> int:
+        return self.operation.L // self.operation.G + 1
 
-    def term_shapes(self) -> dict[str, TermShape]:
-        shape = scaled_group_shape(self._sums[0].term, self._scale, self.operation.e_zero)
-        return {f"term_{g}": shape for g in range(self._groups)}
+    def term_steps(self) -> Steps[Any, ScaledGroups]:
+        return (
+            self.decoded()
+            .then(Step("multiply", self.multiply_depth(), self.multiply))
+            .then(Step("group_align", depths.ALIGN, self.align_groups))
+            .then(Step("group_accumulate", depths.accumulate(self.operation.G), self.accumulate_groups))
+            .then(Step("scale", depths.SCALE, self.scale))
+        )
 
-    def multiply(self, build: Build, values: Bundle) -> Bundle:
+    def multiply(self, build: Build, decoded: Decoded) -> GroupProducts:
+        """Step multiply: exact products."""
         operation = self.operation
-        parts = [Multiply(operation.a, operation.b, self._zero_exp) for _ in range(operation.L)]
-        terms = multiply_pairs(build, values, parts) | self.with_c(build, values) | kept(values, "alpha", "beta")
-        for k in range(operation.L):
-            part = ScaleSpecial(self._scale)
-            place_scale(build, f"scale_special_{k}", part, k // self._k_block, values)
-            build.drive(part.special, f"special_{k}", terms)
-            terms |= flatten(f"special_{k}", part.result)
-        return combine_specials(build, terms, [*(f"special_{k}" for k in range(operation.L)), "special_c"])
+        # Whether a product is zero is asked of its significand; a zero's exponent does not matter.
+        zero_exp = operation.a.e_min + operation.b.e_min
+        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp)
+        c, c_special = self.addend(build, decoded.z)
+        scaled = []
+        for k, special in enumerate(specials):
+            block = k // operation.K_block
+            component = ScaleSpecial(operation.scale)
+            place_scaled(build, f"scale_special_{k}", component, decoded.alpha[block], decoded.beta[block])
+            build.drive(component.special, special)
+            scaled.append(component.result)
+        special = combine_specials(build, [*scaled, c_special])
+        return GroupProducts(products, c, decoded.alpha, decoded.beta, special)
 
-    def align_groups(self, build: Build, values: Bundle) -> Bundle:
-        """Step group_align: the products on one constant exponent, and for each group whether all are zero."""
-        for g, group in enumerate(self._sums):
+    def align_groups(self, build: Build, products: GroupProducts) -> AlignedGroups:
+        """Step group_align: the products at one constant exponent, and for each group whether all are zero."""
+        groups = []
+        for g in range(self.operation.L // self.operation.G):
+            group = products.prod[g * self.operation.G : (g + 1) * self.operation.G]
+            exps, frac = group[0].format.exps, group[0].format.frac
             zero = Signal(name=f"zero_{g}")
-            sigs = Cat(values[f"{addend.name}_sig"] for addend in group.addends)
-            build.m.d.comb += zero.eq(~sigs.any())
-            values = group.align(build, group.max_exp(build, values)) | {f"zero_{g}": zero}
-        return values
+            build.assign(zero.eq(~Cat(product.sig for product in group).any()))
+            largest = fused_sum.fixed_exp(f"group_{g}", exps.high)
+            exact = Precision(exps.span + frac, "RZ")
+            groups.append(AlignedGroup(largest, fused_sum.align(build, largest, group, [exact] * len(group)), zero))
+        return AlignedGroups(products.c, products.alpha, products.beta, products.special, tuple(groups))
 
-    def accumulate_groups(self, build: Build, values: Bundle) -> Bundle:
+    def accumulate_groups(self, build: Build, aligned: AlignedGroups) -> GroupTotals:
         """Step group_accumulate: each group's exact sum."""
-        for group in self._sums:
-            values = group.accumulate(build, values)
-        return values
+        totals = [
+            fused_sum.accumulate(build, group.largest, group.aligned, self.implementation, normalised=False)
+            for group in aligned.groups
+        ]
+        groups = [GroupExponent(group.largest, group.zero) for group in aligned.groups]
+        return GroupTotals(aligned.c, aligned.alpha, aligned.beta, aligned.special, tuple(groups), tuple(totals))
 
-    def scale_groups(self, build: Build, values: Bundle) -> Bundle:
-        """Step scale: the groups under their scales, as terms."""
-        terms = kept(values, "c", "special")
-        for g, group in enumerate(self._sums):
-            part = ScaleGroup(group.term, self._scale, self.operation.e_zero)
-            place_scale(build, f"scale_{g}", part, g * self._g // self._k_block, values)
-            build.m.d.comb += [
-                part.sign.eq(values[f"{group.name}_sign"]),
-                part.total.eq(values[f"{group.name}_total"]),
-                part.zero.eq(values[f"zero_{g}"]),
-            ]
-            terms |= flatten(f"term_{g}", part.term)
-        return terms
+    def scale(self, build: Build, totals: GroupTotals) -> ScaledGroups:
+        """Step scale: each group's sum times the scales' significands, at the scales' exponent."""
+        operation = self.operation
+        terms = []
+        for g, (group, total) in enumerate(zip(totals.groups, totals.totals, strict=True)):
+            block = g * operation.G // operation.K_block
+            component = ScaleGroup(total.format, operation.scale, operation.e_zero)
+            place_scaled(build, f"scale_{g}", component, totals.alpha[block], totals.beta[block])
+            build.assign(component.sign.eq(total.sign), component.total.eq(total.total), component.zero.eq(group.zero))
+            build.ignore(group.largest.exp)  # a constant, which the format of the total holds
+            terms.append(component.term)
+        return ScaledGroups(totals.c, totals.special, tuple(terms))

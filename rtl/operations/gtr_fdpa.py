@@ -1,57 +1,108 @@
 """GTR-FDPA: TR-FDPA over two groups, the even and the odd products (golden: operations/gtr_fdpa.py)."""
 
+from dataclasses import dataclass, field, replace
+from typing import Any
+
 from amaranth import Mux
 
-from rtl.datapath import depths
-from rtl.datapath.aligned_sum import Addend, AlignedSum, as_term
-from rtl.datapath.base import Build, Step
-from rtl.datapath.pipeline import Bundle
-from rtl.operations.tr_fdpa import RoundedDatapath
-from rtl.steps.shapes import ExpRange, TermShape
+from rtl.datapath import depths, fused_sum
+from rtl.datapath.fused_sum import Precision
+from rtl.datapath.records import AlignedTerms, MaxExponent, Products
+from rtl.datapath.step import Build, Step, Steps
+from rtl.operations.tr_fdpa import AlignedProducts, ComparedDot, DotProduct, RoundedDatapath, SignedSum
+from rtl.steps.interfaces import Special, Term
+from rtl.steps.record import INLINE, Record
+
+GROUPS = ("even", "odd")
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedGroups(Record):
+    """After max_exp: the products, c, and the largest exponent of each group."""
+
+    products: Products = field(metadata=INLINE)
+    largest: tuple[MaxExponent, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedGroups(Record):
+    """After align: each group's products at its own exponent, and c."""
+
+    c: Term
+    special: Special
+    largest: tuple[MaxExponent, ...]
+    aligned: tuple[AlignedTerms, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupSums(Record):
+    """After accumulate: each group's truncated sum, and c."""
+
+    c: Term
+    special: Special
+    largest: tuple[MaxExponent, ...]
+    sums: tuple[SignedSum, ...]
 
 
 class GTRFDPADatapath(RoundedDatapath):
     """Even-index and odd-index products are summed apart, each group at its own largest exponent."""
 
-    def dot_steps(self) -> tuple[list[Step], TermShape]:
-        operation, implementation = self.operation, self.implementation
-        indices = {"even": range(0, operation.L, 2), "odd": range(1, operation.L, 2)}
-        groups = [AlignedSum(name, self.products(ks), implementation) for name, ks in indices.items() if ks]
-        sums = [Addend(name=g.name, shape=g.term, F=operation.F, truncation=self.truncation) for g in groups]
-        dot = AlignedSum("dot", sums, implementation)
+    def dot_steps(self) -> Steps[Any, DotProduct]:
+        even = (self.operation.length + 1) // 2
+        return (
+            self.product_steps()
+            .then(Step("max_exp", depths.max_exp(even), self.max_exp))
+            .then(Step("align", depths.ALIGN, self.align))
+            .then(Step("accumulate", depths.accumulate(even), self.accumulate))
+            .then(Step("dot_align", depths.max_exp(2) + self.align_depth, self.dot_align))
+            .then(Step("dot_accumulate", depths.accumulate(2), self.dot_accumulate))
+        )
 
-        def max_exp(build: Build, values: Bundle) -> Bundle:
-            for group in groups:
-                values = group.max_exp(build, values)
-            return values
+    def groups(self, products: Products) -> list[tuple[Term, ...]]:
+        """The even and the odd products; the latter group is missing where L is 1."""
+        return [group for group in (products.prod[::2], products.prod[1::2]) if group]
 
-        def align(build: Build, values: Bundle) -> Bundle:
-            for group in groups:
-                values = group.align(build, values)
-            return values
-
-        def accumulate(build: Build, values: Bundle) -> Bundle:
-            for group in groups:
-                values = as_term(group.name, group.accumulate(build, values))
-            return values
-
-        def align_groups(build: Build, values: Bundle) -> Bundle:
-            return dot.align(build, dot.max_exp(build, values))
-
-        def accumulate_groups(build: Build, values: Bundle) -> Bundle:
-            return as_term("dot", dot.accumulate(build, values))
-
-        terms = len(indices["even"])
-        steps = [
-            Step("max_exp", depths.max_exp(terms), max_exp),
-            Step("align", depths.ALIGN, align),
-            Step("accumulate", depths.accumulate(terms), accumulate),
-            Step("dot_align", depths.max_exp(2) + self.align_depth, align_groups),
-            Step("dot_accumulate", depths.accumulate(2), accumulate_groups),
+    def max_exp(self, build: Build, products: Products) -> ComparedGroups:
+        """Step max_exp: each group's largest exponent."""
+        largest = [
+            fused_sum.max_exp(build, name, group, self.implementation)
+            for name, group in zip(GROUPS, self.groups(products), strict=False)
         ]
-        return steps, dot.term
+        return ComparedGroups(products, tuple(largest))
 
-    def drop_c(self, build: Build, values: Bundle, e_outs: ExpRange) -> Bundle:
-        """A c more than F + 1 exponents below E counts as 0."""
-        dropped = values["c_exp"] < values["out_exp"] - (self.operation.F + 1)
-        return values | {"c_sig": Mux(dropped, 0, values["c_sig"])}
+    def align(self, build: Build, compared: ComparedGroups) -> AlignedGroups:
+        """Step align: the products truncated toward zero to F bits, each at its group's exponent."""
+        precision, products = Precision(self.operation.F, "RZ"), compared.products
+        aligned = [
+            fused_sum.align(build, largest, group, [precision] * len(group))
+            for largest, group in zip(compared.largest, self.groups(products), strict=True)
+        ]
+        exponents = tuple(largest.without_gaps() for largest in compared.largest)
+        return AlignedGroups(products.c, products.special, exponents, tuple(aligned))
+
+    def accumulate(self, build: Build, aligned: AlignedGroups) -> GroupSums:
+        """Step accumulate: each group's sum."""
+        totals = [
+            fused_sum.accumulate(build, largest, group, self.implementation, normalised=False)
+            for largest, group in zip(aligned.largest, aligned.aligned, strict=True)
+        ]
+        return GroupSums(aligned.c, aligned.special, aligned.largest, tuple(SignedSum.of(total) for total in totals))
+
+    def dot_align(self, build: Build, groups: GroupSums) -> AlignedProducts:
+        """Step dot_align: the groups' sums, truncated again at the larger of their exponents."""
+        sums = [total.at(largest) for largest, total in zip(groups.largest, groups.sums, strict=True)]
+        largest = fused_sum.max_exp(build, "dot", sums, self.implementation)
+        aligned = fused_sum.align(build, largest, sums, [Precision(self.operation.F, self.truncation)] * len(sums))
+        return AlignedProducts(groups.c, groups.special, largest.without_gaps(), aligned)
+
+    def dot_accumulate(self, build: Build, aligned: AlignedProducts) -> DotProduct:
+        """Step dot_accumulate: T."""
+        total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=False)
+        return DotProduct(aligned.c, aligned.special, aligned.largest, SignedSum.of(total))
+
+    def out_max_exp(self, build: Build, dot: DotProduct) -> ComparedDot:
+        """Step out_max_exp; a c more than F + 1 exponents below e_out then counts as 0."""
+        compared = super().out_max_exp(build, dot)
+        dropped = dot.c.exp < compared.largest.exp - (self.operation.F + 1)
+        c = replace(dot.c, sig=Mux(dropped, 0, dot.c.sig))
+        return ComparedDot(replace(dot, c=c), compared.largest)

@@ -1,79 +1,51 @@
 """T-FDPA: the truncated fused dot product and add (golden: operations/t_fdpa.py)."""
 
-from abc import abstractmethod
+from collections.abc import Sequence
 
 from golden import Implementation
 from golden.conversion import conversion
 from golden.operations.t_fdpa import TruncatedFDPA
 from rtl.datapath import depths
-from rtl.datapath.aligned_sum import Addend, AlignedSum
-from rtl.datapath.base import Build, Datapath, Step
-from rtl.datapath.finish import Finish
-from rtl.datapath.pipeline import Bundle
-from rtl.datapath.stages import accumulator_term, combine_specials, decode_operands, multiply_pairs
-from rtl.steps.multiply import Accumulator, Multiply, product_shape
-from rtl.steps.shapes import TermShape
+from rtl.datapath.fused import FusedDatapath
+from rtl.datapath.fused_sum import Precision
+from rtl.datapath.records import Decoded, Operands, Products
+from rtl.datapath.stages import addend, combine_specials, multiply_pairs
+from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 
 
-class TruncatedDatapath(Datapath):
-    """What T-, ST- and GST-FDPA share: terms and c at one exponent, cut to F bits, summed, converted by ρ."""
+class TruncatedDatapath(FusedDatapath):
+    """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ."""
+
+    operation: TruncatedFDPA
 
     def __init__(self, operation: TruncatedFDPA, implementation: Implementation) -> None:
-        self.operation = operation
-        self.accumulator = Accumulator(operation.c, operation.e_zero)
-        super().__init__(operation, implementation)
+        super().__init__(operation, implementation, conversion(operation.rho), canonical=True)
 
-    def steps(self) -> list[Step]:
-        operation = self.operation
-        shapes = self.term_shapes() | {"c": self.accumulator.shape}
-        addends = [
-            Addend(name=name, shape=shape, F=operation.F, truncation="RD" if operation.truncation == "RD" else "RZ")
-            for name, shape in shapes.items()
-        ]
-        total = AlignedSum("sum", addends, self.implementation, normalised=True)
-        rho = conversion(operation.rho)
-        finish = Finish("sum", total.term, rho, self.implementation, canonical=True)
-        return [
-            Step("decode", depths.DECODE, self.decode),
-            Step("multiply", self.multiply_depth(), self.multiply),
-            Step("max_exp", depths.max_exp(len(shapes)), total.max_exp),
-            Step("align", depths.ALIGN_DOWN if operation.truncation == "RD" else depths.ALIGN, total.align),
-            Step("accumulate", depths.accumulate(len(shapes)), total.accumulate),
-            Step("normalise", depths.NORMALISE, finish.normalise),
-            Step("encode", depths.encode(rho), finish.encode),
-        ]
+    @property
+    def term_count(self) -> int:
+        return self.operation.L + 1
 
-    @abstractmethod
-    def term_shapes(self) -> dict[str, TermShape]:
-        """The terms that meet c, by the names of their values."""
-
-    def multiply_depth(self) -> int:
-        """Depth of step multiply (rtl.datapath.depths)."""
-        return depths.multiply(self.operation.a, self.operation.b)
-
-    @abstractmethod
-    def multiply(self, build: Build, values: Bundle) -> Bundle:
-        """Step multiply: the terms, and the special result."""
-
-    def decode(self, build: Build, values: Bundle) -> Bundle:
-        """Step decode."""
-        return decode_operands(build, values, self.operation)
-
-    def with_c(self, build: Build, values: Bundle) -> Bundle:
+    def addend(self, build: Build, z: Operand) -> tuple[Term, Special]:
         """c as a term, and its special."""
-        return accumulator_term(build, values, self.accumulator)
+        return addend(build, "addend", z, self.operation.c, self.operation.e_zero)
+
+    def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
+        """Every term to F bits, toward zero or toward minus infinity."""
+        return [Precision(self.operation.F, "RD" if self.operation.truncation == "RD" else "RZ")] * len(terms)
+
+    def align_depth(self) -> int:
+        return depths.ALIGN_DOWN if self.operation.truncation == "RD" else depths.ALIGN
 
 
 class TFDPADatapath(TruncatedDatapath):
     """d = ρ(2^e_max · Σ RZ_F(term at e_max)) over L exact products and c."""
 
-    def term_shapes(self) -> dict[str, TermShape]:
-        operation = self.operation
-        shape = product_shape(operation.a, operation.b, operation.e_zero)
-        return {f"prod_{k}": shape for k in range(operation.L)}
+    def term_steps(self) -> Steps[Operands, Products]:
+        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
 
-    def multiply(self, build: Build, values: Bundle) -> Bundle:
-        operation = self.operation
-        parts = [Multiply(operation.a, operation.b, operation.e_zero) for _ in range(operation.L)]
-        terms = multiply_pairs(build, values, parts) | self.with_c(build, values)
-        return combine_specials(build, terms, [*(f"special_{k}" for k in range(operation.L)), "special_c"])
+    def multiply(self, build: Build, decoded: Decoded) -> Products:
+        """Step multiply: exact products; one without a significand has exponent e_zero, and so has c."""
+        prod, specials = multiply_pairs(build, decoded.x, decoded.y, self.operation, self.operation.e_zero)
+        c, c_special = self.addend(build, decoded.z)
+        return Products(prod, c, combine_specials(build, [*specials, c_special]))

@@ -10,10 +10,10 @@ from golden.unit import ENCODINGS
 from rtl.arithmetic.carry_save import magnitude_of_sum
 from rtl.arithmetic.leading_zeros import anticipate_leading_zeros
 from rtl.arithmetic.reduction import two_rows
-from rtl.steps.component import Part
+from rtl.steps.component import SharedComponent, indexed
 
 
-class Accumulate(Part):
+class Accumulate(SharedComponent):
     """Combinational sum of signed magnitudes: two rows, then one adder; the result is a sign and a magnitude.
 
     Args:
@@ -21,9 +21,9 @@ class Accumulate(Part):
         total_bits: bits of the largest possible |total|.
         encoding: how negative terms are held in the rows, which costs area and never changes the total.
             `sign-magnitude`: positive and negative terms are summed apart, then subtracted.
-            `twos-complement`: every lane negates, by an incrementer of its own.
-            `ones-complement`: every lane inverts that differs in sign from the narrowest, the missing increments ride in the
-            rows' empty places.
+            `twos-complement`: every negative term is negated, by an incrementer of its own.
+            `ones-complement`: every term that differs in sign from the narrowest is inverted; the increments that this lacks
+            are added in the rows' empty places.
         reduction: how many terms become two rows; as in `golden.Implementation`.
         anticipates: whether leading zeros are anticipated beside the last adder.
 
@@ -31,6 +31,10 @@ class Accumulate(Part):
         sign_0 … , aligned_0 …: In, the terms. sign: Out(1), 0 for a zero total. total: Out(total_bits), the magnitude.
         zeros: Out, where anticipated: leading zeros of total, or up to `ANTICIPATION_ERROR` fewer.
     """
+
+    sign: Signal
+    total: Signal
+    zeros: Signal
 
     def __init__(
         self,
@@ -50,16 +54,20 @@ class Accumulate(Part):
             members["zeros"] = Out(range(total_bits + 1))
         super().__init__("accumulate", (*widths, total_bits, encoding, reduction, anticipates), members)
 
+    @property
+    def terms(self) -> list[tuple[Signal, Signal]]:
+        """The ports `sign_0` … and `aligned_0` …, by terms."""
+        return list(zip(indexed(self, "sign", self.count), indexed(self, "aligned", self.count), strict=True))
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        lanes = [(getattr(self, f"sign_{k}"), getattr(self, f"aligned_{k}")) for k in range(self.count)]
         match self.encoding:
             case "sign-magnitude":
-                self._sum_apart(m, lanes)
+                self._sum_apart(m, self.terms)
             case "ones-complement":
-                self._sum_inverted(m, sorted(lanes, key=lambda lane: len(lane[1])))
+                self._sum_inverted(m, sorted(self.terms, key=lambda term: len(term[1])))
             case "twos-complement":
-                self._sum_negated(m, lanes)
+                self._sum_negated(m, self.terms)
         return m
 
     @property
@@ -67,38 +75,46 @@ class Accumulate(Part):
         """Bits of the total in two's complement."""
         return self.total_bits + 1
 
-    def _sum_apart(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        positive = self._two_rows(m, [Mux(s, 0, t) for s, t in lanes], "positive")
-        negative = self._two_rows(m, [Mux(s, t, 0) for s, t in lanes], "negative")
-        # −x = ~x + 1: one increment for each negative row, of which the last adder takes one.
+    def _sum_apart(self, m: Module, terms: list[tuple[Signal, Signal]]) -> None:
+        # 1. positive and negative magnitudes, each summed to two rows
+        positive = self._two_rows(m, [Mux(s, 0, t) for s, t in terms], "positive")
+        negative = self._two_rows(m, [Mux(s, t, 0) for s, t in terms], "negative")
+        # 2. their difference: −x = ~x + 1, one increment for each negative row, of which the last adder takes one
         increments = [Const(1, 1)] * (len(negative) - 1)
         rows = self._two_rows(m, [*positive, *(~row for row in negative)], "difference", increments)
         negated, total = magnitude_of_sum(m, rows, Const(1, 1))
         m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
         self._anticipate(m, rows)
 
-    def _sum_inverted(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
-        """The sum as the first lane sees it: that lane counts as positive, so that the bits above it are free.
+    def _sum_inverted(self, m: Module, terms: list[tuple[Signal, Signal]]) -> None:
+        """The sum relative to the first term, whose own sign is put back at the end.
 
-        An inverted lane's sign bits, −s·2**w, are ~s·2**w − 2**w; the constants meet in the free bits of the first row.
+        A row of width w that is inverted (s = 1) would need ones in all places above it, which is −s·2**w. That equals
+        ~s·2**w − 2**w: a single bit on top of the row, and a constant. The first term counts as positive, so the places
+        above it are free and hold the sum of all these constants:
+
+            row 0     C … C C  m m m m m m     C: −Σ 2**w of the other rows     m: the first magnitude
+            row k           ~s t t t t t t     t: the magnitude, inverted where s
         """
-        first_sign, first = lanes[0]
-        inverted = Signal(max(1, len(lanes) - 1))
-        m.d.comb += inverted.eq(Cat(s ^ first_sign for s, _ in lanes[1:]))
-        above = -sum(1 << len(t) for _, t in lanes[1:]) & ((1 << self._width) - 1)
-        rows = [Cat(first, Const(above >> len(first), self._width - len(first)))]
-        for k, (_, t) in enumerate(lanes[1:]):
+        # 1. which terms are inverted
+        first_sign, first = terms[0]
+        inverted = Signal(max(1, len(terms) - 1))
+        m.d.comb += inverted.eq(Cat(s ^ first_sign for s, _ in terms[1:]))
+        # 2. the rows
+        above = -sum(1 << len(t) for _, t in terms[1:]) & ((1 << self._width) - 1)
+        rows: list[Value] = [Cat(first, Const(above >> len(first), self._width - len(first)))]
+        for k, (_, t) in enumerate(terms[1:]):
             rows.append(Cat(t ^ inverted[k].replicate(len(t)), ~inverted[k]))
-        # −x = ~x + 1: the first inverted lane's increment is left to the last adder.
-        increments = [inverted[k] & inverted[:k].any() for k in range(1, len(lanes) - 1)]
+        # 3. −x = ~x + 1: an increment for each inverted term; the first one's is left to the last adder
+        increments = [inverted[k] & inverted[:k].any() for k in range(1, len(terms) - 1)]
         summands = self._two_rows(m, rows, "sum", increments)
         negated, total = magnitude_of_sum(m, summands, inverted.any())
         m.d.comb += [self.sign.eq((negated ^ first_sign) & total.any()), self.total.eq(total)]
         self._anticipate(m, summands)
 
-    def _sum_negated(self, m: Module, lanes: list[tuple[Signal, Signal]]) -> None:
+    def _sum_negated(self, m: Module, terms: list[tuple[Signal, Signal]]) -> None:
         # The last adder gives the magnitude of a sum with an increment: the rows hold one less.
-        rows = self._two_rows(m, [*(Mux(s, -t, t) for s, t in lanes), Const(-1, signed(1))], "sum")
+        rows = self._two_rows(m, [*(Mux(s, -t, t) for s, t in terms), Const(-1, signed(1))], "sum")
         negated, total = magnitude_of_sum(m, rows, Const(1, 1))
         m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
         self._anticipate(m, rows)
@@ -111,3 +127,8 @@ class Accumulate(Part):
         if self.anticipates:
             left, right = rows if len(rows) == 2 else (rows[0], Const(0, self._width))
             m.d.comb += self.zeros.eq(anticipate_leading_zeros(m, left, right, self.total_bits))
+
+
+def signed_zero(sign: Value, total: Value, all_negative: Value) -> Value:
+    """The sign of a sum by IEEE 754, 6.3: that of the total, and an exact zero is negative only where every term is."""
+    return sign | (all_negative & ~total.any())

@@ -1,23 +1,33 @@
-"""Step align: a term moved to e_max and cut to F fractional bits (golden: `steps.align`)."""
+"""Step align: a term at e_max, truncated to F fractional bits (golden: `steps.align`)."""
 
 from typing import Literal
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Signal
 from amaranth.lib.wiring import In, Out
 
-from rtl.steps.component import Part
+from rtl.arithmetic.shift import shift_right, shift_right_sticky
+from rtl.steps.component import SharedComponent
+from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
 from rtl.steps.max_exp import gap_range
-from rtl.steps.shapes import ExpRange, TermShape, TermSignature
 
-Truncation = Literal["RZ", "RD", "sticky", "unmoved"]
-"""How a term is cut: toward zero; toward minus infinity; or toward zero with the last kept bit set where a one was lost,
-which is as good as an exact sum to a rounding that follows, if F leaves enough bits below the result's. An unmoved term is
-not cut: it counts as if its exponent were e_max, which is right where it is smaller only when no more than its being there
-matters."""
+Truncation = Literal["RZ", "RD", "sticky", "unshifted"]
+"""How a term is truncated.
+
+`RZ`: toward zero. `RD`: toward minus infinity. `sticky`: toward zero, with the last kept bit set where a one was lost; the
+rounding of the sum then gives what it gives for the exact sum, if F leaves enough bits below the result's last. `unshifted`:
+not at all, the term counts as if its exponent were e_max; right only where a term below e_max is so small that the rounding
+needs to know no more of it than its sign and that it is not zero.
+"""
 
 
-class Align(Part):
+class Align(SharedComponent):
     """Combinational right shifter of one term; the result keeps sign and magnitude apart.
+
+    A significand of 3 fraction bits, F = 5, at a gap of 4:
+
+        sig          1.0 1 1
+        placed       1.0 1 1 0 0             F − frac zeros below: F fraction bits
+        aligned      0.0 0 0 1 0 | 1 1 0 0   right by the gap; units of 2**(e_max − F) | lost
 
     Args:
         term: what the term can be.
@@ -32,8 +42,14 @@ class Align(Part):
         sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F).
     """
 
-    def __init__(self, term: TermShape, e_maxes: ExpRange, F: int, truncation: Truncation, gap_given: bool = False) -> None:
-        self.shape, self.e_maxes, self.F, self.truncation, self.gap_given = term, e_maxes, F, truncation, gap_given
+    term: Term
+    e_max: Signal
+    gap: Signal
+    sign: Signal
+    aligned: Signal
+
+    def __init__(self, term: TermFormat, e_maxes: ExpRange, F: int, truncation: Truncation, gap_given: bool = False) -> None:
+        self.format, self.e_maxes, self.F, self.truncation, self.gap_given = term, e_maxes, F, truncation, gap_given
         super().__init__(
             "align",
             (term, e_maxes, F, truncation, gap_given),
@@ -48,54 +64,32 @@ class Align(Part):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         term = self.term
-        above = Const(0, max(0, self.F - self.shape.frac))  # fraction bits that the significand does not have
-        below = max(0, self.shape.frac - self.F)  # fraction bits that it has too many of
-        placed = Cat(above, term.sig)
+        # 1. place the significand: zeros for the fraction bits that it lacks, a count of those that it has too many
+        lacking = Const(0, max(0, self.F - self.format.frac))
+        excess = max(0, self.format.frac - self.F)
+        placed = Cat(lacking, term.sig)
         m.d.comb += self.sign.eq(term.sign)
-        if self.truncation == "unmoved":
-            m.d.comb += self.aligned.eq(placed[below:])
+        if self.truncation == "unshifted":
+            m.d.comb += self.aligned.eq(placed[excess:])
             return m
-        gap = self.gap if self.gap_given else Signal(gap_range(self.shape.exps, self.e_maxes))
-        if not self.gap_given:
+        # 2. the shift
+        if self.gap_given:
+            gap = self.gap
+        else:
+            gap = Signal(gap_range(self.format.exps, self.e_maxes))
             m.d.comb += gap.eq(self.e_max - term.exp)
+        # 3. shift and truncate; RZ needs none of the bits that it loses, so the excess goes first
         if self.truncation == "RZ":
-            m.d.comb += self.aligned.eq(shift_right(m, placed[below:], gap))
+            m.d.comb += self.aligned.eq(shift_right(m, placed[excess:], gap))
             return m
         shifted, lost = shift_right_sticky(m, placed, gap)
-        lost = lost | shifted[:below].any()
-        kept = shifted[below:]
+        lost = lost | shifted[:excess].any()
+        kept = shifted[excess:]
+        # A negative term moves away from zero under RD: one more in its magnitude wherever a one was lost.
         m.d.comb += self.aligned.eq(kept | lost if self.truncation == "sticky" else kept + (lost & term.sign))
         return m
 
 
-def aligned_width(term: TermShape, F: int, truncation: Truncation) -> int:
+def aligned_width(term: TermFormat, F: int, truncation: Truncation) -> int:
     """Bits of an aligned magnitude; RD may round a full one up into one bit more."""
     return term.sig_bits - term.frac + F + (truncation == "RD")
-
-
-def shift_right(m: Module, value: Value, amount: Signal) -> Signal:
-    """`value >> amount` as a logarithmic shifter, zero once the amount reaches the width."""
-    width = len(value)
-    levels = min(len(amount), max(1, (width - 1).bit_length()))
-    shifted = Signal(width)
-    m.d.comb += shifted.eq(value >> amount[:levels])
-    if levels == len(amount):
-        return shifted
-    result = Signal(width)
-    m.d.comb += result.eq(Mux(amount[levels:].any(), 0, shifted))
-    return result
-
-
-def shift_right_sticky(m: Module, value: Value, amount: Signal) -> tuple[Value, Value]:
-    """`value >> amount`, and whether a one was shifted out, gathered level by level."""
-    width = len(value)
-    levels = min(len(amount), width.bit_length())
-    beyond = amount[levels:].any()
-    lost = beyond & value.any()
-    for level in range(levels):
-        distance = 1 << level
-        lost = lost | (amount[level] & value[:distance].any())
-        shifted = Signal(width, name=f"shifted_{level}")
-        m.d.comb += shifted.eq(Mux(amount[level], value >> distance, value))
-        value = shifted
-    return Mux(beyond, 0, value), lost

@@ -1,72 +1,103 @@
-"""Parts: the components that a datapath is composed of, and how Verilog gets one module for all equal ones."""
+"""Shared components: what a datapath is composed of, and how Verilog gets one module for all equal ones."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from amaranth import Instance
-from amaranth.lib.wiring import Component, In
+from amaranth import Instance, Signal, Value
+from amaranth.hdl._ir import PortDirection  # private: Amaranth asks for it where ports are named, and has no public name
+from amaranth.lib.wiring import Component, In, Member, Signature
+
+if TYPE_CHECKING:  # generic in the stubs alone
+    AnyComponent = Component[Signature]
+else:
+    AnyComponent = Component
 
 
-class Part(Component):
-    """A combinational component of a datapath.
+class SharedComponent(AnyComponent):
+    """A combinational component that is written once as a Verilog module, however often a design uses it.
 
     Args:
         module: what its Verilog module is called, without the unit's prefix.
-        key: everything that settles its contents; parts with equal keys are the same circuit.
+        key: everything that settles its contents; components with equal keys are the same circuit.
         members: its ports.
     """
 
-    def __init__(self, module: str, key: tuple[object, ...], members: Mapping[str, Any]) -> None:
+    def __init__(self, module: str, key: tuple[object, ...], members: Mapping[str, Member]) -> None:
         self.module = module
         self.key = (type(self), *key)
         super().__init__(dict(members))
 
 
 class SharedModules:
-    """An Amaranth platform under which parts become instances of modules that are written once.
+    """An Amaranth platform under which shared components become instances of modules that are written once.
 
     Args:
         prefix: of the module names.
+
+    Attributes:
+        components: one for each module that is needed, by the module's name.
     """
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._names: dict[tuple[object, ...], str] = {}
-        self.parts: dict[str, Part] = {}
+        self.components: dict[str, SharedComponent] = {}
 
-    def instance(self, label: str, part: Part) -> Instance:
-        """An instance of the module that holds the part's circuit, connected to the part's ports.
+    def instance(self, label: str, component: SharedComponent) -> Instance:
+        """An instance of the module that holds the component's circuit, connected to the component's ports.
 
         The ports' signals are named after the instance, by `label`, where they are wires of the module around it.
         """
-        part._MustUse__used = True  # else Amaranth warns of a part that an equal one stands for
-        name_ports(part, f"{label}_")
-        name = self._names.get(part.key)
+        # Amaranth warns of a component that is made and not used: an equal one stands for this one.
+        component._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which has no public switch
+        name_ports(component, f"{label}_")
+        name = self._names.get(component.key)
         if name is None:
-            name = self._free_name(f"{self._prefix}_{part.module}")
-            self._names[part.key] = name
-            self.parts[name] = part
-        ports = {}
-        for path, member, value in part.signature.flatten(part):
-            direction = "i" if member.flow == In else "o"
-            ports[f"{direction}_{port_name(path)}"] = value
+            name = self._free_name(f"{self._prefix}_{component.module}")
+            self._names[component.key] = name
+            self.components[name] = component
+        directions = {PortDirection.Input: "i", PortDirection.Output: "o"}
+        ports = {f"{directions[way]}_{port}": value for port, (value, way) in module_ports(component).items()}
         return Instance(name, **ports)
 
     def _free_name(self, name: str) -> str:
-        if name not in self.parts:
+        if name not in self.components:
             return name
         count = 2
-        while f"{name}_{count}" in self.parts:
+        while f"{name}_{count}" in self.components:
             count += 1
         return f"{name}_{count}"
 
 
-def name_ports(part: Part, prefix: str = "") -> None:
-    """Name the signals of the part's ports after these."""
-    for path, _, value in part.signature.flatten(part):
-        value.name = prefix + port_name(path)
+def module_ports(component: SharedComponent) -> dict[str, tuple[Value, PortDirection]]:
+    """The component's ports under the names that Verilog has for them, as Amaranth's backend takes them."""
+    ports: dict[str, tuple[Value, PortDirection]] = {}
+    for path, value, member in members(component):
+        ports[port_name(path)] = (value, PortDirection.Input if member.flow == In else PortDirection.Output)
+    return ports
+
+
+def members(component: AnyComponent) -> Iterator[tuple[tuple[str | int, ...], Value, Member]]:
+    """Path, value and member of every port, members of members and elements of arrays by themselves."""
+    for path, member, value in component.signature.flatten(component):
+        yield path, value, member  # type: ignore[misc]  # the stubs have a Flow in place of the Member
+
+
+def name_ports(component: SharedComponent, prefix: str = "") -> None:
+    """Name the signals of the component's ports after these."""
+    for path, value, _ in members(component):
+        if isinstance(value, Signal):
+            value.name = prefix + port_name(path)
 
 
 def port_name(path: tuple[str | int, ...]) -> str:
-    """What Verilog calls a port."""
-    return "__".join(map(str, path))
+    """What Verilog calls a port: members of members behind `__`, the index in an array behind `_`."""
+    name = str(path[0])
+    for step in path[1:]:
+        name += f"_{step}" if isinstance(step, int) else f"__{step}"
+    return name
+
+
+def indexed(component: AnyComponent, member: str, count: int) -> list[Any]:
+    """The ports `<member>_0` …, which are no array where their widths differ."""
+    return [getattr(component, f"{member}_{k}") for k in range(count)]

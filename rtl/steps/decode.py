@@ -1,14 +1,14 @@
 """Step decode: a bit pattern split into sign, exponent, significand and class (golden: `Format.decode`)."""
 
-from amaranth import Cat, Const, Module, Mux
+from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
-from rtl.steps.component import Part
-from rtl.steps.shapes import OperandSignature
+from rtl.steps.component import SharedComponent
+from rtl.steps.interfaces import Operand, OperandSignature
 
 
-class Decode(Part):
+class Decode(SharedComponent):
     """Combinational decoder of one operand.
 
     Args:
@@ -20,20 +20,25 @@ class Decode(Part):
         x: Out(OperandSignature), its parts.
     """
 
+    code: Signal
+    x: Operand
+
     def __init__(self, operand: Format, flush: bool = False) -> None:
         self.operand, self.flush = operand, flush
-        members = {"code": In(operand.width), "x": Out(OperandSignature(operand))}
+        members = {"code": In(operand.width), "x": Out(OperandSignature.of(operand))}
         super().__init__(f"decode_{operand}", (operand, flush), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         fmt, x = self.operand, self.x
+        # 1. the fields:  sign | stored_exp (exp_bits) | man (man_bits) | pad (pad_bits)
         field = self.code[fmt.pad_bits :]
         man, stored_exp = field[: fmt.man_bits], field[fmt.man_bits : fmt.man_bits + fmt.exp_bits]
         hidden = stored_exp.any()  # a stored exponent of 0 means subnormal or zero
         if not fmt.subnormals:  # ue8m0: a power of two, never zero
             m.d.comb += [x.exp.eq(stored_exp - fmt.bias), x.sig.eq(1), x.nan.eq(stored_exp.all())]
             return m
+        # 2. the value: sig = hidden.man
         flushed = ~hidden & man.any() if self.flush else Const(0, 1)
         m.d.comb += [
             x.sign.eq(self.code[-1] & ~flushed if fmt.signed else 0),
@@ -42,6 +47,7 @@ class Decode(Part):
             x.sig.eq(Mux(flushed, 0, Cat(man, hidden)) if self.flush else Cat(man, hidden)),
             x.zero.eq(~hidden if self.flush else ~(hidden | man.any())),
         ]
+        # 3. the codes that are no number
         match fmt.specials:
             case "ieee":
                 m.d.comb += [x.inf.eq(stored_exp.all() & ~man.any()), x.nan.eq(stored_exp.all() & man.any())]

@@ -7,11 +7,11 @@ from operator import or_
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
-from rtl.steps.component import Part
-from rtl.steps.shapes import ExpRange, union
+from rtl.steps.component import SharedComponent, indexed
+from rtl.steps.interfaces import ExpRange, union
 
 
-class MaxExp(Part):
+class MaxExp(SharedComponent):
     """Combinational maximum of signed exponents, by a balanced tree of ⌈log2 n⌉ compare-and-select levels.
 
     Args:
@@ -23,18 +23,25 @@ class MaxExp(Part):
         e_max: Out, the largest.
     """
 
+    e_max: Signal
+
     def __init__(self, ranges: Sequence[ExpRange], largest: ExpRange) -> None:
         self.count = len(ranges)
         members = {f"exp_{k}": In(exps.shape) for k, exps in enumerate(ranges)}
         self._common = union(ranges).shape
         super().__init__("max_exp", (*ranges, largest), members | {"e_max": Out(largest.shape)})
 
+    @property
+    def exps(self) -> list[Value]:
+        """The ports `exp_0` …."""
+        return indexed(self, "exp", self.count)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        level = [getattr(self, f"exp_{k}") for k in range(self.count)]
+        level = self.exps
         depth = 0
         while len(level) > 1:
-            above = []
+            above: list[Value] = []
             for k, (left, right) in enumerate(zip(level[::2], level[1::2], strict=False)):
                 larger = Signal(self._common, name=f"max_{depth}_{k}")
                 m.d.comb += larger.eq(Mux(left > right, left, right))
@@ -45,7 +52,7 @@ class MaxExp(Part):
         return m
 
 
-class PairwiseMaxExp(Part):
+class PairwiseMaxExp(SharedComponent):
     """Combinational maximum of signed exponents from all their differences; how far each lies below it comes with it.
 
     Exponent i is selected where no difference e_j − e_i says otherwise, the first of equal ones. Row i of the matrix of
@@ -61,26 +68,41 @@ class PairwiseMaxExp(Part):
         gap_0 …: Out, e_max − exp_k.
     """
 
+    e_max: Signal
+
     def __init__(self, ranges: Sequence[ExpRange], largest: ExpRange) -> None:
         self.count = len(ranges)
         exps = {f"exp_{k}": In(exps.shape) for k, exps in enumerate(ranges)}
         gaps = {f"gap_{k}": Out(gap_range(exps, largest)) for k, exps in enumerate(ranges)}
         super().__init__("max_exp", (*ranges, largest), exps | gaps | {"e_max": Out(largest.shape)})
 
+    @property
+    def exps(self) -> list[Value]:
+        """The ports `exp_0` …."""
+        return indexed(self, "exp", self.count)
+
+    @property
+    def gaps(self) -> list[Value]:
+        """The ports `gap_0` …."""
+        return indexed(self, "gap", self.count)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        exps, n = [getattr(self, f"exp_{k}") for k in range(self.count)], range(self.count)
+        exps, n = self.exps, range(self.count)
+        # 1. every difference e_i − e_j, and who wins each pair
         differences = {(i, j): exps[i] - exps[j] for i in n for j in n if i != j}
         wins = {(i, j): Signal(name=f"wins_{i}_{j}") for i in n for j in n if i < j}
         m.d.comb += [win.eq(differences[pair] >= 0) for pair, win in wins.items()]
+        # 2. the exponent that loses to none, as one bit of n
         selected = Signal(self.count)
         for i in n:
             defeats = [~wins[i, j] if i < j else wins[j, i] for j in n if i != j]
             m.d.comb += selected[i].eq(~Cat(defeats).any())
+        # 3. its value, and its row of the differences
         m.d.comb += self.e_max.eq(select_one_hot(selected, exps))
-        for k in n:
+        for k, gap in enumerate(self.gaps):
             column = [differences[i, k] if i != k else Const(0, 1) for i in n]
-            m.d.comb += getattr(self, f"gap_{k}").eq(select_one_hot(selected, column))
+            m.d.comb += gap.eq(select_one_hot(selected, column))
         return m
 
 

@@ -1,14 +1,23 @@
-"""Step multiply: the exact product of two operands, not renormalised (golden: `steps.multiply`, `product_special`)."""
+"""Step multiply: exact products, not renormalised, and c as a term (golden: `steps.multiply`, `steps.addend`)."""
 
 from amaranth import Module, Mux
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
-from rtl.steps.component import Part
-from rtl.steps.shapes import OperandSignature, SpecialSignature, TermShape, TermSignature, exp_range
+from rtl.steps.component import SharedComponent
+from rtl.steps.interfaces import (
+    Operand,
+    OperandSignature,
+    Special,
+    SpecialSignature,
+    Term,
+    TermFormat,
+    TermSignature,
+    exp_range,
+)
 
 
-class Multiply(Part):
+class Multiply(SharedComponent):
     """Combinational multiplier of one pair.
 
     Args:
@@ -22,16 +31,21 @@ class Multiply(Part):
         special: Out(SpecialSignature), NaN and infinities; `prod` counts only where none is set.
     """
 
+    x: Operand
+    y: Operand
+    prod: Term
+    special: Special
+
     def __init__(self, a: Format, b: Format, zero_exp: int, overflow_exp: int | None = None) -> None:
         self.zero_exp, self.overflow_exp = zero_exp, overflow_exp
-        self.shape = product_shape(a, b, zero_exp)
+        self.format = product_format(a, b, zero_exp)
         super().__init__(
             "multiply",
             (a, b, zero_exp, overflow_exp),
             {
-                "x": In(OperandSignature(a)),
-                "y": In(OperandSignature(b)),
-                "prod": Out(TermSignature(self.shape)),
+                "x": In(OperandSignature.of(a)),
+                "y": In(OperandSignature.of(b)),
+                "prod": Out(TermSignature(self.format)),
                 "special": Out(SpecialSignature()),
             },
         )
@@ -40,8 +54,8 @@ class Multiply(Part):
         m = Module()
         x, y, prod, special = self.x, self.y, self.prod, self.special
         infinite = x.inf | y.inf
-        if self.overflow_exp is not None and self.shape.exps.high + 2 > self.overflow_exp:
-            # The product's own top bit, or the one below it, decides; subnormal products are far from overflow.
+        if self.overflow_exp is not None and self.format.exps.high + 2 > self.overflow_exp:
+            # The leading one of a normal product is its top bit or the one below; subnormal products are far from overflow.
             top = prod.exp + 1 + prod.sig[-1]
             infinite = infinite | ((top > self.overflow_exp) & ~(x.zero | y.zero))
         m.d.comb += [
@@ -55,14 +69,14 @@ class Multiply(Part):
         return m
 
 
-def product_shape(a: Format, b: Format, zero_exp: int) -> TermShape:
+def product_format(a: Format, b: Format, zero_exp: int) -> TermFormat:
     """A product's term: significands below 2 make one below 4."""
     frac = a.man_bits + b.man_bits
-    return TermShape((exp_range(a) + exp_range(b)).including(zero_exp), frac + 2, frac)
+    return TermFormat((exp_range(a) + exp_range(b)).including(zero_exp), frac + 2, frac)
 
 
-class Accumulator(Part):
-    """The accumulator as a term (golden: `steps.addend`, `addend_special`).
+class Addend(SharedComponent):
+    """c as a term (golden: `steps.addend`, `specials.addend_special`).
 
     Args:
         c: its format.
@@ -72,18 +86,18 @@ class Accumulator(Part):
         z: In(OperandSignature). term: Out(TermSignature). special: Out(SpecialSignature).
     """
 
+    z: Operand
+    term: Term
+    special: Special
+
     def __init__(self, c: Format, zero_exp: int) -> None:
         self.zero_exp = zero_exp
-        self.shape = TermShape(exp_range(c).including(zero_exp), c.man_bits + 1, c.man_bits)
-        super().__init__(
-            "addend",
-            (c, zero_exp),
-            {
-                "z": In(OperandSignature(c)),
-                "term": Out(TermSignature(self.shape)),
-                "special": Out(SpecialSignature()),
-            },
-        )
+        members = {
+            "z": In(OperandSignature.of(c)),
+            "term": Out(TermSignature(addend_format(c, zero_exp))),
+            "special": Out(SpecialSignature()),
+        }
+        super().__init__("addend", (c, zero_exp), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -97,3 +111,8 @@ class Accumulator(Part):
             special.neg_inf.eq(z.inf & z.sign),
         ]
         return m
+
+
+def addend_format(c: Format, zero_exp: int) -> TermFormat:
+    """c's term."""
+    return TermFormat(exp_range(c).including(zero_exp), c.man_bits + 1, c.man_bits)

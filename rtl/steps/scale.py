@@ -1,20 +1,27 @@
-"""Scales: what they do to the terms of their block."""
+"""Step scale: what scales do to the terms of their block (golden: `STFDPA.terms`, `GSTFDPA.terms`)."""
 
-from amaranth import Module, Mux
+from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
-from rtl.datapath.base import Build
-from rtl.datapath.pipeline import Bundle
-from rtl.steps.component import Part
-from rtl.steps.shapes import OperandSignature, SpecialSignature, TermShape, TermSignature, exp_range
+from rtl.steps.component import SharedComponent
+from rtl.steps.interfaces import (
+    Operand,
+    OperandSignature,
+    Special,
+    SpecialSignature,
+    Term,
+    TermFormat,
+    TermSignature,
+    exp_range,
+)
 
 
-class ScaleProduct(Part):
+class ScaleProduct(SharedComponent):
     """A product under two power-of-two scales: their exponents added, a zero at e_zero (golden: `STFDPA.terms`).
 
     Args:
-        product: what the product can be; its zeros are told by their significand.
+        product: what the product can be; a zero is one whose significand is 0.
         scale: format of the scales.
         e_zero: exponent that a zero gets (exponent value).
 
@@ -22,17 +29,22 @@ class ScaleProduct(Part):
         prod: In(TermSignature). alpha, beta: In(OperandSignature). term: Out(TermSignature).
     """
 
-    def __init__(self, product: TermShape, scale: Format, e_zero: int) -> None:
+    prod: Term
+    alpha: Operand
+    beta: Operand
+    term: Term
+
+    def __init__(self, product: TermFormat, scale: Format, e_zero: int) -> None:
         self.e_zero = e_zero
-        self.shape = scaled_shape(product, scale, e_zero)
+        self.format = scaled_format(product, scale, e_zero)
         super().__init__(
             "scale",
             (product, scale, e_zero),
             {
                 "prod": In(TermSignature(product)),
-                "alpha": In(OperandSignature(scale)),
-                "beta": In(OperandSignature(scale)),
-                "term": Out(TermSignature(self.shape)),
+                "alpha": In(OperandSignature.of(scale)),
+                "beta": In(OperandSignature.of(scale)),
+                "term": Out(TermSignature(self.format)),
             },
         )
 
@@ -47,13 +59,13 @@ class ScaleProduct(Part):
         return m
 
 
-def scaled_shape(product: TermShape, scale: Format, e_zero: int) -> TermShape:
+def scaled_format(product: TermFormat, scale: Format, e_zero: int) -> TermFormat:
     """A scaled product's term."""
     exps = product.exps + exp_range(scale) + exp_range(scale)
-    return TermShape(exps.including(e_zero), product.sig_bits, product.frac)
+    return TermFormat(exps.including(e_zero), product.sig_bits, product.frac)
 
 
-class ScaleGroup(Part):
+class ScaleGroup(SharedComponent):
     """A group's exact dot product under its scales, as a term at the scales' exponent (golden: `GSTFDPA.terms`).
 
     Args:
@@ -66,9 +78,16 @@ class ScaleGroup(Part):
         alpha, beta: In(OperandSignature). term: Out(TermSignature).
     """
 
-    def __init__(self, group: TermShape, scale: Format, e_zero: int) -> None:
+    sign: Signal
+    total: Signal
+    zero: Signal
+    alpha: Operand
+    beta: Operand
+    term: Term
+
+    def __init__(self, group: TermFormat, scale: Format, e_zero: int) -> None:
         self.e_zero = e_zero
-        self.shape = scaled_group_shape(group, scale, e_zero)
+        self.format = scaled_group_format(group, scale, e_zero)
         super().__init__(
             "scale",
             (group, scale, e_zero),
@@ -76,9 +95,9 @@ class ScaleGroup(Part):
                 "sign": In(1),
                 "total": In(group.sig_bits),
                 "zero": In(1),
-                "alpha": In(OperandSignature(scale)),
-                "beta": In(OperandSignature(scale)),
-                "term": Out(TermSignature(self.shape)),
+                "alpha": In(OperandSignature.of(scale)),
+                "beta": In(OperandSignature.of(scale)),
+                "term": Out(TermSignature(self.format)),
             },
         )
 
@@ -94,18 +113,23 @@ class ScaleGroup(Part):
         return m
 
 
-def scaled_group_shape(group: TermShape, scale: Format, e_zero: int) -> TermShape:
+def scaled_group_format(group: TermFormat, scale: Format, e_zero: int) -> TermFormat:
     """A scaled group's term: the group's own exponent, a constant, moves into the fraction bits."""
     exps = (exp_range(scale) + exp_range(scale)).including(e_zero)
-    return TermShape(exps, group.sig_bits + 2 * (scale.man_bits + 1), group.frac - group.exps.high + 2 * scale.man_bits)
+    return TermFormat(exps, group.sig_bits + 2 * (scale.man_bits + 1), group.frac - group.exps.high + 2 * scale.man_bits)
 
 
-class ScaleSpecial(Part):
+class ScaleSpecial(SharedComponent):
     """What a block's scales do to the special of one of its products: NaN scales make NaN, 0·∞ too.
 
     Members:
         special: In(SpecialSignature). alpha, beta: In(OperandSignature). result: Out(SpecialSignature).
     """
+
+    special: Special
+    alpha: Operand
+    beta: Operand
+    result: Special
 
     def __init__(self, scale: Format) -> None:
         super().__init__(
@@ -113,8 +137,8 @@ class ScaleSpecial(Part):
             (scale,),
             {
                 "special": In(SpecialSignature()),
-                "alpha": In(OperandSignature(scale)),
-                "beta": In(OperandSignature(scale)),
+                "alpha": In(OperandSignature.of(scale)),
+                "beta": In(OperandSignature.of(scale)),
                 "result": Out(SpecialSignature()),
             },
         )
@@ -129,10 +153,3 @@ class ScaleSpecial(Part):
             result.neg_inf.eq(special.neg_inf),
         ]
         return m
-
-
-def place_scale(build: Build, name: str, part: ScaleProduct | ScaleGroup | ScaleSpecial, block: int, values: Bundle) -> None:
-    """Put a part in and connect it to the scales of a block."""
-    build.place(name, part)
-    build.drive(part.alpha, f"alpha_{block}", values)
-    build.drive(part.beta, f"beta_{block}", values)

@@ -3,29 +3,32 @@
 from amaranth import Cat, Module
 from amaranth.lib.wiring import In, Out
 
-from rtl.steps.component import Part
-from rtl.steps.shapes import SpecialSignature
+from rtl.steps.component import SharedComponent
+from rtl.steps.interfaces import Special, SpecialSignature
 
 
-class Specials(Part):
+class Specials(SharedComponent):
     """Combinational merge: a NaN, or infinities of both signs, make a NaN; else an infinity wins.
 
     Args:
         count: terms.
 
     Members:
-        special_0 …: In(SpecialSignature), one a term. result: Out(SpecialSignature), at most one flag set.
+        special: In(SpecialSignature) of each term. result: Out(SpecialSignature), at most one flag set.
     """
 
+    special: list[Special]
+    result: Special
+
     def __init__(self, count: int) -> None:
-        self.count = count
-        terms = {f"special_{k}": In(SpecialSignature()) for k in range(count)}
-        super().__init__("specials", (count,), terms | {"result": Out(SpecialSignature())})
+        members = {"special": In(SpecialSignature()).array(count), "result": Out(SpecialSignature())}
+        super().__init__("specials", (count,), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        terms = [getattr(self, f"special_{k}") for k in range(self.count)]
-        nan, pos_inf, neg_inf = (Cat(getattr(term, flag) for term in terms).any() for flag in ("nan", "pos_inf", "neg_inf"))
+        nan = Cat(term.nan for term in self.special).any()
+        pos_inf = Cat(term.pos_inf for term in self.special).any()
+        neg_inf = Cat(term.neg_inf for term in self.special).any()
         result = self.result
         m.d.comb += [
             result.nan.eq(nan | (pos_inf & neg_inf)),

@@ -4,11 +4,10 @@ import re
 import subprocess
 import sys
 
-from amaranth.back import rtlil
-from amaranth.lib.wiring import Component
+from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
 from rtl.designs.design import Design
-from rtl.steps.component import SharedModules, name_ports
+from rtl.steps.component import AnyComponent, SharedModules, module_ports, name_ports
 from rtl.tools import last_line, run_tool
 from rtl.verilog.headers import header
 
@@ -62,13 +61,14 @@ def _check_name(top: str) -> None:
         raise ValueError(f"the top module's name must not be a reserved word of Verilog, got {top!r}; choose another")
 
 
-def modules(component: Component, top: str) -> str:
-    """The Verilog of any component, without a header: the top module and one for each kind of part."""
+def modules(component: AnyComponent, top: str) -> str:
+    """The Verilog of any component, without a header: the top module and one for each kind of shared component."""
     shared = SharedModules(top)
     designs = [rtlil.convert(component, name=top, platform=shared, emit_src=False)]
-    for name, part in shared.parts.items():
-        name_ports(part)
-        designs.append(rtlil.convert(part, name=name, emit_src=False))
+    for name, shared_component in shared.components.items():
+        name_ports(shared_component)
+        ports = module_ports(shared_component)
+        designs.append(rtlil.convert(shared_component, name=name, ports=ports, emit_src=False))
     text = _run_yosys(_ports_from_one("\n".join(designs)))
     off = "".join(f"/* verilator lint_off {name} */ // {why}\n" for name, why in WAIVERS.items())
     on = "".join(f"/* verilator lint_on {name} */\n" for name in WAIVERS)

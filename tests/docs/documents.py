@@ -1,8 +1,10 @@
 """The project's documents: their code blocks, their links, and the commands, paths and names that they mention."""
 
+import importlib.util
 import os
 import re
 import shlex
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,7 +25,7 @@ PACKAGES = ("golden", "rtl", "cosim", "hwtests", "mmau", "benchmarks")
 LANGUAGES = ("python", "toml", "sh", "text", "cpp", "systemverilog")
 """What a fenced block may be. `text` is a picture or a command's output; all others are checked."""
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CODE = re.compile(r"`([^`\n]+)`")
 
@@ -46,7 +48,8 @@ def blocks(document: Path) -> tuple[Block, ...]:
     """A document's fenced blocks, in order."""
     text = document.read_text(encoding="utf-8")
     return tuple(
-        Block(document, text.count("\n", 0, found.start()) + 2, found[1], found[2]) for found in _FENCE.finditer(text)
+        Block(document, text.count("\n", 0, found.start()) + 2, found[2], textwrap.dedent(found[3]))
+        for found in _FENCE.finditer(text)
     )
 
 
@@ -76,6 +79,12 @@ def commands(block: Block) -> Iterator[list[str]]:
         words = shlex.split(line, comments=True)
         if words:
             yield words
+
+
+def is_module(name: str) -> bool:
+    """Whether a module can be imported. An editable installation also finds modules whose file has gone since."""
+    spec = importlib.util.find_spec(name)
+    return spec is not None and (spec.origin is None or Path(spec.origin).is_file())
 
 
 @cache

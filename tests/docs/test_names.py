@@ -1,18 +1,17 @@
 """What the documents name is there: links, files and folders, modules and what is in them."""
 
 import importlib
-import importlib.util
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, links
+from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, is_module, links
 
 MADE_BY_THE_READER = (
     "unit.toml", "other.toml", "dut.toml", "ports.toml", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
-    "extras.json", "index.json",
+    "sparse_and_integer.json", "index.json",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 
@@ -66,7 +65,7 @@ def resolve(name: str) -> Any:
         else:
             module = ".".join(parts[:n])
             assert hasattr(found, "__path__"), f"there is no {module}"
-            assert importlib.util.find_spec(module), f"there is no {module}"
+            assert is_module(module), f"there is no {module}"
             found = importlib.import_module(module)
     return found
 

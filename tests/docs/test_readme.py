@@ -1,6 +1,5 @@
 """The code blocks of the documents: Python runs and gives what it says, units load, commands are ones that there are."""
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -10,8 +9,8 @@ import pytest
 import cosim
 import golden
 from golden.unit import ENCODINGS
-from mmau.cli import parser
-from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands
+from mmau.parser import parser
+from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands, is_module
 from tests.docs.python_blocks import run_blocks
 
 README = ROOT / "README.md"
@@ -25,7 +24,7 @@ def python_blocks(document: Path) -> list[Block]:
 
 def check_command(words: list[str]) -> None:
     """Refuse what a reader could not run: an unknown command, target, option or module."""
-    words = [words[0].removeprefix(".venv/bin/"), *words[1:]]
+    words = [re.sub(r"^.*/bin/", "", words[0]), *words[1:]]
     match words:
         case ["make", *targets]:
             unknown = [target for target in targets if "=" not in target and target not in TARGETS]
@@ -33,7 +32,9 @@ def check_command(words: list[str]) -> None:
         case ["mmau", *arguments] | ["python", "-m", "mmau", *arguments]:
             parser().parse_args(arguments)  # exits where the parser refuses
         case ["python" | "python3", "-m", module, *_]:
-            assert importlib.util.find_spec(module), f"there is no module {module}"
+            assert is_module(module), f"there is no module {module}"
+        case ["python", "-c", code]:
+            exec(compile(code, "python -c", "exec"), {})
         case ["python", script, *_]:
             assert (ROOT / script).is_file(), f"there is no {script}"
         case ["pip", "install", *packages]:
@@ -145,12 +146,13 @@ def test_wrong_value_is_noticed(code: str, complaint: str) -> None:
         "python -m golden.nothing",
         "python examples/none.py",
         "pip install 'mmau[nothing]'",
+        "python -c 'import golden.nothing'",
         "rm -rf build",
     ],
 )
 def test_command_that_is_none_is_noticed(command: str) -> None:
     for words in commands(Block(README, 1, "sh", command)):
-        with pytest.raises(AssertionError):
+        with pytest.raises((AssertionError, ModuleNotFoundError)):
             check_command(words)
 
 

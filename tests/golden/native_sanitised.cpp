@@ -1,7 +1,7 @@
-// Random parameters and codes through the C interface, in buffers of exactly the size that the operands need: built with the
-// address and undefined-behaviour sanitizers by test_native_sanitised.py, and for another processor by test_native_aarch64.py.
-// Rows of a batch must equal single dot products, and the general path, which has no lanes; a digest of all results tells
-// whether two builds agree.
+// Random parameters and codes through the C and DPI interfaces, in buffers of exactly the size that the operands need: built
+// with the address and undefined-behaviour sanitizers by test_native_sanitised.py, and for another processor by
+// test_native_aarch64.py. Rows of a batch must equal single dot products, the DPI function's, and the general path, which has no
+// lanes; a digest of all results tells whether two builds agree.
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +11,9 @@
 
 #include "mmau.h"
 #include "mmau/dot.hpp"
+
+extern "C" int mmau_dpi_dot(const int* parameters, const uint32_t* a, const uint32_t* b, const uint32_t* c,
+                            const uint32_t* scale_a, const uint32_t* scale_b, uint32_t* d);
 
 namespace {
 
@@ -44,7 +47,7 @@ mmau_parameters random_parameters() {
     p.F = pick_from(fractions);
     p.F2 = pick_from(fractions);
     p.e_zero = pick_from(floors);
-    p.K_block = pick(2) ? p.L : 32;
+    p.K_block = pick(2) ? p.L : pick(2) ? 32 : 1;
     p.G = pick(2) ? 1 : 16;
     p.scale = pick(2) ? MMAU_UE8M0 : MMAU_UE4M3;
     return p;
@@ -82,6 +85,49 @@ bool batch_equals_rows(const mmau_parameters& p) {
     return true;
 }
 
+constexpr int vector_bits = 2048;  // operand_t of mmau_pkg
+
+/// A packed vector as a simulator hands it over, on the heap and with nothing to spare.
+using Vector = std::unique_ptr<uint32_t[]>;
+
+Vector packed(const mmau::Format& format, const Codes& codes, int count) {
+    Vector vector(new uint32_t[vector_bits / 32]());
+    for (int bit = 0; bit < count * format.width() && bit < vector_bits; ++bit) {
+        const uint64_t code = mmau::load(format, codes.bytes.get(), bit / format.width());
+        vector[bit / 32] |= static_cast<uint32_t>(code >> bit % format.width() & 1) << bit % 32;
+    }
+    return vector;
+}
+
+/// The DPI function gives what the C function gives where the packed vectors hold the operands, and refuses them elsewhere.
+bool dpi_equals_dot(const mmau_parameters& p) {
+    const mmau::Plan plan = mmau::make_plan(p);
+    const mmau::Format scale = mmau::format_of(mmau::has_scales(p.operation) ? p.scale : int{MMAU_UE4M3});
+    const Codes a(plan.stored_a, p.K), b(plan.stored_b, p.K), c(plan.c, 1), one(plan.d, 1);
+    const Codes alpha(scale, plan.blocks), beta(scale, plan.blocks);
+    const Vector x = packed(plan.stored_a, a, p.K), y = packed(plan.stored_b, b, p.K), z = packed(plan.c, c, 1);
+    const Vector s = packed(scale, alpha, plan.blocks), t = packed(scale, beta, plan.blocks), d(new uint32_t[2]());
+    const int status = mmau_dpi_dot(reinterpret_cast<const int*>(&p), x.get(), y.get(), z.get(), s.get(), t.get(), d.get());
+    const int widest = mmau::larger(plan.stored_a.width(), plan.stored_b.width());
+    if (p.K * widest > vector_bits || plan.blocks * scale.width() > vector_bits) return status == MMAU_BAD_VECTOR;
+    if (mmau_dot(&p, a.at(0), b.at(0), c.at(0), alpha.at(0), beta.at(0), one.bytes.get()) != MMAU_OK) return false;
+    return status == MMAU_OK && (d[0] | uint64_t{d[1]} << 32) == mmau::load(plan.d, one.at(0), 0);
+}
+
+/// Dot products as long as the packed vectors hold, and longer, with scales for one to 512 products.
+bool long_vectors_fit_or_are_refused() {
+    constexpr int lengths[] = {16, 32, 64, 128, 256, 512, 1024};
+    mmau_parameters p = random_parameters();
+    p.operation = pick(2) ? MMAU_ST_FDPA : MMAU_GST_FDPA;
+    p.scale = MMAU_UE8M0;
+    p.fp16_order = MMAU_NOT_CONVERTED;
+    p.L = pick_from(lengths);
+    p.K = p.L * (1 + pick(3));
+    p.K_block = 1 << pick(10);
+    p.G = 1;
+    return mmau_check(&p) != MMAU_OK || dpi_equals_dot(p);
+}
+
 }  // namespace
 
 int main() {
@@ -94,7 +140,11 @@ int main() {
             std::printf("a batch differs from its rows: operation %d, a %d, b %d\n", p.operation, p.a, p.b);
             return 1;
         }
+        if (!dpi_equals_dot(p) || !long_vectors_fit_or_are_refused()) {
+            std::printf("the DPI function differs: operation %d, a %d, b %d, K %d\n", p.operation, p.a, p.b, p.K);
+            return 1;
+        }
     }
-    std::printf("%d parameter sets, digest %016" PRIx64 "\n", accepted, digest);
+    std::printf("%s: %d parameter sets, digest %016" PRIx64 "\n", mmau_isa(), accepted, digest);
     return accepted < 1000;
 }

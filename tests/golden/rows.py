@@ -1,6 +1,7 @@
 """Rows of operands through the reference engine."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -31,3 +32,12 @@ def distinct_instructions() -> list[golden.Instruction]:
     for instruction in golden.instructions():
         seen.setdefault((instruction.arch, instruction.operation, instruction.chain, instruction.k), instruction)
     return list(seen.values())
+
+
+@cache
+def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue."""
+    seen: dict[object, golden.Instruction] = {}
+    for instruction in golden.instructions():
+        seen.setdefault((instruction.chain, instruction.k), instruction)
+    return tuple(seen.values())

@@ -10,7 +10,7 @@ import pytest
 import golden
 from golden.catalogue import marketing_names
 from golden.chain import ConvertedChain
-from tests.shared_data import needs_vectors, vector_sets
+from tests.data.load import vector_sets
 
 FP8 = ("e4m3", "e5m2")
 MXFP8, NVFP4 = "mma.m16n8k32.kind::mxf8f6f4", "mma.m16n8k64.kind::mxf4nvf4"
@@ -25,7 +25,6 @@ WGMMA_TYPES = {
 }
 
 
-@needs_vectors
 def test_every_instruction_of_the_vectors_is_in_the_catalogue() -> None:
     names = {(i.arch, i.name) for i in golden.instructions()}
     missing = [(v.arch, v.name) for v in vector_sets() if (v.arch, v.name) not in names]
@@ -107,7 +106,6 @@ def test_fp8_mma_sync_runs_as_fp16_work(arch: str) -> None:
                 assert i.evidence == ("third-party" if a == b and (arch, d) != ("sm_90", "f32") else "inferred")
 
 
-@needs_vectors
 def test_evidence_of_every_entry() -> None:
     """The authors of paper 000 validated what the vectors hold; a recording says more, an inference less."""
     validated = {(v.arch, v.name) for v in vector_sets()}

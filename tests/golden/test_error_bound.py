@@ -70,6 +70,7 @@ def shares_of_bound(operation: golden.Operation, rows: list[Operands], claimed: 
     return shares
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", [pytest.param(i, id=f"{i.arch}:{i.name}") for i in BOUNDED])
 def test_error_of_a_step_is_within_its_bound(instruction: golden.Instruction) -> None:
     operation = instruction.operation

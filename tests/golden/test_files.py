@@ -3,14 +3,28 @@
 import io
 import os
 import re
+import stat
+import tracemalloc
 import zipfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
 import pytest
 
-from golden.files import MAX_ARRAY_BYTES, read_npz, read_toml, write_atomically, write_npz
+from golden.files import (
+    MAX_ARRAY_BYTES,
+    MAX_TOML_BYTES,
+    ArrayHeader,
+    check_output,
+    npz_bytes,
+    read_npz,
+    read_toml,
+    write_atomically,
+    write_output,
+)
 
 
 def npz(path: Path, **members: bytes) -> Path:
@@ -47,7 +61,7 @@ def header_only(shape: str, descr: str = "<u2") -> bytes:
 )
 def test_what_is_written_is_read_back(array: np.ndarray, tmp_path: Path) -> None:
     path = tmp_path / "v.npz"
-    write_npz(path, {"a": np.asarray(array)})
+    write_atomically(path, npz_bytes({"a": np.asarray(array)}))
     back = read_npz(path, ["a"])["a"]
     assert back.dtype == array.dtype
     assert back.shape == array.shape
@@ -87,6 +101,178 @@ def test_damaged_lzma_stream_is_refused(tmp_path: Path) -> None:
         read_npz(path, ["a"])
 
 
+def test_header_of_python_2_is_read_without_a_warning(tmp_path: Path) -> None:
+    path = npz(tmp_path / "v.npz", a=header_only("(2L,)") + b"\1\0\2\0")
+    assert read_npz(path, ["a"])["a"].tolist() == [1, 2]
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_array_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for value in (1, 2):
+            archive.writestr("a.npy", npy(np.array([value])))
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} must hold each array once; a is there more than once$"):
+        read_npz(path, ["a"])
+
+
+def zeros(count: int) -> bytes:
+    """A member of so many zero bytes, after its header."""
+    return header_only(f"({count},)", "|u1") + bytes(count)
+
+
+def test_headers_of_all_arrays_are_checked_before_any_data_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file that claims much: nothing is read, though each array alone would be allowed."""
+    monkeypatch.setattr("golden.files.MAX_ARRAY_BYTES", 1_500_000)
+    path = npz(tmp_path / "v.npz", a=zeros(1_000_000), b=zeros(1_000_000))
+    monkeypatch.setattr("golden.files._array", lambda *_: pytest.fail("data were read"))
+    with pytest.raises(
+        ValueError, match=r"^arrays a, b must take at most 1500000 bytes together, their headers say 2000000$"
+    ):
+        read_npz(path, ["a", "b"])
+    seen: dict[str, ArrayHeader] = {}
+
+    def refuse(headers: Mapping[str, ArrayHeader]) -> None:
+        seen.update(headers)
+        raise TypeError("not these")
+
+    with pytest.raises(TypeError, match=r"^not these$"):
+        read_npz(path, ["a"], check=refuse)
+    assert seen == {"a": ArrayHeader((1_000_000,), False, np.dtype("u1"))}
+
+
+def test_reading_takes_no_more_memory_than_the_arrays(tmp_path: Path) -> None:
+    size = 64 << 20
+    path = npz(tmp_path / "v.npz", a=zeros(size))
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    try:
+        read_npz(path, ["a"])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size <= peak < size + (8 << 20)
+
+
+def lying(path: Path, claimed: int) -> Path:
+    """The archive's directory claims another size of its only member than there is."""
+    data = bytearray(path.read_bytes())
+    directory = data.index(b"PK\x01\x02")
+    data[directory + 24 : directory + 28] = claimed.to_bytes(4, "little")
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("claimed", [0, 10, 127, 129, 100_000, 0xFFFFFFFE])
+def test_directory_that_claims_another_size_is_refused(claimed: int, tmp_path: Path) -> None:
+    path = lying(npz(tmp_path / "v.npz", a=zeros(1000)), claimed)
+    with pytest.raises(ValueError, match=r"is damaged: |is not a readable \.npz file: "):
+        read_npz(path, ["a"])
+
+
+def test_member_with_more_data_than_its_sizes_say_is_refused(tmp_path: Path) -> None:
+    path = lying(npz(tmp_path / "v.npz", a=header_only("(100,)", "|u1") + bytes(1000)), len(header_only("(100,)")) + 100)
+    with pytest.raises(ValueError, match=r"is damaged: |is not a readable \.npz file: "):
+        read_npz(path, ["a"])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder, under the usual umask."""
+    before = os.umask(0o022)
+    yield tmp_path
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize(("umask", "expected"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_umask_is_respected(umask: int, expected: int, folder: Path) -> None:
+    os.umask(umask)
+    write_atomically(folder / "d", b"x")
+    assert mode(folder / "d") == expected
+
+
+def test_file_that_was_there_keeps_its_mode(folder: Path) -> None:
+    (folder / "d").write_bytes(b"before")
+    (folder / "d").chmod(0o640)
+    write_atomically(folder / "d", b"after")
+    assert ((folder / "d").read_bytes(), mode(folder / "d")) == (b"after", 0o640)
+
+
+def test_read_only_file_is_left_as_it_is(folder: Path) -> None:
+    (folder / "d").write_bytes(b"before")
+    (folder / "d").chmod(0o444)
+    for refused in (write_atomically, write_output, lambda path, _: check_output(path)):
+        with pytest.raises(PermissionError, match=r"^\[Errno 13\] is read-only and is left as it is: "):
+            refused(folder / "d", b"after")
+    assert (folder / "d").read_bytes() == b"before"
+
+
+def test_target_of_a_symlink_is_written(folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "target").write_bytes(b"before")
+    (folder / "link").symlink_to("sub/target")
+    (folder / "chain").symlink_to("link")
+    write_atomically(folder / "chain", b"after")
+    assert (folder / "link").is_symlink()
+    assert (folder / "chain").is_symlink()
+    assert (folder / "sub" / "target").read_bytes() == b"after"
+    (folder / "dangling").symlink_to("sub/new")
+    write_atomically(folder / "dangling", b"new")
+    assert (folder / "sub" / "new").read_bytes() == b"new"
+    assert sorted(path.name for path in (folder / "sub").iterdir()) == ["new", "target"]
+
+
+def test_symlink_that_leads_nowhere_is_refused(folder: Path) -> None:
+    (folder / "loop").symlink_to("loop")
+    (folder / "lost").symlink_to("absent/file")
+    for name in ("loop", "lost"):
+        for refused in (write_atomically, write_output, lambda path, _: check_output(path)):
+            with pytest.raises(OSError, match=name) as raised:
+                refused(folder / name, b"x")
+            assert raised.value.filename == str(folder / name)
+    assert sorted(path.name for path in folder.iterdir()) == ["loop", "lost"]
+
+
+def test_fifo_is_written_through(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    content = bytes(range(256)) * 1000  # more than a pipe holds
+    with ThreadPoolExecutor(1) as pool:
+        got = pool.submit((folder / "pipe").read_bytes)
+        write_output(folder / "pipe", content)
+        assert got.result(timeout=30) == content
+    assert stat.S_ISFIFO((folder / "pipe").stat().st_mode)
+
+
+def test_devices_are_written_through(folder: Path) -> None:
+    (folder / "null").symlink_to("/dev/null")
+    write_output(folder / "null", b"gone")
+    assert stat.S_ISCHR((folder / "null").stat().st_mode)
+    with pytest.raises(OSError, match=r"^\[Errno 28\] cannot be written: No space left on device: '/dev/full'$"):
+        write_output("/dev/full", b"x")
+
+
+def test_long_names_are_written(folder: Path) -> None:
+    write_atomically(folder / ("x" * 255), b"x")
+    with pytest.raises(OSError, match=r"File name too long"):
+        write_atomically(folder / ("x" * 256), b"x")
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_damaged_stream_is_refused_with_the_name_of_the_file(compression: int, tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w", compression=compression) as archive:
+        archive.writestr("a.npy", npy(np.arange(4000)))
+    data = bytearray(path.read_bytes())
+    data[40:60] = bytes(20)
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is not a readable \.npz file: "):
+        read_npz(path, ["a"])
+
+
 def test_output_into_no_folder_is_named(tmp_path: Path) -> None:
     target = tmp_path / "absent" / "d.npz"
     with pytest.raises(FileNotFoundError) as raised:
@@ -95,6 +281,31 @@ def test_output_into_no_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError) as raised_for_folder:
         write_atomically(tmp_path, b"")
     assert raised_for_folder.value.filename == str(tmp_path)
+
+
+def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
+    path = tmp_path / "u.toml"
+    path.write_text("# " + "x" * (MAX_TOML_BYTES - 2))
+    assert read_toml(path) == {}
+    for name in (path, Path("/dev/zero")):
+        with path.open("a") as stream:
+            stream.write("y")
+        message = rf"^{re.escape(str(name))}: must be a TOML file of at most 1048576 bytes, and is larger$"
+        with pytest.raises(ValueError, match=message):
+            read_toml(name)
+
+
+@pytest.mark.parametrize(
+    "deep", [".".join("a" * 5000) + " = 1", "a = " + "[" * 9 + "]" * 9, "a = " + "{b = " * 8 + "1" + "}" * 8]
+)
+def test_deeply_nested_toml_is_refused(deep: str, tmp_path: Path) -> None:
+    path = tmp_path / "u.toml"
+    path.write_text(deep)
+    message = rf"^{re.escape(str(path))}: must nest tables and arrays at most 8 deep, and nests them deeper$"
+    with pytest.raises(ValueError, match=message):
+        read_toml(path)
+    path.write_text("a = " + "[" * 7 + "]" * 7)
+    assert read_toml(path) == {"a": [[[[[[[]]]]]]]}
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 20000, "x = " + "9" * 5000, "x"], ids=["deep", "long", "no TOML"])
@@ -141,15 +352,38 @@ def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
         (npy(np.arange(100)) + b"x", r"array a is damaged: its header says 800 bytes, 801 are there"),
         (
             header_only("(1000000000000, 1000000)"),
-            rf"array a must be at most {MAX_ARRAY_BYTES} bytes, its header says 2000000000",
+            rf"^arrays a must take at most {MAX_ARRAY_BYTES} bytes together, their headers say 2000000000000000000$",
         ),
+        (header_only("(4, 2)"), "^array a is damaged: its header says 16 bytes, 0 are there$"),
+        (header_only("(0, 1180591620717411303424)"), "^array a is damaged: its shape is "),
+        (header_only("(" + "1, " * 70 + ")") + b"xx", "^array a is damaged: its shape is "),
+        (header_only("(1,"), "^array a is damaged: "),
+        (header_only('("""'), "^array a is damaged: "),
+        (header_only("(" * 300), "^array a is damaged: "),
         (header_only("(-1,)"), "array a is damaged"),
         (header_only("(True,)"), "array a is damaged"),
         (header_only("__import__('os').getpid()"), "array a is damaged"),
         (header_only("(1,)", "no such dtype"), "array a is damaged"),
         (b"\x93NUMPY\x09\x00" + b"\x00" * 64, r"array a is damaged: .*version"),
     ],
-    ids=["empty", "text", "short", "long", "huge", "negative", "bool", "code", "dtype", "version"],
+    ids=[
+        "empty",
+        "text",
+        "short",
+        "long",
+        "huge",
+        "no data",
+        "wide",
+        "deep",
+        "open",
+        "quote",
+        "nested",
+        "negative",
+        "bool",
+        "code",
+        "dtype",
+        "version",
+    ],
 )
 def test_damaged_or_hostile_members_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
@@ -161,6 +395,16 @@ def test_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PK not really")
     with pytest.raises(ValueError, match=r"is not a readable \.npz file"):
         read_npz(path, ["a"])
+
+
+def test_devices_and_pipes_are_not_searched_for_an_archive(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        message = rf"^{re.escape(str(path))} must be a file; a \.npz file is not read from a device or a pipe$"
+        with pytest.raises(ValueError, match=message):
+            read_npz(path, ["a"])
+    with pytest.raises(IsADirectoryError):
+        read_npz(tmp_path, ["a"])
 
 
 @pytest.mark.parametrize("position", range(0, 700, 7))

@@ -111,6 +111,35 @@ def test_shapes_wrong(shapes: Any, message: str) -> None:
         golden.gemm(HOPPER, A, B, C)
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    ["sm_90", None, 3, HOPPER.operation, golden.Unit(name="u", operation=HOPPER.operation), golden.Instruction],
+    ids=["name", "None", "number", "operation", "unit", "class"],
+)
+def test_what_is_no_instruction_is_refused(wrong: Any) -> None:
+    zeros = np.zeros((8, 8), np.uint16)
+    with pytest.raises(TypeError, match=r"^instruction must be one of golden\.instruction\(arch, name\), got ['N3TUn<]"):
+        golden.gemm(wrong, zeros, zeros)
+
+
+@pytest.mark.parametrize("rows", [10**12, 2**56])
+def test_broadcasts_larger_than_memory_are_refused(rows: int) -> None:
+    def broadcast(*shape: int, dtype: Any = np.uint16) -> Any:
+        return np.broadcast_to(dtype(0), shape)
+
+    rule = r"would take \S+ GiB, and this machine has \S+; compute fewer rows at a time$"
+    with pytest.raises(MemoryError, match=rf"^d and contiguous copies of the operands {rule}"):
+        HOPPER.dot(broadcast(rows, 8), broadcast(rows, 8), broadcast(rows, dtype=np.uint32))
+    for m, k, n in ((rows, 8, 1), (rows, 8, rows), (1, rows, 1), (1, 8, rows)):
+        with pytest.raises(MemoryError, match=rf"^D of {m} x {n} elements, and a row and a column of {k} {rule}"):
+            golden.gemm(HOPPER, broadcast(m, k), broadcast(k, n))
+
+
+def test_broadcast_that_fits_is_computed() -> None:
+    D = golden.gemm(HOPPER, np.broadcast_to(np.float16(1), (3, 1000)), np.broadcast_to(np.float16(1), (1000, 2)))
+    assert (D == 1000).all()
+
+
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     path = Path(__file__).parents[2] / "examples" / "accumulation.py"

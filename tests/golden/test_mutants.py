@@ -1,8 +1,8 @@
 """Every parameter of every family of the catalogue, changed by one step, is caught.
 
-The shared vectors catch most; directed rows, held against the twin, catch what the vectors do not reach: e_zero, and bits at
-the far end of an alignment. What no input can show is listed in `cannot_matter`, with the reason. FMA has no parameter, and
-K_block is seen in the shape of the scales.
+The vectors that MMA-Sim computed catch most; directed rows, held against the twin, catch what the vectors do not reach:
+e_zero, and bits at the far end of an alignment. What no input can show is listed in `cannot_matter`, with the reason. FMA
+has no parameter, and K_block is seen in the shape of the scales.
 """
 
 from collections import defaultdict
@@ -15,12 +15,13 @@ import pytest
 import golden
 from golden.chain import Chain
 from golden.operations.t_fdpa import TruncatedFDPA
+from tests.data.load import VectorSet, vector_sets
 from tests.golden import twin
+from tests.golden.differences import differing_rows
 from tests.golden.directed import products
 from tests.golden.inputs import Operands
 from tests.golden.rows import distinct_instructions, reference, unit
 from tests.golden.twin_numbers import LAYOUTS, two_to
-from tests.shared_data import VectorSet, differing_rows, needs_vectors, vector_sets
 
 NEXT_RHO = {"RZ-FP32": "RNE-FP32", "RNE-FP32": "RZ-FP32", "RNE-FP16": "RZ-FP16", "RZ-E8M13": "RZ-FP32"}
 OTHER_TRUNCATION = {"RZ": "RD", "RD": "RZ"}
@@ -180,7 +181,6 @@ IDLE = [m for m in MUTANTS if all(cannot_matter(member, m.values[1]) for member 
 DIRECTED = [m for m in MUTANTS if m not in IDLE and needs_directed_row(*m.values)]  # type: ignore[arg-type]
 
 
-@needs_vectors
 @pytest.mark.parametrize(("family", "change"), [m for m in MUTANTS if m not in IDLE and m not in DIRECTED])
 def test_vectors_catch_mutant(family: Family, change: str) -> None:
     assert vectors_catch(family, change)

@@ -10,7 +10,8 @@ from golden.chain import Chain
 from golden.native import cuda
 from golden.stimulus import OperandShape
 from tests.golden.native_rows import class_rows
-from tests.golden.test_native import EXTREMES, distinct_arithmetic
+from tests.golden.rows import distinct_arithmetic
+from tests.golden.test_native import EXTREMES
 
 ARCHITECTURES = ("sm_90", "sm_120")
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")

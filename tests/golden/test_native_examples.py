@@ -30,6 +30,7 @@ def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @needs_cmake
 def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"
@@ -38,6 +39,23 @@ def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     run("cmake", "-S", ROOT / "examples" / "cpp", "-B", example, f"-DCMAKE_PREFIX_PATH={installed}")
     run("cmake", "--build", example)
     assert run(example / "tensor_core") == "-0.75\n"
+    assert run(example / "tensor_core", "sm_80") == "-0.5\n"
+    refused = subprocess.run([example / "tensor_core", "sm_91"], capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 2
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("tensor_core: arch must be one of sm_70, ")
+
+
+@pytest.mark.parametrize("arguments", [[], ["build", "sm_80", "more"]])
+def test_systemverilog_script_says_how_it_is_called(arguments: list[str], tmp_path: Path) -> None:
+    script = ROOT / "examples" / "systemverilog" / "run.sh"
+    done = subprocess.run([script, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "run.sh: give the folder to build in, which is made where it is missing: run.sh BUILD_DIR [ARCH]; "
+        f"got {len(arguments)} arguments\n"
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 @needs_cmake

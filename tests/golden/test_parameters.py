@@ -1,6 +1,6 @@
 """The parameters of every catalogue entry, against numerics.md, section 6, as rules by architecture, format and k.
 
-The shared vectors hardly reach e_zero and F2 (`test_mutants`), so the tables are held to the text here.
+The vectors that MMA-Sim computed hardly reach e_zero and F2 (`test_mutants`), so the tables are held to the text here.
 """
 
 import pytest

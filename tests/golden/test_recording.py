@@ -100,7 +100,13 @@ def header_with(**changes: Any) -> Callable[[dict[str, Any]], None]:
         (header_with(names=["one"]), "label must be uint8 below 1, the number of names"),
         (header_with(names="bits"), "names must be strings, got 'bits'"),
         (header_with(device=""), "device must be a non-empty string, got ''"),
-        (header_with(date="tomorrow"), "date must be YYYY-MM-DD, got 'tomorrow'"),
+        *(
+            (header_with(date=date), re.escape(f"date must be a day of the calendar as YYYY-MM-DD, got {date!r}") + "$")
+            for date in (
+                "tomorrow", "2026-02-30", "2025-02-29", "2026-13-01", "2026-00-10", "0000-01-01", "2026-W05-1", "20260131",
+                "2026-01-31\n", "२०२६-01-31",
+            )
+        ),
         (header_with(seed=True), "seed must be an integer, got True"),
         (header_with(machine_code={"HMMA": "1"}), "machine_code must map mnemonics to counts"),
     ],

@@ -1,6 +1,6 @@
-"""Every shared recording of silicon, all rows: 42 recordings of eight devices, 0 differences.
+"""Every recording of GPUs in tests/data, all rows: 42 recordings of eight devices, 0 differences.
 
-The rules that say how each was made are those of the recordings' README: one `mma.sync` each, but FP8 to fp32 on H100 and
+The rules that say how each was made are those of the data's README: one `mma.sync` each, but FP8 to fp32 on H100 and
 H200 is a `wgmma` whose accumulator was zero, whatever the recorded c.
 """
 
@@ -11,7 +11,8 @@ import pytest
 
 import golden
 from golden.chain import ORDERS, Chain, ConvertedChain, DotProduct
-from tests.shared_data import SILICON_FILE, Recording, differing_rows, each, first_difference, needs_silicon, recordings
+from tests.data.load import Recording, recordings
+from tests.golden.differences import differing_rows, first_difference
 
 ARCH_WITH_THE_SAME_UNIT = {"sm_86": "sm_80"}
 """The A2's compute capability has no table of its own: its tensor cores are Ampere's."""
@@ -34,14 +35,13 @@ def distinct() -> list[Recording]:
     return list({recording.data: recording for recording in reversed(recordings())}.values())[::-1]
 
 
-@needs_silicon
 def test_recordings_are_42_of_eight_devices_and_six_identical_ones() -> None:
     found = recordings()
     assert {r.device for r in found} == {"V100", "A100", "A2", "Ada", "L40S", "H100", "H200", "B200"}
     assert (len(distinct()), len(found) - len(distinct())) == (42, 6)
 
 
-@pytest.mark.parametrize("recording", each(distinct(), SILICON_FILE))
+@pytest.mark.parametrize("recording", distinct(), ids=str)
 def test_model_equals_recording(recording: Recording) -> None:
     instruction = instruction_of(recording)
     c, expected = recording.array("c"), recording.array("d")
@@ -52,7 +52,6 @@ def test_model_equals_recording(recording: Recording) -> None:
     assert rows.size == 0, first_difference(rows, got, expected, instruction.d.describe)
 
 
-@needs_silicon
 def test_identical_recordings_were_made_with_the_same_model() -> None:
     by_data: dict[int, list[Recording]] = {}
     for recording in recordings():
@@ -61,7 +60,6 @@ def test_identical_recordings_were_made_with_the_same_model() -> None:
         assert len({instruction_of(recording) for recording in same}) == 1
 
 
-@needs_silicon
 def test_c_counts_everywhere_but_in_the_wgmma_recordings() -> None:
     """Were c taken as 0 in every recording, the other rows would differ: the comparison sees the accumulator."""
     for recording in distinct():
@@ -82,7 +80,6 @@ def differing(recording: Recording, dot: DotProduct) -> int:
     return sum(dot(a, b, c, (), ()) != d for a, b, c, d in rows)
 
 
-@needs_silicon
 def test_fp8_to_fp16_recordings_tell_the_order_of_the_products() -> None:
     recordings = fp8_as_fp16_work("f16")
     assert {recording.device for recording in recordings} == {"H100", "H200", "B200"}
@@ -94,7 +91,6 @@ def test_fp8_to_fp16_recordings_tell_the_order_of_the_products() -> None:
         assert differing(recording, replace(chain, order="even-odd")) > 400
 
 
-@needs_silicon
 def test_fp8_to_fp32_recordings_tell_that_c_is_added_last_but_not_the_order() -> None:
     """A limit of the evidence: all but one of the sums are exact in fp32, so that every order and F = 23 give the same d."""
     recordings = fp8_as_fp16_work("f32")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.stimulus import CLASSES, OperandShape
+from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
 from golden.tensors import from_tensor
 
 pytestmark = pytest.mark.peer
@@ -44,7 +44,7 @@ def bits(tensor: Any) -> Any:
 def operand_codes(instruction: golden.Instruction) -> list[Any]:
     """Rows of every class: a, b, c and, where there are any, the scales."""
     shape = OperandShape.of_instruction(instruction)
-    made = [make(shape, np.random.default_rng(31), 20) for make in CLASSES.values()]
+    made = [make(shape, GeneratorDraws(np.random.default_rng(31)), 20, ()) for make in CLASSES.values()]
     return [np.concatenate(column) for column in zip(*made, strict=True) if column[0] is not None]
 
 

@@ -14,6 +14,7 @@ from tests.golden.rows import distinct_instructions, reference, unit
 from tests.golden.strategies import cases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", golden.OPERATIONS)
 @settings(max_examples=1000)
 @given(data=st.data())

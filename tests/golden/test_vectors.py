@@ -1,16 +1,16 @@
-"""Every shared vector, computed by the catalogue's models: 326 instructions, 0 differences."""
+"""Every vector that MMA-Sim computed (tests/data), by the catalogue's models: 326 instructions, 0 differences."""
 
 from collections import Counter
 
 import pytest
 
 import golden
-from tests.shared_data import VECTORS_FILE, VectorSet, differing_rows, each, first_difference, needs_vectors, vector_sets
+from tests.data.load import VectorSet, vector_sets
+from tests.golden.differences import differing_rows, first_difference
 
 ROWS = 96
 
 
-@needs_vectors
 def test_index_holds_326_instructions_of_ten_architectures() -> None:
     found = Counter(entry.arch for entry in vector_sets())
     assert found == {
@@ -20,7 +20,7 @@ def test_index_holds_326_instructions_of_ten_architectures() -> None:
     assert found.total() == 326
 
 
-@pytest.mark.parametrize("vectors", each(vector_sets(), VECTORS_FILE))
+@pytest.mark.parametrize("vectors", vector_sets(), ids=str)
 def test_model_equals_vectors(vectors: VectorSet) -> None:
     instruction = golden.instruction(vectors.arch, vectors.name)
     expected = vectors.expected()
@@ -30,7 +30,6 @@ def test_model_equals_vectors(vectors: VectorSet) -> None:
     assert rows.size == 0, first_difference(rows, got, expected, instruction.d.describe)
 
 
-@needs_vectors
 def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open() -> None:
     for vectors in vector_sets():
         operation = golden.instruction(vectors.arch, vectors.name).operation

@@ -1,4 +1,4 @@
-"""The room runs on a GPU machine with Python, NumPy, ml_dtypes and CuPy alone, and imports golden and nothing above it."""
+"""hwtests runs on a GPU machine with Python, NumPy, ml_dtypes and CuPy alone, and imports golden and nothing above it."""
 
 import subprocess
 import sys

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from golden.comparison import differing
 from golden.recording import FOLDER, MIN_ROWS, Recording, read_index, read_listed, write
-from hwtests.comparison import differing
 from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
 
 REFERENCE_ROWS = 256
@@ -22,7 +22,7 @@ LISTED = sorted(read_index(FOLDER))
 def rows_that_differ(recording: Recording, engine: str | None, step: int = 1) -> int:
     operands = recording.operands.rows(slice(None, None, step))
     got = recording.instruction.dot(*operands, engine=engine)
-    return int(np.count_nonzero(differing(got, recording.d[::step], recording.instruction)))
+    return int(np.count_nonzero(differing(got, recording.d[::step], recording.instruction.operation)))
 
 
 @pytest.mark.parametrize("name", LISTED)

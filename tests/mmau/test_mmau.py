@@ -6,25 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ml_dtypes
-import numpy as np
 import pytest
 
 import golden
 from mmau import cli
 from tests.mmau.units import TINY
+from tests.mmau.wrong_request import wrong
 
 HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 UNIT = f"{TINY}\n[implementation]\nstages = 2\n"
-
-
-def wrong(capsys: pytest.CaptureFixture[str], *argv: object) -> str:
-    """The one message of a request that must end with status 2."""
-    assert cli.main([str(argument) for argument in argv]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err.strip()
 
 
 def test_list_prints_every_entry_with_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,46 +42,6 @@ def test_list_of_an_unknown_architecture_suggests_near_ones(capsys: pytest.Captu
     )
 
 
-def test_eval_writes_what_dot_gives(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(1)
-    a, b = rng.integers(0, 1 << 16, (2, 20, 16), dtype=np.uint16)
-    c = rng.integers(0, 1 << 32, 20, dtype=np.uint32)
-    np.savez(tmp_path / "v.npz", a=a, b=b, c=c)
-    argv = ["eval", "--arch", HOPPER[0], "--instr", HOPPER[1], "--input", tmp_path / "v.npz", "--output", tmp_path / "d"]
-    assert cli.main([str(argument) for argument in argv]) == 0
-    assert "20 results" in capsys.readouterr().out
-    with np.load(tmp_path / "d", allow_pickle=False) as saved:
-        np.testing.assert_array_equal(saved["d"], golden.instruction(*HOPPER).dot(a, b, c))
-
-
-def test_eval_takes_scales_and_arrays_of_ml_dtypes(tmp_path: Path) -> None:
-    name = "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"
-    rng = np.random.default_rng(2)
-    a, b = rng.integers(0, 16, (2, 5, 64), dtype=np.uint8)
-    scale_a, scale_b = rng.integers(0, 127, (2, 5, 4), dtype=np.uint8)
-    c = rng.standard_normal(5, dtype=np.float32)
-    fp4 = a.view(ml_dtypes.float4_e2m1fn)
-    np.savez(tmp_path / "v.npz", a=fp4, b=b, c=c, scale_a=scale_a.view(ml_dtypes.float8_e4m3fn), scale_b=scale_b)
-    argv = ["eval", "--arch", "Blackwell", "--instr", name, "--input", tmp_path / "v.npz", "--output", tmp_path / "d.npz"]
-    assert cli.main([str(argument) for argument in argv]) == 0
-    with np.load(tmp_path / "d.npz", allow_pickle=False) as saved:
-        expected = golden.instruction("sm_100", name).dot(a, b, c, scale_a, scale_b)
-        assert saved["d"].tobytes() == expected.tobytes()
-
-
-def test_eval_of_a_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "d.npz"
-    head = ["eval", "--arch", HOPPER[0], "--instr", HOPPER[1], "--output", output, "--input"]
-    assert "No such file or directory" in wrong(capsys, *head, tmp_path / "absent.npz")
-    np.savez(tmp_path / "v.npz", a=np.zeros((2, 16), np.uint16), b=np.zeros((2, 8), np.uint16), c=np.zeros(2, np.uint32))
-    assert wrong(capsys, *head, tmp_path / "v.npz") == "mmau eval: b must have shape (2, 16) (that of a), got (2, 8)"
-    np.savez(tmp_path / "v.npz", a=np.zeros((2, 16)), b=np.zeros((2, 16), np.uint16), c=np.zeros(2, np.uint32))
-    assert "a must have dtype uint16 or float16 for fp16, got float64" in wrong(capsys, *head, tmp_path / "v.npz")
-    (tmp_path / "v.npz").write_bytes(b"junk")
-    assert "is not a readable .npz file" in wrong(capsys, *head, tmp_path / "v.npz")
-    assert not output.exists()
-
-
 FP16_UNIT = """
 name = "fp16-pair"
 operation = "T-FDPA"
@@ -114,6 +64,34 @@ def test_rtl_of_a_unit_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "module my_unit(" in output.read_text()
 
 
+def test_rtl_to_stdout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = tmp_path / "u.toml"
+    unit.write_text(UNIT)
+    assert cli.main(["rtl", "--unit", str(unit), "-o", "-"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("tiny: module unit in stdout\n  input  ")
+    assert cli.main(["rtl", "--unit", str(unit), "-o", str(tmp_path / "unit.v")]) == 0
+    assert captured.out == (tmp_path / "unit.v").read_text()
+    capsys.readouterr()
+    assert wrong(capsys, "rtl", "--unit", unit, "-o", "-", "--json") == (
+        "mmau rtl: --json and -o - both write to stdout; give -o a file"
+    )
+
+
+def test_rtl_never_writes_over_its_unit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit, also, link = tmp_path / "u.toml", tmp_path / "also.toml", tmp_path / "link.v"
+    unit.write_text(FP16_UNIT)
+    also.write_text(FP16_UNIT.replace("fp16-pair", "other"))
+    for given, output in ((unit, unit), (also, also), (unit, link)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(unit)
+        said = wrong(capsys, "rtl", "--unit", unit, "--also", also, "-o", output)
+        assert (
+            said == f"mmau rtl: output {output} must be another file than the input, which is {given}; name another output"
+        )
+    assert unit.read_text() == FP16_UNIT
+
+
 def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wide, narrow, output = tmp_path / "wide.toml", tmp_path / "narrow.toml", tmp_path / "both.v"
     wide.write_text(FP16_UNIT)
@@ -121,11 +99,11 @@ def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.Cap
     argv = ["rtl", "--unit", str(wide), "--also", str(narrow), "-o", str(output)]
     assert cli.main(argv) == 0
     shown = capsys.readouterr().out
-    assert shown.startswith(f"fp16-pair, fp8-four: module both in {output}\n")
+    assert shown.startswith(f"fp16-pair in 2 formats: module both in {output}\n")
     assert "  input  a           32  4 x e5m2 (w = 8); format = 1\n" in shown
     assert "//   input  format       1  which unit" in output.read_text()
     assert cli.main([*argv, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair, fp8-four"
+    assert json.loads(capsys.readouterr().out)["unit"] == "fp16-pair in 2 formats"
     narrow.write_text(FP16_UNIT)
     wide.write_text(FP16_UNIT.replace("F = 25", "F = 24"))
     assert "F must be the same in all operations of a multi-format datapath, got 24, 25" in wrong(capsys, *argv)
@@ -143,7 +121,7 @@ def test_rtl_of_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     argv = ["rtl", "--arch", "sm_80", "--instr", "mma.m16n8k8.f32.tf32.tf32.f32", "--tile", "2x1", "--stages", "2"]
     assert cli.main([*argv, "-o", str(output)]) == 0
     assert capsys.readouterr().out.startswith(
-        f"2x1 tile of sm_80 mma.m16n8k8.f32.tf32.tf32.f32: module tile in {output}\n  input  a          256  4 x tf32"
+        f"sm_80 mma.m16n8k8.f32.tf32.tf32.f32, 2x1 tile: module tile in {output}\n  input  a          256  4 x tf32"
     )
     assert cli.main([*argv, "-o", str(output), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["latency"] == 4
@@ -177,14 +155,42 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 
-def test_unknown_command_ends_with_status_2() -> None:
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["frobnicate"])
-    assert ended.value.code == 2
+@pytest.mark.parametrize("seconds", ["nan", "-1", "-inf"])
+def test_conform_for_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
+    said = wrong(capsys, "conform", f"--seconds={seconds}")
+    assert said == f"mmau conform: --seconds must be at least 0, got {float(seconds)}"
+
+
+@pytest.mark.parametrize("report", ["-", "/dev/zero", "/dev/stdout", "FOLDER"])
+def test_conform_with_a_report_that_is_no_file_is_refused(
+    report: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path) if report == "FOLDER" else report
+    said = wrong(capsys, "conform", "--report", path)
+    assert said == f"mmau conform: --report must name a file, which is read again to go on from there; got {path}"
+
+
+def test_conform_looks_first_at_its_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report = tmp_path / "conform.json"
+    report.write_text("{}")
+    report.chmod(0o444)
+    assert wrong(capsys, "conform", "--report", report) == f"mmau conform: {report}: is read-only and is left as it is"
+
+
+def test_unknown_command_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["frobnicate"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "mmau: error: argument COMMAND: invalid choice: 'frobnicate'" in captured.err
+
+
+def test_help_ends_with_status_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["eval", "--help"]) == 0
+    assert "--unit UNIT.toml" in capsys.readouterr().out
 
 
 def test_golden_needs_no_hardware_packages() -> None:
-    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other room."""
+    """golden imports on a machine without Amaranth, cocotb or CuPy, and imports no other package."""
     program = (
         "import sys\n"
         "for name in ('amaranth', 'cocotb', 'cupy', 'torch'): sys.modules[name] = None\n"

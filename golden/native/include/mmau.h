@@ -86,7 +86,7 @@ typedef struct mmau_parameters {
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
     int32_t rho;        /* enum mmau_rho; it settles d's format. FMA and FTZ-AddMul have none: d is as c */
-    int32_t truncation; /* enum mmau_truncation: how aligned terms are cut */
+    int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
     int32_t L;          /* products of a step */
@@ -138,6 +138,8 @@ typedef enum mmau_status {
     MMAU_BAD_STRIDE,
     MMAU_BAD_THREADS,
     MMAU_BAD_CODE,
+    MMAU_BAD_ISA,
+    MMAU_BAD_VECTOR, /* of the DPI functions alone */
     MMAU_STATUSES /* how many */
 } mmau_status;
 
@@ -161,7 +163,8 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
 /* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the
- * environment variable MMAU_ISA names. Results do not depend on it. */
+ * environment variable MMAU_ISA names. NULL where the machine does not have that one; computing is then MMAU_BAD_ISA. Results
+ * do not depend on it. */
 MMAU_API const char *mmau_isa(void);
 
 #endif

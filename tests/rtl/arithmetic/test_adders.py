@@ -27,7 +27,7 @@ def check_reduction(
 ) -> None:
     """At most two rows, of the width, and the sum of all the addends and increments modulo 2**width."""
 
-    def build(m: Module, inputs: list[Value]) -> list[Signal]:
+    def build(m: Module, inputs: list[Signal]) -> list[Signal]:
         reduced = reduction(m, inputs[: len(shapes)], width, "row", inputs[len(shapes) :])
         assert len(reduced) == min(2, len(shapes))
         assert [row.shape() for row in reduced] == [unsigned(width)] * len(reduced)
@@ -95,7 +95,7 @@ def test_magnitude_of_every_sum(width: int, count: int) -> None:
         if total != -1 << (width - 1) and (total >= 0 or increment):
             rows.append((*addends, increment))
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         negative, magnitude = magnitude_of_sum(m, inputs[:count], inputs[count])
         assert len(magnitude) == width - 1
         return [negative, magnitude]
@@ -117,7 +117,7 @@ def test_magnitude_of_wide_sums(width: int) -> None:
         rows.append((left, (total - 1 - left) % (1 << width), 1))
     rows += [(left, (abs(total) - left) % (1 << width), 0) for (left, *_), total in zip(rows, totals, strict=True)]
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         return list(magnitude_of_sum(m, inputs[:2], inputs[2]))
 
     seen = evaluate([unsigned(width), unsigned(width), unsigned(1)], build, rows)
@@ -126,8 +126,9 @@ def test_magnitude_of_wide_sums(width: int) -> None:
 
 @pytest.mark.parametrize("width", range(1, 7))
 def test_every_prefix_equals_a_ripple(width: int) -> None:
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
-        return list(prefixes(m, *inputs))
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
+        generated, propagate = inputs
+        return list(prefixes(m, generated, propagate))
 
     rows = list(every([unsigned(width)] * 2))
     seen = evaluate([unsigned(width)] * 2, build, rows)
@@ -170,7 +171,7 @@ def test_anticipated_leading_zeros_of_every_sum_are_right_or_a_little_too_small(
         if -1 << total_bits not in both:
             rows.append((x, y))
             totals.append(both)
-    seen = evaluate([unsigned(width)] * 2, lambda m, inputs: [anticipate_leading_zeros(m, *inputs, total_bits)], rows)
+    seen = evaluate([unsigned(width)] * 2, lambda m, xy: [anticipate_leading_zeros(m, xy[0], xy[1], total_bits)], rows)
     for (x, y), both, (zeros,) in zip(rows, totals, seen, strict=True):
         errors = {total_bits - abs(total).bit_length() - zeros for total in both if total}
         assert errors <= set(range(ANTICIPATION_ERROR + 1)), (x, y, zeros)

@@ -11,6 +11,7 @@ from rtl.cost.baseline import DiscreteDatapath
 from tests.rtl.simulate import outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("L", [1, 3])
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")

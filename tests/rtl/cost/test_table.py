@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign
 from rtl.cost.designs import (
     DISCRETE_NAME,
@@ -52,7 +52,7 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     assert not any(row.joined for row in found)
     for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
         assert {row.design.implementation.encoding for row in found if row.name == name} == set(ENCODINGS)
-    for key, choices in WAYS.items():
+    for key, choices in CIRCUIT_CHOICES.items():
         assert {getattr(row.design.implementation, key) for row in found} == set(choices)
     assert len({row.key for row in rows()}) == len(rows())
 
@@ -70,6 +70,7 @@ def test_share_of_the_datapath_of_all_formats() -> None:
     assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
 
 
+@pytest.mark.slow
 @needs_yosys
 @pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
 def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,19 +1,18 @@
 """The rounded adder against NumPy's addition and, where it flushes, golden's FTZ-Add."""
 
-import itertools
 import random
 
 import numpy as np
 import pytest
-from amaranth import Module, Value, unsigned
+from amaranth import Module, Signal, Value, unsigned
 
 from golden import FORMATS, Cls, Format, Implementation
 from golden.conversion import conversion
-from golden.operations.ftz_addmul import add
+from golden.operations.ftz_addmul import flushed_add
 from golden.specials import nvidia_nan, quiet_nan
-from golden.unit import ENCODINGS, WAYS
-from rtl.datapath.base import Build
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.datapath.rounded_adder import RoundedAdder
+from rtl.datapath.step import Build
 from tests.rtl.simulate import evaluate
 
 FP16, FP32 = FORMATS["fp16"], FORMATS["fp32"]
@@ -28,11 +27,11 @@ def added(
     """The sums of pairs of codes."""
     rho = conversion(f"RNE-{d.name.upper()}")
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
-        part = RoundedAdder("add", "x", "y", rho, implementation, canonical, flush)
-        values = dict(zip("xy", inputs, strict=True))
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
+        adder = RoundedAdder("add", rho, implementation, canonical, flush)
         placed = Build(m, None)
-        return [part.encode(placed, part.accumulate(placed, part.align(placed, values)))]
+        x, y = inputs
+        return [adder.encode(placed, *adder.accumulate(placed, adder.align(placed, x, y)))]
 
     return [code for (code,) in evaluate([unsigned(d.width)] * 2, build, pairs)]
 
@@ -56,6 +55,10 @@ def corner_codes(d: Format, exps: range) -> list[int]:
     half, full = 1 << (d.man_bits - 1), 1 << d.man_bits
     fields = [(exp << d.man_bits) | man for exp in exps for man in (0, 1, half, full - 1)]
     return [code | sign for code in fields for sign in (0, d.negative_zero)]
+
+
+def every_pair(codes: list[int]) -> list[tuple[int, int]]:
+    return [(x, y) for x in codes for y in codes]
 
 
 def near_pairs(d: Format, count: int) -> list[tuple[int, int]]:
@@ -84,7 +87,7 @@ def test_every_pair_of_exponents_of_fp16() -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(("d", "way"), [(FP16, 0), (FP16, 1), (FP32, 1)], ids=str)
 def test_adder_in_every_encoding(d: Format, way: int, encoding: str) -> None:
-    ways = {key: choices[way] for key, choices in WAYS.items()}
+    ways = {key: choices[way] for key, choices in CIRCUIT_CHOICES.items()}
     implementation = Implementation(encoding=encoding, **ways)  # type: ignore[arg-type]
     pairs = near_pairs(d, 200) + extreme_pairs(d, 100)
     assert added(d, pairs, True, False, implementation) == canonical_sums(d, pairs)
@@ -94,11 +97,11 @@ def extreme_pairs(d: Format, count: int) -> list[tuple[int, int]]:
     """Pairs of zeros, subnormals and the smallest and largest numbers, infinities and NaN."""
     top = 1 << d.exp_bits
     codes = corner_codes(d, range(3)) + corner_codes(d, range(top - 3, top))
-    return random.Random(count).sample(list(itertools.product(codes, repeat=2)), count)
+    return random.Random(count).sample(every_pair(codes), count)
 
 
 def test_adder_of_ieee_754_keeps_the_sign_of_zero() -> None:
-    pairs = [*extreme_pairs(FP32, 300), *itertools.product((0, FP32.negative_zero, 0x3F80_0000, 0xBF80_0000), repeat=2)]
+    pairs = [*extreme_pairs(FP32, 300), *every_pair([0, FP32.negative_zero, 0x3F80_0000, 0xBF80_0000])]
     expected = ieee_sums(FP32, pairs)
     assert added(FP32, pairs, False, False, Implementation()) == expected
     assert FP32.negative_zero in expected
@@ -106,9 +109,9 @@ def test_adder_of_ieee_754_keeps_the_sign_of_zero() -> None:
 
 def test_flushing_adder_equals_golden() -> None:
     low = corner_codes(FP32, range(20, 26))
-    pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(list(itertools.product(low, repeat=2)), 400)]
+    pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(every_pair(low), 400)]
     pairs += near_pairs(FP32, 200)
-    expected = [add(flushed(x), flushed(y)) for x, y in pairs]
+    expected = [flushed_add(flushed(x), flushed(y)) for x, y in pairs]
     assert added(FP32, pairs, False, True, Implementation()) == expected
     assert expected != ieee_sums(FP32, pairs)
 

@@ -10,20 +10,20 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import STFDPA, TFDPA
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, to_verilog
 from rtl.designs.multi_format import MultiFormatDatapath, check_operations
-from tests.rtl.operations.test_datapaths import assert_equal, stream_through, vectors
+from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.rtl.simulate import outputs
 from tests.rtl.verilog.test_emit import verilator
 
 FORMATS = (("fp16", 1), ("bf16", 1), ("e4m3", 2), ("e5m2", 2), ("e2m1", 4))
-"""Formats, and how many of their elements fit a slot of 16 bits."""
+"""Formats, and how many of their elements fit a word of 16 bits."""
 
 
-def operations(slots: int, formats: tuple[tuple[str, int], ...] = FORMATS, **changes: Any) -> list[TFDPA]:
+def operations(words: int, formats: tuple[tuple[str, int], ...] = FORMATS, **changes: Any) -> list[TFDPA]:
     keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133} | changes
-    return [TFDPA(a=name, b=name, L=slots * count, **keys) for name, count in formats]  # type: ignore[arg-type]
+    return [TFDPA(a=name, b=name, L=words * count, **keys) for name, count in formats]  # type: ignore[arg-type]
 
 
 def mixed_rows(made: list[TFDPA], count: int) -> tuple[list[dict[str, int]], list[tuple[Unit, int]]]:
@@ -46,7 +46,8 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
         assert_equal(unit, [row], [got], [want])
 
 
-@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [1, 2])
 @pytest.mark.parametrize(
     "changes",
     [
@@ -57,13 +58,14 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
     ],
     ids=str,
 )
-def test_every_format_equals_its_own_operation(slots: int, changes: dict[str, Any]) -> None:
-    check(operations(slots, **changes), Implementation(), 50)
+def test_every_format_equals_its_own_operation(words: int, changes: dict[str, Any]) -> None:
+    check(operations(words, **changes), Implementation(), 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
-    ways: dict[str, Any] = {key: choices[1] for key, choices in WAYS.items()}
+    ways: dict[str, Any] = {key: choices[1] for key, choices in CIRCUIT_CHOICES.items()}
     check(operations(1, truncation="RD"), Implementation(encoding=encoding, **ways), 60)
 
 
@@ -88,7 +90,7 @@ def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, i
     made = operations(1)
     rows, expected = mixed_rows(made, 8)
     component = MultiFormatDatapath(made, Implementation(stages=stages))
-    results, cycles = stream_through(component, rows, in_idle, out_stall)
+    results, cycles = streamed(component, rows, in_idle, out_stall)
     for row, got, (unit, want) in zip(rows, results, expected, strict=True):
         assert_equal(unit, [row], [got], [want])
     if in_idle == out_stall == 0.0:
@@ -148,7 +150,7 @@ TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
         ),
         (
             [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="e2m1", b="e2m1", L=8)],
-            "a slot of 32 bits must hold 1, 2 or 4 elements, got e2m1 of 4 bits",
+            "a word of 32 bits must hold 1, 2 or 4 elements, got e2m1 of 4 bits",
         ),
         (
             [TWO[0].changed(a="tf32", b="tf32", L=1), TWO[1].changed(a="fp16", b="fp16", L=2)],

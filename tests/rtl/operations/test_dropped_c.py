@@ -30,6 +30,7 @@ def fp32_codes(exp: int) -> list[int]:
     return [(sign << 31) | (stored_exp << FP32.man_bits) | man for man in mantissas for sign in (0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "x", "y", "E"),
     [

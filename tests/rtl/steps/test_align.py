@@ -3,11 +3,11 @@
 import itertools
 
 import pytest
-from amaranth import Module, Value
+from amaranth import Module, Signal, Value
 
 from golden.formats import power_of_two
 from rtl.steps.align import Align, Truncation
-from rtl.steps.shapes import ExpRange, TermShape
+from rtl.steps.interfaces import ExpRange, TermFormat
 from tests.rtl.simulate import evaluate, members
 
 SHAPES = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)]
@@ -17,7 +17,7 @@ SHAPES = [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3)]
 def check(part: Align, cases: list[tuple[int, int, int, int]]) -> None:
     """Sign, exponent, significand and e_max of each case."""
 
-    def build(m: Module, inputs: list[Value]) -> list[Value]:
+    def build(m: Module, inputs: list[Signal]) -> list[Value]:
         m.submodules.align = part
         m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
         return [part.sign, part.aligned]
@@ -33,7 +33,7 @@ def check(part: Align, cases: list[tuple[int, int, int, int]]) -> None:
 
 def magnitude(part: Align, sign: int, exp: int, sig: int, e_max: int) -> int:
     """What is left of the exact magnitude in units of 2**(e_max − F)."""
-    exact = sig * power_of_two(part.F - part.shape.frac - (0 if part.truncation == "unmoved" else e_max - exp))
+    exact = sig * power_of_two(part.F - part.format.frac - (0 if part.truncation == "unshifted" else e_max - exp))
     floor = exact.numerator // exact.denominator
     match part.truncation:
         case "RZ":
@@ -42,7 +42,7 @@ def magnitude(part: Align, sign: int, exp: int, sig: int, e_max: int) -> int:
             return floor + (sign and floor != exact)
         case "sticky":
             return floor | (floor != exact)
-        case "unmoved":
+        case "unshifted":
             assert floor == exact
             return floor
 
@@ -52,7 +52,7 @@ def magnitude(part: Align, sign: int, exp: int, sig: int, e_max: int) -> int:
 @pytest.mark.parametrize(("sig_bits", "frac"), SHAPES)
 def test_every_term_at_every_gap(sig_bits: int, frac: int, truncation: Truncation, gap_given: bool) -> None:
     for F in (1, 2, 4, 7):
-        part = Align(TermShape(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 18), F, truncation, gap_given)
+        part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 18), F, truncation, gap_given)
         cases = [
             (sign, exp, sig, e_max)
             for sign, exp, sig in itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
@@ -64,16 +64,16 @@ def test_every_term_at_every_gap(sig_bits: int, frac: int, truncation: Truncatio
 @pytest.mark.parametrize("truncation", ["RZ", "RD", "sticky"])
 def test_no_gap_is_too_far(truncation: Truncation) -> None:
     """Gaps of up to 600 places, around every power of two, where a shifter's level begins or ends."""
-    part = Align(TermShape(ExpRange(-300, 300), 3, 2), ExpRange(-300, 300), 5, truncation)
+    part = Align(TermFormat(ExpRange(-300, 300), 3, 2), ExpRange(-300, 300), 5, truncation)
     gaps = sorted({gap for power in range(10) for gap in range((1 << power) - 1, (1 << power) + 2)} | {599, 600})
     check(part, [(sign, -300, sig, gap - 300) for sign in (0, 1) for sig in range(8) for gap in gaps if gap <= 600])
 
 
 @pytest.mark.parametrize("gap_given", [False, True])
 @pytest.mark.parametrize(("sig_bits", "frac"), SHAPES)
-def test_unmoved_term_stays_at_its_place_whatever_the_gap(sig_bits: int, frac: int, gap_given: bool) -> None:
+def test_unshifted_term_stays_at_its_place_whatever_the_gap(sig_bits: int, frac: int, gap_given: bool) -> None:
     for F in (frac, frac + 1, frac + 4):
-        part = Align(TermShape(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 9), F, "unmoved", gap_given)
+        part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 9), F, "unshifted", gap_given)
         check(
             part,
             [

@@ -5,16 +5,17 @@ import itertools
 import pytest
 
 from golden import FORMATS, Cls
+from golden.formats import Decoded
 from golden.specials import NAN, addend_special, product_special
 from golden.steps import Term, addend, multiply
-from rtl.steps.multiply import Accumulator, Multiply
+from rtl.steps.multiply import Addend, Multiply
 from tests.rtl.simulate import outputs
 
 E_ZERO = -77
 
 
-def operand_inputs(name: str, decoded: object) -> dict[str, int]:
-    sign, exp, sig, cls = decoded  # type: ignore[misc]
+def operand_inputs(name: str, decoded: Decoded) -> dict[str, int]:
+    sign, exp, sig, cls = decoded
     flags = {"zero": cls is Cls.ZERO, "inf": cls is Cls.INFINITY, "nan": cls is Cls.NAN}
     return {f"{name}.sign": sign, f"{name}.exp": exp, f"{name}.sig": sig} | {f"{name}.{k}": int(v) for k, v in flags.items()}
 
@@ -56,9 +57,9 @@ def test_product_equals_golden_for_every_pair_of_codes(a: str, b: str) -> None:
             assert (nan, pos_inf, neg_inf) == special_flags(expected)
 
 
-def test_accumulator_equals_golden_for_every_code() -> None:
+def test_addend_equals_golden_for_every_code() -> None:
     c = FORMATS["e5m2"]
-    component = Accumulator(c, E_ZERO)
+    component = Addend(c, E_ZERO)
     term, special = component.term, component.special
     seen = outputs(
         component,

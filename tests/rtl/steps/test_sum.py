@@ -9,12 +9,12 @@ import pytest
 
 from golden.specials import NAN, Special, combine
 from golden.steps import Term, align
-from golden.unit import ENCODINGS, WAYS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation
+from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
-from rtl.steps.shapes import ExpRange, TermShape
 from rtl.steps.specials import Specials
 from tests.rtl.simulate import outputs
 
@@ -48,7 +48,7 @@ def test_pairwise_max_exp_gives_every_gap() -> None:
 @pytest.mark.parametrize("truncation", ["RZ", "RD", "sticky"])
 @pytest.mark.parametrize("F", [1, 2, 3, 5, 9])
 def test_align_equals_golden_for_every_term_and_gap(truncation: Truncation, F: int, gap_given: bool) -> None:
-    shape = TermShape(ExpRange(-9, 0), sig_bits=5, frac=3)
+    shape = TermFormat(ExpRange(-9, 0), sig_bits=5, frac=3)
     component = Align(shape, ExpRange(-9, 3), F, truncation, gap_given)
     cases = [(s, e, sig, top) for s in (0, 1) for e in range(-9, 1) for sig in range(32) for top in range(e, 4)]
     seen = outputs(
@@ -68,7 +68,7 @@ def test_align_equals_golden_for_every_term_and_gap(truncation: Truncation, F: i
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 @pytest.mark.parametrize("widths", [(1,), (3, 2), (3, 3, 2), (2, 2, 2, 1)])
 def test_accumulate_is_exact_and_anticipates_for_every_combination(
     encoding: str, reduction: str, widths: tuple[int, ...]
@@ -87,7 +87,7 @@ def test_accumulate_is_exact_and_anticipates_for_every_combination(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 def test_every_sum_of_two_five_bit_terms_is_anticipated(encoding: str, reduction: str) -> None:
     component = Accumulate((5, 5), 6, encoding, reduction, anticipates=True)
     cases = list(itertools.product((0, 1), range(32), range(32)))
@@ -109,7 +109,7 @@ def assert_anticipated(seen: list[tuple[int, int]], total_bits: int) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("reduction", WAYS["reduction"])
+@pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 def test_accumulate_is_exact_for_wide_terms_at_their_limits(encoding: str, reduction: str) -> None:
     rng = random.Random(1)
     widths = [27] * 16 + [26]
@@ -133,7 +133,7 @@ def test_specials_combine_as_golden_does() -> None:
     component = Specials(3)
     inputs = [
         {
-            f"special_{k}.{flag}": int(special == value)
+            f"special.{k}.{flag}": int(special == value)
             for k, special in enumerate(combination)
             for flag, value in (("nan", NAN), ("pos_inf", 0), ("neg_inf", 1))
         }

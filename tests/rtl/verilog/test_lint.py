@@ -34,7 +34,8 @@ def test_units_of_the_catalogue_are_written_and_clean(
 def test_everything_that_can_be_generated_is_linted() -> None:
     units = [design.unit for design in lint.linted_designs() if isinstance(design, UnitDesign)]
     assert units == golden.catalogue_units()
-    assert lint.linted_designs()[len(units) :] == [*multi_format_designs(), *tile_designs()]
+    shared_and_tiles: list[Design] = [*multi_format_designs(), *tile_designs()]
+    assert lint.linted_designs()[len(units) :] == shared_and_tiles
 
 
 @pytest.mark.parametrize("reader", ["verilator", "icarus"])

@@ -49,6 +49,7 @@ def printed(hash_seed: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_text_is_the_same_whatever_the_hash_seed() -> None:
     first, second = printed("1"), printed("2")
     assert first.count("endmodule") > len(TEXTS)
@@ -60,6 +61,6 @@ def test_text_is_the_same_whatever_the_hash_seed() -> None:
 def test_icarus_has_nothing_to_say_with_all_warnings_on(text: Callable[[], str], tmp_path: Path) -> None:
     path = tmp_path / "top.v"
     path.write_text(text())
-    command = ["iverilog", "-g2005", "-Wall", "-t", "null", path]
+    command = ["iverilog", "-g2005", "-Wall", "-t", "null", str(path)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

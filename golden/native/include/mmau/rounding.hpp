@@ -9,9 +9,9 @@ MMAU_NAMESPACE_BEGIN
 /// Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity.
 enum class Mode { RZ, RNE, RD, RU };
 
-/// value / 2^shift cut toward zero (RZ) or toward minus infinity (RD); a negative shift is an exact left shift.
+/// value / 2^shift truncated toward zero (RZ) or toward minus infinity (RD); a negative shift is an exact left shift.
 template <class Int>
-MMAU_FN Int cut(const Int& value, int shift, Mode truncation) {
+MMAU_FN Int truncated(const Int& value, int shift, Mode truncation) {
     if (shift <= 0) return shifted_left(value, -shift);
     if (truncation == Mode::RZ && is_negative(value)) return -shifted_right(Int(-value), shift);
     return shifted_right(value, shift);

@@ -25,10 +25,10 @@ MMAU_FN Term<int64_t> addend(const Decoded& c, const Format& format, int zero_ex
     return {signed_sig(c), c.sig ? c.exp : zero_exp, format.man_bits};
 }
 
-/// Step align: the term at exponent e_max, cut to F fractional bits, in units of 2^(e_max − F).
+/// Step align: the term at exponent e_max, truncated to F fractional bits, in units of 2^(e_max − F).
 template <class Int, class Sig>
 MMAU_FN Int align(const Term<Sig>& term, int e_max, int F, Mode truncation) {
-    return cut(Int(term.sig), e_max - term.exp + term.frac - F, truncation);
+    return truncated(Int(term.sig), e_max - term.exp + term.frac - F, truncation);
 }
 
 MMAU_NAMESPACE_END

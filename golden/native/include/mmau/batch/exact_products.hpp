@@ -1,7 +1,7 @@
 // Products in floating point, where they are exact: steps multiply, max_exp, align and accumulate.
 //
 // A product of two fp16, FP8, FP6 or FP4 operands is exact in fp32, one of two bf16 or tf32 operands in double. Times 2^(F −
-// e_max), which is exact too, and converted to an integer, it is aligned and cut toward zero.
+// e_max), which is exact too, and converted to an integer, it is aligned and truncated toward zero.
 #pragma once
 
 #include "lanes.hpp"
@@ -188,7 +188,7 @@ inline void accumulate(const ExactProducts<Words>& products, int first, int stri
                        const Lanes<int32_t>& exp_offset, Lanes<int64_t>& total) {
     using Real = typename Words::Real;
     const Plan& plan = products.plan;
-    // Below `lowest` every product is zero; from `highest` on every one is cut to zero. So a unit is a normal number, and so
+    // Below `lowest` every product is zero; from `highest` on every one is truncated to zero. So a unit is a normal number, and so
     // is a product in it.
     const int word_exp = plan.a.bias + plan.b.bias - 2 * Words::bias;
     const int lowest = 2 - 2 * Words::bias, highest = 2 * Words::bias + 4 + plan.F;

@@ -21,7 +21,7 @@ inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, 
     }
 }
 
-/// Σ of every `stride`-th of `count` products, each times `unit` and cut toward zero; the caller knows that the sum fits.
+/// Σ of every `stride`-th of `count` products, each times `unit`, truncated toward zero; the caller knows that the sum fits.
 inline void sum_cut(const Lanes<float>* products, int count, int stride, const Lanes<float>& unit, Lanes<int32_t>& sum) {
     const __m512 low_unit = _mm512_loadu_ps(unit), high_unit = _mm512_loadu_ps(unit + 16);
     __m512i low = _mm512_setzero_si512(), high = low;
@@ -74,7 +74,7 @@ inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, 
 
 #endif
 
-/// value cut toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
+/// value truncated toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
 MMAU_LANE_FN int32_t cut_lane(float value) {
     const uint32_t code = bits_as<uint32_t>(value);
     const bool fits = static_cast<int32_t>(code & 0x7FFFFFFFu) < (127 + 31) << 23;

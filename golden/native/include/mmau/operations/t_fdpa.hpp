@@ -31,7 +31,7 @@ MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, u
     const Term<int64_t> c = addend(z, c_format, plan.e_zero);
     int e_max = c.exp;
     for (int k = 0; k < plan.L; ++k) e_max = larger(e_max, scaled_product(operands, k).exp);
-    // 3. align and cut each term to F bits, add exactly
+    // 3. align each term, truncate it to F bits, add exactly
     Int total = align<Int>(c, e_max, plan.F, plan.truncation);
     for (int k = 0; k < plan.L; ++k) total += align<Int>(scaled_product(operands, k), e_max, plan.F, plan.truncation);
     return convert_sum(plan, total, e_max);

@@ -40,7 +40,7 @@ MMAU_FN Term<Int> truncated_sum(const Operands& operands, int first, int stride)
     return {total, e_dot, plan.F};
 }
 
-/// T: for GTR-FDPA the sums of the even and of the odd products, cut again at the larger of their exponents.
+/// T: for GTR-FDPA the sums of the even and of the odd products, truncated again at the larger of their exponents.
 template <class Int>
 MMAU_FN Term<Int> dot_sum(const Operands& operands) {
     const Plan& plan = operands.plan;
@@ -52,7 +52,7 @@ MMAU_FN Term<Int> dot_sum(const Operands& operands) {
     return {total, e_dot, plan.F};
 }
 
-/// Steps 3 to 5: T and c at the larger of their exponents, cut, added, normalised, cut to F2 bits, converted.
+/// Steps 3 to 5: T and c at the larger of their exponents, truncated, added, normalised, truncated to F2 bits, converted.
 template <class Int>
 MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Decoded& c) {
     // 3. the exponent of the sum with c, whose zero counts as e_min
@@ -63,10 +63,10 @@ MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Deco
     const Term<int64_t> c_term{drops_c ? 0 : signed_sig(c), c.exp, plan.c.man_bits};
     Int total = shifted_left(align<Int>(dot, e_out, plan.F2 + 1, plan.truncation), lsb_frac - plan.F2 - 1);
     total += shifted_left(align<Int>(c_term, e_out, plan.F, plan.truncation), lsb_frac - plan.F);
-    // 5. normalise, cut to F2 fractional bits there, convert
+    // 5. normalise, truncate to F2 fractional bits there, convert
     const int lsb = e_out - lsb_frac;
     const int e_norm = larger(bit_length(magnitude(total)) - 1 + lsb, plan.c.e_min());
-    const Int kept = cut(total, e_norm - plan.F2 - lsb, plan.truncation);
+    const Int kept = truncated(total, e_norm - plan.F2 - lsb, plan.truncation);
     // RZ took all of a negative sum: it keeps its sign, as any tiny result does.
     if (is_negative(total) && bit_length(magnitude(kept)) == 0) return plan.d.sign_bit();
     return encode_scaled(plan.rho.rounding_format, plan.rho.mode, kept, e_norm - plan.F2);

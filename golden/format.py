@@ -1,0 +1,300 @@
+"""A number format: what the bits of an operand, an accumulator or a scale mean (numerics.md, section 2).
+
+Decoding splits a bit pattern into sign, exponent, significand and class without rounding anything; encoding rounds an exact
+value once.
+"""
+
+import operator
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from golden.format_checks import check_format
+from golden.rounding import MODES, Mode, shift_and_round
+
+Specials = Literal["ieee", "fn", "fnuz", "finite"]
+"""Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
+ones; `fnuz`, no Inf and no −0, the code of −0 is NaN; `finite`, every code is a number."""
+
+
+class Cls(IntEnum):
+    """The class of a bit pattern. Ordered: everything from `INFINITY` on is not finite."""
+
+    ZERO = 0
+    SUBNORMAL = 1
+    NORMAL = 2
+    INFINITY = 3
+    NAN = 4
+
+
+class Decoded(NamedTuple):
+    """An operand's parts: for a finite one, value = (−1)^sign · sig · 2^(exp − man_bits).
+
+    `exp` is unbiased and stays at e_min for subnormals and zero; `sig` is the integer significand, hidden bit included.
+    Infinity and NaN have sig 0 and exp e_min.
+    """
+
+    sign: int
+    exp: int
+    sig: int
+    cls: Cls
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Format:
+    """A binary floating-point format.
+
+    Attributes:
+        name: its name in the catalogue and in unit files.
+        exp_bits, man_bits: field widths (bits).
+        bias: exponent value of an all-zero stored exponent is `1 − bias` (with subnormals).
+        specials: see `Specials`.
+        storage_bits: width of the unsigned integer that carries one code (8, 16, 32 or 64).
+        pad_bits: low bits of the stored word that decode ignores and encode writes as zero (tf32: 13).
+        signed: False where the sign bit is absent (ue8m0) or ignored (ue4m3).
+        subnormals: False for ue8m0, whose code 0 is 2^−127 and which has no zero.
+        dtype: the matching NumPy or ml_dtypes dtype name, None where there is none.
+    """
+
+    name: str
+    exp_bits: int
+    man_bits: int
+    bias: int
+    specials: Specials
+    storage_bits: int
+    pad_bits: int = 0
+    signed: bool = True
+    subnormals: bool = True
+    dtype: str | None = None
+
+    def __post_init__(self) -> None:
+        check_format(self)
+
+    def __hash__(self) -> int:
+        return hash(self.name)  # formats are keys wherever a dot product is called
+
+    @cached_property
+    def width(self) -> int:
+        """Bits of a code: FP6 6, FP4 4, tf32 32 (an fp32 word), ue4m3 8 (its top bit is ignored)."""
+        if not self.subnormals:
+            return self.exp_bits
+        return 1 + self.exp_bits + self.man_bits + self.pad_bits
+
+    @cached_property
+    def codes(self) -> int:
+        """How many bit patterns there are: codes are 0 … codes − 1."""
+        return 1 << self.width
+
+    @cached_property
+    def e_min(self) -> int:
+        """Exponent of the smallest normal number, and of every subnormal."""
+        return 1 - self.bias if self.subnormals else -self.bias
+
+    @cached_property
+    def e_max(self) -> int:
+        """Exponent of the largest finite number."""
+        return self.decode(self.max_finite).exp
+
+    @cached_property
+    def max_finite(self) -> int:
+        """Code of the largest finite number."""
+        top = self._field_mask
+        if self.specials == "ieee":
+            top = self._exponent_ones - 1
+        elif self.specials == "fn":
+            top -= 1
+        return top << self.pad_bits
+
+    @cached_property
+    def infinity(self) -> int | None:
+        """Code of +Inf, None where the format has none."""
+        return self._exponent_ones << self.pad_bits if self.specials == "ieee" else None
+
+    @cached_property
+    def nan(self) -> int | None:
+        """Code of the quiet NaN with an otherwise empty payload (0x80 for fnuz), None where the format has none."""
+        if self.specials == "ieee":
+            return (self._exponent_ones | (1 << (self.man_bits - 1))) << self.pad_bits
+        if self.specials == "fn":
+            return self._field_mask
+        return self._sign_bit if self.specials == "fnuz" else None
+
+    @cached_property
+    def negative_zero(self) -> int:
+        """Code of −0; where the format has none, of its zero."""
+        return self._sign_bit if self.signed and self.specials != "fnuz" else 0
+
+    @cached_property
+    def _sign_bit(self) -> int:
+        return 1 << (self.width - 1) if self.signed else 0
+
+    @cached_property
+    def _field_mask(self) -> int:
+        """Exponent and mantissa fields, all ones, without the pad."""
+        return (1 << (self.exp_bits + self.man_bits)) - 1
+
+    @cached_property
+    def _exponent_ones(self) -> int:
+        return ((1 << self.exp_bits) - 1) << self.man_bits
+
+    @cached_property
+    def _table(self) -> tuple[Decoded, ...]:
+        return tuple(self._decode(code) for code in range(self.codes))
+
+    def decode(self, code: int) -> Decoded:
+        """Split a bit pattern into sign, exponent, significand and class.
+
+        Raises:
+            TypeError: the code is not an integer. ValueError: it does not fit the format's width.
+        """
+        if type(code) is not int:
+            code = self._integer(code)
+        if not 0 <= code < self.codes:
+            raise ValueError(f"{self.name} code must be in 0 … {self.codes - 1:#x}, got {code:#x}")
+        return self._table[code] if self.width <= 8 else self._decode(code)
+
+    def _integer(self, code: Any) -> int:
+        """A code that is not a Python integer, a NumPy one perhaps."""
+        if isinstance(code, bool) or not hasattr(code, "__index__"):
+            raise TypeError(f"{self.name} code must be an integer, got {code!r}")
+        return operator.index(code)
+
+    def _decode(self, code: int) -> Decoded:
+        sign = 1 if code & self._sign_bit else 0
+        field = (code >> self.pad_bits) & self._field_mask
+        stored_exp, mantissa = field >> self.man_bits, field & ((1 << self.man_bits) - 1)
+        special = self._special_class(sign, field, mantissa)
+        if special is not None:
+            return Decoded(sign, self.e_min, 0, special)
+        if stored_exp == 0 and self.subnormals:
+            return Decoded(sign, self.e_min, mantissa, Cls.SUBNORMAL if mantissa else Cls.ZERO)
+        return Decoded(sign, stored_exp - self.bias, mantissa | (1 << self.man_bits), Cls.NORMAL)
+
+    def _special_class(self, sign: int, field: int, mantissa: int) -> Cls | None:
+        match self.specials:
+            case "ieee" if field & self._exponent_ones == self._exponent_ones:
+                return Cls.NAN if mantissa else Cls.INFINITY
+            case "fn" if field == self._field_mask:
+                return Cls.NAN
+            case "fnuz" if sign and field == 0:
+                return Cls.NAN
+        return None
+
+    def value(self, code: int) -> Fraction | None:
+        """The exact value of a code; None for infinity and NaN."""
+        sign, exp, sig, cls = self.decode(code)
+        if cls >= Cls.INFINITY:
+            return None
+        return (-sig if sign else sig) * power_of_two(exp - self.man_bits)
+
+    def encode(self, value: Fraction | int | float, mode: Mode = "RNE") -> int:
+        """Round an exact finite value once, and return its code.
+
+        Overflow: a value whose rounded magnitude, with an unbounded exponent, exceeds the largest finite number becomes
+        infinity in every mode, RZ too; NaN in formats without infinities; the largest finite number in formats with
+        neither. A negative value has no code in an unsigned format and becomes NaN.
+
+        Raises:
+            TypeError: not a number. ValueError: an unknown mode, or a value that is not finite.
+        """
+        if isinstance(value, (bool, str)):
+            raise TypeError(f"encode takes a number, got {value!r}")
+        if mode not in MODES:
+            raise ValueError(f"rounding mode must be one of {', '.join(MODES)}, got {mode!r}")
+        try:
+            exact = Fraction(value)
+        except (OverflowError, ValueError) as error:
+            raise ValueError(f"encode takes a finite value, got {value!r}") from error
+        # The quotient is kept to far below the smallest code, with a sticky bit under it for all that is left.
+        below = max(0, -(self.e_min - self.man_bits)) + 3
+        scaled = exact * (1 << below)
+        floor = scaled.numerator // scaled.denominator
+        sticky = floor * scaled.denominator != scaled.numerator
+        return self.encode_scaled(2 * floor + sticky, -below - 1, mode)
+
+    def encode_scaled(self, value: int, exp: int, mode: Mode) -> int:
+        """Code of `value · 2**exp`, rounded once in `mode`; the sign of a value that rounds to zero is kept.
+
+        Args:
+            value: signed integer.
+            exp: exponent value of its lowest bit.
+            mode: one of `MODES`.
+        """
+        negative = value < 0
+        if negative and not self.signed:
+            return self._not_a_number_or(0)
+        # 1. normalise: `top` is the exponent of the leading one, `lsb` that of the last bit that is kept. Below the normal
+        #    numbers it stays where the smallest of them has it, and fewer bits are left, as here with man_bits = 3:
+        #        top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
+        top = abs(value).bit_length() - 1 + exp
+        lsb = max(top, self.e_min) - self.man_bits
+        # 2. round: all that lies below lsb goes, once
+        sig = abs(shift_and_round(value, lsb - exp, mode))
+        # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
+        if sig >> (self.man_bits + 1):
+            sig, lsb = sig >> 1, lsb + 1
+        # 4. ue8m0 has no zero: what is too small is its smallest code
+        if not self.subnormals and sig < (1 << self.man_bits):
+            sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits
+        # 5. encode
+        return self._pack(negative, sig, lsb + self.man_bits)
+
+    def _pack(self, negative: bool, sig: int, exp: int) -> int:
+        """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, the hidden bit left out."""
+        sign = self._sign_bit if negative else 0
+        hidden = 1 << self.man_bits
+        stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0
+        field = (stored_exp << self.man_bits) | (sig & (hidden - 1))
+        if field > self.max_finite >> self.pad_bits:
+            return self._overflow(sign)
+        if field == 0 and self.specials == "fnuz":
+            sign = 0
+        return sign | (field << self.pad_bits)
+
+    def _overflow(self, sign: int) -> int:
+        if self.infinity is not None:
+            return sign | self.infinity
+        if self.specials == "fnuz":
+            return self._not_a_number_or(0)
+        return sign | self._not_a_number_or(self.max_finite)
+
+    def _not_a_number_or(self, code: int) -> int:
+        return code if self.nan is None else self.nan
+
+    def signed_infinity(self, sign: int) -> int:
+        """Code of the infinity of that sign.
+
+        Raises:
+            ValueError: the format has no infinities.
+        """
+        if self.infinity is None:
+            raise ValueError(f"{self.name} has no infinity")
+        return (self._sign_bit if sign else 0) | self.infinity
+
+    def split(self, code: int) -> str:
+        """The bits by field: `0_01111_0000000000`, with the ignored low bits of tf32 after a fourth mark."""
+        bits = f"{code:0{self.width}b}"
+        man_end = self.width - self.pad_bits
+        edges = (0, man_end - self.man_bits - self.exp_bits, man_end - self.man_bits, man_end, self.width)
+        return "_".join(bits[start:end] for start, end in pairwise(edges) if end > start)
+
+    def describe(self, code: int) -> str:
+        """One readable line: the code in hex, its bits by field, class, sign, exponent, significand, exact value."""
+        sign, exp, sig, cls = self.decode(code)
+        head = f"{self.name} {code:#0{2 + self.storage_bits // 4}x} {self.split(code)} {cls.name.lower()} sign={sign}"
+        if cls >= Cls.INFINITY:
+            return head
+        return f"{head} exp={exp} sig={sig:#x} = {'-' if sign else '+'}{sig}·2^{exp - self.man_bits}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+
+def power_of_two(exp: int) -> Fraction:
+    """2**exp, exactly."""
+    return Fraction(1 << exp) if exp >= 0 else Fraction(1, 1 << -exp)

@@ -1,0 +1,88 @@
+"""`mmau eval`: one dot product a row, from a file to a file."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+
+import golden
+from golden.arrays import bits_dtype, float_dtype
+from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
+from mmau import OK
+
+
+def run_eval(arguments: argparse.Namespace) -> int:
+    """`mmau eval`."""
+    model = chosen_model(arguments)
+    inputs = [path for path in (arguments.input, arguments.unit) if path is not None]
+    to_stdout = is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and --output - both write to stdout; give --output a file")
+    check_output(arguments.output, inputs)
+    formats = operand_formats(model)
+    arrays = read_npz(
+        arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), lambda headers: check_headers(headers, formats)
+    )
+    d = model.dot(**arrays, engine=arguments.engine)
+    write_output(arguments.output, npz_bytes({"d": d}), inputs)
+    named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
+    if arguments.json:
+        print(json.dumps({**named, "results": d.size, "output": str(arguments.output)}))
+    else:
+        said = f"{' '.join(named.values())}: {d.size} results in {'stdout' if to_stdout else arguments.output}"
+        print(said, file=sys.stderr if to_stdout else sys.stdout)
+    return OK
+
+
+def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:
+    """The instruction or the unit that the options name.
+
+    Raises:
+        ValueError: they name none, both, or half of one.
+    """
+    if arguments.unit is not None:
+        if arguments.arch is not None or arguments.instr is not None:
+            raise ValueError("give either --unit or --arch with --instr, not both")
+        return golden.load_unit(arguments.unit)
+    if arguments.arch is None or arguments.instr is None:
+        raise ValueError("say what computes: --unit UNIT.toml, or --arch and --instr, which go together")
+    return golden.instruction(arguments.arch, arguments.instr)
+
+
+def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden.Format]:
+    """What each array of the input holds."""
+    operation = model.operation
+    a, b = (model.a, model.b) if isinstance(model, golden.Instruction) else (operation.a, operation.b)
+    formats = {"a": a, "b": b, "c": operation.c}
+    if operation.scale_format is not None:
+        formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
+    return formats
+
+
+def check_headers(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
+    """Raise unless each array is of bits or of the format's own dtype: no other dtype of that width holds its codes.
+
+    .npz keeps the dtypes of ml_dtypes as raw bytes, of which nobody can tell whether they were, say, bfloat16 or float16.
+
+    Raises:
+        ValueError: raw bytes. TypeError: another dtype.
+    """
+    for name, header in headers.items():
+        if name not in formats:
+            continue  # scales of an operation that has none: its `dot` refuses them
+        operand, dtype = formats[name], header.dtype
+        bits = bits_dtype(operand)
+        if dtype.kind == "V" and dtype.names is None and dtype.itemsize == bits.itemsize:
+            raise ValueError(
+                f"{name} holds raw bytes ({dtype.str[1:]}), as np.savez writes arrays of ml_dtypes, which do not say their "
+                f"format; save {name}.view(np.{bits}), the codes of {operand}"
+            )
+        if dtype not in (bits, float_dtype(operand)):
+            raise TypeError(f"{name} must have dtype {accepted(operand)} for {operand}, got {dtype}")
+
+
+def accepted(operand: golden.Format) -> str:
+    """The dtypes that a file can hold an operand in."""
+    floats = float_dtype(operand)
+    in_files = floats is not None and floats.kind == "f" and floats.itemsize > 1  # NumPy's own
+    return f"{bits_dtype(operand)} or {floats}" if in_files else str(bits_dtype(operand))

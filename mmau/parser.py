@@ -1,0 +1,69 @@
+"""All commands and their options."""
+
+import argparse
+from pathlib import Path
+
+from mmau.options import add_design_options
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's parser, as in the README.
+
+    What it parses names the command's `module` and `function`: a module is imported when its command runs, for no command
+    needs the others' packages.
+    """
+    top = argparse.ArgumentParser(prog="mmau", description="The arithmetic of matrix multiply-accumulate units, bit by bit.")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    listing = commands.add_parser("list", help="the catalogue: instruction, operation, parameters, evidence")
+    listing.add_argument("--arch", help="one architecture, by name (sm_90) or marketing name (Hopper)")
+    listing.set_defaults(module="mmau.listing", function="run_list")
+
+    evaluate = commands.add_parser(
+        "eval", help="run an instruction or a unit on arrays a, b, c [, scale_a, scale_b] of a .npz"
+    )
+    evaluate.add_argument("--unit", type=Path, metavar="UNIT.toml")
+    evaluate.add_argument("--arch")
+    evaluate.add_argument("--instr", metavar="NAME")
+    evaluate.add_argument("--input", required=True, type=Path, metavar="V.npz")
+    evaluate.add_argument("--output", required=True, type=Path, metavar="D.npz", help="array d; - for stdout")
+    evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
+    evaluate.set_defaults(module="mmau.evaluate", function="run_eval")
+
+    rtl_command = commands.add_parser("rtl", help="Verilog of a unit or a tile, and what it costs")
+    add_design_options(rtl_command)
+    rtl_command.add_argument("-o", "--output", type=Path, metavar="UNIT.v", help="the Verilog; - for stdout")
+    rtl_command.add_argument("--report", action="store_true", help="cells, transistors, depth, by component")
+    rtl_command.set_defaults(module="mmau.rtl", function="run_rtl")
+
+    cosim_command = commands.add_parser("cosim", help="co-simulate datapaths against the golden model; alone: the main job")
+    add_design_options(cosim_command)
+    cosim_command.add_argument("--all", action="store_true", help="every datapath of the catalogue")
+    cosim_command.add_argument("--coverage", action="store_true", help="every parameter set and every way to build a unit")
+    cosim_command.add_argument("--vectors", type=int, default=20000, metavar="N", help="vectors of each unit (20000)")
+    cosim_command.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
+    cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
+    cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
+    cosim_command.add_argument(
+        "--dut", type=Path, action="append", metavar="FILE.v", help="your own Verilog; may be repeated"
+    )
+    cosim_command.add_argument("--top", metavar="NAME", help="its top module")
+    cosim_command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
+    cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
+
+    conform = commands.add_parser("conform", help="hold the model against this machine's GPU; run again to resume")
+    conform.add_argument("--arch", help="the architecture that the GPU must have")
+    conform.add_argument("--instr", default="*", metavar="PATTERN", help="instructions, as a shell pattern (all)")
+    conform.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="results of each to compare (1000000)")
+    conform.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    conform.add_argument("--record", type=Path, metavar="DIR", help="also write a recording of each into this folder")
+    conform.add_argument("--seconds", type=float, metavar="S", help="stop after so long; what is done is kept")
+    conform.add_argument(
+        "--report", type=Path, default=Path("conform.json"), metavar="FILE", help="report and state (conform.json)"
+    )
+    conform.set_defaults(module="mmau.conform", function="run_conform")
+
+    for command in (listing, evaluate, rtl_command, cosim_command, conform):
+        command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
+    return top

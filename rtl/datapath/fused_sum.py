@@ -1,0 +1,87 @@
+"""Steps max_exp, align and accumulate of any sum of terms; a sum has a name, which its components and registers bear."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from amaranth import Cat, Const
+
+from golden import Implementation
+from rtl.datapath.records import AlignedTerm, AlignedTerms, MaxExponent, SignedTotal
+from rtl.datapath.step import Build
+from rtl.steps.accumulate import Accumulate
+from rtl.steps.align import Align, Truncation
+from rtl.steps.interfaces import ExpRange, Term, TermFormat
+from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What is kept of a term when it is aligned.
+
+    Attributes:
+        F: fractional bits at the largest exponent.
+        truncation: how the rest is truncated.
+    """
+
+    F: int
+    truncation: Truncation
+
+
+def max_exp(build: Build, name: str, terms: Sequence[Term], implementation: Implementation) -> MaxExponent:
+    """Step max_exp: the largest exponent of the terms."""
+    ranges = [term.format.exps for term in terms]
+    # Every term bounds the largest exponent from below.
+    largest = ExpRange(max(exps.low for exps in ranges), max(exps.high for exps in ranges))
+    pairwise = implementation.max_exp == "pairwise"
+    component = PairwiseMaxExp(ranges, largest) if pairwise else MaxExp(ranges, largest)
+    build.place(f"{name}_max_exp", component)
+    build.assign(*(port.eq(term.exp) for port, term in zip(component.exps, terms, strict=True)))
+    gaps = tuple(component.gaps) if isinstance(component, PairwiseMaxExp) else ()
+    return MaxExponent(name, component.e_max, gaps, largest)
+
+
+def fixed_exp(name: str, exp: int) -> MaxExponent:
+    """A constant in place of the largest exponent: with enough F the sum is exact."""
+    exps = ExpRange(exp, exp)
+    return MaxExponent(name, Const(exp, exps.shape), (), exps)
+
+
+def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions: Sequence[Precision]) -> AlignedTerms:
+    """Step align: every term at the largest exponent, truncated to its own `Precision`, in units of the finest F."""
+    F = max(precision.F for precision in precisions)
+    aligned = []
+    for k, (term, precision) in enumerate(zip(terms, precisions, strict=True)):
+        component = Align(term.format, largest.exps, precision.F, precision.truncation, gap_given=bool(largest.gap))
+        build.place(f"{largest.name}_align_{k}", component)
+        build.drive(component.term, term)
+        if largest.gap:
+            build.assign(component.gap.eq(largest.gap[k]))
+        else:
+            build.assign(component.e_max.eq(largest.exp))
+        finer = Const(0, F - precision.F)
+        aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned)))
+    total_bits = sum(1 << (term.format.sig_bits - term.format.frac + F) for term in terms).bit_length()
+    return AlignedTerms(largest.name, tuple(aligned), F, total_bits)
+
+
+def accumulate(
+    build: Build,
+    largest: MaxExponent,
+    aligned: AlignedTerms,
+    implementation: Implementation,
+    normalised: bool,
+) -> SignedTotal:
+    """Step accumulate: the exact sum of the aligned terms.
+
+    Args:
+        normalised: whether the total is normalised next, so that its leading zeros may be anticipated.
+    """
+    anticipates = normalised and implementation.leading_zeros == "anticipate"
+    widths = [len(term.aligned) for term in aligned.terms]
+    component = Accumulate(widths, aligned.total_bits, implementation.encoding, implementation.reduction, anticipates)
+    build.place(f"{aligned.name}_accumulate", component)
+    for (sign, magnitude), term in zip(component.terms, aligned.terms, strict=True):
+        build.assign(sign.eq(term.sign), magnitude.eq(term.aligned))
+    zeros = component.zeros if anticipates else None
+    total_format = TermFormat(largest.exps, aligned.total_bits, aligned.F)
+    return SignedTotal(aligned.name, component.sign, component.total, zeros, total_format)

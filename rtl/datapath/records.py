@@ -1,0 +1,181 @@
+"""The records that fused sums hand from step to step, in the order of the steps."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+
+from amaranth import Value
+
+from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
+from rtl.steps.record import COLUMNS, INLINE, Record
+
+
+@dataclass(frozen=True, eq=False)
+class Operands(Record):
+    """The operand ports: vectors of codes, element k in bits [k·w, (k+1)·w); scales where the operation has them."""
+
+    a: Value
+    b: Value
+    c: Value
+    scale_a: Value | None = None
+    scale_b: Value | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded(Record):
+    """After decode: the elements of a, b and c, and of the scales, which some operations have none of."""
+
+    x: tuple[Operand, ...]
+    y: tuple[Operand, ...]
+    z: Operand
+    alpha: tuple[Operand, ...]
+    beta: tuple[Operand, ...]
+
+
+class Terms(Record):
+    """After multiply: the terms of the sum, c among them, and its special."""
+
+    special: Special
+
+    @property
+    @abstractmethod
+    def terms(self) -> tuple[Term, ...]:
+        """In the order of the sum: c last."""
+
+    def zero_sign(self) -> Value | None:
+        """The sign of a sum of zero, where the terms settle it; None where it is always positive."""
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class Products(Terms):
+    """Exact products and c."""
+
+    prod: tuple[Term, ...]
+    c: Term
+    special: Special
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (*self.prod, self.c)
+
+
+@dataclass(frozen=True, eq=False)
+class MaxExponent(Record):
+    """The exponent that the terms of the sum `name` are aligned to.
+
+    Attributes:
+        gap: how far each term lies below it, where that is found with it; else empty.
+        exps: what the exponent can be.
+    """
+
+    name: str
+    exp: Value
+    gap: tuple[Value, ...]
+    exps: ExpRange
+
+    def without_gaps(self) -> "MaxExponent":
+        """The exponent alone, for what follows alignment."""
+        return MaxExponent(self.name, self.exp, (), self.exps)
+
+
+@dataclass(frozen=True, eq=False)
+class Compared(Record):
+    """After max_exp: the terms, and the largest of their exponents."""
+
+    terms: Terms = field(metadata=INLINE)
+    largest: MaxExponent
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedTerm(Record):
+    """Sign and magnitude of a term in units of 2**(e_max − F), F that of the `AlignedTerms`."""
+
+    sign: Value
+    aligned: Value
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedTerms(Record):
+    """The terms of the sum `name` at one exponent.
+
+    Attributes:
+        F: fraction bits of every magnitude.
+        total_bits: bits of the largest |total|.
+    """
+
+    name: str
+    terms: tuple[AlignedTerm, ...] = field(metadata=COLUMNS)
+    F: int
+    total_bits: int
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned(Record):
+    """After align; `all_negative` as `Terms.zero_sign`."""
+
+    all_negative: Value | None
+    special: Special
+    largest: MaxExponent
+    aligned: AlignedTerms
+
+
+@dataclass(frozen=True, eq=False)
+class SignedTotal(Record):
+    """The exact total of the sum `name`, in units of 2**(e_max − F).
+
+    Attributes:
+        zeros: leading zeros of the total, or up to `ANTICIPATION_ERROR` fewer, where they are anticipated.
+        format: of the total as a term at e_max.
+    """
+
+    name: str
+    sign: Value
+    total: Value
+    zeros: Value | None
+    format: TermFormat
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "total": self.format.sig_bits}
+
+
+@dataclass(frozen=True, eq=False)
+class Total(Record):
+    """After accumulate."""
+
+    special: Special
+    largest: MaxExponent
+    total: SignedTotal
+
+
+@dataclass(frozen=True, eq=False)
+class NormalisedSum(Record):
+    """The sum `name` with its leading one at the top of norm, as near as the result's e_min allows.
+
+    Attributes:
+        e_norm: exponent of norm's top bit.
+        sticky: whether a one was lost below norm.
+    """
+
+    name: str
+    sign: Value
+    norm: Value
+    e_norm: Value
+    sticky: Value
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sticky": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class Normalised(Record):
+    """After normalise."""
+
+    special: Special
+    sum: NormalisedSum
+
+
+@dataclass(frozen=True, eq=False)
+class Code(Record):
+    """After encode: the result."""
+
+    d: Value

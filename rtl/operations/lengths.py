@@ -1,0 +1,15 @@
+"""How many products a datapath can have; golden's parameter objects admit more, and are not restricted otherwise."""
+
+from golden.checks import check_int
+from golden.operations import Operation
+
+L_RANGE = (1, 64)
+"""Products of one step: the longest published step has 64, and no longer one was ever built and tested."""
+
+
+def check_range(operation: Operation) -> None:
+    """Raise ValueError, naming key, rule and value, for parameters that no datapath is made for."""
+    parameters = operation.parameters()
+    for key, lengths in (("L", L_RANGE), ("P", L_RANGE)):
+        if key in parameters:
+            check_int(f"{key} of a datapath", parameters[key], *lengths)

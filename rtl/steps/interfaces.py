@@ -1,0 +1,154 @@
+"""What passes between components: formats of its values, derived from golden's formats and parameters, and interfaces."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from amaranth import Shape, Value
+from amaranth.lib.wiring import Out, Signature
+
+from golden.formats import Format
+from rtl.steps.record import Record
+
+
+@dataclass(frozen=True)
+class ExpRange:
+    """The exponent values that a signal can take, both ends included."""
+
+    low: int
+    high: int
+
+    def __add__(self, other: "ExpRange") -> "ExpRange":
+        return ExpRange(self.low + other.low, self.high + other.high)
+
+    def including(self, exp: int) -> "ExpRange":
+        """The range with one more value in it."""
+        return ExpRange(min(self.low, exp), max(self.high, exp))
+
+    @property
+    def span(self) -> int:
+        """Largest difference of two values."""
+        return self.high - self.low
+
+    @property
+    def shape(self) -> Shape:
+        """The narrowest signal that holds every value; always signed, so that exponents compare and add alike."""
+        bits = max(self.high.bit_length(), (~self.low if self.low < 0 else self.low).bit_length())
+        return Shape(bits + 1, signed=True)
+
+
+def exp_range(operand: Format) -> ExpRange:
+    """Exponents of a format's finite values."""
+    return ExpRange(operand.e_min, operand.e_max)
+
+
+def union(ranges: Iterable[ExpRange]) -> ExpRange:
+    """The smallest range that holds them all."""
+    ranges = list(ranges)
+    return ExpRange(min(r.low for r in ranges), max(r.high for r in ranges))
+
+
+class OperandSignature(Signature):
+    """A decoded operand.
+
+    Args:
+        exps: its exponents.
+        sig_bits: of its significand, hidden bit included.
+    """
+
+    def __init__(self, exps: ExpRange, sig_bits: int) -> None:
+        self.sig_bits = sig_bits
+        flags = {"zero": Out(1), "inf": Out(1), "nan": Out(1)}
+        super().__init__({"sign": Out(1), "exp": Out(exps.shape), "sig": Out(sig_bits)} | flags)
+
+    @classmethod
+    def of(cls, operand: Format) -> "OperandSignature":
+        """An operand of one format."""
+        return cls(exp_range(operand), operand.man_bits + 1)
+
+    def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Operand":
+        return Operand(**self.members.create(path=path, src_loc_at=1 + src_loc_at), signature=self)
+
+
+@dataclass(frozen=True, eq=False)
+class Operand(Record):
+    """A decoded operand: sign, unbiased exp, sig with its hidden bit, and the classes that change what happens to it."""
+
+    sign: Value
+    exp: Value
+    sig: Value
+    zero: Value
+    inf: Value
+    nan: Value
+    signature: OperandSignature
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sig": self.signature.sig_bits, "zero": 1, "inf": 1, "nan": 1}
+
+
+@dataclass(frozen=True)
+class TermFormat:
+    """What a term can be: its exponents, the bits of its significand, and how many of those are fraction bits."""
+
+    exps: ExpRange
+    sig_bits: int
+    frac: int
+
+
+class TermSignature(Signature):
+    """A finite term of a sum.
+
+    Args:
+        term: what it can be.
+    """
+
+    def __init__(self, term: TermFormat) -> None:
+        self.term = term
+        super().__init__({"sign": Out(1), "exp": Out(term.exps.shape), "sig": Out(term.sig_bits)})
+
+    def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Term":
+        return Term(**self.members.create(path=path, src_loc_at=1 + src_loc_at), format=self.term)
+
+
+@dataclass(frozen=True, eq=False)
+class Term(Record):
+    """A finite term of a sum: (−1)^sign · sig · 2**(exp − frac), `frac` that of its format (golden: `steps.Term`)."""
+
+    sign: Value
+    exp: Value
+    sig: Value
+    format: TermFormat
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "sig": self.format.sig_bits}
+
+    @property
+    def signature(self) -> TermSignature:
+        """As a port of a component."""
+        return TermSignature(self.format)
+
+
+class SpecialSignature(Signature):
+    """What a term or a sum is when it is not finite."""
+
+    def __init__(self) -> None:
+        super().__init__({"nan": Out(1), "pos_inf": Out(1), "neg_inf": Out(1)})
+
+    def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Special":
+        return Special(**self.members.create(path=path, src_loc_at=1 + src_loc_at))
+
+
+@dataclass(frozen=True, eq=False)
+class Special(Record):
+    """What a term or a sum is when it is not finite; no flag is set where it is (golden: `specials.Special`)."""
+
+    nan: Value
+    pos_inf: Value
+    neg_inf: Value
+
+    def widths(self) -> dict[str, int]:
+        return {"nan": 1, "pos_inf": 1, "neg_inf": 1}
+
+    @property
+    def signature(self) -> SpecialSignature:
+        """As a port of a component."""
+        return SpecialSignature()

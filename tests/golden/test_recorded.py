@@ -1,0 +1,33 @@
+"""The catalogue says `recorded` of exactly the instructions that have a recording."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import golden
+from golden import catalogue
+from golden.catalogue.recorded import TABLE, table
+from golden.recording import FOLDER, read_index, write
+from tests.hwtests.model_recordings import PLAIN, SCALED, made_by_the_model
+
+
+def test_table_is_that_of_the_recordings() -> None:
+    assert TABLE.read_text(encoding="utf-8") == table(FOLDER), "run: python -m golden.catalogue.recorded"
+
+
+def test_catalogue_follows_the_index() -> None:
+    recorded = {(i.arch, i.name) for i in golden.instructions() if i.evidence == "recorded"}
+    assert recorded == {(entry["arch"], entry["instruction"]) for entry in read_index(FOLDER).values()}
+
+
+def test_table_lists_recordings_by_architecture(tmp_path: Path) -> None:
+    for name in (SCALED, PLAIN):
+        write(tmp_path, made_by_the_model(*name, rows=1))
+    assert tomllib.loads(table(tmp_path)) == {"sm_90": [PLAIN[1]], "sm_120": [SCALED[1]]}
+
+
+def test_listed_instruction_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {PLAIN[1]} if arch == PLAIN[0] else set())
+    fresh = catalogue.load.__wrapped__(PLAIN[0])
+    assert [name for name, entry in fresh.items() if entry.evidence == "recorded"] == [PLAIN[1]]

@@ -1,0 +1,137 @@
+"""Every directed corner hits what its name says."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import golden
+from golden.formats import FP16, FP32, Cls, power_of_two
+from golden.operations import TFDPA
+from golden.stimulus import (
+    OperandShape,
+    complete_rows,
+    generate,
+)
+from golden.stimulus.codes import landmarks
+from tests.golden.stimuli import (
+    BF16_STEP,
+    FP16_STEP,
+    SHAPES,
+    exact,
+    exact_terms,
+    only,
+    result_classes,
+    results,
+    rows_for,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [BF16_STEP, FP16_STEP], ids=["bf16", "fp16"])
+def test_ties_and_their_neighbours(step: TFDPA) -> None:
+    """Exact sums half-way between two results, and on both sides of half-way within 2^-8 of an ulp."""
+    shape, stimulus = OperandShape.of_operation(step), rows_for(step, "ties")
+    exactly, above, below = 0, 0, 0
+    for row in range(len(stimulus)):
+        total = abs(sum(exact_terms(shape, stimulus, row), Fraction(0)))
+        lead = total.numerator.bit_length() - total.denominator.bit_length()
+        lead -= power_of_two(lead) > total
+        ulps = total / power_of_two(max(lead, step.d.e_min) - step.d.man_bits)
+        beside = ulps - int(ulps) - Fraction(1, 2)
+        exactly += beside == 0
+        above += 0 < beside < Fraction(1, 256)
+        below += Fraction(-1, 256) < beside < 0
+    assert exactly > len(stimulus) / 5
+    assert min(above, below) > len(stimulus) / 20
+
+
+@pytest.mark.parametrize("step", [BF16_STEP, FP16_STEP], ids=["bf16", "fp16"])
+def test_overflow_is_met_from_both_sides(step: TFDPA) -> None:
+    """Exact sums just below, at and above the value from which on RNE gives infinity."""
+    shape, stimulus = OperandShape.of_operation(step), rows_for(step, "overflow")
+    half_ulp = power_of_two(step.d.e_max - step.d.man_bits - 1)
+    limit = exact(step.d, step.d.max_finite) + half_ulp
+    sums = [abs(sum(exact_terms(shape, stimulus, row), Fraction(0))) for row in range(len(stimulus))]
+    assert sum(limit - 2 * half_ulp <= total < limit for total in sums) > 5
+    assert sum(total == limit for total in sums) > 0
+    assert sum(limit < total <= limit + 2 * half_ulp for total in sums) > 5
+    classes = result_classes(step, stimulus)
+    assert min(classes.count(Cls.INFINITY), classes.count(Cls.NORMAL)) > len(classes) / 5
+
+
+def test_cancellation_leaves_nothing_or_the_small_product() -> None:
+    shape, stimulus = OperandShape.of_operation(BF16_STEP), rows_for(BF16_STEP, "cancellation")
+    gaps: set[int] = set()
+    nothing = 0
+    for row in range(len(stimulus)):
+        terms = exact_terms(shape, stimulus, row)
+        total, largest = abs(sum(terms, Fraction(0))), max(map(abs, terms))
+        if total == 0:
+            nothing += 1
+        elif total in map(abs, terms):
+            gaps.add((largest / total).numerator.bit_length() - 1)
+    assert nothing > len(stimulus) / 3
+    assert gaps >= set(range(1, 40))
+
+
+@pytest.mark.parametrize("step", [BF16_STEP, FP16_STEP], ids=["bf16", "fp16"])
+@pytest.mark.parametrize("by", [-1, 1])
+def test_e_zero_floor_decides(step: TFDPA, by: int) -> None:
+    """c is zero, all else tiny, and an e_zero one off changes results."""
+    stimulus = rows_for(step, "e_zero-floor", count=20000)
+    assert {step.c.decode(code).cls for code in stimulus.operands.c.tolist()} == {Cls.ZERO}
+    moved = results(step.changed(e_zero=step.e_zero + by), stimulus)
+    assert np.count_nonzero(moved != results(step, stimulus)) >= 3
+
+
+@pytest.mark.parametrize(
+    "step", [BF16_STEP, FP16_STEP, BF16_STEP.changed(a="e4m3", b="e4m3", L=32)], ids=["bf16", "fp16", "e4m3"]
+)
+def test_subnormal_results_are_subnormal(step: TFDPA) -> None:
+    classes = result_classes(step, rows_for(step, "subnormal-results"))
+    assert classes.count(Cls.SUBNORMAL) > 0.6 * len(classes)
+
+
+@pytest.mark.parametrize("F", [13, 23, 24, 25, 35])
+def test_alignment_edge_sees_every_fraction_width(F: int) -> None:
+    """One more or one less fraction bit, or another truncation, changes results whatever F is."""
+    step = BF16_STEP.changed(F=F)
+    stimulus = rows_for(step, "alignment-edge")
+    here = results(step, stimulus)
+    for other in (step.changed(F=F - 1), step.changed(F=F + 1), step.changed(truncation="RD")):
+        assert np.count_nonzero(results(other, stimulus) != here) > 10
+
+
+def test_special_pairs_multiplies_every_landmark_by_every_other() -> None:
+    shape = SHAPES["fp16"]
+    operands = only(generate(shape, complete_rows(shape), seed=1), "special-pairs").operands
+    met = {pair for x, y in zip(operands.a.tolist(), operands.b.tolist(), strict=True) for pair in zip(x, y, strict=True)}
+    assert set(itertools.product(landmarks(FP16), landmarks(FP16))) <= met
+
+
+def test_c_sweep_takes_c_through_all_classes_and_exponents() -> None:
+    shape = SHAPES["bf16"]
+    c = [FP32.decode(code) for code in only(generate(shape, complete_rows(shape), seed=1), "c-sweep").operands.c.tolist()]
+    assert {(x.sign, x.cls) for x in c} == set(itertools.product((0, 1), Cls))
+    # 277 exponents, subnormals' included, by 256 even steps: no two of them are skipped in a row.
+    leads = sorted({x.exp + x.sig.bit_length() - 1 - FP32.man_bits for x in c if x.sig})
+    assert (leads[0], leads[-1]) == (-149, 127)
+    assert max(high - low for low, high in itertools.pairwise(leads)) <= 2
+
+
+def test_discrepancy_input_is_the_published_one() -> None:
+    """Hopper gives −0.75 for it, Volta 0 (numerics.md, section 8); every row is it, rotated or negated."""
+    shape = OperandShape.of_instruction(golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32"))
+    rows = only(generate(shape, complete_rows(shape), seed=1), "discrepancy").operands
+    published = np.zeros((2, 16), np.float16)
+    published[0, :4], published[1, :4] = (-(2**13), -0.5, -0.25, -0.125), (2**10, 1, 1, 1)
+    codes = published.view(np.uint16)
+    assert any((a == codes[0]).all() and (b == codes[1]).all() for a, b in zip(rows.a, rows.b, strict=True))
+    d = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").dot(*rows).view(np.float32)
+    assert sorted(set(np.abs(d).tolist())) == [0.75]
+
+
+@pytest.mark.parametrize("name", ["fp16-out", "mixed fp8", "fp4", "one product"])
+def test_discrepancy_input_is_absent_where_it_does_not_fit(name: str) -> None:
+    assert generate(SHAPES[name], 5000, seed=1).counts()["discrepancy"] == 0

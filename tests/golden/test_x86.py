@@ -1,0 +1,110 @@
+"""Every recorded row of an x86 processor, by the twin of numerics.md, section 11: 0 differences, NaN payloads aside."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.data.load import Bits, X86Recording, x86_recordings
+from tests.golden import x86_twin
+from tests.golden.differences import differing_rows, first_difference
+from tests.golden.x86_twin import Arithmetic, Number
+
+RECORDINGS = x86_recordings()
+INTEGERS = ("TDPBSSD", "TDPBSUD", "TDPBUSD", "TDPBUUD", "VPDPBUSD", "VPDPBUSDS")
+
+Rule = Callable[[list[int], list[int], int], int]
+
+
+def differing(recording: X86Recording, rule: Rule, rows: slice) -> tuple[np.ndarray, Bits, Bits]:
+    """Which of the rows a rule gets wrong, what it gives and what was recorded."""
+    a, b, c, d = (recording.array(key)[rows] for key in ("a", "b", "c", "d"))
+    got = np.array([rule(*row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)], d.dtype)
+    return differing_rows(got, d, any_nan=recording.instruction not in INTEGERS), got, d
+
+
+def check(recording: X86Recording, rows: slice) -> None:
+    found, got, d = differing(recording, x86_twin.RULES[recording.instruction], rows)
+    assert len(d) > 0
+    assert found.size == 0, first_difference(found, got, d, hex)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_every_row(recording: X86Recording) -> None:
+    check(recording, slice(None))
+
+
+def recordings_of(instruction: str) -> list[X86Recording]:
+    return [recording for recording in RECORDINGS if recording.instruction == instruction]
+
+
+def differing_anywhere(instruction: str, rule: Rule) -> int:
+    """How many of every eighth rows of an instruction another rule gets wrong."""
+    return sum(differing(recording, rule, slice(None, None, 8))[0].size for recording in recordings_of(instruction))
+
+
+def odd_sum_first(a: list[int], b: list[int], c: int) -> int:
+    """The accumulator joins one chain before the two meet."""
+    x, y, to = x86_twin.bf16(a), x86_twin.bf16(b), x86_twin.FP32_FLUSHED
+    even, odd = x86_twin.PLUS_ZERO, x86_twin.decode(c, 23, 8)
+    for k in range(0, len(a), 2):
+        even, odd = x86_twin.fma(x[k], y[k], even, to), x86_twin.fma(x[k + 1], y[k + 1], odd, to)
+    return x86_twin.encode(x86_twin.add(even, odd, to), 23, 8)
+
+
+def in_order_from_c(a: list[int], b: list[int], c: int) -> int:
+    d = x86_twin.decode(c, 23, 8)
+    for p, q in zip(x86_twin.bf16(a), x86_twin.bf16(b), strict=True):
+        d = x86_twin.fma(p, q, d, x86_twin.FP32_FLUSHED)
+    return x86_twin.encode(d, 23, 8)
+
+
+@pytest.mark.parametrize("rule", [odd_sum_first, in_order_from_c])
+def test_rows_tell_the_order_of_tdpbf16ps(rule: Rule) -> None:
+    assert differing_anywhere("TDPBF16PS", rule) > 100
+
+
+def test_rows_tell_the_order_of_vdpbf16ps() -> None:
+    assert differing_anywhere("VDPBF16PS", in_order_from_c) > 50
+    assert differing_anywhere("VDPBF16PS", x86_twin.tdpbf16ps) > 50
+
+
+def flushed_before_rounding(x: Number, to: Arithmetic) -> Number:
+    """What is below 2^e_min when it is exact becomes a zero, though it would round up to 2^e_min."""
+    return x._replace(magnitude=0) if x86_twin.is_subnormal(x, to) else ROUNDED(x, to)
+
+
+def rounded_at_e_min(x: Number, to: Arithmetic) -> Number:
+    """The rounding keeps no bit below the last of the subnormals."""
+    z = ROUNDED(x, to._replace(flush=False))
+    return z._replace(magnitude=0) if x86_twin.is_subnormal(z, to) else z
+
+
+def not_flushed(x: Number, to: Arithmetic) -> Number:
+    return ROUNDED(x, to._replace(flush=False))
+
+
+ROUNDED = x86_twin.rounded
+
+
+@pytest.mark.parametrize("other", [flushed_before_rounding, rounded_at_e_min, not_flushed])
+def test_flush_rows_tell_when_a_result_is_flushed(
+    other: Callable[[Number, Arithmetic], Number], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (flush,) = [recording for recording in RECORDINGS if recording.names == ("flush",)]
+    check(flush, slice(None))
+    monkeypatch.setattr(x86_twin, "rounded", other)
+    assert differing(flush, x86_twin.tdpbf16ps, slice(None))[0].size > 10
+
+
+def test_rows_tell_the_signs_of_integers_and_saturation() -> None:
+    for recording in RECORDINGS:
+        if recording.instruction in INTEGERS:
+            own = x86_twin.RULES[recording.instruction]
+            agreeing = {
+                name
+                for name in INTEGERS
+                if x86_twin.RULES[name] is own or not differing(recording, x86_twin.RULES[name], slice(0, 1000))[0].size
+            }
+            same = {"TDPBUSD", "VPDPBUSD"}  # wrapped, a unsigned, b signed
+            assert agreeing == (same if recording.instruction in same else {recording.instruction})

