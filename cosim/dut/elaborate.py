@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.dut.description import Dut
+from golden.checks import listed
 from rtl.tools import run_tool
 
 AROUND = "mmau_elaboration"
@@ -101,7 +102,12 @@ def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
         result = run_tool(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         tree = Path(folder) / f"V{AROUND}.tree.json"
         if result.returncode or not tree.is_file():
-            raise ElaborationError(f"verilator cannot read {dut.top}: {first_error(result.stderr or result.stdout)}")
+            error = first_error(result.stderr or result.stdout)
+            if f"{AROUND}.sv" in error and f"module: '{dut.top}'" in error:
+                raise ElaborationError(
+                    f"none of the sources holds the top module {dut.top}; got {listed(map(str, dut.sources))}"
+                )
+            raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
         return ports_of_tree(json.loads(tree.read_text(encoding="utf-8")), dut.top)
 
 

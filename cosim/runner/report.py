@@ -23,8 +23,8 @@ class Report:
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
         engine: golden's engine that computed the expected results.
-        checked: rows of the run, a sample, that the reference engine computed too; disagreements: those of them for which
-            it expects other bits; first_disagreement: the first one in full.
+        checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
+            of them for which it expects other bits; first_disagreement: the first one in full.
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
