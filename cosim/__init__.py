@@ -7,27 +7,37 @@
     (True, 1000, 1000, 0)
 
 `run` takes one unit, or a `rtl.MultiFormatDesign`, or a `rtl.TileDesign`; `run_many` several side by side; `table` shows
-their reports. Verilog of one's own takes the place of the generated one with `DesignUnderTest`. For a testbench of one's
-own, `cosim.bench` has the parts: stimulus, driver, monitor, scoreboard, coverage.
+their reports. Verilog of one's own takes the place of the generated one: `load_dut("dut.toml")` says how it is driven. For a
+testbench of one's own, `cosim.bench` has the parts: stimulus, driver, monitor, scoreboard, coverage.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cosim.bench.comparison import Compare
+    from cosim.dut.connection import PortMismatch
+    from cosim.dut.description import Dut, Reset, load_dut
+    from cosim.dut.elaborate import ElaborationError
+    from cosim.dut.generated import dut_like, load_ports
     from cosim.regressions.coverage_job import coverage_job, coverage_units
     from cosim.regressions.main_job import main_job
-    from cosim.runner.dut import DesignUnderTest, load_ports
     from cosim.runner.report import Report, summary, table
     from cosim.runner.run import SIMULATORS, SimulationError, run, run_many
 
 __all__ = [
     "SIMULATORS",
-    "DesignUnderTest",
+    "Compare",
+    "Dut",
+    "ElaborationError",
+    "PortMismatch",
     "Report",
+    "Reset",
     "SimulationError",
     "coverage_job",
     "coverage_units",
+    "dut_like",
+    "load_dut",
     "load_ports",
     "main_job",
     "run",
@@ -36,7 +46,17 @@ __all__ = [
     "table",
 ]
 
-_MODULES = ("runner.dut", "runner.report", "runner.run", "regressions.coverage_job", "regressions.main_job")
+_MODULES = (
+    "bench.comparison",
+    "dut.connection",
+    "dut.description",
+    "dut.elaborate",
+    "dut.generated",
+    "runner.report",
+    "runner.run",
+    "regressions.coverage_job",
+    "regressions.main_job",
+)
 """Where these names are. They are imported when one is asked for: `cosim.bench` does without the runner."""
 
 

@@ -12,9 +12,12 @@ from typing import Any
 import golden
 import rtl
 from cosim import (
-    DesignUnderTest,
+    Dut,
+    ElaborationError,
     SimulationError,
     coverage_job,
+    dut_like,
+    load_dut,
     load_ports,
     main_job,
     run,
@@ -43,8 +46,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
             reports = run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
         else:
             waves = wave_file(design.name, arguments.sim) if arguments.waves else None
-            reports = [run(design, dut=chosen_dut(arguments), waves=waves, progress=progress, **common)]
-    except (rtl.MissingTool, rtl.YosysError, SimulationError) as error:
+            reports = [run(design, dut=chosen_dut(design, arguments), waves=waves, progress=progress, **common)]
+    except (rtl.MissingTool, rtl.YosysError, ElaborationError, SimulationError) as error:
         raise ValueError(error) from error
     passed = all(report.passed for report in reports)
     if arguments.json:
@@ -63,16 +66,20 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     return coverage_job() if arguments.coverage else main_job()
 
 
-def chosen_dut(arguments: argparse.Namespace) -> DesignUnderTest | None:
+def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     """The user's own Verilog, None where the generated design is meant."""
     if not arguments.dut:
         if arguments.top or arguments.ports:
             raise ValueError("--top and --ports go with --dut FILE.v")
         return None
+    if arguments.dut[0].suffix == ".toml":
+        if len(arguments.dut) > 1 or arguments.top or arguments.ports:
+            raise ValueError("--dut DUT.toml says everything itself: leave --top, --ports and other files out")
+        return load_dut(arguments.dut[0])
     if not arguments.top:
         raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
     ports = load_ports(arguments.ports) if arguments.ports else {}
-    return DesignUnderTest(tuple(arguments.dut), arguments.top, ports)
+    return dut_like(design, arguments.dut, arguments.top, ports)
 
 
 def wave_file(name: str, simulator: str) -> Path:

@@ -6,9 +6,12 @@ A whole testbench, but for its imports:
     async def my_unit(dut):
         design = rtl.UnitDesign(golden.load_unit("unit.toml"))
         scoreboard = Scoreboard(specification_of(design), count=10_000, seed=1)
-        await exercise({port.name: getattr(dut, port.name) for port in design.ports}, design, scoreboard, seed=1)
+        pins = {port.name: getattr(dut, port.name) for port in design.ports}
+        await exercise(pins, Timing.of_design(design), scoreboard, seed=1)
         assert scoreboard.received == 10_000 and not scoreboard.mismatches
 """
+
+import random
 
 from cocotb.triggers import Timer
 
@@ -16,12 +19,18 @@ from cosim.bench.driver import Driver
 from cosim.bench.handshake import Pins, Stalls, code_of
 from cosim.bench.monitor import Monitor
 from cosim.bench.scoreboard import Scoreboard
-from rtl.designs.design import Design
+from cosim.bench.timing import Timing
 
 SETTLE = Timer(1, "us")
 """Simulated time that signals get to settle: half a clock period, and far more than the delays a design may have."""
 
 RESET_CYCLES = 4
+
+RESET_PERIOD = 2000
+"""About so many cycles pass between resets in the middle of a stream, the first one well before."""
+
+RESETS = 3
+"""Resets in the middle of a stream."""
 
 PATIENCE = 1000
 """Cycles without a transfer after which the design counts as stuck."""
@@ -30,22 +39,23 @@ EXTRA_CYCLES = 1000
 """Cycles after the last result in which no other may come; a tile's latency is up to 128."""
 
 
-async def exercise(pins: Pins, design: Design, scoreboard: Scoreboard, seed: int) -> None:
+async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
     """Send every vector, receive and compare every result, until all are there or nothing moves any more.
 
     Args:
-        pins: the simulator's handle of each port of the design.
-        design: whose ports and stages say how it is driven: 0, combinational; more, with clock and handshake.
+        pins: the simulator's handle of each port: operands, d, and the timing's controls. Outputs are d, in_ready and
+            out_valid.
+        timing: how the design is driven.
         scoreboard: fresh.
-        seed: of the stalls.
+        seed: of the stalls and of the resets.
     """
-    for port in design.ports:
-        if port.direction == "input":
-            pins[port.name].value = 0
-    if design.implementation.stages:
-        await _clocked(pins, scoreboard, seed)
-    else:
+    for name, pin in pins.items():
+        if name not in ("d", "in_ready", "out_valid"):
+            pin.value = 0
+    if timing.protocol == "combinational":
         await _combinational(pins, scoreboard)
+    else:
+        await _Clocked(pins, timing, scoreboard, seed).run()
 
 
 async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
@@ -59,34 +69,79 @@ async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
         scoreboard.receive(code_of(pins["d"]))
 
 
-async def _clocked(pins: Pins, scoreboard: Scoreboard, seed: int) -> None:
-    """All vectors through the handshake, until every result is there or nothing moves any more."""
-    driver = Driver(pins, scoreboard, Stalls(f"in {seed}"), scoreboard.vectors())
-    monitor = Monitor(pins, scoreboard, Stalls(f"out {seed}"))
-    await _reset(pins)
-    extra = 0
-    while extra < EXTRA_CYCLES and scoreboard.stopped is None:
+class _Clocked:
+    """A design with a clock: driver and monitor, cycle by cycle, with resets and cycles without enable in between."""
+
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
+        self._pins, self._timing, self._scoreboard = pins, timing, scoreboard
+        self._driver = Driver(pins, timing, scoreboard, Stalls(f"in {seed}"), scoreboard.vectors())
+        self._monitor = Monitor(pins, timing, scoreboard, Stalls(f"out {seed}"))
+        self._enables = Stalls(f"enable {seed}")
+        self._random = random.Random(f"reset {seed}")
+        self._resets = 0 if timing.reset == "none" else RESETS
+        self._next_reset = self._random.randrange(RESET_PERIOD // 20)
+
+    async def run(self) -> None:
+        """All vectors, until every result is there or nothing moves any more."""
+        await self._power_up()
+        extra = cycle = 0
+        while extra < EXTRA_CYCLES and self._scoreboard.stopped is None:
+            if self._resets and cycle >= self._next_reset and self._scoreboard.waiting:
+                await self._reset_in_the_middle(cycle)
+            await self._cycle()
+            cycle += 1
+            extra = extra + 1 if self._driver.done and not self._scoreboard.waiting else 0
+
+    async def _cycle(self) -> None:
+        pins, scoreboard = self._pins, self._scoreboard
+        enabled = not (self._timing.enable and self._enables.pause())
         pins["clk"].value = 0
-        driver.drive()
-        monitor.drive()
+        if self._timing.enable:
+            pins["en"].value = int(enabled)
+        if enabled:
+            self._driver.drive()
+            self._monitor.drive()
         await SETTLE
-        driver.sample()
-        monitor.sample()
+        if enabled:
+            sent = self._driver.sample()
+            self._monitor.sample(sent)
+        before = None if enabled else self._outputs()
         pins["clk"].value = 1
         await SETTLE
-        if driver.waited > PATIENCE:
+        if before is not None and self._outputs() != before:
+            scoreboard.stop("an output changed at a clock edge without enable")
+        if self._driver.waited > PATIENCE:
             scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
-        if monitor.waited > PATIENCE:
+        if self._monitor.waited > PATIENCE:
             scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
-        extra = extra + 1 if driver.done and not scoreboard.waiting else 0
 
+    def _outputs(self) -> list[int | str]:
+        return [code_of(self._pins[name]) for name in ("d", "out_valid") if name in self._pins]
 
-async def _reset(pins: Pins) -> None:
-    """A few cycles of reset; every input is defined already."""
-    pins["rst"].value = 1
-    for clk in (0, 1) * RESET_CYCLES:
-        pins["clk"].value = clk
+    async def _power_up(self) -> None:
+        """A few cycles of reset; every input is defined already. Without a reset, a few cycles alone."""
+        if self._timing.enable:
+            self._pins["en"].value = 1
+        await self._reset(RESET_CYCLES)
+
+    async def _reset_in_the_middle(self, cycle: int) -> None:
+        """Reset while vectors are inside. They are dropped and sent again, and no result of theirs may appear."""
+        self._driver.reset(self._scoreboard.drop())
+        self._monitor.reset()
+        # An asynchronous reset must do without a clock edge.
+        await self._reset(0 if self._timing.reset == "asynchronous" else 1)
+        self._resets -= 1
+        self._next_reset = cycle + self._random.randrange(RESET_PERIOD // 2, RESET_PERIOD)
+
+    async def _reset(self, edges: int) -> None:
+        pins = self._pins
+        pins["clk"].value = 0
+        if self._timing.reset != "none":
+            pins["rst"].value = 1
         await SETTLE
-    pins["clk"].value = 0
-    pins["rst"].value = 0
-    await SETTLE
+        for clk in (1, 0) * edges:
+            pins["clk"].value = clk
+            await SETTLE
+        if self._timing.reset != "none":
+            pins["rst"].value = 0
+        await SETTLE

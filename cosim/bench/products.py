@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cosim.bench.comparison import Judge
 from golden import Format, Operation
 from golden.arrays import BitArray
-from golden.comparison import differing
 from golden.stimulus import Stimulus
 
 
@@ -30,9 +30,15 @@ class DotProducts:
     expected: Sequence[int]
     formats: tuple[Format, Format]
 
-    def agrees(self, row: int, result: int | str) -> bool:
+    def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""
-        return isinstance(result, int) and not differing(result, self.expected[row], self.operation)
+        return isinstance(result, int) and judge.agrees(result, self.expected[row], self.operation, lambda: self.codes(row))
+
+    def codes(self, row: int) -> list[tuple[int, Format]]:
+        """The codes of a row's a, b and c, each with its format."""
+        operands, (a, b) = self.stimulus.operands, self.formats
+        pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
+        return [*((int(code), fmt) for code, fmt in pairs), (int(operands.c[row]), self.operation.c)]
 
     def made_by(self, row: int) -> str:
         """The class or corner of the stimulus that made the row, those of each name apart."""

@@ -4,6 +4,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 
+from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
 from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.products import Element, Vector
@@ -17,23 +18,27 @@ class Scoreboard:
     Args:
         specification: what the design must answer.
         count, seed: how many vectors, and of what stimulus.
+        compare: what may differ on purpose.
 
     Attributes:
         engine: golden's engine that computes the expected results.
-        sent: vectors that the design accepted. received: their results. surplus: results without a vector.
+        sent: vectors that the design accepted. dropped: those that a reset dropped, which are sent again.
+        received: results that it gave for them. surplus: results without a vector.
         mismatches: results that differ; first_mismatch: the first one in full.
         stopped: why the run ended early, or None.
+        judge: what agrees, and the waivers that were needed.
         coverage: what has been compared.
         sample: what the reference engine computes too.
         golden_seconds: time spent on stimulus and expected results.
     """
 
-    def __init__(self, specification: Specification, count: int, seed: int) -> None:
+    def __init__(self, specification: Specification, count: int, seed: int, compare: Compare | None = None) -> None:
         self.count = count
         self.engine = fastest_engine()
-        self.sent = self.received = self.surplus = self.mismatches = 0
+        self.sent = self.dropped = self.received = self.surplus = self.mismatches = 0
         self.first_mismatch: str | None = None
         self.stopped: str | None = None
+        self.judge = Judge(compare or Compare())
         self.coverage = Coverage()
         self.sample = ReferenceSample(seed)
         self.golden_seconds = 0.0
@@ -63,6 +68,14 @@ class Scoreboard:
         self._waiting.append(vector)
         self.sent += 1
 
+    def drop(self) -> list[Vector]:
+        """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
+        dropped = list(self._waiting)
+        self._waiting.clear()
+        self.sent -= len(dropped)
+        self.dropped += len(dropped)
+        return dropped
+
     def receive(self, result: int | str) -> None:
         """A result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
         if not self._waiting:
@@ -73,7 +86,7 @@ class Scoreboard:
         wrong = [
             (element, code)
             for element, code in zip(elements, codes_of(result, elements), strict=True)
-            if not element.products.agrees(element.row, code)
+            if not element.products.agrees(element.row, code, self.judge)
         ]
         self.coverage.count(elements)
         self.mismatches += bool(wrong)

@@ -1,7 +1,7 @@
 """What a design is given and what it must answer, chunk by chunk: of a unit, of several formats, of a tile."""
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Protocol
@@ -39,14 +39,19 @@ class Specification(Protocol):
         """
 
 
-def specification_of(design: Design) -> Specification:
+def specification_of(design: Design, results: int = 1) -> Specification:
     """What golden says of a design.
 
+    Args:
+        results: dot products that it takes and gives at once; of a unit alone.
+
     Raises:
-        ValueError: a tile that golden's catalogue does not have.
+        ValueError: a tile that golden's catalogue does not have, or several results of what is no unit.
     """
     if isinstance(design, UnitDesign):
-        return UnitSpecification(design.unit)
+        return UnitSpecification(design.unit, results)
+    if results != 1:
+        raise ValueError(f"several results at once are for a unit, {design.name} must have 1, got {results}")
     if isinstance(design, MultiFormatDesign):
         return MultiFormatSpecification(design.units)
     if isinstance(design, TileDesign):
@@ -56,18 +61,52 @@ def specification_of(design: Design) -> Specification:
 
 @dataclass(frozen=True)
 class UnitSpecification:
-    """One step of a unit."""
+    """One step of a unit, or of several copies of it that take their operands and give their results at once.
+
+    Attributes:
+        results: copies; a vector is a dot product for each.
+    """
 
     unit: Unit
+    results: int = 1
 
     def check_count(self, count: int) -> None:
         """Any number will do."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        for stimulus in chunks(OperandShape.of_operation(self.unit.operation), count, seed, CHUNK):
+        n, widths = self.results, operand_widths(self.unit.operation)
+        shape = OperandShape.of_operation(self.unit.operation)
+        for stimulus in chunks(shape, count * n, seed, max(1, CHUNK // n) * n):
             products = unit_products(self.unit, stimulus, engine)
-            vectors = [Vector([transfer], [Element(products, row)]) for row, transfer in enumerate(unit_transfers(products))]
+            transfers = unit_transfers(products)
+            vectors = [
+                Vector(
+                    [side_by_side(transfers[row : row + n], widths)],
+                    [Element(products, row + k, place(k, n)) for k in range(n)],
+                )
+                for row in range(0, len(transfers), n)
+            ]
             yield Chunk(vectors, [products])
+
+
+def side_by_side(transfers: Sequence[dict[str, int]], widths: Mapping[str, int]) -> dict[str, int]:
+    """One transfer that holds several, the first in the low bits of each port."""
+    if len(transfers) == 1:
+        return transfers[0]
+    return {port: sum(t[port] << k * widths[port] for k, t in enumerate(transfers)) for port in transfers[0]}
+
+
+def operand_widths(operation: golden.Operation) -> dict[str, int]:
+    """Bits of each operand of one step."""
+    widths = {"a": operation.length * operation.a.width, "b": operation.length * operation.b.width, "c": operation.c.width}
+    if operation.scale_format is not None:
+        widths |= dict.fromkeys(("scale_a", "scale_b"), operation.scales_per_step * operation.scale_format.width)
+    return widths
+
+
+def place(k: int, results: int) -> str:
+    """Which of several results, in words."""
+    return f"result {k}" if results > 1 else ""
 
 
 @dataclass(frozen=True)

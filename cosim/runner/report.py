@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from cosim.bench.scoreboard import Scoreboard
@@ -18,12 +18,14 @@ class Report:
         unit, operation: names.
         simulator, seed: what it ran with.
         vectors: how many were asked for; one is what makes a result: a row of operands, or all steps of a tile.
-        sent, received: how many the design accepted, and how many of their results were received.
+        sent, received: how many the design took, and how many results it gave for them; dropped: how many went in more than
+            once, for a reset in the middle of the stream dropped them.
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
         engine: golden's engine that computed the expected results.
-        checked: rows of the run, a sample, that the reference engine computed too; disagreements: those of them for which
-            it expects other bits; first_disagreement: the first one in full.
+        checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
+            of them for which it expects other bits; first_disagreement: the first one in full.
+        waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
         seconds: duration of the simulation, without build and golden model.
@@ -35,6 +37,7 @@ class Report:
     seed: int
     vectors: int
     sent: int
+    dropped: int
     received: int
     waiting: int
     surplus: int
@@ -44,6 +47,7 @@ class Report:
     checked: int
     disagreements: int
     first_disagreement: str | None
+    waived: dict[str, int]
     stopped: str | None
     classes: dict[str, int]
     result_classes: dict[str, int]
@@ -60,6 +64,7 @@ class Report:
             seed=seed,
             vectors=scoreboard.count,
             sent=scoreboard.sent,
+            dropped=scoreboard.dropped,
             received=scoreboard.received,
             waiting=scoreboard.waiting,
             surplus=scoreboard.surplus,
@@ -69,11 +74,22 @@ class Report:
             checked=len(scoreboard.sample.rows()),
             disagreements=len(disagreements),
             first_disagreement=disagreements[0] if disagreements else None,
+            waived=dict(scoreboard.judge.waived),
             stopped=scoreboard.stopped,
             classes=scoreboard.coverage.classes(),
             result_classes=scoreboard.coverage.result_classes(),
             seconds=seconds,
         )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Report"]) -> "Report":
+        """One report of several simulations of the same design, each of which powered it up anew."""
+        counts = ("vectors", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements")
+        texts = ("first_mismatch", "first_disagreement", "stopped")
+        joined: dict[str, Any] = {key: sum(getattr(part, key) for part in parts) for key in counts}
+        joined |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in texts}
+        joined |= {key: _summed([getattr(part, key) for part in parts]) for key in ("waived", "classes", "result_classes")}
+        return replace(parts[0], **joined, seconds=sum(part.seconds for part in parts))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -125,6 +141,12 @@ class Report:
         return cls(**json.loads(text))
 
 
+def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
+    """Counts added by name, in the order of the first."""
+    names = dict.fromkeys(name for each in counts for name in each)
+    return {name: sum(each.get(name, 0) for each in counts) for name in names}
+
+
 def table(reports: Sequence[Report]) -> str:
     """A line a report: unit, vectors, classes hit, mismatches, vectors/s, the engine that judged, of how many rows the
     reference agrees with it, verdict."""
@@ -155,6 +177,8 @@ def summary(reports: Sequence[Report], seed: int) -> str:
             lines += [f"{report.unit}: first mismatch, {report.first_mismatch}", ""]
         if report.first_disagreement is not None:
             lines += [f"{report.unit}: first disagreement of the engines, {report.first_disagreement}", ""]
+        for rule, count in report.waived.items():
+            lines.append(f"{report.unit}: waived, {rule}: {count:,} results")
     operations = Counter[str]()
     for report in reports:
         operations[report.operation] += report.received

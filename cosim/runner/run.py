@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,8 +13,13 @@ from typing import Any, TextIO
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
 from cosim.bench.stimulus import specification_of
-from cosim.runner.dut import DesignUnderTest, check_sources, port_names, write_generated
-from cosim.runner.job import JOB_VARIABLE, write_job
+from cosim.bench.timing import Timing
+from cosim.dut.connection import connect, operands_of
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import compiler_arguments, elaborated_ports
+from cosim.dut.generated import write_generated
+from cosim.dut.wrapper import WRAPPER, wrapper
+from cosim.runner.job import JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report
 from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
@@ -25,12 +31,22 @@ from rtl.tools import in_parallel, run_tool, supervised
 SIMULATORS = ("verilator", "icarus")
 
 VERILATOR_ARGUMENTS = (
-    "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert",  # speed; nothing here asserts
+    "-O3", "--noassert",  # speed; nothing here asserts
+    "--x-assign", "unique", "--x-initial", "unique",  # registers start as the run says, see `power_ups`
     "-Wno-fatal",  # lint is not this program's business
     "--no-timing",  # a design's delays count as zero
     "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
     "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
 )  # fmt: skip
+
+VERILATOR_SEEDS = 2**31 - 2
+"""Verilator takes seeds from 1 to this."""
+
+SECOND_POWER_UP = 1000
+"""Vectors of the second simulation: it is there for what registers hold before their reset."""
+
+MIN_POWER_UP = 50
+"""A run of so few vectors that the second simulation would have fewer than these has one only."""
 
 LOG_TAIL = 30
 """Lines of a simulator's log that an error shows."""
@@ -48,7 +64,7 @@ def run(
     seed: int = 0,
     simulator: str = "verilator",
     waves: Path | None = None,
-    dut: DesignUnderTest | None = None,
+    dut: Dut | None = None,
     work_dir: Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -64,7 +80,7 @@ def run(
         progress: called with a line at every step.
 
     Raises:
-        ValueError: a bad argument, a unit that no datapath can hold, or Verilog with other ports.
+        ValueError: a bad argument, a unit that no datapath can hold, or Verilog with other ports (`PortMismatch`).
         MissingTool: a program is not installed. SimulationError: the simulator failed. YosysError: no Verilog came of it.
     """
     check_choice("simulator", simulator, SIMULATORS)
@@ -76,7 +92,9 @@ def run(
         raise ValueError(f"waves must go into an existing folder, got {waves}")
     check_tools(simulator)
     chosen = as_design(design)
-    specification_of(chosen).check_count(vectors)
+    specification_of(chosen, dut.results if dut else 1).check_count(vectors)
+    if dut is not None:
+        dut.compare.check(chosen.operation.d)
     return supervised(lambda: _run(chosen, vectors, seed, simulator, waves, dut, work_dir, progress or (lambda line: None)))
 
 
@@ -103,27 +121,79 @@ def _run(
     seed: int,
     simulator: str,
     waves: Path | None,
-    dut: DesignUnderTest | None,
+    dut: Dut | None,
     work_dir: Path | None,
     say: Progress,
 ) -> Report:
     """`run`, with arguments that are good."""
     with _folder(work_dir) as folder:
-        if dut is None:
-            dut = write_generated(design, folder)
-        check_sources(dut)
-        names = port_names(design, dut.ports)
-        job_file, job = write_job(folder, design, vectors, seed, simulator, names)
         say(f"{design.name}: building with {simulator}")
-        runner = _build(simulator, dut, folder, names, waves is not None)
+        built = _sources(design, dut, folder)
+        runner = _build(simulator, built, folder, waves is not None)
         say(f"{design.name}: {vectors:,} vectors")
-        _simulate(runner, dut, folder, job_file, waves is not None)
-        _check_ports(dut, Path(job.ports_file))
-        report = _read_report(Path(job.report_file), folder)
-        if waves is not None:
-            _keep(_wave_file(simulator, dut, folder), waves)
+        parts: list[Report] = []
+        for share, (first, plusargs) in zip(*power_ups(built.timing, vectors, seed), strict=True):
+            job = Job(
+                design=design.as_table(),
+                vectors=share,
+                seed=first,
+                simulator=simulator,
+                timing=built.timing.as_table(),
+                compare=asdict(dut.compare) if dut else {},
+                results=dut.results if dut else 1,
+                report_file=str(folder / "report.json"),
+            )
+            _simulate(runner, built, folder, write_job(folder, job), plusargs, waves is not None and not parts)
+            parts.append(_read_report(Path(job.report_file), folder))
+            if waves is not None and len(parts) == 1:
+                _keep(_wave_file(simulator, built, folder), waves)
+        report = replace(Report.joined(parts), seed=seed)
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
+
+
+@dataclass(frozen=True)
+class Built:
+    """What the simulator gets.
+
+    Attributes:
+        sources: files in order. top: the top module, whose ports have this project's names. ports: these names.
+        arguments: of the compiler. timing: how it is driven.
+    """
+
+    sources: tuple[Path, ...]
+    top: str
+    ports: tuple[str, ...]
+    arguments: tuple[str, ...]
+    timing: Timing
+
+
+def _sources(design: Design, dut: Dut | None, folder: Path) -> Built:
+    """The generated design, or a wrapper around one's own that gives it the same ports."""
+    if dut is None:
+        ports = tuple(port.name for port in design.ports)
+        return Built((write_generated(design, folder),), "unit", ports, (), Timing.of_design(design))
+    operands = operands_of(design)
+    text = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut)))
+    around = folder / f"{WRAPPER}.sv"
+    around.write_text(text, encoding="utf-8")
+    ports = (*(operand.name for operand in operands), *dut.timing.controls)
+    return Built((*dut.sources, around), WRAPPER, ports, tuple(compiler_arguments(dut)), dut.timing)
+
+
+def power_ups(timing: Timing, vectors: int, seed: int) -> tuple[list[int], list[tuple[int, list[str]]]]:
+    """How the vectors are shared among simulations, each of which begins with other contents of the registers.
+
+    Returns:
+        Vectors of each simulation; its seed, and the arguments that tell Verilator how registers begin: at random, or as
+        ones. Icarus takes no notice of them, for it begins with X.
+    """
+    at_random = (seed, ["+verilator+rand+reset+2", f"+verilator+seed+{seed % VERILATOR_SEEDS + 1}"])
+    as_ones = (seed + 1, ["+verilator+rand+reset+1"])
+    second = min(vectors // 2, SECOND_POWER_UP)
+    if timing.protocol == "combinational" or second < MIN_POWER_UP:
+        return [vectors], [at_random]
+    return [vectors - second, second], [at_random, as_ones]
 
 
 @contextmanager
@@ -136,16 +206,16 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _build(simulator: str, dut: DesignUnderTest, folder: Path, names: dict[str, str], waves: bool) -> Any:
+def _build(simulator: str, dut: Built, folder: Path, waves: bool) -> Any:
     """A cocotb runner with the design built."""
     runner: Any = get_runner(simulator)
     runner._execute_cmds = partial(_execute, runner, folder)
     build_dir = folder / "build"
     sources: list[Any] = [source.resolve() for source in dut.sources]
-    arguments: tuple[str, ...] = ()
+    arguments = dut.arguments
     if simulator == "verilator":
-        arguments = VERILATOR_ARGUMENTS
-        sources.insert(0, VerilatorControlFile(_public_ports(dut, names, folder)))
+        arguments = (*VERILATOR_ARGUMENTS, *arguments)
+        sources.insert(0, VerilatorControlFile(_public_ports(dut, folder)))
         place_runtime(build_dir, waves)
     log = folder / "build.log"
     try:
@@ -178,15 +248,15 @@ def _execute(runner: Any, folder: Path, commands: Sequence[Sequence[str]], cwd: 
             raise RuntimeError(f"{Path(command[0]).name} exited with status {result.returncode}")
 
 
-def _public_ports(dut: DesignUnderTest, names: dict[str, str], folder: Path) -> Path:
+def _public_ports(dut: Built, folder: Path) -> Path:
     """Tells Verilator which signals the testbench will ask for."""
     control = folder / "ports.vlt"
-    lines = [f'public_flat_rw -module "{dut.top}" -var "{name}"' for name in names.values()]
+    lines = [f'public_flat_rw -module "{dut.top}" -var "{name}"' for name in dut.ports]
     control.write_text("\n".join(["`verilator_config", *lines, ""]), encoding="utf-8")
     return control
 
 
-def _simulate(runner: Any, dut: DesignUnderTest, folder: Path, job_file: Path, waves: bool) -> None:
+def _simulate(runner: Any, dut: Built, folder: Path, job_file: Path, plusargs: Sequence[str], waves: bool) -> None:
     log = folder / "simulation.log"
     try:
         runner.test(
@@ -197,6 +267,7 @@ def _simulate(runner: Any, dut: DesignUnderTest, folder: Path, job_file: Path, w
             test_dir=folder,
             results_xml=str(folder / "results.xml"),
             extra_env={JOB_VARIABLE: str(job_file)},
+            plusargs=list(plusargs),
             waves=waves,
             timescale=("1ns", "1ps"),
             log_file=log,
@@ -205,21 +276,13 @@ def _simulate(runner: Any, dut: DesignUnderTest, folder: Path, job_file: Path, w
         raise SimulationError(f"the simulation of {dut.top} broke off: {error}\n{_tail(log)}") from error
 
 
-def _check_ports(dut: DesignUnderTest, ports_file: Path) -> None:
-    if ports_file.is_file():
-        problems = ports_file.read_text(encoding="utf-8")
-        raise ValueError(
-            f"design {dut.top} does not have the ports that it must: {problems}; [ports] in a ports file renames"
-        )
-
-
 def _read_report(report_file: Path, folder: Path) -> Report:
     if not report_file.is_file():
         raise SimulationError(f"the simulation ended without a report\n{_tail(folder / 'simulation.log')}")
     return Report.from_json(report_file.read_text(encoding="utf-8"))
 
 
-def _wave_file(simulator: str, dut: DesignUnderTest, folder: Path) -> Path:
+def _wave_file(simulator: str, dut: Built, folder: Path) -> Path:
     return folder / "dump.vcd" if simulator == "verilator" else folder / "build" / f"{dut.top}.fst"
 
 

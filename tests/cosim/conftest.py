@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim import DesignUnderTest
+from cosim import Dut, dut_like
 from golden import Unit
 from rtl import Design, as_design, to_verilog
 from tests.cosim.designs import Generated, Wrapped
@@ -24,7 +24,7 @@ def wrapped(tmp_path: Path) -> Wrapped:
     `declarations` is Verilog for what the expressions need.
     """
 
-    def wrap(design: Unit | Design, faults: dict[str, str], declarations: str = "") -> DesignUnderTest:
+    def wrap(design: Unit | Design, faults: dict[str, str], declarations: str = "") -> Dut:
         sound, ports = _generated(design, tmp_path), as_design(design).ports
         outputs = [port for port in ports if port.direction == "output"]
         declared = ", ".join(f"{port.direction} [{port.width - 1}:0] {port.name}" for port in ports)
@@ -35,12 +35,12 @@ def wrapped(tmp_path: Path) -> Wrapped:
         wrapper = tmp_path / "wrapper.v"
         body = f"{wires}{declarations}\n{sound.top} sound({links});\n{shown}"
         wrapper.write_text(f"module wrapper({declared});\n{body}endmodule\n")
-        return DesignUnderTest((*sound.sources, wrapper), "wrapper")
+        return dut_like(as_design(design), (*sound.sources, wrapper), "wrapper")
 
     return wrap
 
 
-def _generated(design: Unit | Design, folder: Path) -> DesignUnderTest:
+def _generated(design: Unit | Design, folder: Path) -> Dut:
     source = folder / "generated.v"
     source.write_text(to_verilog(as_design(design), "generated"))
-    return DesignUnderTest((source,), "generated")
+    return dut_like(as_design(design), (source,), "generated")

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from cosim import DesignUnderTest
+from cosim import Dut
 from golden import Unit
 from rtl import Design
 
-Generated = Callable[[Unit | Design], DesignUnderTest]
+Generated = Callable[[Unit | Design], Dut]
 
 
 class Wrapped(Protocol):
-    def __call__(self, design: Unit | Design, faults: dict[str, str], declarations: str = "") -> DesignUnderTest: ...
+    def __call__(self, design: Unit | Design, faults: dict[str, str], declarations: str = "") -> Dut: ...

@@ -104,7 +104,10 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
         (["--unit", "UNIT", "--top", "x"], "--top and --ports go with --dut FILE.v"),
         (["--unit", "UNIT", "--dut", "x.v"], "--dut FILE.v needs --top NAME"),
-        (["--unit", "UNIT", "--dut", "absent.v", "--top", "x"], "absent.v must be a Verilog file"),
+        (
+            ["--unit", "UNIT", "--dut", "absent.v", "--top", "x"],
+            "must be Verilog files that exist; not found: absent.v",
+        ),
         (["--unit", "UNIT", "--vectors", "0"], "vectors must be at least 1, got 0"),
         (["--unit", "UNIT", "--seed", "-1"], "seed must be at least 0, got -1"),
         (["--unit", "UNIT", "--sim", "modelsim"], "simulator must be one of verilator, icarus; got 'modelsim'"),

@@ -22,6 +22,7 @@ import rtl
 from cosim.bench.exercise import exercise
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
+from cosim.bench.timing import Timing
 """
 
 

@@ -16,6 +16,7 @@ from cosim.bench.monitor import Monitor
 from cosim.bench.products import DotProducts
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import UnitSpecification
+from cosim.bench.timing import Timing
 from golden import Cls, Unit
 from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
@@ -231,14 +232,16 @@ def test_handshake_that_is_undefined_ends_the_run(port: str, level: str) -> None
     board = scoreboard()
     pins = {name: Pin(0) for name in ("a", "b", "c", "in_valid", "out_ready")} | {"d": Pin(LogicArray("0" * 32))}
     pins |= {name: Pin(LogicArray("1")[0]) for name in ("in_ready", "out_valid")}
-    for side in (Driver(pins, board, Stalls("in"), iter(board.all)), Monitor(pins, board, Stalls("out"))):
-        while not board.sent:
-            side.drive()
-            side.sample()
+    timing = Timing("valid-ready")
+    driver = Driver(pins, timing, board, Stalls("in"), iter(board.all))
+    monitor = Monitor(pins, timing, board, Stalls("out"))
+    while not board.sent:
+        driver.drive()
+        driver.sample()
     assert board.stopped is None
     pins[port].value = LogicArray(level)[0]
-    for side in (Driver(pins, board, Stalls("in"), iter(board.all)), Monitor(pins, board, Stalls("out"))):
-        for _ in range(10):
-            side.drive()
-            side.sample()
+    for _ in range(10):
+        driver.drive()
+        monitor.drive()
+        monitor.sample(driver.sample())
     assert board.stopped == f"{port} is neither 0 nor 1"

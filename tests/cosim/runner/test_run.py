@@ -14,7 +14,7 @@ from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
-from rtl import MultiFormatDesign, TileDesign
+from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from rtl.designs.tile_shape import TileShape
 from tests.cosim.designs import Generated
 
@@ -59,7 +59,7 @@ def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generat
         + "module mine(input [23:0] vec_a, vec_b, input [31:0] c, output [31:0] result);\n"
         + "generated inner(.a(vec_a), .b(vec_b), .c(c), .d(result));\nendmodule\n"
     )
-    mine = cosim.DesignUnderTest((source,), "mine", {"a": "vec_a", "b": "vec_b", "d": "result"})
+    mine = cosim.dut_like(UnitDesign(COMBINATIONAL), [source], "mine", {"a": "vec_a", "b": "vec_b", "d": "result"})
     waves = tmp_path / "waves.vcd"
     report = cosim.run(COMBINATIONAL, vectors=50, seed=2, dut=mine, waves=waves, work_dir=tmp_path / "work")
     assert report.failures == ()
@@ -71,10 +71,14 @@ def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generat
 @pytest.mark.simulator
 def test_ports_that_the_design_does_not_have(temporary: Path, generated: Generated) -> None:
     two_lanes = Unit(name="two", operation=FP8.changed(L=2))
-    design = cosim.DesignUnderTest(generated(two_lanes).sources, "generated", {"d": "result"})
+    design = cosim.dut_like(UnitDesign(COMBINATIONAL), generated(two_lanes).sources, "generated", {"d": "result"})
     message = (
-        "design generated does not have the ports that it must: port a must be 24 bits wide, it has 16; "
-        "port b must be 24 bits wide, it has 16; port result is missing; [ports] in a ports file renames"
+        "design generated does not fit its description:\n"
+        "- a needs 24 bits in a, 3 x 8; it has 16\n"
+        "- b needs 24 bits in b, 3 x 8; it has 16\n"
+        "- d: generated has no port result; its ports are a, b, c, d\n"
+        "- input a of 16 bits is driven by nothing: name it in [ports], or hold it with [tie] a = 0\n"
+        "- input b of 16 bits is driven by nothing: name it in [ports], or hold it with [tie] b = 0"
     )
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         cosim.run(COMBINATIONAL, vectors=10, dut=design)
@@ -85,8 +89,9 @@ def test_design_that_is_no_verilog(tmp_path: Path, temporary: Path) -> None:
     source = tmp_path / "broken.v"
     source.write_text("module broken(input a); garbage\n")
     waves = tmp_path / "waves.vcd"
-    with pytest.raises(cosim.SimulationError, match=r"(?s)^verilator could not build broken: .*syntax error"):
-        cosim.run(COMBINATIONAL, vectors=10, dut=cosim.DesignUnderTest((source,), "broken"), waves=waves)
+    broken = cosim.dut_like(UnitDesign(COMBINATIONAL), [source], "broken")
+    with pytest.raises(cosim.ElaborationError, match=r"^verilator cannot read broken: %Error: .*broken\.v:1:.*syntax error"):
+        cosim.run(COMBINATIONAL, vectors=10, dut=broken, waves=waves)
     assert list(temporary.iterdir()) == []
     assert not waves.exists()
 

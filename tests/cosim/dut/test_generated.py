@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim import DesignUnderTest, load_ports
-from cosim.runner.dut import check_sources, port_names
+from cosim import Reset, dut_like, load_ports
 from golden import Implementation, Unit
 from golden.formats import E2M1, E3M2, FP16, FP32, UE4M3
 from golden.operations import GSTFDPA, TFDPA
@@ -35,21 +34,19 @@ def test_scales_are_ports() -> None:
     assert (found["scale_a"], found["scale_b"]) == (32, 32)
 
 
-def test_names_default_to_our_own() -> None:
-    assert port_names(UnitDesign(UNIT), {"a": "vec_a"}) == {"a": "vec_a", "b": "b", "c": "c", "d": "d"}
+@pytest.mark.parametrize("ports", [{"aa": "x"}, {"in_valid": "x"}])
+def test_bad_names_refused(ports: dict[str, str], tmp_path: Path) -> None:
+    name = next(iter(ports))
+    with pytest.raises(ValueError, match=rf"^\[ports\] of u: port must be one of a, b, c, d; got '{name}'"):
+        dut_like(UnitDesign(UNIT), [tmp_path / "x.v"], "top", ports)
 
 
-@pytest.mark.parametrize(
-    ("ports", "message"),
-    [
-        ({"aa": "x"}, "[ports] of u: port must be one of a, b, c, d; got 'aa' (did you mean 'a'?)"),
-        ({"a": "x", "b": "x"}, "[ports] must give every port its own name; a and b are all 'x'"),
-        ({"a": "b"}, "[ports] must give every port its own name; a and b are all 'b'"),
-    ],
-)
-def test_bad_names_refused(ports: dict[str, str], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        port_names(UnitDesign(UNIT), ports)
+def test_clocked_unit_under_names_of_its_own(tmp_path: Path) -> None:
+    clocked = UnitDesign(Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1)))
+    (tmp_path / "x.v").touch()
+    dut = dut_like(clocked, [tmp_path / "x.v"], "top", {"clk": "clock", "a": "vec_a", "in_valid": "v"})
+    assert (dut.clock, dut.reset, dut.protocol) == ("clock", Reset("rst"), "valid-ready")
+    assert [dut.name_of(port) for port in ("a", "b", "in_valid")] == [("vec_a",), ("b",), ("v",)]
 
 
 def test_ports_file(tmp_path: Path) -> None:
@@ -77,7 +74,9 @@ def test_bad_ports_file_refused(tmp_path: Path, text: str, message: str) -> None
 
 def test_sources_must_be_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^a design needs at least one Verilog file, got none$"):
-        check_sources(DesignUnderTest((), "top"))
+        dut_like(UnitDesign(UNIT), (), "top")
     missing = tmp_path / "none.v"
-    with pytest.raises(ValueError, match=f"^{re.escape(f'design source {missing} must be a Verilog file; there is no')}"):
-        check_sources(DesignUnderTest((missing,), "top"))
+    with pytest.raises(
+        ValueError, match=f"^{re.escape(f'sources must be Verilog files that exist; not found: {missing}')}$"
+    ):
+        dut_like(UnitDesign(UNIT), [missing], "top")

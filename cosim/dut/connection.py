@@ -1,0 +1,262 @@
+"""Which bits of a design's ports are which elements of a unit's operands, and what is wrong with the match."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from cosim.bench.timing import HANDSHAKES
+from cosim.dut.description import OPERANDS, Dut
+from cosim.dut.elaborate import Port
+from golden.checks import listed
+from rtl.designs.design import Design, UnitDesign
+
+
+class PortMismatch(ValueError):
+    """The design's ports are not those that the description and the unit need; the message lists every reason."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand or the result of a unit, as `count` elements of `width` bits; element 0 stands lowest in its own port."""
+
+    name: str
+    direction: str
+    count: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Some bits of a port of the design.
+
+    Attributes:
+        port: the design's.
+        index: of an unpacked element, empty where the port has no unpacked dimension.
+        low: the lowest bit within the element. width: how many.
+    """
+
+    port: Port
+    index: tuple[int, ...]
+    low: int
+    width: int
+
+    @property
+    def bits(self) -> set[int]:
+        """Numbers of the bits within the whole port."""
+        place = 0
+        for dimension, index in zip(self.port.unpacked, self.index, strict=True):
+            place = place * dimension.count + index - min(dimension.left, dimension.right)
+        start = place * self.port.vector + self.low
+        return set(range(start, start + self.width))
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How a unit's ports meet a design's.
+
+    Attributes:
+        ports: of the design, all of them.
+        elements: for each operand, the place of each element.
+        controls: clock, reset, enable and handshake, by this project's names.
+        ties: places of inputs that are held, each with its value.
+    """
+
+    ports: tuple[Port, ...]
+    elements: Mapping[str, tuple[Place, ...]]
+    controls: Mapping[str, Port]
+    ties: tuple[tuple[Place, int | str], ...]
+
+
+def operands_of(design: Design) -> list[Operand]:
+    """The operands and the result of a design; those of a unit element by element, all others as one vector."""
+    counts: dict[str, int] = {}
+    if isinstance(design, UnitDesign):
+        operation = design.operation
+        counts = dict.fromkeys(("a", "b"), operation.length) | dict.fromkeys(
+            ("scale_a", "scale_b"), operation.scales_per_step
+        )
+    return [
+        Operand(port.name, port.direction, counts.get(port.name, 1), port.width // counts.get(port.name, 1))
+        for port in design.ports
+        if port.name in OPERANDS
+    ]
+
+
+def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Connection:
+    """Match the unit's operands and the protocol's signals with the design's ports.
+
+    Raises:
+        PortMismatch: ports that are missing, of the wrong direction or width, used twice or driven by nothing; every reason.
+    """
+    matcher = _Matcher(dut, ports)
+    elements = {operand.name: matcher.elements(operand) for operand in operands}
+    controls = matcher.controls()
+    ties = matcher.ties()
+    matcher.check_all_inputs_driven()
+    if matcher.reasons:
+        raise PortMismatch(
+            f"design {dut.top} does not fit its description:\n" + "\n".join(f"- {r}" for r in matcher.reasons)
+        )
+    return Connection(tuple(ports), elements, controls, ties)
+
+
+class _Matcher:
+    """Finds the places, and gathers every reason why they do not fit."""
+
+    def __init__(self, dut: Dut, ports: Sequence[Port]) -> None:
+        self._dut, self._ports = dut, {port.name: port for port in ports}
+        self._used: dict[str, set[int]] = {port.name: set() for port in ports}
+        self.reasons: list[str] = []
+
+    def elements(self, operand: Operand) -> tuple[Place, ...]:
+        """The place of each of an operand's elements, in order."""
+        total = operand.count * self._dut.results
+        names = self._dut.name_of(operand.name)
+        pieces = [piece for piece in (self._piece(operand.name, name, operand.direction) for name in names) if piece]
+        if len(pieces) < len(names):
+            return ()
+        places: list[Place] = []
+        if total % len(pieces):
+            self.reasons.append(
+                f"{operand.name} has {total} elements, which these ports cannot share evenly: {listed(names)}"
+            )
+            return ()
+        share = total // len(pieces)
+        for name, piece in zip(names, pieces, strict=True):
+            found = self._split(piece, share, operand.width)
+            if not found:
+                bits, needed = sum(place.width for place in piece), share * operand.width
+                self.reasons.append(
+                    f"{operand.name} needs {needed} bits in {name}, {share} x {operand.width}; it has {bits}"
+                )
+                return ()
+            places += found
+        if self._dut.order == "descending" and operand.count > 1:
+            places = [
+                place for r in range(self._dut.results) for place in places[r * operand.count :][: operand.count][::-1]
+            ]
+        for place in places:
+            self._use(place, operand.name)
+        return tuple(places)
+
+    def controls(self) -> dict[str, Port]:
+        """Clock, reset, enable and handshake."""
+        dut = self._dut
+        wanted = {"clk": dut.clock, "rst": None if dut.reset is None else dut.reset.name, "en": dut.enable}
+        names = {control: name for control, name in wanted.items() if name is not None}
+        for port in HANDSHAKES[dut.protocol]:
+            if len(dut.name_of(port)) != 1:
+                self.reasons.append(f"{port} must be one port, got {listed(dut.name_of(port))}")
+            names[port] = dut.name_of(port)[0]
+        found = {}
+        for control, name in names.items():
+            direction = "output" if control in ("in_ready", "out_valid") else "input"
+            piece = self._piece(control, name, direction)
+            if piece is None:
+                continue
+            if sum(place.width for place in piece) != 1:
+                self.reasons.append(f"{control} must be one bit, {piece[0].port} has more")
+                continue
+            self._use(piece[0], control)
+            found[control] = piece[0].port
+        return found
+
+    def ties(self) -> tuple[tuple[Place, int | str], ...]:
+        """Every tied place, of an input that nothing else drives. A packed port is held as a whole, an array by element."""
+        found: list[tuple[Place, int | str]] = []
+        for name, value in self._dut.tie.items():
+            piece = self._piece("[tie]", name, "input") or []
+            if "[" not in name:
+                piece = [Place(p.port, p.index, 0, p.port.vector) for p in piece]
+            for place in dict.fromkeys(piece):
+                self._use(place, "[tie]")
+                found.append((place, value))
+        return tuple(found)
+
+    def check_all_inputs_driven(self) -> None:
+        """Every bit of every input is driven."""
+        for name, used in self._used.items():
+            port = self._ports[name]
+            if port.direction == "inout":
+                self.reasons.append(f"{port}: a port of both directions cannot be driven")
+            elif port.direction == "input" and not used:
+                self.reasons.append(f"{port} is driven by nothing: name it in [ports], or hold it with [tie] {name} = 0")
+            elif port.direction == "input" and len(used) < port.width:
+                self.reasons.append(f"{port}: {port.width - len(used)} of its bits are driven by nothing")
+
+    def _piece(self, what: str, selected: str, direction: str) -> list[Place] | None:
+        """The places that a name with selectors stands for, an array's elements in ascending order of the index."""
+        name, *selectors = selected.replace("]", "").split("[")
+        port = self._ports.get(name)
+        if port is None:
+            self.reasons.append(f"{what}: {self._dut.top} has no port {name}; its ports are {listed(self._ports)}")
+            return None
+        if port.direction != direction:
+            self.reasons.append(f"{what} must be an {direction} of {self._dut.top}, {name} is an {port.direction}")
+            return None
+        places = selected_places(port, selectors)
+        if places is None:
+            self.reasons.append(f"{what}: {selected} is outside {port}")
+        return places
+
+    @staticmethod
+    def _split(places: list[Place], count: int, width: int) -> list[Place]:
+        """`count` elements of `width` bits: the places themselves, or equal parts of each, lowest bits first."""
+        if sum(place.width for place in places) != count * width or any(place.width % width for place in places):
+            return _merged(places, count, width)
+        return [
+            Place(place.port, place.index, place.low + start, width)
+            for place in places
+            for start in range(0, place.width, width)
+        ]
+
+    def _use(self, place: Place, what: str) -> None:
+        used = self._used[place.port.name]
+        if place.port.direction == "input" and used & place.bits:
+            self.reasons.append(f"{what}: {place.port} is driven twice")
+        used |= place.bits
+
+
+def _merged(places: list[Place], count: int, width: int) -> list[Place]:
+    """Whole vectors again, where a packed port was taken apart into words that are no elements."""
+    if len({(place.port.name, place.index) for place in places}) != 1:
+        return []
+    bits = sum(place.width for place in places)
+    if bits != count * width:
+        return []
+    first = places[0]
+    low = min(place.low for place in places)
+    return [Place(first.port, first.index, low + k * width, width) for k in range(count)]
+
+
+def selected_places(port: Port, selectors: Sequence[str]) -> list[Place] | None:
+    """The words of a port under some selectors, `3` or `31:16`, ascending by index; None where they lie outside it.
+
+    A selector takes one index of the outermost dimension that is left; behind the last dimension it takes bits.
+    """
+    dimensions = [*port.unpacked, *port.packed]
+    chosen: list[Sequence[int]] = [dimension.indices for dimension in dimensions]
+    low, width = 0, port.word
+    for number, selector in enumerate(selectors):
+        bounds = sorted(int(bound) for bound in selector.split(":"))
+        if number < len(dimensions):
+            if len(bounds) > 1 or bounds[0] not in dimensions[number].indices:
+                return None
+            chosen[number] = bounds
+        elif number > len(dimensions) or bounds[-1] >= port.word:
+            return None
+        else:
+            low, width = bounds[0], bounds[-1] - bounds[0] + 1
+    return [
+        Place(port, index[: len(port.unpacked)], _word_low(port, index[len(port.unpacked) :]) + low, width)
+        for index in product(*chosen)
+    ]
+
+
+def _word_low(port: Port, index: Sequence[int]) -> int:
+    """The lowest bit of a word of a packed array: the left end of a dimension stands highest."""
+    low, size = 0, port.vector
+    for dimension, k in zip(port.packed, index, strict=True):
+        size //= dimension.count
+        low += abs(k - dimension.right) * size
+    return low

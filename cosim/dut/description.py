@@ -1,0 +1,233 @@
+"""`dut.toml`: how a design of one's own is built, connected, clocked and compared."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from cosim.bench.comparison import Compare
+from cosim.bench.timing import HANDSHAKES, PROTOCOLS, Timing
+from cosim.dut.filelist import Filelist, read_filelist
+from golden.checks import check_choice, check_int, listed, unknown
+from golden.files import read_toml
+
+OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
+MAX_LATENCY = 1024
+MAX_RESULTS = 64
+
+
+@dataclass(frozen=True)
+class Reset:
+    """The reset input.
+
+    Attributes:
+        name: of the port. active: "high" or "low". asynchronous: whether it acts without a clock edge.
+    """
+
+    name: str
+    active: str = "high"
+    asynchronous: bool = False
+
+    def __post_init__(self) -> None:
+        _check_text("[reset] name", self.name)
+        check_choice("[reset] active", self.active, ("high", "low"))
+        if not isinstance(self.asynchronous, bool):
+            raise TypeError(f"[reset] asynchronous must be true or false, got {self.asynchronous!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dut:
+    """A design of one's own.
+
+    Attributes:
+        top: its top module.
+        sources: files in the order in which they are read.
+        include: folders of included files. defines: macros. parameters: of the top module.
+        verilator_args: further arguments of Verilator, warnings to waive for one.
+        protocol: one of `PROTOCOLS`. latency: cycles from operands to result, of fixed-latency alone.
+        clock, enable: names of ports, None where there is none. reset: as `Reset`.
+        ports: names of this project (`a`, `in_valid` …) to the design's; several names are the lanes of one operand, in
+            order of the elements. `operands_i[1]` is one element of an array, `data_i[31:16]` a range of bits.
+        order: "ascending", element 0 first; or "descending", element 0 in the highest bits or the last place.
+        results: dot products that go in and come out at once.
+        tie: inputs that are held at a value.
+        compare: what may differ.
+    """
+
+    top: str
+    sources: tuple[Path, ...]
+    include: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    verilator_args: tuple[str, ...] = ()
+    protocol: str = "combinational"
+    latency: int = 0
+    clock: str | None = None
+    reset: Reset | None = None
+    enable: str | None = None
+    ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    order: str = "ascending"
+    results: int = 1
+    tie: Mapping[str, int | str] = field(default_factory=dict)
+    compare: Compare = field(default_factory=Compare)
+
+    def __post_init__(self) -> None:
+        _check_text("top", self.top)
+        check_choice("protocol", self.protocol, PROTOCOLS)
+        check_choice("order", self.order, ("ascending", "descending"))
+        check_int("results", self.results, 1, MAX_RESULTS)
+        self._check_timing()
+        known = (*OPERANDS, *HANDSHAKES[self.protocol])
+        for port in self.ports:
+            if port not in known:
+                raise ValueError(unknown(f"[ports] of a design with protocol {self.protocol!r}: port", port, known))
+        missing = [source for source in self.sources if not source.is_file()]
+        if missing:
+            raise ValueError(f"sources must be Verilog files that exist; not found: {listed(map(str, missing))}")
+        if not self.sources:
+            raise ValueError("a design needs at least one Verilog file, got none")
+
+    def _check_timing(self) -> None:
+        clocked = self.protocol != "combinational"
+        if clocked and self.clock is None:
+            raise ValueError(f'protocol {self.protocol!r} needs a clock: clock = "clk_i"')
+        for key in ("clock", "reset", "enable"):
+            if not clocked and getattr(self, key) is not None:
+                raise ValueError(f"a combinational design has no {key}; leave {key} out, tie the port, or change protocol")
+        if self.protocol == "fixed-latency":
+            check_int("latency", self.latency, 1, MAX_LATENCY)
+        elif self.latency:
+            raise ValueError(f"latency goes with protocol 'fixed-latency', got {self.latency} with {self.protocol!r}")
+
+    @property
+    def timing(self) -> Timing:
+        """How the testbench drives it."""
+        reset = "none" if self.reset is None else "asynchronous" if self.reset.asynchronous else "synchronous"
+        return Timing(self.protocol, self.latency, self.enable is not None, reset)
+
+    def name_of(self, port: str) -> tuple[str, ...]:
+        """What the design calls one of this project's ports: the same, where `ports` does not say it."""
+        return self.ports.get(port, (port,))
+
+
+def load_dut(path: str | Path) -> Dut:
+    """Read a `dut.toml`; paths in it count from its folder.
+
+    Raises:
+        ValueError: not TOML, or a key that is unknown, missing, contradictory or out of range; the message names file, key,
+            rule and value. OSError: the file cannot be read.
+    """
+    try:
+        return dut_from_table(read_toml(path), Path(path).parent)
+    except (TypeError, ValueError) as error:
+        text = str(error)
+        raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+
+
+_OWN_KEYS = {"filelist", "formats"}
+"""Keys of the file that are no fields of `Dut`: a filelist is read, `[formats]` is for designs that no unit describes."""
+
+
+def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
+    """The design that a parsed `dut.toml` describes, its paths counted from `folder`.
+
+    Raises:
+        ValueError, TypeError: as `load_dut`, without the path.
+    """
+    known = {f.name for f in fields(Dut)} | _OWN_KEYS
+    for key in table:
+        if key not in known:
+            raise ValueError(unknown("key", key, sorted(known)))
+    if "top" not in table:
+        raise ValueError('key top is missing: the name of the top module, like top = "dot4"')
+    if ("sources" in table) == ("filelist" in table):
+        raise ValueError('give either sources = ["dot4.sv"] or filelist = "dot4.f", not both and not neither')
+    filelist = read_filelist(folder / _text("filelist", table["filelist"])) if "filelist" in table else Filelist()
+    sources = [folder / name for name in _texts("sources", table.get("sources", []))]
+    include = [folder / name for name in _texts("include", table.get("include", []))]
+    plain = ("top", "protocol", "latency", "enable", "clock", "order", "results")
+    keys: dict[str, Any] = {key: table[key] for key in plain if key in table}
+    for key in ("enable", "clock"):
+        if key in keys:
+            _check_text(key, keys[key])
+    return Dut(
+        **keys,
+        sources=(*filelist.sources, *sources),
+        include=(*filelist.include, *include),
+        defines=filelist.defines | _values("defines", table.get("defines", {})),
+        parameters=filelist.parameters | _values("parameters", table.get("parameters", {})),
+        verilator_args=tuple(_texts("verilator_args", table.get("verilator_args", []))),
+        reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
+        ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
+        tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
+        compare=_record("compare", table.get("compare", {}), Compare),
+    )
+
+
+def _record(key: str, value: Any, kind: type[Any]) -> Any:
+    keys = _table(key, value)
+    known = [f.name for f in fields(kind)]
+    for name in keys:
+        if name not in known:
+            raise ValueError(unknown(f"[{key}] key", name, known))
+    missing = [f.name for f in fields(kind) if f.name not in keys and f.default is MISSING]
+    if missing:
+        raise ValueError(f"[{key}] is missing {listed(missing)}; its keys are {listed(known)}")
+    return kind(**keys)
+
+
+def _names(port: str, value: Any) -> tuple[str, ...]:
+    names = tuple(value) if isinstance(value, list) else (value,)
+    if not names or not all(isinstance(name, str) and _SELECTED.fullmatch(name) for name in names):
+        raise ValueError(f'[ports] {port} must be a port like "a_i" or "ops_i[0]", or a list of lanes; got {value!r}')
+    return names
+
+
+_SELECTED = re.compile(r"[A-Za-z_]\w*(\[\d+(:\d+)?\])*", re.ASCII)
+
+
+def _tied(name: str, value: Any) -> int | str:
+    if not _SELECTED.fullmatch(name):
+        raise ValueError(f'[tie] must name inputs like "mode_i" or "data_i[31:16]", got {name!r}')
+    constant = isinstance(value, int) and not isinstance(value, bool)
+    if constant or (isinstance(value, str) and (_is_hexadecimal(value) or _CONSTANT.fullmatch(value))):
+        return int(value, 16) if isinstance(value, str) and _is_hexadecimal(value) else value
+    raise ValueError(f'[tie] {name} must be a number, "0x…", or a constant of a package like "pkg::NAME"; got {value!r}')
+
+
+_CONSTANT = re.compile(r"[A-Za-z_]\w*(::[A-Za-z_]\w*)?", re.ASCII)
+
+
+def _values(key: str, value: Any) -> dict[str, str]:
+    table = _table(key, value)
+    for name, given in table.items():
+        if isinstance(given, bool) or not isinstance(given, (int, str)):
+            raise ValueError(f"[{key}] {name} must be a number or a text, got {given!r}")
+    return {name: str(given) for name, given in table.items()}
+
+
+def _table(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{key} must be a table, got {value!r}")
+    return value
+
+
+def _texts(key: str, value: Any) -> list[str]:
+    if not isinstance(value, list):
+        raise ValueError(f"{key} must be a list of texts, got {value!r}")
+    return [_text(key, item) for item in value]
+
+
+def _text(key: str, value: Any) -> str:
+    _check_text(key, value)
+    return str(value)
+
+
+def _check_text(key: str, value: Any) -> None:
+    if not isinstance(value, str) or not value or not value.isprintable():
+        raise ValueError(f"{key} must be a non-empty text, got {value!r}")
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return re.fullmatch(r"0x[0-9a-fA-F]+", text) is not None

@@ -1,0 +1,91 @@
+"""Filelists (`-f`): source files and compiler options, a few a line, as simulators read them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_DEPTH = 16
+"""Filelists that name filelists go no deeper than this: one that names itself would never end."""
+
+
+@dataclass
+class Filelist:
+    """What a filelist says.
+
+    Attributes:
+        sources: source files in order.
+        include: folders of included files.
+        defines: macros and their values, empty where none is given.
+        parameters: parameters of the top module and their values.
+    """
+
+    sources: list[Path] = field(default_factory=list)
+    include: list[Path] = field(default_factory=list)
+    defines: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+def read_filelist(path: Path) -> Filelist:
+    """Read a filelist: paths, `-I`, `-D`, `-G`, `+incdir+`, `+define+`, `-f` and `-F`; comments begin with `//` or `#`.
+
+    A relative path counts from the filelist's own folder; one that is not there, from the current folder.
+
+    Raises:
+        ValueError: an option that is not one of these, or filelists nested too deep. OSError: a filelist cannot be read.
+    """
+    found = Filelist()
+    _read(path, found, 0)
+    return found
+
+
+def _read(path: Path, found: Filelist, depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"{path}: filelists must not be nested deeper than {MAX_DEPTH}; does one name itself?")
+    words = _words(path.read_text(encoding="utf-8"))
+    for word in words:
+        option, value = word[:2], word[2:]
+        if option in ("-f", "-F"):
+            _read(_located(path, value or _next(words, path, word)), found, depth + 1)
+        elif option == "-I":
+            found.include.append(_located(path, value or _next(words, path, word)))
+        elif option == "-D":
+            _define(found.defines, value or _next(words, path, word))
+        elif option == "-G":
+            _define(found.parameters, value or _next(words, path, word))
+        elif word.startswith("+incdir+"):
+            found.include += [_located(path, folder) for folder in word.split("+")[2:] if folder]
+        elif word.startswith("+define+"):
+            for macro in word.split("+")[2:]:
+                _define(found.defines, macro)
+        elif word[0] in "+-":
+            raise ValueError(
+                f"{path}: {word!r} is not understood; a filelist holds paths, -I, -D, -G, -f, +incdir+ and +define+, "
+                "other options go into verilator_args"
+            )
+        else:
+            found.sources.append(_located(path, word))
+
+
+def _words(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        for word in line.split("//")[0].split():
+            if word.startswith("#"):
+                break
+            yield word
+
+
+def _next(words: Iterator[str], path: Path, option: str) -> str:
+    value = next(words, None)
+    if value is None:
+        raise ValueError(f"{path}: {option} needs a value behind it, got the end of the file")
+    return value
+
+
+def _define(table: dict[str, str], text: str) -> None:
+    name, _, value = text.partition("=")
+    table[name] = value
+
+
+def _located(filelist: Path, name: str) -> Path:
+    beside = filelist.parent / name
+    return beside if beside.exists() else Path(name)

@@ -1,0 +1,55 @@
+"""SystemVerilog around a design, so that every design has the ports of a unit: packed vectors, element 0 lowest.
+
+The wrapper connects by name to the ports that the elaborated design declares, and holds no logic but an inverted reset.
+"""
+
+from collections.abc import Sequence
+
+from cosim.dut.connection import Connection, Operand, Place
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import Port, instance
+
+WRAPPER = "mmau_dut"
+"""Name of the wrapper's module; the design is its instance `dut`."""
+
+
+def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> str:
+    """The wrapper's text: ports a, b, c, d …, and where the design has them clk, rst (active high), en and the handshake."""
+    ports = [_port(o.direction, o.name, o.count * o.width * dut.results) for o in operands]
+    ports += [_port(port.direction, control, 1) for control, port in connection.controls.items()]
+    lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
+    lines += [f"  {_net(port)}" for port in connection.ports]
+    for operand in operands:
+        for number, place in enumerate(connection.elements[operand.name]):
+            outside = f"{operand.name}[{number * operand.width} +: {operand.width}]"
+            lines.append(_assign(place, outside, operand.direction == "input"))
+    for control, port in connection.controls.items():
+        inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
+        lines.append(_assign(Place(port, (), 0, 1), f"{'~' if inverted else ''}{control}", port.direction == "input"))
+    for place, value in connection.ties:
+        constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
+        lines.append(_assign(place, constant, True))
+    links = ",\n".join(f"    .{port.name}({_inside(port)})" for port in connection.ports)
+    lines += [f"  {instance(dut)} (", links, "  );", "endmodule", ""]
+    return "\n".join(lines)
+
+
+def _port(direction: str, name: str, width: int) -> str:
+    return f"{direction} logic {name}" if width == 1 and name not in "abcd" else f"{direction} logic [{width - 1}:0] {name}"
+
+
+def _inside(port: Port) -> str:
+    return f"port_{port.name}"
+
+
+def _net(port: Port) -> str:
+    array = "".join(map(str, port.unpacked))
+    return (
+        f"wire logic {'signed ' if port.signed else ''}[{port.vector - 1}:0] {_inside(port)}{f' {array}' if array else ''};"
+    )
+
+
+def _assign(place: Place, outside: str, inwards: bool) -> str:
+    element = _inside(place.port) + "".join(f"[{index}]" for index in place.index)
+    bits = f"{element}[{place.low} +: {place.width}]"
+    return f"  assign {bits} = {outside};" if inwards else f"  assign {outside} = {bits};"

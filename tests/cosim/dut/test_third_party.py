@@ -1,0 +1,68 @@
+"""Hand-written designs in other people's styles, driven without an adapter: the sound ones pass, and every bug is found."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import cosim
+import golden
+
+FOLDER = Path(__file__).parents[2] / "third_party"
+DESIGNS = ("lanes", "arrays", "simd", "stream")
+
+
+def parts(name: str) -> tuple[golden.Unit, cosim.Dut]:
+    return golden.load_unit(FOLDER / name / "unit.toml"), cosim.load_dut(FOLDER / name / "dut.toml")
+
+
+def bugs() -> Iterator[tuple[str, str]]:
+    """Every design with each macro that puts a bug into it."""
+    for name in DESIGNS:
+        _, dut = parts(name)
+        for macro in sorted({macro for source in dut.sources for macro in re.findall(r"BUG_\w+", source.read_text())}):
+            yield name, macro
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", DESIGNS)
+def test_sound_design_passes(name: str) -> None:
+    unit, dut = parts(name)
+    report = cosim.run(unit, vectors=3000, seed=5, dut=dut)
+    assert report.failures == ()
+    assert (report.sent, report.received, report.waived) == (3000, 3000, {})
+    assert (report.dropped > 0) == (dut.reset is not None)  # resets in the middle of the stream
+    assert sum(report.classes.values()) == 3000 * dut.results
+
+
+@pytest.mark.simulator
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bug"), list(bugs()), ids=lambda text: str(text))
+def test_bug_is_found(name: str, bug: str) -> None:
+    unit, dut = parts(name)
+    report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}))
+    assert not report.passed
+
+
+def test_there_is_a_bug_of_every_kind() -> None:
+    assert {bug for _, bug in bugs()} == {
+        "BUG_ENABLE_IGNORED", "BUG_LANES_SWAPPED", "BUG_MAX_WITHOUT_C", "BUG_OUTPUT_INVERTED", "BUG_READY_WHILE_FULL",
+        "BUG_RESULT_OF_THE_OTHER", "BUG_SUBNORMALS_FLUSHED", "BUG_VALID_NOT_RESET",
+    }  # fmt: skip
+
+
+@pytest.mark.simulator
+def test_latency_one_off_is_found() -> None:
+    unit, dut = parts("arrays")
+    assert not cosim.run(unit, vectors=200, dut=replace(dut, latency=2)).passed
+    assert not cosim.run(unit, vectors=200, dut=replace(dut, latency=4)).passed
+
+
+@pytest.mark.simulator
+def test_reset_of_the_wrong_kind_is_found() -> None:
+    """A reset that needs a clock edge is not asynchronous, and one of the other level never lets the design run."""
+    unit, dut = parts("stream")
+    assert not cosim.run(unit, vectors=500, dut=replace(dut, reset=cosim.Reset("rst", asynchronous=True))).passed
+    assert not cosim.run(unit, vectors=500, dut=replace(dut, reset=cosim.Reset("rst", active="low"))).passed
