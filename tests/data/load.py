@@ -14,7 +14,7 @@ import numpy.typing as npt
 FOLDER = Path(__file__).resolve().parent
 VECTORS_FILE = FOLDER / "mma_sim_2_1_1.npz"
 SILICON_FILE = FOLDER / "matlab_tensor_core.npz"
-X86_FILE = FOLDER / "x86_xeon.npz"
+X86_FILES = (FOLDER / "x86_xeon.npz", FOLDER / "x86_epyc.npz")
 
 Bits = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -70,8 +70,9 @@ class Recording(NamedTuple):
 
 
 class X86Recording(NamedTuple):
-    """One recording of an x86 processor: its entry in the index, and its number there."""
+    """One recording of an x86 processor: its file, its entry in the index, and its number there."""
 
+    file: Path
     number: int
     instruction: str
     K: int
@@ -80,15 +81,16 @@ class X86Recording(NamedTuple):
 
     def array(self, key: str) -> Bits:
         """a, b [rows, K]; c, d [rows]."""
-        return _array(X86_FILE, f"{self.number}_{key}")
+        return _array(self.file, f"{self.number}_{key}")
 
     def labels(self) -> npt.NDArray[np.uint8] | None:
         """Which of `names` made each row; None where one class made all of them."""
         key = f"{self.number}_label"
-        return _array(X86_FILE, key).astype(np.uint8) if key in _arrays(X86_FILE) else None
+        return _array(self.file, key).astype(np.uint8) if key in _arrays(self.file) else None
 
     def __str__(self) -> str:
-        return f"{self.instruction}-K{self.K}-{'flush' if self.names == ('flush',) else 'all'}"
+        rows = "flush" if self.names == ("flush",) else "all"
+        return f"{self.file.stem}-{self.instruction}-K{self.K}-{rows}"
 
 
 def vector_sets() -> list[VectorSet]:
@@ -105,9 +107,12 @@ def recordings() -> list[Recording]:
 
 
 def x86_recordings() -> list[X86Recording]:
-    """Every entry of the x86 recordings' index."""
-    entries = index(X86_FILE)
-    return [X86Recording(i, e["instruction"], e["K"], e["rows"], tuple(e["names"])) for i, e in enumerate(entries)]
+    """Every entry of the x86 recordings' indexes."""
+    return [
+        X86Recording(file, i, e["instruction"], e["K"], e["rows"], tuple(e["names"]))
+        for file in X86_FILES
+        for i, e in enumerate(index(file))
+    ]
 
 
 def index(path: Path) -> list[dict[str, Any]]:

@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from tests.data.load import FOLDER, SILICON_FILE, VECTORS_FILE, X86_FILE, index, x86_recordings
+from tests.data.load import FOLDER, SILICON_FILE, VECTORS_FILE, X86_FILES, index, x86_recordings
 
-FILES = (VECTORS_FILE, SILICON_FILE, X86_FILE)
+FILES = (VECTORS_FILE, SILICON_FILE, *X86_FILES)
 
 
 def test_digests_are_the_committed_ones() -> None:
@@ -48,15 +48,14 @@ def test_arrays_are_those_of_the_index(path) -> None:  # type: ignore[no-untyped
     assert used == arrays.keys()
 
 
-def test_x86_recordings_are_of_nine_instructions_on_one_processor() -> None:
+def test_x86_recordings_are_of_nine_instructions_on_two_processors() -> None:
     found = x86_recordings()
-    assert sum(recording.rows for recording in found) == 167_936
+    assert [sum(r.rows for r in found if r.file == file) for file in X86_FILES] == [167_936, 40_960]
     assert {recording.instruction for recording in found} == {
         "TDPBF16PS", "VDPBF16PS", "VFMADDPH", "TDPBSSD", "TDPBSUD", "TDPBUSD", "TDPBUUD", "VPDPBUSD", "VPDPBUSDS",
     }  # fmt: skip
-    assert {(e["cpu"]["vendor_id"], e["cpu"]["model"], e["cpu"]["stepping"]) for e in index(X86_FILE)} == {
-        ("GenuineIntel", "207", "2")
-    }
+    cpus = {(e["cpu"]["vendor_id"], e["cpu"]["model"], e["cpu"]["stepping"]) for file in X86_FILES for e in index(file)}
+    assert cpus == {("GenuineIntel", "207", "2"), ("AuthenticAMD", "2", "1")}
     for recording in found:
         labels = recording.labels()
         assert recording.names == ("uniform",) if labels is None else labels.max() < len(recording.names)

@@ -9,7 +9,10 @@ from typing import Literal, NamedTuple
 
 
 class Number(NamedTuple):
-    """A value: (−1)^negative · magnitude · 2^exponent where `kind` is finite; zeros and infinities keep their sign."""
+    """A value: (−1)^negative · magnitude · 2^exponent where `kind` is finite; zeros and infinities keep their sign.
+
+    A NaN keeps sign and payload: magnitude · 2^exponent is its mantissa as a fraction.
+    """
 
     kind: Literal["finite", "infinite", "nan"]
     negative: bool = False
@@ -41,7 +44,9 @@ class Arithmetic(NamedTuple):
 
 FP32_FLUSHED = Arithmetic(man_bits=23, exp_bits=8, flush=True)
 FP16_IEEE = Arithmetic(man_bits=10, exp_bits=5, flush=False)
-NAN = Number("nan")
+INDEFINITE = Number("nan", negative=True)
+"""The NaN of an invalid operation without a NaN operand: negative, quiet, payload empty."""
+
 PLUS_ZERO = Number("finite")
 
 
@@ -52,18 +57,20 @@ def decode(code: int, man_bits: int, exp_bits: int) -> Number:
     negative = code >> (man_bits + exp_bits) == 1
     bias = (1 << (exp_bits - 1)) - 1
     if stored == (1 << exp_bits) - 1:
-        return NAN if mantissa else Number("infinite", negative)
+        return Number("nan", negative, mantissa, -man_bits) if mantissa else Number("infinite", negative)
     if stored == 0:
         return Number("finite", negative, mantissa, 1 - bias - man_bits)
     return Number("finite", negative, mantissa | 1 << man_bits, stored - bias - man_bits)
 
 
 def encode(x: Number, man_bits: int, exp_bits: int) -> int:
-    """The code of a number that the format holds."""
+    """The code of a number that the format holds; a NaN is made quiet."""
     sign = int(x.negative) << (man_bits + exp_bits)
     top = ((1 << exp_bits) - 1) << man_bits
-    if x.kind != "finite":
-        return top | 1 << (man_bits - 1) if x.kind == "nan" else sign | top
+    if x.kind == "nan":
+        return sign | top | 1 << (man_bits - 1) | shifted(x.magnitude, x.exponent + man_bits)
+    if x.kind == "infinite":
+        return sign | top
     if x.magnitude == 0:
         return sign
     bias = (1 << (exp_bits - 1)) - 1
@@ -103,16 +110,17 @@ def rounded(x: Number, to: Arithmetic) -> Number:
 
 
 def fma(a: Number, b: Number, c: Number, to: Arithmetic) -> Number:
-    """a·b + c, rounded once; an exact zero of terms of both signs is +0."""
+    """a·b + c, rounded once; an exact zero of terms of both signs is +0. The first NaN of a, b, c is kept."""
     if to.flush:
         a, b, c = (x._replace(magnitude=0) if is_subnormal(x, to) else x for x in (a, b, c))
-    if NAN in (a, b, c):
-        return NAN
+    for x in (a, b, c):
+        if x.kind == "nan":
+            return x
     negative = a.negative != b.negative
     if "infinite" in (a.kind, b.kind):
         if any(x.kind == "finite" and x.magnitude == 0 for x in (a, b)):
-            return NAN
-        return NAN if c.kind == "infinite" and c.negative != negative else Number("infinite", negative)
+            return INDEFINITE
+        return INDEFINITE if c.kind == "infinite" and c.negative != negative else Number("infinite", negative)
     if c.kind == "infinite":
         return c
     product, exponent = a.magnitude * b.magnitude, a.exponent + b.exponent
@@ -137,13 +145,13 @@ def bf16(codes: Sequence[int]) -> list[Number]:
 
 
 def tdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """AMX: one chain over the even elements and one over the odd ones, each from +0; (even + odd) + c."""
+    """AMX: one chain over the even elements and one over the odd ones, each from +0; c + (even + odd)."""
     x, y = bf16(a), bf16(b)
     even = odd = PLUS_ZERO
     for k in range(0, len(a), 2):
         even = fma(x[k], y[k], even, FP32_FLUSHED)
         odd = fma(x[k + 1], y[k + 1], odd, FP32_FLUSHED)
-    return encode(add(add(even, odd, FP32_FLUSHED), decode(c, 23, 8), FP32_FLUSHED), 23, 8)
+    return encode(add(decode(c, 23, 8), add(even, odd, FP32_FLUSHED), FP32_FLUSHED), 23, 8)
 
 
 def vdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
