@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
 from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench.outcome import Outcome
 from cosim.bench.products import Element, Vector
 from cosim.bench.stimulus import Specification
 from golden.engines import fastest_engine
@@ -96,6 +97,33 @@ class Scoreboard:
     def stop(self, reason: str) -> None:
         """The run ends early; the first reason counts."""
         self.stopped = self.stopped or reason
+
+    def outcome(self) -> Outcome:
+        """What it has come to so far; computes the sample of the run by the reference engine."""
+        disagreements = self.sample.disagreements()
+        return Outcome(
+            vectors=self.count,
+            sent=self.sent,
+            dropped=self.dropped,
+            received=self.received,
+            waiting=self.waiting,
+            surplus=self.surplus,
+            mismatches=self.mismatches,
+            first_mismatch=self.first_mismatch,
+            engine=self.engine,
+            checked=len(self.sample.rows()),
+            disagreements=len(disagreements),
+            first_disagreement=disagreements[0] if disagreements else None,
+            waived=dict(self.judge.waived),
+            stopped=self.stopped,
+            classes=self.coverage.classes(),
+            result_classes=self.coverage.result_classes(),
+        )
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Every reason why the run does not pass, the verdict of a testbench: as `Outcome.failures`."""
+        return self.outcome().failures
 
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:

@@ -6,80 +6,34 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from cosim.bench.outcome import Outcome
 from cosim.bench.scoreboard import Scoreboard
 from rtl.designs.design import Design
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
-    """The outcome of one run. It passed only where `failures` is empty.
+class Report(Outcome):
+    """The outcome of one run of a design.
 
     Attributes:
         unit, operation: names.
         simulator, seed: what it ran with.
-        vectors: how many were asked for; one is what makes a result: a row of operands, or all steps of a tile.
-        sent, received: how many the design took, and how many results it gave for them; dropped: how many went in more than
-            once, for a reset in the middle of the stream dropped them.
-        waiting: vectors left without a result; surplus: results without a vector.
-        mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
-        engine: golden's engine that computed the expected results.
-        checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
-            of them for which it expects other bits; first_disagreement: the first one in full.
-        waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
-        stopped: why the run ended before its vectors did, or None.
-        classes: compared elements of each class and corner, of which a result has one, and a tile's as many as D;
         seconds: duration of the simulation, without build and golden model.
+
+    All others are the scoreboard's, as `Outcome` describes them.
     """
 
     unit: str
     operation: str
     simulator: str
     seed: int
-    vectors: int
-    sent: int
-    dropped: int
-    received: int
-    waiting: int
-    surplus: int
-    mismatches: int
-    first_mismatch: str | None
-    engine: str
-    checked: int
-    disagreements: int
-    first_disagreement: str | None
-    waived: dict[str, int]
-    stopped: str | None
-    classes: dict[str, int]
-    result_classes: dict[str, int]
     seconds: float
 
     @classmethod
     def of(cls, design: Design, scoreboard: Scoreboard, simulator: str, seed: int, seconds: float) -> "Report":
-        """The scoreboard's counts, taken over as they are, and the check of its engine."""
-        disagreements = scoreboard.sample.disagreements()
-        return cls(
-            unit=design.name,
-            operation=design.operation.name,
-            simulator=simulator,
-            seed=seed,
-            vectors=scoreboard.count,
-            sent=scoreboard.sent,
-            dropped=scoreboard.dropped,
-            received=scoreboard.received,
-            waiting=scoreboard.waiting,
-            surplus=scoreboard.surplus,
-            mismatches=scoreboard.mismatches,
-            first_mismatch=scoreboard.first_mismatch,
-            engine=scoreboard.engine,
-            checked=len(scoreboard.sample.rows()),
-            disagreements=len(disagreements),
-            first_disagreement=disagreements[0] if disagreements else None,
-            waived=dict(scoreboard.judge.waived),
-            stopped=scoreboard.stopped,
-            classes=scoreboard.coverage.classes(),
-            result_classes=scoreboard.coverage.result_classes(),
-            seconds=seconds,
-        )
+        """The scoreboard's outcome, taken over as it is."""
+        names = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
+        return cls(**names, **asdict(scoreboard.outcome()), seed=seed, seconds=seconds)
 
     @classmethod
     def joined(cls, parts: Sequence["Report"]) -> "Report":
@@ -90,31 +44,6 @@ class Report:
         joined |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in texts}
         joined |= {key: _summed([getattr(part, key) for part in parts]) for key in ("waived", "classes", "result_classes")}
         return replace(parts[0], **joined, seconds=sum(part.seconds for part in parts))
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """Every reason why the run does not pass: N in, N out, none waiting, N > 0, all equal, and the engines agree."""
-        reasons = [
-            (self.stopped is not None, str(self.stopped)),
-            (self.sent == 0, "no vector went in"),
-            (self.received == 0, "no result came out"),
-            (self.sent != self.vectors, f"{self.sent} of {self.vectors} vectors went in"),
-            (self.received != self.sent, f"{self.received} results came out for {self.sent} vectors"),
-            (self.waiting > 0, f"{self.waiting} vectors are left without a result"),
-            (self.surplus > 0, f"{self.surplus} results came out that no vector asked for"),
-            (self.mismatches > 0, f"{self.mismatches} of {self.received} results differ from the golden model"),
-            (
-                self.disagreements > 0,
-                f"the engines disagree: for {self.disagreements} of {self.checked} rows {self.engine} and reference differ",
-            ),
-            (self.checked == 0, "no expected result was checked by the reference engine"),
-        ]
-        return tuple(text for failed, text in reasons if failed)
-
-    @property
-    def passed(self) -> bool:
-        """Whether every vector went in, came out and agreed."""
-        return not self.failures
 
     @property
     def classes_hit(self) -> int:

