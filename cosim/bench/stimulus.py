@@ -16,8 +16,12 @@ from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, chunks, tiles_of
 from golden.stimulus.codes import uniform_codes
-from rtl.designs.design import Design, MultiFormatDesign, TileDesign, UnitDesign
+from rtl.designs.design import Design
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.ports import step_operands, tile_operands
+from rtl.designs.tile_design import TileDesign
 from rtl.designs.tile_shape import TileShape
+from rtl.designs.unit_design import UnitDesign
 
 CHUNK = 4096
 """Dot products that are made and held at a time: enough that NumPy's call overhead does not count."""
@@ -98,10 +102,7 @@ def side_by_side(transfers: Sequence[dict[str, int]], widths: Mapping[str, int])
 
 def operand_widths(operation: golden.Operation) -> dict[str, int]:
     """Bits of each operand of one step."""
-    widths = {"a": operation.length * operation.a.width, "b": operation.length * operation.b.width, "c": operation.c.width}
-    if operation.scale_format is not None:
-        widths |= dict.fromkeys(("scale_a", "scale_b"), operation.scales_per_step * operation.scale_format.width)
-    return widths
+    return {name: elements.width for name, elements in step_operands(operation).items() if name != "d"}
 
 
 def place(k: int, results: int) -> str:
@@ -184,18 +185,17 @@ class TileSpecification:
 
     def _transfers(self, tiles: Tiles, rng: np.random.Generator) -> list[tuple[dict[str, int], ...]]:
         """What the operand ports show at each step of each tile; where c is not read, it is noise."""
-        i, shape = self.instruction, TileShape(self.instruction)
+        i, shape, operands = self.instruction, TileShape(self.instruction), tile_operands(self.instruction)
         steps = []
         for step in range(shape.steps):
             ks = shape.products(step)
             c = tiles.c if step == shape.c_step else uniform_codes(GeneratorDraws(rng), i.c, tiles.c.shape)
-            columns = {"a": packed_tiles(tiles.a[:, :, ks], i.a), "b": packed_tiles(tiles.b[:, :, ks], i.b)}
-            columns["c"] = packed_tiles(c, i.c)
-            if i.scale is not None and i.block_size is not None:
+            codes = {"a": tiles.a[:, :, ks], "b": tiles.b[:, :, ks], "c": c}
+            if i.block_size is not None and "scale_a" in operands:
                 start = step * i.operation.length // i.block_size
                 blocks = slice(start, start + i.operation.scales_per_step)
-                columns["scale_a"] = packed_tiles(tiles.scale_a[:, :, blocks], i.scale)
-                columns["scale_b"] = packed_tiles(tiles.scale_b[:, :, blocks], i.scale)
+                codes |= {"scale_a": tiles.scale_a[:, :, blocks], "scale_b": tiles.scale_b[:, :, blocks]}
+            columns = {name: packed_codes(part, operands[name].format) for name, part in codes.items()}
             steps.append(_transposed(columns))
         return list(zip(*steps, strict=True))
 
@@ -237,20 +237,17 @@ def dot_products(
 
 def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
     """What the operand ports of a datapath show for each row."""
-    operation, operands = products.operation, products.stimulus.operands
-    columns = {
-        "a": packed(operands.a, operation.a),
-        "b": packed(operands.b, operation.b),
-        "c": packed(operands.c[:, None], operation.c),
-    }
-    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
-        columns["scale_a"] = packed(operands.scale_a, operation.scale_format)
-        columns["scale_b"] = packed(operands.scale_b, operation.scale_format)
-    return _transposed(columns)
+    return _transposed(
+        {
+            name: packed_codes(getattr(products.stimulus.operands, name), elements.format)
+            for name, elements in step_operands(products.operation).items()
+            if name != "d"
+        }
+    )
 
 
-def packed_tiles(codes: BitArray, operand: Format) -> list[int]:
-    """One integer a tile of codes [tiles, rows, elements]."""
+def packed_codes(codes: BitArray, operand: Format) -> list[int]:
+    """One integer for all codes of each row or tile, the first dimension."""
     return packed(codes.reshape(len(codes), -1), operand)
 
 

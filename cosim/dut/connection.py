@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from itertools import product
 
 from cosim.bench.timing import HANDSHAKES
-from cosim.dut.description import OPERANDS, Dut
+from cosim.dut.description import Dut
 from cosim.dut.elaborate import Port
 from golden.checks import listed
-from rtl.designs.design import Design, UnitDesign
+from rtl.designs.design import Design
+from rtl.designs.ports import OPERANDS
 
 
 class PortMismatch(ValueError):
@@ -68,15 +69,9 @@ class Connection:
 
 
 def operands_of(design: Design) -> list[Operand]:
-    """The operands and the result of a design; those of a unit element by element, all others as one vector."""
-    counts: dict[str, int] = {}
-    if isinstance(design, UnitDesign):
-        operation = design.operation
-        counts = dict.fromkeys(("a", "b"), operation.length) | dict.fromkeys(
-            ("scale_a", "scale_b"), operation.scales_per_step
-        )
+    """The operands and the result of a design, element by element where they are vectors of one format."""
     return [
-        Operand(port.name, port.direction, counts.get(port.name, 1), port.width // counts.get(port.name, 1))
+        Operand(port.name, port.direction, port.count, port.width // port.count)
         for port in design.ports
         if port.name in OPERANDS
     ]

@@ -11,8 +11,8 @@ from cosim.bench.timing import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
+from rtl.designs.ports import OPERANDS
 
-OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
 MAX_LATENCY = 1024
 MAX_RESULTS = 64
 

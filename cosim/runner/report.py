@@ -32,7 +32,7 @@ class Report(Outcome):
     @classmethod
     def of(cls, design: Design, scoreboard: Scoreboard, simulator: str, seed: int, seconds: float) -> "Report":
         """The scoreboard's outcome, taken over as it is."""
-        names = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
+        names: dict[str, Any] = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
         return cls(**names, **asdict(scoreboard.outcome()), seed=seed, seconds=seconds)
 
     @classmethod

@@ -25,7 +25,8 @@ from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
 from golden import Unit
 from golden.checks import check_choice
-from rtl.designs.design import Design, as_design
+from rtl.designs.design import Design
+from rtl.designs.unit_design import as_design
 from rtl.tools import in_parallel, run_tool, supervised
 
 SIMULATORS = ("verilator", "icarus")

@@ -13,7 +13,7 @@ from cosim.bench.timing import Timing
 from cosim.runner.job import Job
 from cosim.runner.report import Report
 from golden.files import write_atomically
-from rtl.designs.design import design_from_table
+from rtl.designs.from_table import design_from_table
 
 
 @cocotb.test()

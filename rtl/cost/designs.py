@@ -9,8 +9,10 @@ from golden.operations import EFDPA, TFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
-from rtl.designs.design import Design, MultiFormatDesign, UnitDesign
+from rtl.designs.design import Design
 from rtl.designs.multi_format import WORD_16
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import modules
 
 _FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}

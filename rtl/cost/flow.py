@@ -9,14 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from golden.text import table
+from golden import Unit
+from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
+from rtl.designs.unit_design import as_design
 from rtl.tools import MissingTool, last_line, python_program, run_tool, supervised
 from rtl.verilog.emit import YosysError, to_verilog
 
@@ -51,82 +53,11 @@ PERIOD = 5.0
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """The gates of one module.
-
-    Attributes:
-        cells: two-input NAND and NOR gates, inverters and flip-flops.
-        transistors: in static CMOS, as Yosys estimates them.
-        depth: gates on the longest path between registers or ports; it ranks designs and is not a delay.
-        registers: the flip-flops among the cells.
-    """
-
-    cells: int
-    transistors: int
-    depth: int
-    registers: int
-
-
-@dataclass(frozen=True)
-class PartCost:
-    """A component of a design, synthesised by itself.
-
-    Attributes:
-        module: its Verilog module.
-        count: how many the design has.
-        cost: of one, without the components in it.
-    """
-
-    module: str
-    count: int
-    cost: Cost
-
-
-@dataclass(frozen=True)
-class CostReport:
-    """A design's cost.
-
-    Attributes:
-        whole: of the design, flattened; gates are shared across its parts, so the parts' sum differs.
-        parts: of its components, the largest in sum first; last the design's own glue and registers, without a depth (0).
-        area: in the cells of `LIBERTY` (µm²), None where that is not installed.
-        latency: cycles.
-    """
-
-    whole: Cost
-    parts: tuple[PartCost, ...]
-    area: float | None
-    latency: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
-        return asdict(self)
-
-    def text(self, name: str) -> str:
-        """For people: the whole, then the components in a table."""
-        rows = [("component", "count", "cells each", "transistors each", "depth")]
-        for part in self.parts:
-            each = part.cost
-            rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
-        whole = self.whole
-        area = "not measured (no qflow-tech-osu018)" if self.area is None else f"{self.area:.0f} µm²"
-        return "\n".join(
-            [
-                f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
-                f"logic depth {whole.depth}, latency {self.latency} cycles",
-                f"area in osu018 cells: {area}",
-                "components, each synthesised by itself (the whole shares gates across them):",
-                table(rows),
-            ]
-        )
-
-
-def cost_report(design: Design, progress: Progress | None = None) -> CostReport:
+def cost_report(design: Unit | Design, progress: Progress | None = None) -> CostReport:
     """The cost of a design and of its components.
 
     Args:
-        design: what is measured.
+        design: what is measured; a unit stands for its datapath.
         progress: called with a line before every step, and every `PERIOD` seconds while it lasts.
 
     Raises:
@@ -134,6 +65,7 @@ def cost_report(design: Design, progress: Progress | None = None) -> CostReport:
         MissingTool: no Yosys. YosysError: it failed.
     """
     check_tool()
+    design = as_design(design)
     say = progress or (lambda line: None)
     say(f"{design.name}: writing Verilog")
     text = to_verilog(design, "unit")

@@ -9,7 +9,7 @@ from importlib.resources import files
 from golden import Unit
 from golden.unit import unit_from_table
 from rtl.cost.flow import measure
-from rtl.designs.design import UnitDesign
+from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError, to_verilog
 

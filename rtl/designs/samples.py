@@ -8,8 +8,10 @@ import golden
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS
-from rtl.designs.design import MultiFormatDesign, TileDesign, UnitDesign
 from rtl.designs.multi_format import WORD_16
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
 
 TILES = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from golden import Operation, Unit
 from golden.checks import check_int
 from golden.unit import MAX_STAGES
+from rtl.designs.ports import step_operands
 from rtl.designs.unit import unit_datapath
 from rtl.steps.component import AnyComponent
 
@@ -68,18 +69,15 @@ def check_streamed(unit: Unit) -> None:
 
 def operand_layout(operation: Operation) -> StructLayout:
     """The operands of one step as a struct of codes: a, b [L], c, and scale_a, scale_b [scales] where there are scales."""
-    L = operation.length
+    operands = step_operands(operation)
     members = {
-        "a": ArrayLayout(operation.a.width, L),
-        "b": ArrayLayout(operation.b.width, L),
-        "c": operation.c.width,
+        name: elements.width if name == "c" else ArrayLayout(elements.format.width, elements.count)
+        for name, elements in operands.items()
+        if name != "d"
     }
-    if operation.scale_format is not None:
-        scales = ArrayLayout(operation.scale_format.width, operation.scales_per_step)
-        members |= {"scale_a": scales, "scale_b": scales}
     return StructLayout(members)
 
 
 def result_layout(operation: Operation) -> StructLayout:
     """The result of one step as a struct: d."""
-    return StructLayout({"d": operation.d.width})
+    return StructLayout({"d": step_operands(operation)["d"].width})

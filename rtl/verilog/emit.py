@@ -6,7 +6,9 @@ import sys
 
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
+from golden import Unit
 from rtl.designs.design import Design
+from rtl.designs.unit_design import as_design
 from rtl.steps.component import AnyComponent, SharedModules, module_ports, name_ports
 from rtl.tools import last_line, run_tool
 from rtl.verilog.headers import header
@@ -39,11 +41,11 @@ class YosysError(Exception):
     """Yosys could not write the Verilog."""
 
 
-def to_verilog(design: Design, top: str = "unit") -> str:
+def to_verilog(design: Unit | Design, top: str = "unit") -> str:
     """Verilog-2005 text of a design, the same text for the same design.
 
     Args:
-        design: what to build.
+        design: what to build; a unit stands for its datapath.
         top: name of the top module, a Verilog identifier.
 
     Raises:
@@ -51,7 +53,8 @@ def to_verilog(design: Design, top: str = "unit") -> str:
         YosysError: Yosys failed.
     """
     _check_name(top)
-    return f"{header(design, top)}\n{modules(design.component(), top)}"
+    chosen = as_design(design)
+    return f"{header(chosen, top)}\n{modules(chosen.component(), top)}"
 
 
 def _check_name(top: str) -> None:

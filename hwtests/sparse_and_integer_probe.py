@@ -1,6 +1,6 @@
 """What sparse and integer instructions compute: their results against every chain that could stand behind them.
 
-    python -m hwtests.nvidia.sparse_and_integer_probe REPORT.json
+    python -m hwtests.sparse_and_integer_probe REPORT.json
 
 runs every instruction of `hwtests.nvidia.sparse_and_integer` that fits this machine's GPU and writes how many results each
 hypothesis gets wrong. For a sparse instruction, run with every selection, a hypothesis is a length L of T-FDPA steps and

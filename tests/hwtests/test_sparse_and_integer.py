@@ -19,7 +19,7 @@ from hwtests.nvidia.sparse_and_integer import (
     metadata_word,
     selected,
 )
-from hwtests.nvidia.sparse_and_integer_probe import (
+from hwtests.sparse_and_integer_probe import (
     Hypothesis,
     Run,
     dense,

@@ -1,0 +1,126 @@
+"""The ports of a design: names, widths, meanings, and of which elements its operands consist."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+from amaranth.hdl import Shape
+from amaranth.lib.wiring import Flow, Signature
+
+from golden import Format, Instruction, Operation
+
+OPERANDS = ("a", "b", "c", "d", "scale_a", "scale_b", "format")
+"""Every port that a design may have besides clock and handshake."""
+
+CLOCK = {"clk": "rising edge", "rst": "synchronous, active high"}
+"""Inputs that Amaranth adds to a component with registers: name to meaning."""
+
+HANDSHAKE = {
+    "in_valid": "the operand ports hold operands",
+    "in_ready": "they are taken at this clock edge",
+    "out_valid": "d holds a result; results come in order",
+    "out_ready": "it is taken at this clock edge",
+}
+"""Ports of a component with registers: name to meaning."""
+
+Direction = Literal["input", "output"]
+
+
+@dataclass(frozen=True)
+class Elements:
+    """What a port holds that is a vector of one format, or a single number.
+
+    Attributes:
+        format: of each element. count: how many.
+    """
+
+    format: Format
+    count: int = 1
+
+    @property
+    def width(self) -> int:
+        """Bits of all."""
+        return self.count * self.format.width
+
+    def __str__(self) -> str:
+        return f"{self.count} x {self.format} (w = {self.format.width})"
+
+
+def step_operands(operation: Operation) -> dict[str, Elements]:
+    """The operands and the result of one step of an operation."""
+    scales = {}
+    if operation.scale_format is not None:
+        scales = dict.fromkeys(("scale_a", "scale_b"), Elements(operation.scale_format, operation.scales_per_step))
+    return {
+        "a": Elements(operation.a, operation.length),
+        "b": Elements(operation.b, operation.length),
+        "c": Elements(operation.c),
+        **scales,
+        "d": Elements(operation.d),
+    }
+
+
+def tile_operands(instruction: Instruction) -> dict[str, Elements]:
+    """The operands and the result of a tile: at one step of a, b and the scales, in whole of c and d."""
+    i, scales = instruction, {}
+    if i.scale is not None:
+        per_step = i.operation.scales_per_step
+        scales = {"scale_a": Elements(i.scale, i.m * per_step), "scale_b": Elements(i.scale, i.n * per_step)}
+    return {
+        "a": Elements(i.a, i.m * i.operation.length),
+        "b": Elements(i.b, i.n * i.operation.length),
+        "c": Elements(i.c, i.m * i.n),
+        **scales,
+        "d": Elements(i.d, i.m * i.n),
+    }
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a design.
+
+    Attributes:
+        direction: seen from the design.
+        width: bits.
+        meaning: for people.
+        count: elements of equal width, element 0 in the lowest bits; 1 where the port is no vector of one format.
+    """
+
+    direction: Direction
+    name: str
+    width: int
+    meaning: str
+    count: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.direction:<6} {self.name:<9} {self.width:>4}  {self.meaning}"
+
+
+def ports_of(
+    signature: Signature, meanings: Mapping[str, str], operands: Mapping[str, Elements] = MappingProxyType({})
+) -> Iterator[Port]:
+    """The ports of a component's signature, in the order of the meanings, clock and handshake last.
+
+    Args:
+        signature: the component's.
+        meanings: of each port, clock and handshake aside.
+        operands: what those ports hold that are vectors of one format.
+
+    Raises:
+        ValueError: a port without a meaning, a meaning without a port, or a port of another width than its elements.
+    """
+    members = signature.members
+    clocked = HANDSHAKE if set(HANDSHAKE) <= set(members) else {}
+    known = {**meanings, **clocked}
+    if set(known) != set(members):
+        raise ValueError(f"ports {sorted(members)} must each have a meaning; there are meanings of {sorted(known)}")
+    for name, meaning in {**meanings, **(CLOCK if clocked else {}), **clocked}.items():
+        if name in CLOCK:
+            yield Port("input", name, 1, meaning)
+        else:
+            direction: Direction = "output" if members[name].flow == Flow.Out else "input"
+            width, elements = Shape.cast(members[name].shape).width, operands.get(name)
+            if elements is not None and elements.width != width:
+                raise ValueError(f"port {name} must have the {elements.width} bits of {elements}, got {width}")
+            yield Port(direction, name, width, meaning, elements.count if elements is not None else 1)
