@@ -21,6 +21,13 @@ BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks
 BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
 """What `cosim.bench` does without, so that it serves in a testbench of one's own."""
 
+NOT_AT_LOAD = {
+    "golden.native.catalogue": ("golden.catalogue", "golden.instruction"),
+    "golden.format_checks": ("golden.format",),
+}
+"""Imports that would close a ring of subpackages and close none of modules: of the program that writes the C++ catalogue,
+which nobody imports, and of a type alone."""
+
 MODULES = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
 
 
@@ -81,14 +88,29 @@ def named(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
 
+def all_imports() -> list[tuple[str, list[str]]]:
+    """Each module and what it imports, but for `NOT_AT_LOAD`."""
+    found = []
+    for path in MODULES:
+        left_out = NOT_AT_LOAD.get(named(path), ())
+        found.append((named(path), [name for name in imported(path) if part_of(name) not in left_out]))
+    return found
+
+
 def test_subpackages_import_each_other_in_no_ring() -> None:
-    assert cycle(imports_of_parts((named(path), list(imported(path))) for path in MODULES)) is None
+    assert cycle(imports_of_parts(all_imports())) is None
+
+
+@pytest.mark.parametrize("module", NOT_AT_LOAD)
+def test_exceptions_are_needed(module: str) -> None:
+    path = ROOT / f"{module.replace('.', '/')}.py"
+    assert cycle(imports_of_parts([*all_imports(), (module, list(imported(path)))])) is not None
 
 
 def test_ring_of_imports_is_noticed() -> None:
     probe = ("hwtests.nvidia.probe", ["hwtests.conform.inputs"])
-    ring = cycle(imports_of_parts([*((named(path), list(imported(path))) for path in MODULES), probe]))
-    assert set(ring or ()) == {"hwtests.nvidia", "hwtests.conform"}
+    ring = cycle(imports_of_parts([*all_imports(), probe]))
+    assert {"hwtests.nvidia", "hwtests.conform"} <= set(ring or ())
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())

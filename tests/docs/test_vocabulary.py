@@ -1,9 +1,13 @@
-"""docs/vocabulary.md: every word stands in the files that its row names."""
+"""docs/vocabulary.md: every word stands in the files that its row names, steps and names in Verilog are real."""
 
 import re
 
 import pytest
 
+from golden import Implementation, Unit
+from golden.operations import TFDPA
+from rtl import to_verilog
+from rtl.steps.component import SharedComponent
 from tests.docs.documents import ROOT
 
 VOCABULARY = (ROOT / "docs" / "vocabulary.md").read_text(encoding="utf-8")
@@ -35,3 +39,34 @@ def test_table_has_rows_of_both_packages() -> None:
     packages = [package for package, *_ in rows()]
     assert packages.count("golden") > 12
     assert packages.count("rtl") > 12
+
+
+def examples_in_verilog() -> list[str]:
+    """The names that the document gives as examples of Verilog."""
+    table = VOCABULARY[VOCABULARY.index("In the Verilog of a pipelined unit:") :]
+    cells = [line.split("|")[-2] for line in table.splitlines() if line.startswith("| `")]
+    return [name for cell in cells for name in re.findall(r"`(\w+)`", cell)]
+
+
+def missing_names(names: list[str], text: str) -> list[str]:
+    return [name for name in names if not re.search(rf"\b{name}\b", text)]
+
+
+def test_names_in_verilog_are_there() -> None:
+    operation = TFDPA(a="fp16", b="fp16", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
+    text = to_verilog(Unit(name="named", operation=operation, implementation=Implementation(stages=8)))
+    names = examples_in_verilog()
+    assert len(names) >= 6
+    assert missing_names(names, text) == []
+    assert missing_names(["decode_a_0", "align_aligned_3"], text) == ["decode_a_0", "align_aligned_3"], (
+        "names without a record"
+    )
+
+
+def test_every_step_of_the_datapaths_is_named() -> None:
+    section = VOCABULARY[VOCABULARY.index("## Steps") : VOCABULARY.index("## Verbs")]
+    files = [
+        path for path in (ROOT / "rtl" / "steps").glob("*.py") if f"({SharedComponent.__name__})" in path.read_text("utf-8")
+    ]
+    assert len(files) >= 12
+    assert [path.stem for path in files if f"`{path.stem}`" not in section] == []
