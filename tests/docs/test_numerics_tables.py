@@ -39,8 +39,9 @@ def wrong_formats(text: str) -> list[str]:
     described = {}
     for names, widths, specials in rows(section(2, text), "name"):
         formats = [name.partition(" ")[0] for name in names.split("; ")]
-        for name, numbers in zip(formats, widths.split("; "), strict=True):
-            described[name] = (*map(int, re.findall(r"\d+", numbers)), specials)
+        for name, listed in zip(formats, widths.split("; "), strict=True):
+            exp_bits, man_bits, bias = map(int, re.findall(r"\d+", listed))
+            described[name] = (exp_bits, man_bits, bias, specials)
     wrong = {*described} ^ {*golden.FORMATS}
     for name, (exp_bits, man_bits, bias, specials) in described.items():
         known = golden.FORMATS.get(name)
