@@ -81,7 +81,7 @@ tools:
 	  { echo "make: Python 3.11 or later is needed, $(PYTHON) is $$($(PYTHON) -V 2>&1): set PYTHON=python3.xx" >&2; exit 2; }
 
 # The installation builds the native library, so that it is made anew when its sources have changed.
-NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name CMakeLists.txt)
+NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
 
 $(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"

@@ -4,9 +4,11 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping
+from typing import Any
 
 import golden
-from golden.arrays import bits_dtype, float_dtype
+from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
+from golden.chain import steps_for
 from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
 from mmau import OK
 
@@ -20,9 +22,12 @@ def run_eval(arguments: argparse.Namespace) -> int:
         raise ValueError("--json and --output - both write to stdout; give --output a file")
     check_output(arguments.output, inputs)
     formats = operand_formats(model)
-    arrays = read_npz(
-        arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), lambda headers: check_headers(headers, formats)
-    )
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        check_dtypes(headers, formats)
+        check_shapes(headers, model)
+
+    arrays = read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), check)
     d = model.dot(**arrays, engine=arguments.engine)
     write_output(arguments.output, npz_bytes({"d": d}), inputs)
     named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
@@ -59,7 +64,7 @@ def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden
     return formats
 
 
-def check_headers(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
+def check_dtypes(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
     """Raise unless each array is of bits or of the format's own dtype: no other dtype of that width holds its codes.
 
     .npz keeps the dtypes of ml_dtypes as raw bytes, of which nobody can tell whether they were, say, bfloat16 or float16.
@@ -69,7 +74,7 @@ def check_headers(headers: Mapping[str, ArrayHeader], formats: Mapping[str, gold
     """
     for name, header in headers.items():
         if name not in formats:
-            continue  # scales of an operation that has none: its `dot` refuses them
+            continue  # scales of an operation that has none: `check_shapes` refuses them
         operand, dtype = formats[name], header.dtype
         bits = bits_dtype(operand)
         if dtype.kind == "V" and dtype.names is None and dtype.itemsize == bits.itemsize:
@@ -79,6 +84,29 @@ def check_headers(headers: Mapping[str, ArrayHeader], formats: Mapping[str, gold
             )
         if dtype not in (bits, float_dtype(operand)):
             raise TypeError(f"{name} must have dtype {accepted(operand)} for {operand}, got {dtype}")
+
+
+def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.Unit) -> None:
+    """Raise ValueError for every shape, and for scales missing or too many, as `dot` would, but before data take memory.
+
+    The headers stand for their arrays, of which only the shape is looked at.
+    """
+    operation, shape = model.operation, headers["a"].shape
+    K = model.k if isinstance(model, golden.Instruction) else shape[-1] if shape else 0
+    if not K:
+        raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
+    if isinstance(model, golden.Unit):
+        steps_for(operation, K)
+    lead = shape[:-1]
+    check_shape("a", headers["a"], (*lead, K), "the last axis is K")
+    check_shape("b", headers["b"], (*lead, K), "that of a")
+    check_shape("c", headers["c"], lead, "that of a without K")
+    for name in ("scale_a", "scale_b"):
+        if operation.block_size is None or name not in headers:
+            scale_codes(name, headers.get(name), operation, (), "")  # refuses what is missing or too many
+        else:
+            blocks = -(-K // operation.block_size)
+            check_shape(name, headers[name], (*lead, blocks), f"one scale for every {operation.block_size} elements")
 
 
 def accepted(operand: golden.Format) -> str:

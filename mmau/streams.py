@@ -8,13 +8,27 @@ from typing import TextIO
 
 
 class Pipe(io.FileIO):
-    """A descriptor whose reader may leave: `mmau list | head` is no error, and the exit status is that of the whole run."""
+    """A descriptor whose reader may leave: `mmau list | head` is no error, and the exit status is that of the whole run.
+
+    Its other errors say what cannot be written. `print` raises them too, when what it is given fills the buffer.
+    """
+
+    def __init__(self, name: str, descriptor: int) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self._stream_name = name
 
     def write(self, data: object) -> int:
         try:
             return super().write(data)  # type: ignore[arg-type]  # bytes or a buffer, as BufferedWriter hands it over
         except BrokenPipeError:
             return memoryview(data).nbytes  # type: ignore[arg-type]
+        except OSError as error:
+            raise unwritable(self._stream_name, error) from error
+
+
+def unwritable(name: str, error: OSError) -> OSError:
+    """The error that says so of a stream, unless it is that one already."""
+    return OSError(f"{name} cannot be written: {error.strerror}") if error.errno is not None else error
 
 
 def prepare() -> None:
@@ -31,13 +45,13 @@ def prepare() -> None:
     # Else the caller has put streams of its own there.
     stdout_is_own, stderr_is_own = sys.stdout is sys.__stdout__, sys.stderr is sys.__stderr__
     if stdout_is_own:
-        sys.stdout = _over_pipe(sys.stdout, line_buffering=sys.stdout.isatty())
+        sys.stdout = _over_pipe("stdout", sys.stdout, line_buffering=sys.stdout.isatty())
     if stderr_is_own:
-        sys.stderr = _over_pipe(sys.stderr, line_buffering=True)
+        sys.stderr = _over_pipe("stderr", sys.stderr, line_buffering=True)
 
 
-def _over_pipe(stream: TextIO, line_buffering: bool) -> io.TextIOWrapper:
-    pipe = io.BufferedWriter(Pipe(stream.fileno(), "w", closefd=False))
+def _over_pipe(name: str, stream: TextIO, line_buffering: bool) -> io.TextIOWrapper:
+    pipe = io.BufferedWriter(Pipe(name, stream.fileno()))
     return io.TextIOWrapper(pipe, encoding=stream.encoding, errors="backslashreplace", line_buffering=line_buffering)
 
 
@@ -60,7 +74,7 @@ def flush() -> None:
             stream.flush()
         except OSError as error:
             _drop(stream)
-            raise OSError(f"{name} cannot be written: {error.strerror}") from error
+            raise unwritable(name, error) from error
 
 
 def _drop(stream: TextIO) -> None:

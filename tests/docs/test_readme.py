@@ -41,10 +41,18 @@ def check_command(words: list[str]) -> None:
             extras = [extra for package in packages for extra in re.findall(r"\[([\w,]+)\]", package)]
             unknown = [extra for group in extras for extra in group.split(",") if extra not in EXTRAS]
             assert not unknown, f"pyproject.toml has no extra {unknown}"
-        case ["git" | "cd" | "pip" | "pytest" | "ruff" | "mypy" | "pre-commit", *_]:
-            pass
+        case ["pytest", *arguments]:
+            gone = [path for path in paths_of_pytest(arguments) if not (ROOT / path).exists()]
+            assert not gone, f"there is no {gone}"
         case _:
             raise AssertionError(f"nobody checks this command: {' '.join(words)}")
+
+
+def paths_of_pytest(arguments: list[str]) -> list[str]:
+    """What pytest is to run: its arguments but options, and the values of those that take one as the next word."""
+    options = {n for n, word in enumerate(arguments) if word.startswith("-")}
+    values = {n + 1 for n in options if arguments[n] in ("-k", "-m", "-n", "--dist")}
+    return [word.partition("::")[0] for n, word in enumerate(arguments) if n not in options | values]
 
 
 def options_of(command: str) -> set[str]:
@@ -151,6 +159,9 @@ def test_wrong_value_is_noticed(code: str, complaint: str) -> None:
         "pip install 'mmau[nothing]'",
         "python -c 'import golden.nothing'",
         "rm -rf build",
+        "cd nowhere",
+        ".venv/bin/pytest tests/nothing -k twin",
+        "pytest -n 2 tests/golden tests/golden/test_nothing.py::test_x",
     ],
 )
 def test_command_that_is_none_is_noticed(command: str) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import golden
+from golden.operations import base
 from golden.unit import unit_from_table, unit_to_toml
 from tests.golden.rows import distinct_instructions
 from tests.golden.strategies import operations
@@ -43,8 +44,8 @@ RHO = (
     "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, RU-FP16, RU-BF16"
 )
 T_KEYS = "a, b, c, L, F, rho, e_zero, truncation"
-MULTIPLICANDS = "tf32, bf16, fp16, e4m3, e5m2, e4m3fnuz, e5m2fnuz, e3m2, e2m3, e2m1"
-KINDS = "FMA, FTZ-AddMul, E-FDPA, T-FDPA, ST-FDPA, GST-FDPA, TR-FDPA, GTR-FDPA"
+MULTIPLICANDS = ", ".join(base.MULTIPLICANDS)
+KINDS = ", ".join(golden.OPERATIONS)
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:

@@ -229,3 +229,52 @@ def test_read_only_output_stays(vectors: Path, capsys: pytest.CaptureFixture[str
     assert said == f"mmau eval: {output}: is read-only and is left as it is"
     assert output.read_bytes() == b"kept"
     assert stat.S_IMODE(output.stat().st_mode) == 0o444
+
+
+SCALED = ["--arch", "sm_120", "--instr", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0"]
+
+
+def shaped(K: int, **other: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    return {"a": (20, K), "b": (20, K), "c": (20,)} | other
+
+
+@pytest.mark.parametrize(
+    ("model", "shapes", "said"),
+    [
+        (BY_NAME, shaped(15), "a must have shape (20, 16) (the last axis is K), got (20, 15)"),
+        (BY_NAME, shaped(16, a=()), "a must have shape (16,) (the last axis is K), got ()"),
+        (BY_NAME, shaped(16, b=(16,)), "b must have shape (20, 16) (that of a), got (16,)"),
+        (BY_NAME, shaped(16, c=(3,)), "c must have shape (20,) (that of a without K), got (3,)"),
+        (BY_NAME, shaped(16, scale_b=(20, 1)), "scale_b must be absent: T-FDPA has no scales"),
+        (["--unit", "u.toml"], shaped(0), "a must have shape [..., K] with K at least 1, got (20, 0)"),
+        (["--unit", "u.toml"], shaped(12), "K must be a multiple of L=8 of T-FDPA where it is larger, got K=12"),
+        (["--unit", "u.toml"], shaped(16, c=()), "c must have shape (20,) (that of a without K), got ()"),
+        (SCALED, shaped(64), "scale_a is missing: GST-FDPA takes one ue8m0 scale a block"),
+        (
+            SCALED, shaped(64, scale_a=(20, 2), scale_b=(20, 4)),
+            "scale_b must have shape (20, 2) (one scale for every 32 elements), got (20, 4)",
+        ),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_shapes_are_refused_before_data_are_read(
+    model: list[str],
+    shapes: dict[str, tuple[int, ...]],
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A few megabytes of compressed zeros may claim gigabytes. What is said is what `dot` says."""
+    monkeypatch.chdir(tmp_path)
+    Path("u.toml").write_text(UNIT.format(a="fp16", b="fp16", c="fp32"))
+    byte = model is SCALED
+    arrays: dict[str, Any] = {
+        name: np.zeros(shape, "u4" if name == "c" else "u1" if byte or name.startswith("scale") else "u2")
+        for name, shape in shapes.items()
+    }
+    with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
+        (golden.load_unit("u.toml") if "--unit" in model else golden.instruction(model[1], model[3])).dot(**arrays)
+    np.savez("v.npz", **arrays)
+    monkeypatch.setattr("golden.files._array", lambda *_: pytest.fail("data were read"))
+    assert wrong(capsys, "eval", *model, "--input", "v.npz", "--output", "d.npz") == f"mmau eval: {said}"

@@ -1,0 +1,208 @@
+"""The tables of docs/numerics.md are the formats and the parameters that the models have."""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+import golden
+from golden.chain import ConvertedChain
+from tests.docs.documents import ROOT
+
+TEXT = (ROOT / "docs" / "numerics.md").read_text(encoding="utf-8").replace("−", "-")
+PARTS = {
+    "Volta": "sm_70", "Turing": "sm_75", "Ampere": "sm_80", "Ada": "sm_89", "Hopper": "sm_90", "Blackwell": "sm_100",
+    "RTX Blackwell": "sm_120",
+}  # fmt: skip
+SPECIALS = {
+    "ieee": ("IEEE 754: the top exponent holds Inf and NaN", "as fp32;"),
+    "fn": ("no Inf; exponent and mantissa all ones are NaN", "0xFF is NaN", "0x7F is NaN"),
+    "fnuz": ("no Inf, no -0, and 0x80 is the NaN",),
+    "finite": ("none: every code is a number",),
+}
+"""What the table says of a format's special values, one of these."""
+
+
+def section(number: int, text: str) -> str:
+    return text[text.index(f"## {number}.") : text.index(f"## {number + 1}.")]
+
+
+def rows(text: str, first: str) -> list[list[str]]:
+    """The cells of the table that begins with that cell, without its head."""
+    found = re.search(rf"^\| {re.escape(first)} \|.*\n\|[ |-]+\|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    assert found is not None, f"there is no table {first!r}"
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].splitlines()]
+
+
+def wrong_formats(text: str) -> list[str]:
+    """The formats that section 2 describes otherwise than `golden.FORMATS`, or not at all."""
+    described = {}
+    for names, widths, specials in rows(section(2, text), "name"):
+        formats = [name.partition(" ")[0] for name in names.split("; ")]
+        for name, listed in zip(formats, widths.split("; "), strict=True):
+            exp_bits, man_bits, bias = map(int, re.findall(r"\d+", listed))
+            described[name] = (exp_bits, man_bits, bias, specials)
+    wrong = {*described} ^ {*golden.FORMATS}
+    for name, (exp_bits, man_bits, bias, specials) in described.items():
+        known = golden.FORMATS.get(name)
+        if known is not None and (
+            (known.exp_bits, known.man_bits, known.bias) != (exp_bits, man_bits, bias)
+            or not any(words in specials for words in SPECIALS[known.specials])
+        ):
+            wrong.add(name)
+    return sorted(wrong)
+
+
+def numbers(names: Iterable[str], text: str) -> dict[str, int]:
+    """`NAME = number` of each name."""
+    found = {name: re.search(rf"\b{name} = (-?\d+)", text) for name in names}
+    assert all(found.values()), f"{[*names]} must stand in {text!r}"
+    return {name: int(match[1]) for name, match in found.items() if match is not None}
+
+
+def t_fdpa_parameters(text: str) -> dict[str, tuple[int, int, int, int]]:
+    """F, bytes of A, e_zero for fp16 results, e_zero for fp32 results; by architecture."""
+    described = {}
+    for parts, F, size, e_zero in rows(section(6, text), "architecture"):
+        sixteen, thirty_two = map(int, e_zero.split(" / "))
+        for part in re.findall(r"\bsm_\d+", parts):
+            described[part] = (int(F), int(size), sixteen, thirty_two)
+    return described
+
+
+def described_t_fdpa(entry: golden.Instruction, text: str) -> dict[str, object]:
+    """The parameters that section 6 gives an instruction of T-FDPA."""
+    known = t_fdpa_parameters(text)
+    F, size, *e_zero = known["sm_70" if ".m8n8k4." in entry.name else entry.arch]
+    rho = "RNE-FP16" if entry.d.name == "fp16" else "RZ-FP32"
+    if entry.a.storage_bits == 8 and (entry.arch == "sm_89" or entry.name.startswith("wgmma")):
+        exception = re.search(r"^- FP8 through `mma.sync` on Ada and through `wgmma` on Hopper: (.*)$", text, re.MULTILINE)
+        assert exception is not None
+        F = numbers(["F"], exception[1])["F"]
+        listed = re.search(r"fp32 results ρ = ([\w-]+)", exception[1])
+        assert listed is not None
+        rho = rho if rho == "RNE-FP16" else listed[1]
+    bytes_each = entry.operation.a.storage_bits // 8
+    return {"F": F, "L": min(entry.k, size // bytes_each), "e_zero": e_zero[entry.d.name != "fp16"], "rho": rho}
+
+
+def described_scaled(entry: golden.Instruction, text: str) -> dict[str, object]:
+    """The parameters that sections 6 and 7 give a block-scaled instruction."""
+    found = re.search(rf"\b{entry.operation.name}: (F = [^.]*)\.", section(6, text))
+    assert found is not None
+    kind, K_block = re.findall(r"kind::(\w+)\.block(\d+)", entry.name)[0]
+    blocks = [row for row in rows(section(7, text), "kind") if row[0] == f"`{kind}`" and row[2] == K_block]
+    assert [row[1] for row in blocks] == [entry.operation.name]
+    scales = blocks[0][3].split(", ")
+    return {
+        **numbers(["F", "L", "e_zero", *(["G"] if entry.operation.name == "GST-FDPA" else [])], found[1]),
+        "rho": "RZ-FP32" if "RZ-FP32" in found[1] else "none",
+        "K_block": int(K_block),
+        "scale": entry.name.rpartition(".")[2] if entry.name.rpartition(".")[2] in scales else "none",
+    }
+
+
+def described_amd(entry: golden.Instruction, text: str) -> dict[str, object]:
+    """The parameters that section 6 gives an AMD instruction that is not FMA."""
+    last = re.split(r"_(?=xf|bf|f|fp)|(?<=\d)(?=bf16|f16)", entry.name)[-1].removeprefix("_")
+    tables = section(6, text)
+    for arch, operation, lengths in rows(tables[tables.index("On other formats:") :], "architecture"):
+        if (arch, operation) == (entry.arch, entry.operation.name):
+            length = {
+                name: int(number)
+                for number, names in re.findall(r"(\d+) \(([^)]*)\)", lengths)
+                for name in names.split(", ")
+            }
+            key = "P" if operation == "FTZ-AddMul" else "L"
+            given: dict[str, object] = {key: min(entry.k, length[last])}
+            if operation.endswith("TR-FDPA"):
+                given |= numbers(["F", "F2"], section(5, text)[section(5, text).index("**TR-FDPA.**") :])
+            return given
+    raise AssertionError(f"section 6 has no {entry.operation.name} of {entry.arch}")
+
+
+def described(entry: golden.Instruction, text: str) -> dict[str, object]:
+    match entry.operation.name:
+        case "FMA":
+            return {}
+        case "T-FDPA" if isinstance(entry.chain, ConvertedChain):
+            rule = section(9, text)
+            found = re.search(r"F = (\d+) and (\d+) products each", rule)
+            e_zero = re.search(r"e_zero (-\d+), for f32 results RZ-FP32 and (-\d+)\.", rule)
+            assert found is not None
+            assert e_zero is not None
+            half = entry.d.name == "fp16"
+            return {
+                "F": int(found[1]), "L": int(found[2]), "e_zero": int(e_zero[1 if half else 2]),
+                "rho": "RNE-FP16" if half else "RZ-FP32",
+            }  # fmt: skip
+        case "T-FDPA":
+            return described_t_fdpa(entry, text)
+        case "ST-FDPA" | "GST-FDPA":
+            return described_scaled(entry, text)
+        case _:
+            return described_amd(entry, text)
+
+
+def wrong_parameters(text: str) -> list[str]:
+    """The instructions whose parameters the page gives otherwise than the catalogue."""
+    wrong = []
+    for entry in golden.instructions():
+        if re.search(r"\.m\d+n(?!8k)", entry.name):
+            continue  # N changes no parameter: of wgmma and tcgen05, n8 is enough
+        has = entry.operation.parameters() | {"scale": entry.name.rpartition(".")[2]}
+        expected = described(entry, text)
+        if {key: has[key] for key in expected} != expected:
+            wrong.append(f"{entry.arch} {entry.name}")
+    return wrong
+
+
+def test_formats_are_those_of_the_models() -> None:
+    assert wrong_formats(TEXT) == []
+
+
+def test_parameters_are_those_of_the_catalogue() -> None:
+    assert {PARTS[name] for name in PARTS} == {*t_fdpa_parameters(TEXT)}
+    assert wrong_parameters(TEXT) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "format_name"),
+    [
+        ("5/10, 15", "5/10, 16", "fp16"),
+        ("5/2, 16", "4/2, 16", "e5m2fnuz"),
+        ("| tf32 | 8/10", "| tf32 | 8/11", "tf32"),
+        ("| ue4m3 (scale)", "| ue4m4 (scale)", "ue4m3"),
+        ("2/1, 1 | none: every code is a number", "2/1, 1 | no Inf", "e2m1"),
+    ],
+)
+def test_wrong_format_is_noticed(text: str, changed: str, format_name: str) -> None:
+    assert TEXT.count(text) == 1
+    assert format_name in wrong_formats(TEXT.replace(text, changed))
+
+
+@pytest.mark.parametrize(
+    ("text", "changed", "part"),
+    [
+        ("F = 35", "F = 34", "sm_120 mma.m16n8k64"),
+        ("G = 16, RZ-FP32", "G = 32, RZ-FP32", "sm_120 mma.m16n8k64"),
+        ("RZ-FP32, e_zero = -139", "RZ-FP32, e_zero = -138", "sm_100 tcgen05"),
+        ("F = 25, L = 32", "F = 25, L = 64", "sm_120 mma.m16n8k32.kind::mxf8f6f4"),
+        ("| 23 | 8 |", "| 24 | 8 |", "sm_75 mma.m8n8k4"),
+        ("| 24 | 16 |", "| 24 | 8 |", "sm_80 mma.m16n8k8"),
+        ("-21 / -133", "-21 / -132", "sm_90 wgmma"),
+        ("-19 / -131", "-20 / -131", "sm_70 mma.m8n8k4"),
+        ("F = 13, for fp32", "F = 14, for fp32", "sm_89 mma.m16n8k32"),
+        ("ρ = RZ-E8M13", "ρ = RZ-FP32", "sm_90 wgmma"),
+        ("| gfx908 | E-FDPA | 4 (f16); 2", "| gfx908 | E-FDPA | 4 (f16); 4", "gfx908 "),
+        ("4 (f16, bf16_1k)", "2 (f16, bf16_1k)", "gfx90a "),
+        ("| 4 (xf32)", "| 8 (xf32)", "gfx942 "),
+        ("| 16 (fp8, bf8)", "| 8 (fp8, bf8)", "gfx942 "),
+        ("F2 = 31", "F2 = 30", "gfx942 "),
+        ("e_zero -21, for f32", "e_zero -20, for f32", "sm_100 mma.m16n8k32.f16"),
+        ("| `mxf4nvf4` | GST-FDPA | 16 | ue8m0, ue4m3 |", "| `mxf4nvf4` | GST-FDPA | 16 | ue8m0 |", "sm_120 mma.m16n8k64"),
+    ],
+)
+def test_wrong_parameter_is_noticed(text: str, changed: str, part: str) -> None:
+    assert TEXT.count(text) == 1
+    assert any(name.startswith(part) for name in wrong_parameters(TEXT.replace(text, changed)))
