@@ -93,8 +93,10 @@ class NormalisedOut(Record):
 class RoundedDatapath(Datapath):
     """What TR- and GTR-FDPA share: T and c at e_out, their sum normalised, truncated to F2 bits, converted."""
 
+    operation: RoundedFDPA
+
     def __init__(self, operation: RoundedFDPA, implementation: Implementation) -> None:
-        self.operation, self.rho = operation, conversion(operation.rho)
+        self.rho = conversion(operation.rho)
         super().__init__(operation, implementation)
 
     @property
@@ -114,7 +116,7 @@ class RoundedDatapath(Datapath):
             .then(Step("out_align", self.align_depth, self.out_align))
             .then(Step("out_accumulate", depths.accumulate(2), self.out_accumulate))
             .then(Step("normalise", depths.NORMALISE, self.normalise))
-            .then(Step("cut", depths.TRUNCATE, self.truncate))
+            .then(Step("cut", depths.TRUNCATE, self.cut))
             .then(Step("encode", depths.encode(self.rho), self.encode))
         )
 
@@ -135,7 +137,7 @@ class RoundedDatapath(Datapath):
         """Step multiply: exact products; one of magnitude 2**128 or more is an infinity."""
         operation = self.operation
         # Below every exponent of a non-zero product and of c, so that a zero product is never the only largest.
-        zero_exp = min(operation.a.e_min + operation.b.e_min, operation.c.e_min)
+        zero_exp = min(operation.product_exp_min, operation.c.e_min)
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))
@@ -162,7 +164,7 @@ class RoundedDatapath(Datapath):
         out = normalise_total(build, total.largest, total.total, self.operation.c)
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
-    def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
+    def cut(self, build: Build, normalised: NormalisedOut) -> Normalised:
         """Step cut: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)

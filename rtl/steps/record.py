@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, Self
 
 from amaranth import Value
+from amaranth.hdl import ValueCastable
 
 LABEL = "name"
 """The field whose text, where a record has it, stands for the record in the names of its values."""
@@ -84,6 +85,8 @@ def _mapped(node: Any, name: str, change: Callable[[str, Value], Value]) -> Any:
             return tuple(_mapped(element, f"{name}_{k}", change) for k, element in enumerate(node))
         case Value():
             return change(name, node)
+        case list() | dict() | set() | frozenset() | ValueCastable():
+            raise TypeError(f"{name} of a record must be a value, a record or a tuple of these, got {type(node).__name__}")
     return node
 
 
