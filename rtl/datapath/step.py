@@ -97,10 +97,9 @@ class Step(Generic[Input, Output]):
         """Build the step.
 
         Raises:
-            HandOffError: a record of another class than declared, or with values of other widths; a value of the input that
-                the output does not depend on and the step does not ignore, or an output of one of its components of that kind;
-                an input port of a component, or a signal that the output depends on, that nothing drives, or more than one
-                statement.
+            HandOffError: a record of another class than declared, or with values of other widths; a value of the input, or
+                an output of a component, that the output does not depend on and the step does not ignore; an input port of
+                a component, or a signal that the output depends on, that nothing drives; a signal driven twice.
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")
@@ -115,8 +114,8 @@ class Step(Generic[Input, Output]):
         return result
 
     def _check(self, built: Build, record: Record, result: Record) -> None:
-        """The output depends on every value of the input and every output of a component, but for those that are ignored, and
-        on nothing that is not driven once, by a statement or a component, or part of the input."""
+        """The output depends on every value of the input and on every output of a component, but for those that are ignored.
+        All that it depends on is driven once, by a statement or a component, or is part of the input."""
         given = signals_in([value for _, value in record.values()])
         sources, outputs = self._sources(built, given)
         for name, value in result.values():

@@ -30,7 +30,7 @@ from rtl.datapath.step import Build, Step, Steps
 from rtl.steps.align import Truncation
 from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.record import INLINE, Record
-from rtl.steps.truncate import TruncateNormalised
+from rtl.steps.truncate import TRUNCATED, TruncateNormalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class RoundedDatapath(Datapath):
             .then(Step("out_align", self.align_depth, self.out_align))
             .then(Step("out_accumulate", depths.accumulate(2), self.out_accumulate))
             .then(Step("normalise", depths.NORMALISE, self.normalise))
-            .then(Step("cut", depths.TRUNCATE, self.cut))
+            .then(Step(TRUNCATED, depths.TRUNCATE, self.truncate))
             .then(Step("encode", depths.encode(self.rho), self.encode))
         )
 
@@ -164,18 +164,19 @@ class RoundedDatapath(Datapath):
         out = normalise_total(build, total.largest, total.total, self.operation.c)
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
-    def cut(self, build: Build, normalised: NormalisedOut) -> Normalised:
-        """Step cut: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
+    def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
+        """Step truncate: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
-        build.place("cut", component)
+        build.place(TRUNCATED, component)
         build.assign(component.sign.eq(out.sign), component.norm.eq(out.norm), component.e_norm.eq(out.e_norm))
         build.ignore(out.sticky)  # 0: the exponent of the sum is at least c's e_min, so nothing moved right
         if result.e_min == operation.c.e_min:
-            truncated = NormalisedSum("cut", out.sign, component.kept, component.e_kept, Const(0, 1))
+            sticky = Const(0, 1)
+            truncated = NormalisedSum(TRUNCATED, out.sign, component.kept, component.e_kept, sticky, component.format)
         else:
             kept = Term(out.sign, component.e_kept, component.kept, component.format)
-            truncated = normalise_term(build, "cut", kept, result)
+            truncated = normalise_term(build, TRUNCATED, kept, result)
         return Normalised(normalised.out.special, truncated)
 
     def encode(self, build: Build, truncated: Normalised) -> Code:
