@@ -10,13 +10,14 @@ from amaranth import Cat, Module, Signal, Value
 from amaranth.lib import data
 
 from golden import Implementation, Operation
-from golden.operations import FMA, TFDPA
+from golden.operations import FMA, TFDPA, FTZAddMul
 from rtl.datapath.base import Datapath
-from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Products, Total
-from rtl.datapath.stages import combine_specials, multiply_pairs
+from rtl.datapath.rounded_adder import RoundedOperands
+from rtl.datapath.stages import combine_specials, decode_operands, multiply_pairs
 from rtl.datapath.step import Build, HandOffError, Step, Steps
 from rtl.operations.fma import FMADatapath
+from rtl.operations.ftz_addmul import FTZAddMulDatapath
 from rtl.operations.t_fdpa import TFDPADatapath
 from rtl.steps.component import SharedModules
 from rtl.steps.interfaces import Special
@@ -34,6 +35,7 @@ def _collected() -> Iterator[None]:
 
 OPERATION = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
 FUSED = FMA(a="fp32", b="fp32", c="fp32")  # type: ignore[arg-type]
+ROUNDED = FTZAddMul(a="fp16", b="fp16", c="fp32", P=2)  # type: ignore[arg-type]
 
 
 class WithoutSpecial(TFDPADatapath):
@@ -78,11 +80,12 @@ class WithoutProductSpecials(TFDPADatapath):
 
 
 class WithoutC(TFDPADatapath):
-    """Accumulate forgets the last term, c; without registers, step max_exp depends on the same signals."""
+    """Accumulate reads the last term, c, into a wire that nobody reads."""
 
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        terms = aligned.aligned.terms[:-1]
-        return super().accumulate(build, replace(aligned, aligned=replace(aligned.aligned, terms=terms)))
+        *terms, c = aligned.aligned.terms
+        build.assign(Signal(len(c.aligned) + 1).eq(Cat(c.aligned, c.sign)))
+        return super().accumulate(build, replace(aligned, aligned=replace(aligned.aligned, terms=tuple(terms))))
 
 
 class WithoutSignOfZero(FMADatapath):
@@ -141,6 +144,14 @@ class NarrowNormExponent(TFDPADatapath):
         return replace(normalised, sum=replace(normalised.sum, e_norm=normalised.sum.e_norm[:2].as_signed()))
 
 
+class UnreadDecoder(FTZAddMulDatapath):
+    """Decode decodes c and does not say that nothing reads it."""
+
+    def decode(self, build: Build, operands: Operands) -> RoundedOperands:
+        decoded = decode_operands(build, operands, self.operation, flush=True)
+        return RoundedOperands(decoded.x, decoded.y, operands.c)
+
+
 @pytest.mark.parametrize(
     ("datapath", "operation", "message"),
     [
@@ -151,6 +162,7 @@ class NarrowNormExponent(TFDPADatapath):
         (WithoutProductSpecials, OPERATION, "step multiply leaves special.nan of multiply unread; .*"),
         (WithoutC, OPERATION, "step accumulate leaves sum_sign_2 of Aligned unread; .*"),
         (WithoutSignOfZero, FUSED, "step align leaves all_negative of Compared unread; .*"),
+        (UnreadDecoder, ROUNDED, "step decode leaves x.sign of decode_fp32 unread; .*"),
         (NarrowExponents, OPERATION, "step multiply: exp of Term must have 6 bits, got 3"),
         (NarrowOperand, OPERATION, "step decode: exp of Operand must have 5 bits, got 2"),
         (NarrowMagnitudes, OPERATION, "step align: aligned of AlignedTerm must have 8 bits, got 3"),
@@ -161,9 +173,9 @@ class NarrowNormExponent(TFDPADatapath):
 )
 @pytest.mark.parametrize("stages", [0, 1, 2, 8])
 def test_datapath_with_a_broken_step_is_not_elaborated(
-    datapath: type[FusedDatapath], operation: Operation, message: str, stages: int
+    datapath: type[Datapath], operation: Operation, message: str, stages: int
 ) -> None:
-    component = datapath(operation, Implementation(stages=stages))  # type: ignore[call-arg]
+    component = datapath(operation, Implementation(stages=stages))
     for _ in range(2):  # what was refused once is refused again
         with pytest.raises(HandOffError, match=f"^{message}$"):
             component.elaborate(SharedModules("u"))
@@ -211,7 +223,7 @@ def test_check_leaves_no_warning(recwarn: pytest.WarningsRecorder) -> None:
     component = TFDPADatapath(OPERATION, Implementation(stages=3))
     built: list[Module] = [component.elaborate(SharedModules("u"))]
     for each in (component, *built):
-        each._MustUse__used = True  # type: ignore[union-attr]  # these alone are left over here
+        each._MustUse__used = True  # type: ignore[attr-defined]  # these alone are left over here
     del component, built
     gc.collect()
     assert not recwarn.list

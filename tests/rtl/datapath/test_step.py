@@ -146,7 +146,7 @@ def test_component_whose_outputs_nobody_reads() -> None:
 
 def test_undriven_wire_behind_a_driven_output() -> None:
     def wired(build: Build, pair: Pair) -> Single:
-        wire, only = Signal(4), Signal(4)
+        wire, only = Signal(4, name="wire"), Signal(4)
         build.assign(only.eq(wire ^ pair.left ^ pair.right))
         return Single(only)
 
