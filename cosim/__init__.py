@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosim.bench.comparison import Compare
     from cosim.dut.connection import PortMismatch
-    from cosim.dut.description import Dut, Reset, load_dut
+    from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
     from cosim.dut.elaborate import ElaborationError
     from cosim.dut.generated import dut_like, load_ports
     from cosim.regressions.coverage_job import coverage_job, coverage_units
@@ -36,6 +36,7 @@ __all__ = [
     "SimulationError",
     "coverage_job",
     "coverage_units",
+    "dut_from_table",
     "dut_like",
     "load_dut",
     "load_ports",

@@ -11,21 +11,10 @@ from typing import Any
 
 import golden
 import rtl
-from cosim import (
-    Dut,
-    ElaborationError,
-    SimulationError,
-    coverage_job,
-    dut_like,
-    load_dut,
-    load_ports,
-    main_job,
-    run,
-    run_many,
-    summary,
-)
+from cosim import ElaborationError, SimulationError, coverage_job, main_job, run, run_many, summary
 from mmau import DIFFERED, OK
 from mmau.designs import chosen_design
+from mmau.dut import SOURCE_OPTIONS, chosen_dut, dut_template
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -34,10 +23,17 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     def progress(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
+    if arguments.dut_template is not None:
+        try:
+            print(dut_template(arguments), end="")
+        except ElaborationError as error:
+            raise ValueError(error) from error
+        return OK
     design = chosen_design(arguments)
     if arguments.all + arguments.coverage + (design is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
-    if design is None and (arguments.waves or arguments.dut or arguments.top or arguments.ports):
+    of_one_unit = ("waves", "dut", *SOURCE_OPTIONS)
+    if design is None and any(getattr(arguments, option) for option in of_one_unit):
         raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
     common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
     waves = None
@@ -64,22 +60,6 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     if arguments.all:
         return golden.catalogue_units()
     return coverage_job() if arguments.coverage else main_job()
-
-
-def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
-    """The user's own Verilog, None where the generated design is meant."""
-    if not arguments.dut:
-        if arguments.top or arguments.ports:
-            raise ValueError("--top and --ports go with --dut FILE.v")
-        return None
-    if arguments.dut[0].suffix == ".toml":
-        if len(arguments.dut) > 1 or arguments.top or arguments.ports:
-            raise ValueError("--dut DUT.toml says everything itself: leave --top, --ports and other files out")
-        return load_dut(arguments.dut[0])
-    if not arguments.top:
-        raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
-    ports = load_ports(arguments.ports) if arguments.ports else {}
-    return dut_like(design, arguments.dut, arguments.top, ports)
 
 
 def wave_file(name: str, simulator: str) -> Path:

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 
 def add_design_options(command: argparse.ArgumentParser) -> None:
@@ -15,3 +16,22 @@ def add_design_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--tile", metavar="MxN", help="of the instruction, M rows and N columns with all its steps")
     command.add_argument("--encoding", help="how the instruction's datapath is built; a unit's file says it itself")
     command.add_argument("--stages", type=int, metavar="S", help="its pipeline registers (0, of a tile 1)")
+
+
+def add_dut_options(command: argparse.ArgumentParser) -> None:
+    """A design of one's own in place of the generated one."""
+    files: dict[str, Any] = {"type": Path, "action": "extend"}
+    command.add_argument("--dut", nargs="+", metavar="FILE", help="DUT.toml, or Verilog files with --top", **files)
+    command.add_argument(
+        "--dut-template",
+        nargs="*",
+        metavar="FILE.v",
+        help="print a DUT.toml for these files, or those of -f, with --top",
+        **files,
+    )
+    command.add_argument("--top", metavar="NAME", help="the top module of the files")
+    command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
+    command.add_argument("-I", dest="include", action="append", metavar="DIR", help="folder of included files")
+    command.add_argument("-D", dest="define", action="append", metavar="X=Y", help="a macro")
+    command.add_argument("-G", dest="parameter", action="append", metavar="P=V", help="a parameter of the top module")
+    command.add_argument("-f", dest="filelist", type=Path, metavar="LIST", help="a list of files and options")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from mmau.options import add_design_options
+from mmau.options import add_design_options, add_dut_options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -45,11 +45,7 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
     cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
     cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
-    cosim_command.add_argument(
-        "--dut", type=Path, action="append", metavar="FILE.v", help="your own Verilog; may be repeated"
-    )
-    cosim_command.add_argument("--top", metavar="NAME", help="its top module")
-    cosim_command.add_argument("--ports", type=Path, metavar="PORTS.toml", help="[ports]: our port names to yours")
+    add_dut_options(cosim_command)
     cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
 
     conform = commands.add_parser("conform", help="hold the model against this machine's GPU; run again to resume")

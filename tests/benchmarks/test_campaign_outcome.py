@@ -33,7 +33,8 @@ def test_it_counts_every_operation_class_and_arithmetic(outcome: dict[str, Any])
     assert all(rows.keys() == CLASSES.keys() for rows in by_class.values())
     assert sum(sum(rows.values()) for rows in by_class.values()) == outcome["rows"]
     by_arithmetic = outcome["rows_by_arithmetic"]
-    assert by_arithmetic.keys() == {f"{i.arch} {i.name}" for i in distinct_arithmetic()}
+    # An arithmetic that joins the catalogue waits for the next campaign (CONTRIBUTING.md).
+    assert by_arithmetic.keys() <= {f"{i.arch} {i.name}" for i in distinct_arithmetic()}
     assert sum(by_arithmetic.values()) + ROWS_A_CHUNK * sum(outcome["random_units"].values()) == outcome["rows"]
 
 

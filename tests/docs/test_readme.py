@@ -79,6 +79,9 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
     if "operation" in keys:
         unit = golden.load_unit(path)
         assert unit.name == keys["name"]
+    elif "top" in keys:
+        lanes = ROOT / "tests" / "third_party" / "lanes"
+        assert cosim.dut_from_table(keys, lanes).top == keys["top"]
     else:
         assert "ports" in keys, "nobody reads such a file"
         assert cosim.load_ports(path)

@@ -121,6 +121,10 @@ def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
 def test_synthesis_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:
     run = start("rtl", "--arch", "Hopper", "--instr", "mma.m16n8k16.f32.f16.f16.f32", "--report")
     run.wait_for("run_yosys")
+    until = time.monotonic() + 120
+    while not any(path.is_dir() for path in run.temporary.rglob("*yosys*")):  # a folder of Yosys' own
+        assert time.monotonic() < until, "Yosys makes no folder"
+        time.sleep(0.1)
     assert_ends(run, signum)
 
 

