@@ -93,7 +93,7 @@ places of the carry-save rows. An aligned term is truncated (RZ, RD) on its magn
 does not show what two's complement would save under RD."""
 
 CHOICES_NOTE = (
-    """Cells · depth of the first target with one step built by another choice (`[implementation]` in a unit's TOML)."""
+    """Cells · depth of the first target with another choice for one step (`[implementation]` in a unit's TOML)."""
 )
 
 SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
