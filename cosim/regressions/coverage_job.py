@@ -52,13 +52,13 @@ def further_units(kind: type[Operation]) -> list[Unit]:
 
 
 def _builds() -> Iterator[Implementation]:
-    """Implementations without end: encodings, stages and the ways to build a step, each turning at its own pace."""
+    """Implementations without end: encodings, stages and the choices for each step, each turning at its own pace."""
     for n, encoding in enumerate(cycle(ENCODINGS)):
         turns = (n, n // 2, (n + 1) // 2, n // 3)  # of two choices each, any four in a row show both
-        ways = {
+        chosen = {
             key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, CIRCUIT_CHOICES.items(), strict=True)
         }
-        yield Implementation(encoding=encoding, stages=STAGES[n % len(STAGES)], **ways)
+        yield Implementation(encoding=encoding, stages=STAGES[n % len(STAGES)], **chosen)
 
 
 def _formats(number: int) -> dict[str, Any]:

@@ -43,8 +43,9 @@ class DiscreteDatapath(Datapath):
         implementation: how the adders are built.
     """
 
+    operation: EFDPA
+
     def __init__(self, operation: EFDPA, implementation: Implementation) -> None:
-        self.operation = operation
         super().__init__(operation, implementation)
 
     def steps(self) -> Steps[Any, Code]:

@@ -68,8 +68,8 @@ class Row:
     def key(self) -> str:
         """Its name among the records."""
         built = self.design.implementation
-        ways = [f"{key}={way}" for key, choices in CIRCUIT_CHOICES.items() if (way := getattr(built, key)) != choices[0]]
-        return " | ".join([self.name, built.encoding, *ways, *(["joined"] if self.joined else [])])
+        chosen = [f"{key}={own}" for key, choices in CIRCUIT_CHOICES.items() if (own := getattr(built, key)) != choices[0]]
+        return " | ".join([self.name, built.encoding, *chosen, *(["joined"] if self.joined else [])])
 
     def verilog(self) -> str:
         """Its Verilog, without the header, which does not matter to its cost."""
@@ -87,10 +87,10 @@ def rows() -> list[Row]:
 
 
 def target_rows() -> list[Row]:
-    """In every encoding: the target, built in every way; the benchmark; the FMA."""
+    """In every encoding: the target, built by every choice; the benchmark; the FMA."""
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
     return [
-        *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *ways())),
+        *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *other_choices())),
         *(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, implementation)) for implementation in encoded),
         *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in encoded),
     ]
@@ -137,8 +137,8 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
     return list(kept.values())
 
 
-def ways() -> list[Implementation]:
-    """In every encoding, every way to build one step that is not the default."""
+def other_choices() -> list[Implementation]:
+    """In every encoding, one step after the other built by each choice that is not the default."""
     others = [{key: choice} for key, choices in CIRCUIT_CHOICES.items() for choice in choices[1:]]
     return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 

@@ -5,7 +5,17 @@ from typing import Any
 
 from golden import Implementation, Operation
 from golden.unit import ENCODINGS
-from rtl.cost.designs import DISCRETE_NAME, FMA_NAME, TARGET, TARGET_NAME, Row, datapath_rows, row_of, shared_rows, ways
+from rtl.cost.designs import (
+    DISCRETE_NAME,
+    FMA_NAME,
+    TARGET,
+    TARGET_NAME,
+    Row,
+    datapath_rows,
+    other_choices,
+    row_of,
+    shared_rows,
+)
 
 Records = dict[str, dict[str, Any]]
 """Key of a row to its figures: those of `rtl.cost.flow.Cost`, and the circuit, flow and tool that they belong to."""
@@ -17,9 +27,10 @@ def page(records: Records) -> str:
     head = "".join(f" {encoding} |" for encoding in ENCODINGS)
     rule = " ---: |" * len(ENCODINGS)
     encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
-    built = [encoded, *(ways()[start : start + len(ENCODINGS)] for start in range(0, len(ways()), len(ENCODINGS)))]
+    others = other_choices()
+    built = [encoded, *(others[start : start + len(ENCODINGS)] for start in range(0, len(others), len(ENCODINGS)))]
     lines = [PREFACE.format(tools=", ".join(tools) or "no tool yet"), "", "## Targets", "", *targets(records), ""]
-    lines += ["## Ways to build", "", WAYS_NOTE, "", f"| step |{head}", f"| --- |{rule}"]
+    lines += ["## Choices", "", CHOICES_NOTE, "", f"| step |{head}", f"| --- |{rule}"]
     for implementations in built:
         each = [row_of(TARGET_NAME, TARGET, implementation) for implementation in implementations]
         label = each[0].key.removeprefix(f"{TARGET_NAME} | {ENCODINGS[0]}").removeprefix(" | ")
@@ -70,7 +81,7 @@ Written by `make area` from `area.json`; do not edit. The figures come from {too
 of cells on the longest path. Depth ranks designs; it is not a delay. `mmau rtl --report` shows the same for any unit,
 by component.
 
-The designs under "Targets" and "Ways to build" are mapped as one circuit, by
+The designs under "Targets" and "Choices" are mapped as one circuit, by
 `synth -flatten -noshare; abc -g cmos2; opt_clean`. The published figures come from the same flow without `-noshare`,
 where Yosys also searches for operations that could share a circuit. A datapath that uses all its parts in every cycle
 has none, and the search takes longer than everything else."""
@@ -81,7 +92,9 @@ term, whose carries run before those of the sum. Ones' complement needs neither,
 places of the carry-save rows. An aligned term is truncated (RZ, RD) on its magnitude in every encoding, so the table
 does not show what two's complement would save under RD."""
 
-WAYS_NOTE = """Cells · depth of the first target with one step built in another way (`[implementation]` in a unit's TOML)."""
+CHOICES_NOTE = (
+    """Cells · depth of the first target with another choice for one step (`[implementation]` in a unit's TOML)."""
+)
 
 SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
 aligners and everything after them; each format has its own decoders."""

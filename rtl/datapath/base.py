@@ -1,6 +1,8 @@
 """What every datapath is: ports, a handshake, and steps with boundaries between them where registers can stand."""
 
 from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from amaranth import Module, Signal, Value
@@ -9,8 +11,14 @@ from amaranth.lib.wiring import In, Member, Out
 from golden import Implementation, Operation
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
 from rtl.datapath.records import Code, Operands
-from rtl.datapath.step import Build, Steps
-from rtl.steps.component import AnyComponent
+from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.component import AnyComponent, SharedModules
+
+OPERANDS = "operands"
+"""The boundary in front of the first step."""
+
+_CHECKED: set[Hashable] = set()
+"""What settled the steps that `Datapath._check_steps` found sound."""
 
 
 class Datapath(AnyComponent):
@@ -29,6 +37,7 @@ class Datapath(AnyComponent):
         in_valid, in_ready, out_valid, out_ready: with stages > 0; a transfer happens when valid and ready are both high.
     """
 
+    operation: Operation
     a: Signal
     b: Signal
     c: Signal
@@ -41,7 +50,7 @@ class Datapath(AnyComponent):
     out_ready: Signal
 
     def __init__(self, operation: Operation, implementation: Implementation) -> None:
-        self.implementation = implementation
+        self.operation, self.implementation = operation, implementation
         members = self.input_members(operation)
         #: Names of the ports that hold operands.
         self.inputs = tuple(members)
@@ -70,6 +79,10 @@ class Datapath(AnyComponent):
         """The operand ports as the record that the first step takes."""
         return Operands(**{name: getattr(self, name) for name in self.inputs})
 
+    def settles_steps(self) -> tuple[Hashable, ...]:
+        """All that settles what the steps are and build, beside the class."""
+        return (self.operation, replace(self.implementation, stages=0))
+
     @property
     def latency(self) -> int:
         """Cycles from an input transfer to its result, where nothing stalls."""
@@ -81,16 +94,38 @@ class Datapath(AnyComponent):
         Raises:
             HandOffError: a step that does not give what it declares, or leaves values unread.
         """
+        self._check_steps()
         m = Module()
-        build, steps, stages = Build(m, platform), list(self.steps()), self.implementation.stages
-        points = ["operands", *(step.point for step in steps)]
+        steps, stages = list(self.steps()), self.implementation.stages
+        points = boundaries(steps)
         chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
         handshake = (self.in_valid, self.out_ready) if stages else (Value.cast(1), Value.cast(1))
         pipeline = Pipeline(m, chosen, *handshake)
         if stages:
             m.d.comb += [self.in_ready.eq(pipeline.in_ready), self.out_valid.eq(pipeline.out_valid)]
-        record: Any = pipeline.crossed("operands", self.operands())
+        m.d.comb += self.d.eq(self._chain(Build(m, platform), steps, pipeline).d)
+        return m
+
+    def _chain(self, build: Build, steps: Sequence[Step[Any, Any]], pipeline: Pipeline) -> Code:
+        """The steps one after the other, with the pipeline's registers between them."""
+        record: Any = pipeline.crossed(OPERANDS, self.operands())
         for step in steps:
             record = pipeline.crossed(step.point, step.run(build, record))
-        m.d.comb += self.d.eq(record.d)
-        return m
+        code: Code = record
+        return code
+
+    def _check_steps(self) -> None:
+        """Build the steps with a register at every boundary, and drop that: there each value is a signal of its own, so that
+        a step which leaves one unread cannot seem to read it by way of another. Once for all units of the same steps."""
+        key = (type(self), *self.settles_steps())
+        if key in _CHECKED:
+            return
+        m, steps = Module(), list(self.steps())
+        m._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn that it is dropped
+        self._chain(Build(m, SharedModules("check")), steps, Pipeline(m, boundaries(steps), Value.cast(1), Value.cast(1)))
+        _CHECKED.add(key)
+
+
+def boundaries(steps: Sequence[Step[Any, Any]]) -> list[str]:
+    """The names of all boundaries, that in front of the first step among them."""
+    return [OPERANDS, *(step.point for step in steps)]

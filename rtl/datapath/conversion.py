@@ -38,7 +38,7 @@ def _normalise(
     build.assign(component.total.eq(total), component.e_max.eq(exp))
     if zeros is not None:
         build.assign(component.zeros.eq(zeros))
-    return NormalisedSum(name, sign, component.norm, component.e_norm, component.sticky)
+    return NormalisedSum(name, sign, component.norm, component.e_norm, component.sticky, component.normalised)
 
 
 def round_and_encode(

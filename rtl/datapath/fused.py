@@ -29,7 +29,7 @@ class FusedDatapath(Datapath):
     """
 
     def __init__(self, operation: Operation, implementation: Implementation, rho: Conversion, canonical: bool) -> None:
-        self.operation, self.rho, self.canonical = operation, rho, canonical
+        self.rho, self.canonical = rho, canonical
         super().__init__(operation, implementation)
 
     def steps(self) -> Steps[Any, Code]:

@@ -9,7 +9,7 @@ from golden import Implementation
 from rtl.datapath.records import AlignedTerm, AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.accumulate import Accumulate
-from rtl.steps.align import Align, Truncation
+from rtl.steps.align import Align, Truncation, aligned_width
 from rtl.steps.interfaces import ExpRange, Term, TermFormat
 from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
 
@@ -59,7 +59,8 @@ def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions:
         else:
             build.assign(component.e_max.eq(largest.exp))
         finer = Const(0, F - precision.F)
-        aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned)))
+        bits = aligned_width(term.format, F, precision.truncation)
+        aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned), bits))
     total_bits = sum(1 << (term.format.sig_bits - term.format.frac + F) for term in terms).bit_length()
     return AlignedTerms(largest.name, tuple(aligned), F, total_bits)
 

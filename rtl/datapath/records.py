@@ -73,6 +73,9 @@ class MaxExponent(Record):
     gap: tuple[Value, ...]
     exps: ExpRange
 
+    def widths(self) -> dict[str, int]:
+        return {"exp": self.exps.shape.width}
+
     def without_gaps(self) -> "MaxExponent":
         """The exponent alone, for what follows alignment."""
         return MaxExponent(self.name, self.exp, (), self.exps)
@@ -88,10 +91,18 @@ class Compared(Record):
 
 @dataclass(frozen=True, eq=False)
 class AlignedTerm(Record):
-    """Sign and magnitude of a term in units of 2**(e_max − F), F that of the `AlignedTerms`."""
+    """Sign and magnitude of a term in units of 2**(e_max − F), F that of the `AlignedTerms`.
+
+    Attributes:
+        bits: of the magnitude.
+    """
 
     sign: Value
     aligned: Value
+    bits: int
+
+    def widths(self) -> dict[str, int]:
+        return {"sign": 1, "aligned": self.bits}
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +165,7 @@ class NormalisedSum(Record):
     Attributes:
         e_norm: exponent of norm's top bit.
         sticky: whether a one was lost below norm.
+        format: of norm as a term at e_norm.
     """
 
     name: str
@@ -161,9 +173,10 @@ class NormalisedSum(Record):
     norm: Value
     e_norm: Value
     sticky: Value
+    format: TermFormat
 
     def widths(self) -> dict[str, int]:
-        return {"sign": 1, "sticky": 1}
+        return {"sign": 1, "norm": self.format.sig_bits, "e_norm": self.format.exps.shape.width, "sticky": 1}
 
 
 @dataclass(frozen=True, eq=False)

@@ -128,6 +128,5 @@ def product_to_fp32(build: Build, name: str, product: Product, implementation: I
 
 def multiply_elements(build: Build, operands: RoundedOperands, operation: Operation) -> ExactProducts:
     """Step multiply: exact products; which exponent a zero one has does not matter to its rounding."""
-    zero_exp = operation.a.e_min + operation.b.e_min
-    terms, specials = multiply_pairs(build, operands.x, operands.y, operation, zero_exp)
+    terms, specials = multiply_pairs(build, operands.x, operands.y, operation, operation.product_exp_min)
     return ExactProducts(tuple(Product(*pair) for pair in zip(terms, specials, strict=True)), operands.c)

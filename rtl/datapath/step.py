@@ -1,10 +1,10 @@
 """Steps: functions from one record to the next, each of which declares both, and their chain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from amaranth import Module, Value
+from amaranth import Module, Signal, Value
 from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members
@@ -15,6 +15,9 @@ Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)
 Next = TypeVar("Next", bound=Record)
 Interface = TypeVar("Interface", Operand, Term, Special)
+
+Signals = dict[int, Signal]
+"""Signals by identity; Amaranth's have no hash."""
 
 
 class HandOffError(TypeError):
@@ -49,7 +52,14 @@ class Build:
         self.components.append(component)
 
     def assign(self, *statements: Any) -> None:
-        """Add combinational statements."""
+        """Add combinational statements, each of which drives a signal as a whole.
+
+        Raises:
+            HandOffError: a statement that drives a part of a signal, or several.
+        """
+        for statement in statements:
+            if not isinstance(statement.lhs, Signal):
+                raise HandOffError(f"a statement of a step must drive one signal as a whole, got {statement.lhs!r}")
         self.statements += statements
         self.m.d.comb += list(statements)
 
@@ -87,9 +97,9 @@ class Step(Generic[Input, Output]):
         """Build the step.
 
         Raises:
-            HandOffError: a record of another class than declared, or with values of other widths; a value of the input that
-                the step neither reads nor passes on nor ignores; a value of the output, or an input port of one of its
-                components, that nothing drives.
+            HandOffError: a record of another class than declared, or with values of other widths; a value of the input, or
+                an output of a component, that the output does not depend on and the step does not ignore; an input port of
+                a component, or a signal that the output depends on, that nothing drives; a signal driven twice.
         """
         if not isinstance(record, self.takes):
             raise HandOffError(f"step {self.point} takes {self.takes.__name__}, got {type(record).__name__}")
@@ -100,41 +110,70 @@ class Step(Generic[Input, Output]):
             raise HandOffError(f"step {self.point}: {error}") from error
         if not isinstance(result, self.gives):
             raise HandOffError(f"step {self.point} gives {self.gives.__name__}, got {type(result).__name__}")
-        self._check_read(built, record, result)
-        self._check_driven(built, record, result)
+        self._check(built, record, result)
         return result
 
-    def _check_read(self, built: Build, record: Record, result: Record) -> None:
-        """Every value of the input is on the right side of a statement, or in a value of the output, or ignored."""
-        passed_on = [value for _, value in result.values()]
-        read = signals_in([*built.statements, *passed_on, *built.unused])
-        for name, value in record.values():
-            if not signals_in([value]) <= read:
+    def _check(self, built: Build, record: Record, result: Record) -> None:
+        """The output depends on every value of the input and on every output of a component, but for those that are ignored.
+        All that it depends on is driven once, by a statement or a component, or is part of the input."""
+        given = signals_in([value for _, value in record.values()])
+        sources, outputs = self._sources(built, given)
+        for name, value in result.values():
+            for key, signal in reached([value], sources).items():
+                if key not in given and key not in sources:
+                    whole = f"{name} of {type(result).__name__}"
+                    part = "" if key in signals_in([value]) else f", by way of {signal.name}"
+                    raise HandOffError(f"step {self.point} leaves {whole} undriven{part}")
+        read = reached([*(value for _, value in result.values()), *built.unused], sources)
+        inputs = [(f"{name} of {type(record).__name__}", value) for name, value in record.values()]
+        for name, value in [*inputs, *outputs]:
+            if not signals_in([value]).keys() <= read.keys():
                 raise HandOffError(
-                    f"step {self.point} leaves {name} of {type(record).__name__} unread; "
-                    "read it, pass it on, or call build.ignore and say why"
+                    f"step {self.point} leaves {name} unread; read it, pass it on, or call build.ignore and say why"
                 )
 
-    def _check_driven(self, built: Build, record: Record, result: Record) -> None:
-        """Every input port of a component is on the left side of a statement; so is every value of the output, unless it
-        comes from a component or from the input."""
-        driven = {id(signal) for statement in built.statements for signal in statement._lhs_signals()}
+    def _sources(self, built: Build, given: Signals) -> tuple[dict[int, Signals], list[tuple[str, Value]]]:
+        """What every signal that the step drives depends on: by a statement, or as a component's output, on all of the
+        component's inputs. Beside it the outputs of the components by name."""
+        sources: dict[int, Signals] = {}
+        outputs: list[tuple[str, Value]] = []
+        for statement in built.statements:
+            for signal in statement._lhs_signals():
+                if id(signal) in given:
+                    raise HandOffError(f"step {self.point} drives {signal.name}, which it is given")
+                if id(signal) in sources:
+                    raise HandOffError(f"step {self.point} drives {signal.name} twice; assign it once, as a whole")
+                sources[id(signal)] = signals_in([statement])
         for component in built.components:
-            for path, port, member in members(component):
-                if member.flow == Out:
-                    driven.add(id(port))
-                elif id(port) not in driven:
-                    name = ".".join(map(str, path))
-                    raise HandOffError(f"step {self.point} leaves the port {name} of {component.module} undriven")
-        driven |= signals_in([value for _, value in record.values()])
-        for name, value in result.values():
-            if not signals_in([value]) <= driven:
-                raise HandOffError(f"step {self.point} leaves {name} of {type(result).__name__} undriven")
+            ports = [(".".join(map(str, path)), port, member.flow) for path, port, member in members(component)]
+            inputs = signals_in([port for _, port, flow in ports if flow != Out])
+            for name, port, flow in ports:
+                if flow != Out:
+                    if id(port) not in sources:
+                        raise HandOffError(f"step {self.point} leaves the port {name} of {component.module} undriven")
+                elif id(port) in sources:
+                    raise HandOffError(f"step {self.point} drives the output {name} of {component.module}")
+                else:
+                    sources[id(port)] = inputs
+                    outputs.append((f"{name} of {component.module}", port))
+        return sources, outputs
 
 
-def signals_in(nodes: list[Any]) -> set[int]:
-    """The signals that values, or the right sides of statements, depend on, by identity; constants depend on none."""
-    return {id(signal) for node in nodes for signal in node._rhs_signals()}  # private: Amaranth has no public way to ask
+def signals_in(nodes: list[Any]) -> Signals:
+    """The signals that values, or the right sides of statements, depend on at once; constants depend on none."""
+    return {id(signal): signal for node in nodes for signal in node._rhs_signals()}  # private: no public way to ask
+
+
+def reached(values: list[Value], sources: Mapping[int, Signals]) -> Signals:
+    """The signals that values depend on, at once or by way of others."""
+    found: Signals = {}
+    waiting = list(signals_in(values).items())
+    while waiting:
+        key, signal = waiting.pop()
+        if key not in found:
+            found[key] = signal
+            waiting += sources.get(key, {}).items()
+    return found
 
 
 class Steps(Generic[Input, Output]):
@@ -151,9 +190,11 @@ class Steps(Generic[Input, Output]):
         """The chain with one more step.
 
         Raises:
-            HandOffError: a step that takes something else.
+            HandOffError: a step that takes something else, or has the name of an earlier one.
         """
         last = self._steps[-1]
+        if step.point in [earlier.point for earlier in self._steps]:
+            raise HandOffError(f"steps must have names of their own, got {step.point} twice")
         if not issubclass(last.gives, step.takes):
             raise HandOffError(
                 f"step {step.point} takes {step.takes.__name__}, but {last.point} gives {last.gives.__name__}"

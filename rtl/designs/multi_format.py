@@ -1,6 +1,6 @@
 """T-FDPA in several operand formats on one datapath: narrow operands are packed, multipliers and aligners are shared."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from operator import or_
@@ -101,6 +101,9 @@ class MultiFormatDatapath(TruncatedDatapath):
 
     def input_members(self, operation: Operation) -> dict[str, Member]:
         return super().input_members(operation) | {"format": In(range(max(2, len(self.operations))))}
+
+    def settles_steps(self) -> tuple[Hashable, ...]:
+        return (*self.operations, *super().settles_steps())
 
     def operands(self) -> FormatOperands:
         return FormatOperands(**{name: getattr(self, name) for name in self.inputs})

@@ -32,7 +32,7 @@ class EFDPADatapath(FusedDatapath):
     def multiply(self, build: Build, decoded: Decoded) -> Products:
         """Step multiply: exact products; a zero's exponent does not matter, its place in the sum is empty."""
         operation = self.operation
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.a.e_min + operation.b.e_min)
+        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))
 

@@ -66,17 +66,18 @@ class FMADatapath(FusedDatapath):
     def multiply(self, build: Build, decoded: Decoded) -> SignedProducts:
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent."""
         operation = self.operation
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.a.e_min + operation.b.e_min)
+        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         all_negative = prod[0].sign & c.sign
         return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]))
 
-    def max_exp(self, build: Build, terms: Terms) -> Compared:
+    def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
+        self, build: Build, terms: SignedProducts
+    ) -> Compared:
         """Step max_exp: c against the product lifted, the same number with a larger exponent and more fraction bits."""
-        product = terms.terms[0]
+        (product,) = terms.prod
         shape, lift = product.format, self.lift
         lifted = TermFormat(shape.exps + ExpRange(lift, lift), shape.sig_bits, shape.frac + lift)
-        assert isinstance(terms, SignedProducts)
         terms = replace(terms, prod=(replace(product, exp=product.exp + lift, format=lifted),))
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 

@@ -96,8 +96,9 @@ class Addition:
 class FTZAddMulDatapath(Datapath):
     """d = c + the pairwise sum of P products, every product and every sum rounded to fp32 and flushed."""
 
+    operation: FTZAddMul
+
     def __init__(self, operation: FTZAddMul, implementation: Implementation) -> None:
-        self.operation = operation
         super().__init__(operation, implementation)
 
     def steps(self) -> Steps[Any, Code]:
@@ -118,6 +119,8 @@ class FTZAddMulDatapath(Datapath):
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
         """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
         decoded = decode_operands(build, operands, self.operation, flush=True)
+        # The adder decodes c itself, so nothing reads this decoder; it stays, so that the Verilog of a unit stays the same.
+        build.ignore(*(value for _, value in decoded.z.values()))
         return RoundedOperands(decoded.x, decoded.y, operands.c)
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:

@@ -103,8 +103,7 @@ class GSTFDPADatapath(TruncatedDatapath):
         """Step multiply: exact products."""
         operation = self.operation
         # Whether a product is zero is asked of its significand; a zero's exponent does not matter.
-        zero_exp = operation.a.e_min + operation.b.e_min
-        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp)
+        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = self.addend(build, decoded.z)
         scaled = []
         for k, special in enumerate(specials):

@@ -41,8 +41,7 @@ class STFDPADatapath(TruncatedDatapath):
         """Step multiply, and scale with it: exact products, the exponents of their block's scales added."""
         operation = self.operation
         # A zero product gets e_zero when it is scaled; which exponent it has before does not matter.
-        zero_exp = operation.a.e_min + operation.b.e_min
-        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp)
+        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = self.addend(build, decoded.z)
         terms, scaled_specials = [], []
         for k, (product, special) in enumerate(zip(products, specials, strict=True)):

@@ -30,7 +30,7 @@ from rtl.datapath.step import Build, Step, Steps
 from rtl.steps.align import Truncation
 from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.record import INLINE, Record
-from rtl.steps.truncate import TruncateNormalised
+from rtl.steps.truncate import TRUNCATED, TruncateNormalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +93,10 @@ class NormalisedOut(Record):
 class RoundedDatapath(Datapath):
     """What TR- and GTR-FDPA share: T and c at e_out, their sum normalised, truncated to F2 bits, converted."""
 
+    operation: RoundedFDPA
+
     def __init__(self, operation: RoundedFDPA, implementation: Implementation) -> None:
-        self.operation, self.rho = operation, conversion(operation.rho)
+        self.rho = conversion(operation.rho)
         super().__init__(operation, implementation)
 
     @property
@@ -114,7 +116,7 @@ class RoundedDatapath(Datapath):
             .then(Step("out_align", self.align_depth, self.out_align))
             .then(Step("out_accumulate", depths.accumulate(2), self.out_accumulate))
             .then(Step("normalise", depths.NORMALISE, self.normalise))
-            .then(Step("cut", depths.TRUNCATE, self.truncate))
+            .then(Step(TRUNCATED, depths.TRUNCATE, self.truncate))
             .then(Step("encode", depths.encode(self.rho), self.encode))
         )
 
@@ -135,7 +137,7 @@ class RoundedDatapath(Datapath):
         """Step multiply: exact products; one of magnitude 2**128 or more is an infinity."""
         operation = self.operation
         # Below every exponent of a non-zero product and of c, so that a zero product is never the only largest.
-        zero_exp = min(operation.a.e_min + operation.b.e_min, operation.c.e_min)
+        zero_exp = min(operation.product_exp_min, operation.c.e_min)
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))
@@ -163,17 +165,18 @@ class RoundedDatapath(Datapath):
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
     def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
-        """Step cut: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
+        """Step truncate: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
-        build.place("cut", component)
+        build.place(TRUNCATED, component)
         build.assign(component.sign.eq(out.sign), component.norm.eq(out.norm), component.e_norm.eq(out.e_norm))
         build.ignore(out.sticky)  # 0: the exponent of the sum is at least c's e_min, so nothing moved right
         if result.e_min == operation.c.e_min:
-            truncated = NormalisedSum("cut", out.sign, component.kept, component.e_kept, Const(0, 1))
+            sticky = Const(0, 1)
+            truncated = NormalisedSum(TRUNCATED, out.sign, component.kept, component.e_kept, sticky, component.format)
         else:
             kept = Term(out.sign, component.e_kept, component.kept, component.format)
-            truncated = normalise_term(build, "cut", kept, result)
+            truncated = normalise_term(build, TRUNCATED, kept, result)
         return Normalised(normalised.out.special, truncated)
 
     def encode(self, build: Build, truncated: Normalised) -> Code:

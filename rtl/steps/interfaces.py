@@ -82,7 +82,8 @@ class Operand(Record):
     signature: OperandSignature
 
     def widths(self) -> dict[str, int]:
-        return {"sign": 1, "sig": self.signature.sig_bits, "zero": 1, "inf": 1, "nan": 1}
+        exp_bits = Shape.cast(self.signature.members["exp"].shape).width
+        return {"sign": 1, "exp": exp_bits, "sig": self.signature.sig_bits, "zero": 1, "inf": 1, "nan": 1}
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Term(Record):
     format: TermFormat
 
     def widths(self) -> dict[str, int]:
-        return {"sign": 1, "sig": self.format.sig_bits}
+        return {"sign": 1, "exp": self.format.exps.shape.width, "sig": self.format.sig_bits}
 
     @property
     def signature(self) -> TermSignature:

@@ -43,6 +43,8 @@ class Normalise(SharedComponent):
     def __init__(self, total: TermFormat, result: Format, anticipated: bool = False) -> None:
         self.format, self.e_min, self.anticipated = total, result.e_min, anticipated
         self.norm_bits, e_norms = normalised(total, result)
+        #: What norm is as a term at e_norm.
+        self.normalised = TermFormat(e_norms, self.norm_bits, self.norm_bits - 1)
         #: Exponents of the total's top bit.
         self.tops = top_exps(total)
         #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
@@ -62,6 +64,7 @@ class Normalise(SharedComponent):
         m = Module()
         # 1. the exponent of the total's top bit, and how far e_min lets the total move left (right, where negative)
         e_top = Signal(self.tops.shape)
+        # Verilog calls it `room`, here and in rtl/steps/convert.py: kept, so that the Verilog of a unit stays the same.
         left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape, name="room")
         m.d.comb += [
             e_top.eq(self.e_max + (self.tops.low - self.format.exps.low)),

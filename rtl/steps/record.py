@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, Self
 
 from amaranth import Value
+from amaranth.hdl import ValueCastable
 
 LABEL = "name"
 """The field whose text, where a record has it, stands for the record in the names of its values."""
@@ -25,7 +26,7 @@ class Record:
 
     A field holds a value, a record, a tuple of these, or None where this unit has no such value. Whatever else it holds
     (a format, a number, a label) is a constant of the record, not hardware. A field without a default that is left out is
-    an error where the record is made.
+    an error where the record is made. Other containers and views of values are refused: their values would get no registers.
 
     The values of a record have names, by which registers are called. A name joins the fields on the path to the value by
     `_`, with the index behind a tuple's field: `x_0_exp`. `INLINE` and `COLUMNS` change what a field adds to the path; a
@@ -33,6 +34,7 @@ class Record:
 
     Raises:
         WidthError: a value that has not the bits which `widths` declares.
+        TypeError: from `values` and `mapped`, a field that holds a list, a dict, a set or a view.
     """
 
     def __post_init__(self) -> None:
@@ -42,10 +44,7 @@ class Record:
                 raise WidthError(f"{name} of {type(self).__name__} must have {bits} bits, got {len(value)}")
 
     def widths(self) -> dict[str, int]:
-        """Fields whose width is declared, and their bits: flags, and significands by their format.
-
-        Exponents are not among them: they are signed values of a range, which a wider or narrower signal may hold.
-        """
+        """Fields whose width is declared, and their bits: flags, significands by their format, exponents by their range."""
         return {}
 
     def values(self) -> Iterator[tuple[str, Value]]:
@@ -84,6 +83,8 @@ def _mapped(node: Any, name: str, change: Callable[[str, Value], Value]) -> Any:
             return tuple(_mapped(element, f"{name}_{k}", change) for k, element in enumerate(node))
         case Value():
             return change(name, node)
+        case list() | dict() | set() | frozenset() | ValueCastable():
+            raise TypeError(f"{name} of a record must be a value, a record or a tuple of these, got {type(node).__name__}")
     return node
 
 

@@ -1,4 +1,4 @@
-"""A normalised sum cut to fewer bits at its own exponent (golden: step 5 of TR-FDPA)."""
+"""A normalised sum truncated to fewer bits at its own exponent (golden: step 5 of TR-FDPA)."""
 
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
@@ -8,6 +8,9 @@ from rtl.steps.align import Truncation
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import normalised
+
+TRUNCATED = "cut"
+"""What Verilog calls the component, its step and the sum behind it; kept, so that the Verilog of a unit stays the same."""
 
 
 class TruncateNormalised(SharedComponent):
@@ -43,7 +46,7 @@ class TruncateNormalised(SharedComponent):
         exps = ExpRange(e_norms.low, e_norms.high + 1)
         self.format = TermFormat(exps, width, width - 1)
         super().__init__(
-            "cut",
+            TRUNCATED,
             (total, c, F2, result, truncation),
             {
                 "sign": In(1),

@@ -113,7 +113,7 @@ def test_after_the_minutes_nothing_starts_any_more() -> None:
 def test_targets_are_judged_by_their_figures(cells: int, depth: int, word: str) -> None:
     records = {f"{TARGET_NAME} | ones-complement": {"cells": cells, "depth": depth, "tool": "some yosys"}}
     text = page(records)
-    assert "Measured with some yosys, combinational" in text
+    assert "The figures come from some yosys, for combinational datapaths" in text
     line = next(line for line in text.splitlines() if line.startswith(f"- {TARGET_NAME}, RZ-FP32"))
     assert f"sign-magnitude – (not measured), ones-complement {cells:,} · {depth} ({word})" in line
 

@@ -3,17 +3,13 @@
 import gc
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from amaranth import Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value
 
-from golden import Implementation
-from golden.operations import TFDPA
-from rtl.datapath.records import Aligned, Compared, Decoded, Products, Total
 from rtl.datapath.step import Build, HandOffError, Step, Steps
-from rtl.operations.t_fdpa import TFDPADatapath
 from rtl.steps.component import SharedModules
 from rtl.steps.interfaces import Special
 from rtl.steps.record import Record
@@ -27,9 +23,6 @@ def _collected() -> Iterator[None]:
     """What a test made is gone before its filter of warnings is."""
     yield
     gc.collect()
-
-
-OPERATION = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +107,95 @@ def test_undriven_value(wrap: Callable[[Signal], Value]) -> None:
         run(forgets)
 
 
+UNREAD = "step broken leaves {} unread; read it, pass it on, or call build.ignore and say why"
+
+
+def test_value_that_only_a_dead_wire_reads() -> None:
+    def dead(build: Build, pair: Pair) -> Single:
+        build.assign(Signal(4).eq(pair.right))
+        return Single(pair.left)
+
+    def dead_chain(build: Build, pair: Pair) -> Single:
+        first, second = Signal(4), Signal(4)
+        build.assign(first.eq(pair.right), second.eq(first + 1))
+        return Single(pair.left)
+
+    for step in (dead, dead_chain):
+        with refused(UNREAD.format("right of Pair")):
+            run(step)
+
+
+def test_component_whose_outputs_nobody_reads() -> None:
+    def fed_by_constants(build: Build, pair: Pair) -> Single:
+        specials = Specials(1)
+        build.place("specials", specials)
+        build.drive(specials.special[0], Special(Const(0, 1), Const(0, 1), Const(0, 1)))
+        return Single(pair.left ^ pair.right)
+
+    def fed_by_the_input(build: Build, pair: Pair) -> Single:
+        specials = Specials(1)
+        build.place("specials", specials)
+        build.drive(specials.special[0], Special(pair.right[0], pair.right[1], pair.right[2]))
+        return Single(pair.left)
+
+    with refused(UNREAD.format("result.nan of specials")):
+        run(fed_by_constants)
+    with refused(UNREAD.format("right of Pair")):
+        run(fed_by_the_input)
+
+
+def test_undriven_wire_behind_a_driven_output() -> None:
+    def wired(build: Build, pair: Pair) -> Single:
+        wire, only = Signal(4, name="wire"), Signal(4)
+        build.assign(only.eq(wire ^ pair.left ^ pair.right))
+        return Single(only)
+
+    def wired_into_a_component(build: Build, pair: Pair) -> Single:
+        specials, wire = Specials(1), Signal(name="wire")
+        build.place("specials", specials)
+        build.drive(specials.special[0], Special(wire, pair.left[0], pair.right[0]))
+        return Single(Cat(specials.result.nan, specials.result.pos_inf, specials.result.neg_inf))
+
+    for step in (wired, wired_into_a_component):
+        with refused("step broken leaves only of Single undriven, by way of wire"):
+            run(step)
+
+
+def test_signal_driven_twice() -> None:
+    def twice(build: Build, pair: Pair) -> Single:
+        only = Signal(4)
+        build.assign(only.eq(pair.left), only.eq(pair.right))
+        return Single(only)
+
+    def into_its_input(build: Build, pair: Pair) -> Single:
+        build.assign(pair.right.eq(pair.left))
+        return Single(pair.right)
+
+    def into_an_output(build: Build, pair: Pair) -> Single:
+        specials = Specials(1)
+        build.place("specials", specials)
+        build.drive(specials.special[0], Special(pair.left[0], pair.right[0], pair.right[1]))
+        build.assign(specials.result.nan.eq(0))
+        return Single(specials.result.nan)
+
+    with refused("step broken drives only twice; assign it once, as a whole"):
+        run(twice)
+    with refused("step broken drives right, which it is given"):
+        run(into_its_input)
+    with refused("step broken drives the output result.nan of specials"):
+        run(into_an_output)
+
+
+def test_signal_driven_in_part() -> None:
+    def one_bit(build: Build, pair: Pair) -> Single:
+        only = Signal(4)
+        build.assign(only[0].eq(pair.left ^ pair.right))
+        return Single(only)
+
+    with refused("a statement of a step must drive one signal as a whole, got (slice (sig only) 0:1)"):
+        run(one_bit)
+
+
 def test_constant_needs_no_driver() -> None:
     def constant(build: Build, pair: Pair) -> Single:
         build.ignore(pair.left, pair.right)
@@ -155,54 +237,14 @@ def test_steps_that_do_not_fit() -> None:
         chain.then(Step("again", 1, first))  # type: ignore[arg-type]
 
 
+def test_steps_of_one_name() -> None:
+    def first(build: Build, pair: Pair) -> Pair:
+        return pair
+
+    with refused("steps must have names of their own, got same twice"):
+        Steps(Step("same", 1, first)).then(Step("same", 1, first))
+
+
 def test_step_without_annotations() -> None:
     with pytest.raises(HandOffError, match=r"^step bare must annotate the record that it takes and the one that it gives, "):
         Step("bare", 1, lambda build, record: record)
-
-
-class WithoutSpecial(TFDPADatapath):
-    """Accumulate forgets the special: a special of its own that nothing drives takes its place."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        total = super().accumulate(build, aligned)
-        return Total(Special(Signal(), Signal(), Signal()), total.largest, total.total)
-
-
-class TotalOfOtherWidth(TFDPADatapath):
-    """Accumulate drops the top bit of the total."""
-
-    def accumulate(self, build: Build, aligned: Aligned) -> Total:
-        total = super().accumulate(build, aligned)
-        return replace(total, total=replace(total.total, total=total.total.total[:-1]))
-
-
-class WithoutOneTerm(TFDPADatapath):
-    """Align forgets the last product."""
-
-    def align(self, build: Build, compared: Compared) -> Aligned:
-        terms = compared.terms
-        assert isinstance(terms, Products)
-        return super().align(build, Compared(Products(terms.prod[:-1], terms.c, terms.special), compared.largest))
-
-
-class WithoutY(TFDPADatapath):
-    """Multiply squares x."""
-
-    def multiply(self, build: Build, decoded: Decoded) -> Products:
-        return super().multiply(build, Decoded(decoded.x, decoded.x, decoded.z, (), ()))
-
-
-@pytest.mark.parametrize(
-    ("datapath", "message"),
-    [
-        (WithoutSpecial, "step accumulate leaves special_nan of Aligned unread; .*"),
-        (TotalOfOtherWidth, "step accumulate: total of SignedTotal must have 10 bits, got 9"),
-        (WithoutOneTerm, "step align leaves prod_1_sign of Compared unread; .*"),
-        (WithoutY, "step multiply leaves y_0_sign of Decoded unread; .*"),
-    ],
-)
-@pytest.mark.parametrize("stages", [0, 2, 8])
-def test_datapath_with_a_broken_step_is_not_elaborated(datapath: type[TFDPADatapath], message: str, stages: int) -> None:
-    component = datapath(OPERATION, Implementation(stages=stages))
-    with pytest.raises(HandOffError, match=f"^{message}$"):
-        component.elaborate(SharedModules("u"))
