@@ -148,6 +148,7 @@ def test_wrong_arguments_are_status_2(words: list[str], monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_leaves_a_whole_state_and_no_process(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "state.json"

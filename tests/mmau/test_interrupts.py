@@ -14,7 +14,7 @@ import pytest
 
 from tests.mmau.units import TINY
 
-pytestmark = pytest.mark.simulator
+pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("default_signals")]
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 

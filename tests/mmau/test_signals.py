@@ -14,6 +14,8 @@ import pytest
 from mmau import cli
 from mmau.signals import ENDING, Ended, raised_as_ended
 
+pytestmark = pytest.mark.usefixtures("default_signals")
+
 EVAL = ["eval", "--arch", "sm_90", "--instr", "mma.m16n8k16.f32.f16.f16.f32", "--engine", "reference"]
 
 
@@ -57,7 +59,7 @@ def test_within_the_first_tenth_of_a_second(signum: signal.Signals) -> None:
         run.send_signal(signum)
         _, err = run.communicate(timeout=30)
         statuses.add(run.returncode)
-        if run.returncode:
+        if run.returncode not in (0, -signum):  # on a busy machine it may come before the handlers stand
             assert (run.returncode, err) == (128 + signum, f"mmau: ended by {signum.name}\n".encode())
     assert 128 + signum in statuses
 
