@@ -102,7 +102,7 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         ([*VOLTA, "--tile", "1000x1"], "m of a tile must be an integer from 1 to 256, got 1000"),
         ([*VOLTA, "--stages", "9"], "stages must be an integer from 0 to 8, got 9"),
         ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
-        (["--unit", "UNIT", "--top", "x"], "--top and --ports go with --dut FILE.v"),
+        (["--unit", "UNIT", "--top", "x"], "--top, --ports, -I, -D and -G go with --dut FILE.v or -f LIST"),
         (["--unit", "UNIT", "--dut", "x.v"], "--dut FILE.v needs --top NAME"),
         (
             ["--unit", "UNIT", "--dut", "absent.v", "--top", "x"],

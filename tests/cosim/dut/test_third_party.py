@@ -18,12 +18,19 @@ def parts(name: str) -> tuple[golden.Unit, cosim.Dut]:
     return golden.load_unit(FOLDER / name / "unit.toml"), cosim.load_dut(FOLDER / name / "dut.toml")
 
 
+QUICK = {"BUG_VALID_NOT_RESET", "BUG_ENABLE_IGNORED", "BUG_RESULT_OF_THE_OTHER", "BUG_READY_WHILE_FULL"}
+"""Bugs of each protocol, whose simulations are no matter of volume; the others are found in the long run."""
+
+
 def bugs() -> Iterator[tuple[str, str]]:
     """Every design with each macro that puts a bug into it."""
     for name in DESIGNS:
         _, dut = parts(name)
         for macro in sorted({macro for source in dut.sources for macro in re.findall(r"BUG_\w+", source.read_text())}):
             yield name, macro
+
+
+EACH = [pytest.param(*bug, marks=() if bug[1] in QUICK else pytest.mark.long, id="-".join(bug)) for bug in bugs()]
 
 
 @pytest.mark.simulator
@@ -39,7 +46,7 @@ def test_sound_design_passes(name: str) -> None:
 
 @pytest.mark.simulator
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "bug"), list(bugs()), ids=lambda text: str(text))
+@pytest.mark.parametrize(("name", "bug"), EACH)
 def test_bug_is_found(name: str, bug: str) -> None:
     unit, dut = parts(name)
     report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}))
@@ -54,6 +61,7 @@ def test_there_is_a_bug_of_every_kind() -> None:
 
 
 @pytest.mark.simulator
+@pytest.mark.long
 def test_latency_one_off_is_found() -> None:
     unit, dut = parts("arrays")
     assert not cosim.run(unit, vectors=200, dut=replace(dut, latency=2)).passed
@@ -61,6 +69,7 @@ def test_latency_one_off_is_found() -> None:
 
 
 @pytest.mark.simulator
+@pytest.mark.long
 def test_reset_of_the_wrong_kind_is_found() -> None:
     """A reset that needs a clock edge is not asynchronous, and one of the other level never lets the design run."""
     unit, dut = parts("stream")
