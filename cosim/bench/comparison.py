@@ -29,13 +29,13 @@ class Compare:
     zero_sign: str = "exact"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.nan, str) and (self.nan in NAN_RULES or _is_code(self.nan))):
+        if not (isinstance(self.nan, str) and (self.nan in NAN_RULES or is_hexadecimal(self.nan))):
             raise ValueError(f'[compare] nan must be a code like "0x7fc00000", "any", "propagate", "unit"; got {self.nan!r}')
         check_choice("[compare] zero_sign", self.zero_sign, ("exact", "ignore"))
 
     def check(self, result: Format) -> None:
         """Raise ValueError where the NaN's code is no NaN of the result's format."""
-        if _is_code(self.nan):
+        if is_hexadecimal(self.nan):
             code = int(self.nan, 16)
             if code >> result.width or not is_nan(code, result):
                 raise ValueError(f"[compare] nan must be the code of a NaN of {result}, got {self.nan}")
@@ -74,7 +74,7 @@ class Judge:
 
     def _nan_agrees(self, got: int, d: Format, operands: Callable[[], Sequence[Code]]) -> bool:
         rule = self.compare.nan
-        if _is_code(rule):
+        if is_hexadecimal(rule):
             return got == int(rule, 16)
         if not is_nan(got, d):
             return False
@@ -97,5 +97,6 @@ def _quiet(code: int, operand: Format, d: Format) -> int:
     return d.signed_infinity(sign) | mantissa | 1 << (d.man_bits - 1)
 
 
-def _is_code(text: str) -> bool:
+def is_hexadecimal(text: str) -> bool:
+    """Whether a text is a number like `0x7fc00000`."""
     return re.fullmatch(r"0x[0-9a-fA-F]+", text) is not None

@@ -6,7 +6,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.comparison import Compare
+from cosim.bench.comparison import Compare, is_hexadecimal
 from cosim.bench.timing import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
 from golden.checks import check_choice, check_int, listed, unknown
@@ -191,8 +191,8 @@ def _tied(name: str, value: Any) -> int | str:
     if not _SELECTED.fullmatch(name):
         raise ValueError(f'[tie] must name inputs like "mode_i" or "data_i[31:16]", got {name!r}')
     constant = isinstance(value, int) and not isinstance(value, bool)
-    if constant or (isinstance(value, str) and (_is_hexadecimal(value) or _CONSTANT.fullmatch(value))):
-        return int(value, 16) if isinstance(value, str) and _is_hexadecimal(value) else value
+    if constant or (isinstance(value, str) and (is_hexadecimal(value) or _CONSTANT.fullmatch(value))):
+        return int(value, 16) if isinstance(value, str) and is_hexadecimal(value) else value
     raise ValueError(f'[tie] {name} must be a number, "0x…", or a constant of a package like "pkg::NAME"; got {value!r}')
 
 
@@ -227,7 +227,3 @@ def _text(key: str, value: Any) -> str:
 def _check_text(key: str, value: Any) -> None:
     if not isinstance(value, str) or not value or not value.isprintable():
         raise ValueError(f"{key} must be a non-empty text, got {value!r}")
-
-
-def _is_hexadecimal(text: str) -> bool:
-    return re.fullmatch(r"0x[0-9a-fA-F]+", text) is not None
