@@ -1,11 +1,11 @@
 """The golden models' own check: a sample of every run is computed by the reference engine too."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from cosim.bench.products import DotProducts
-from golden.stimulus import Operands
 
 SAMPLE = 200
 """Rows of a run that the reference computes; more only where there are more classes, one of each."""
@@ -30,11 +30,13 @@ class ReferenceSample:
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng([self.seed, SAMPLE])
 
-    def add(self, products: DotProducts) -> None:
-        """Rows of the run, each of which may enter the sample."""
+    def add(self, products: DotProducts, rows: Sequence[int] | None = None) -> None:
+        """Rows of the run, each of which may enter the sample; None for all."""
         names = products.classes()
-        for label in np.unique(products.stimulus.label).tolist():
-            self._add(names[label], products, np.flatnonzero(products.stimulus.label == label).tolist())
+        chosen = np.arange(len(products.expected)) if rows is None else np.asarray(rows)
+        labels = products.stimulus.label[chosen]
+        for label in np.unique(labels).tolist():
+            self._add(names[label], products, chosen[labels == label].tolist())
 
     def _add(self, name: str, products: DotProducts, rows: list[int]) -> None:
         """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""
@@ -42,9 +44,9 @@ class ReferenceSample:
         drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
         for place, row in zip(drawn, rows, strict=True):
             if len(kept) < RESERVOIR:
-                kept.append(one_row(products, row))
+                kept.append(products.alone(row))
             elif place < RESERVOIR:
-                kept[place] = one_row(products, row)
+                kept[place] = products.alone(row)
         self._seen[name] = seen + len(rows)
 
     def rows(self) -> list[DotProducts]:
@@ -65,11 +67,3 @@ class ReferenceSample:
                     "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(products.expected[0])}"])
                 )
         return found
-
-
-def one_row(products: DotProducts, row: int) -> DotProducts:
-    """One of the rows by itself; the others need not stay in memory for it."""
-    stimulus = products.stimulus.rows(slice(row, row + 1))
-    operands = Operands(*(None if array is None else array.copy() for array in stimulus.operands))  # type: ignore[arg-type]
-    alone = replace(stimulus, operands=operands, label=stimulus.label.copy())
-    return replace(products, stimulus=alone, expected=[products.expected[row]])

@@ -1,7 +1,8 @@
-"""A result that differs from golden's: what went in, what came out, where and when, and which group of mismatches it is of."""
+"""A result that differs from golden's: what went in, what came out, where and when, and how the two differ."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
+from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 from golden import Cls, Format
@@ -14,7 +15,11 @@ BUCKETS = (1, 2, 8, 64, 1024)
 
 
 class Arrival(NamedTuple):
-    """When a result came: clock cycle, None without a clock, and simulated time (ns), both from the start of its simulation."""
+    """When a result came, from the start of its simulation.
+
+    Attributes:
+        cycle: rising edges of the clock before it, None where there is no clock. time: simulated (ns).
+    """
 
     cycle: int | None
     time: float
@@ -33,6 +38,7 @@ class ComparedRow:
         a, b: codes [K]. c: code. scale_a, scale_b: codes [K/K_block], None where unscaled.
         got: code of d, or its bits as text where some are neither 0 nor 1. expected: golden's code.
         cycle, time: as `Arrival`.
+        ports: codes of what is sent by a specification of one's own, by port; a and b are empty and c is 0 there.
     """
 
     vector: int
@@ -48,12 +54,14 @@ class ComparedRow:
     expected: int
     cycle: int | None
     time: float
+    ports: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
         """The row that `dataclasses.asdict` made this of, by way of JSON too."""
         lists = {key: tuple(value) for key, value in table.items() if isinstance(value, (list, tuple))}
-        return cls(**{**table, **lists})
+        ports = {port: tuple(codes) for port, codes in table["ports"].items()}
+        return cls(**{**table, **lists, "ports": ports})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +115,7 @@ def class_name(code: int | str, d: Format) -> str:
 
 
 def ulp_distance(got: int | str, expected: int, d: Format) -> int | None:
-    """How many numbers of the format lie from expected up to got: 0 for zeros of either sign, negative where got is the lower.
+    """How many numbers of the format lie from expected up to got: negative where got is the lower, 0 for two zeros.
 
     Across a power of two and across zero it counts on: codes in order of their values, not a difference of values. Low bits
     that the format leaves at zero count as a whole one. None where either is an infinity, a NaN or undefined.
@@ -145,7 +153,7 @@ def _kind(cls: Cls) -> str:
 
 def _bucket(ulp: int) -> str:
     sign, size = "+" if ulp > 0 else "-", abs(ulp)
-    for low, high in zip((0, *BUCKETS), BUCKETS):
+    for low, high in pairwise((0, *BUCKETS)):
         if size <= high:
             return f"{sign}{high:,} ulp" if high == low + 1 else f"{sign}{low + 1:,} to {sign}{high:,} ulp"
     return f"beyond {sign}{BUCKETS[-1]:,} ulp"

@@ -1,13 +1,13 @@
 """What is sent to a design, and what must come back: dot products, put together into transfers and results."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cosim.bench.comparison import Judge
 from golden import Format, Operation
 from golden.arrays import BitArray
-from golden.stimulus import Stimulus
+from golden.stimulus import Operands, Stimulus
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,11 @@ class DotProducts:
         pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
         return [*((int(code), fmt) for code, fmt in pairs), (int(operands.c[row]), self.operation.c)]
 
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """The codes of a row by operand: a, b, c and where scaled scale_a and scale_b."""
+        named = self.stimulus.operands._asdict().items()
+        return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
+
     def made_by(self, row: int) -> str:
         """The class or corner of the stimulus that made the row, those of each name apart."""
         return self._class_name(self.stimulus.names[int(self.stimulus.label[row])])
@@ -62,6 +67,13 @@ class DotProducts:
         else:
             lines.append(f"  got      {operation.d.describe(result)}")
         return [*lines, f"  expected {operation.d.describe(self.expected[row])}"]
+
+    def alone(self, row: int) -> "DotProducts":
+        """One of the rows by itself; the others need not stay in memory for it."""
+        stimulus = self.stimulus.rows(slice(row, row + 1))
+        operands = Operands(*(None if array is None else array.copy() for array in stimulus.operands))  # type: ignore[arg-type]
+        alone = replace(stimulus, operands=operands, label=stimulus.label.copy())
+        return replace(self, stimulus=alone, expected=[self.expected[row]])
 
     def _class_name(self, name: str) -> str:
         return f"{self.name}: {name}" if self.name else name
@@ -88,10 +100,12 @@ class Vector:
     Attributes:
         transfers: what each operand port shows, one a transfer into the design.
         elements: of the result, the first in the low bits of d.
+        number: its place in the run, from 0, which the scoreboard gives it.
     """
 
     transfers: Sequence[Mapping[str, int]]
     elements: Sequence[Element]
+    number: int = 0
 
 
 @dataclass(frozen=True)
