@@ -2,7 +2,8 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
@@ -13,6 +14,33 @@ from cosim.bench.stimulus import Specification
 from golden.engines import fastest_engine
 
 
+@dataclass(frozen=True)
+class Result:
+    """A result of a design, compared.
+
+    Attributes:
+        number: of the vector in the run, from 0.
+        vector: what went in.
+        code: of d, or its bits as text where some are neither 0 nor 1.
+        wrong: the elements that differ, each with its code.
+    """
+
+    number: int
+    vector: Vector
+    code: int | str
+    wrong: Sequence[tuple[Element, int | str]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no element differs."""
+        return not self.wrong
+
+    def __str__(self) -> str:
+        """The first element that differs, or else the first: inputs, got and expected."""
+        first, *_ = self.wrong or zip(self.vector.elements, codes_of(self.code, self.vector.elements), strict=True)
+        return described(self.number, *first)
+
+
 class Scoreboard:
     """Compares results in order with the golden model's. Few vectors exist at a time, however many are sent.
 
@@ -20,6 +48,9 @@ class Scoreboard:
         specification: what the design must answer.
         count, seed: how many vectors, and of what stimulus.
         compare: what may differ on purpose.
+        on_send: called with each vector that the design has accepted; again, where a reset dropped it.
+        on_result: called with each result for a vector, after it was compared.
+        on_mismatch: called with each of these that differs.
 
     Attributes:
         engine: golden's engine that computes the expected results.
@@ -33,7 +64,17 @@ class Scoreboard:
         golden_seconds: time spent on stimulus and expected results.
     """
 
-    def __init__(self, specification: Specification, count: int, seed: int, compare: Compare | None = None) -> None:
+    def __init__(
+        self,
+        specification: Specification,
+        count: int,
+        seed: int,
+        compare: Compare | None = None,
+        *,
+        on_send: Callable[[Vector], object] | None = None,
+        on_result: Callable[[Result], object] | None = None,
+        on_mismatch: Callable[[Result], object] | None = None,
+    ) -> None:
         self.count = count
         self.engine = fastest_engine()
         self.sent = self.dropped = self.received = self.surplus = self.mismatches = 0
@@ -43,6 +84,7 @@ class Scoreboard:
         self.coverage = Coverage()
         self.sample = ReferenceSample(seed)
         self.golden_seconds = 0.0
+        self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
         self._waiting: deque[Vector] = deque()
         self._chunks = specification.chunks(count, seed, self.engine)
 
@@ -68,6 +110,8 @@ class Scoreboard:
         """The design has accepted all transfers of a vector."""
         self._waiting.append(vector)
         self.sent += 1
+        if self._on_send is not None:
+            self._on_send(vector)
 
     def drop(self) -> list[Vector]:
         """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
@@ -82,7 +126,8 @@ class Scoreboard:
         if not self._waiting:
             self.surplus += 1
             return
-        elements, number = self._waiting.popleft().elements, self.received
+        vector, number = self._waiting.popleft(), self.received
+        elements = vector.elements
         self.received += 1
         wrong = [
             (element, code)
@@ -93,6 +138,11 @@ class Scoreboard:
         self.mismatches += bool(wrong)
         if wrong and self.first_mismatch is None:
             self.first_mismatch = described(number, *wrong[0])
+        compared = Result(number, vector, result, wrong)
+        if self._on_result is not None:
+            self._on_result(compared)
+        if wrong and self._on_mismatch is not None:
+            self._on_mismatch(compared)
 
     def stop(self, reason: str) -> None:
         """The run ends early; the first reason counts."""
@@ -128,7 +178,7 @@ class Scoreboard:
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
     """The code of each element, the first from the low bits; undefined bits stay text."""
-    widths = [element.products.operation.d.width for element in elements]
+    widths = [element.products.result.width for element in elements]
     if isinstance(result, int):
         starts = [sum(widths[:place]) for place in range(len(widths))]
         return [result >> start & (1 << width) - 1 for start, width in zip(starts, widths, strict=True)]
