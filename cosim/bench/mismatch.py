@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
+from cosim.bench.rows import Bits
 from golden import Cls, Format
 
 UNDEFINED = "undefined"
@@ -80,7 +81,7 @@ class Mismatch(ComparedRow):
     distance: str
 
     @classmethod
-    def of(cls, row: ComparedRow, d: Format) -> "Mismatch":
+    def of(cls, row: ComparedRow, d: Format | Bits) -> "Mismatch":
         """The mismatch of a row whose result has format d."""
         return cls(
             **{field.name: getattr(row, field.name) for field in fields(ComparedRow)},
@@ -109,12 +110,12 @@ class GroupKey(NamedTuple):
     distance: str
 
 
-def class_name(code: int | str, d: Format) -> str:
+def class_name(code: int | str, d: Format | Bits) -> str:
     """The class of a result, in lower case."""
     return UNDEFINED if isinstance(code, str) else d.decode(code).cls.name.lower()
 
 
-def ulp_distance(got: int | str, expected: int, d: Format) -> int | None:
+def ulp_distance(got: int | str, expected: int, d: Format | Bits) -> int | None:
     """How many numbers of the format lie from expected up to got: negative where got is the lower, 0 for two zeros.
 
     Across a power of two and across zero it counts on: codes in order of their values, not a difference of values. Low bits
@@ -123,17 +124,19 @@ def ulp_distance(got: int | str, expected: int, d: Format) -> int | None:
     if isinstance(got, str) or max(d.decode(got).cls, d.decode(expected).cls) >= Cls.INFINITY:
         return None
     codes = _ordered(got, d) - _ordered(expected, d)
-    whole = -(-abs(codes) >> d.pad_bits)
+    whole = -(-abs(codes) >> (d.pad_bits if isinstance(d, Format) else 0))
     return whole if codes >= 0 else -whole
 
 
-def _ordered(code: int, d: Format) -> int:
+def _ordered(code: int, d: Format | Bits) -> int:
     """A finite code's place in the order of the values."""
+    if isinstance(d, Bits):
+        return code
     magnitude = code & ((1 << (d.width - 1)) - 1)
     return -magnitude if d.decode(code).sign else magnitude
 
 
-def distance_kind(got: int | str, expected: int, d: Format) -> str:
+def distance_kind(got: int | str, expected: int, d: Format | Bits) -> str:
     """The range of a distance in ulp, such as `+1 ulp` or `-3 to -8 ulp`; in words where infinities, NaN, zeros of the other
     sign or undefined bits leave no distance."""
     if isinstance(got, str):

@@ -4,9 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy.typing as npt
+
 from cosim.bench.comparison import Judge
+from cosim.bench.rows import Rows, described_result
 from golden import Format, Operation
 from golden.arrays import BitArray
+from golden.comparison import differing
 from golden.stimulus import Operands, Stimulus
 
 
@@ -30,9 +34,23 @@ class DotProducts:
     expected: Sequence[int]
     formats: tuple[Format, Format]
 
+    @property
+    def result(self) -> Format:
+        """Format of d."""
+        return self.operation.d
+
+    @property
+    def label(self) -> npt.NDArray[Any]:
+        """Which of `classes` made each row."""
+        return self.stimulus.label
+
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""
-        return isinstance(result, int) and judge.agrees(result, self.expected[row], self.operation, lambda: self.codes(row))
+        if isinstance(result, str):
+            return False
+        expected = self.expected[row]
+        differs = bool(differing(result, expected, self.operation))
+        return judge.agrees(result, expected, self.result, differs, lambda: self.codes(row))
 
     def codes(self, row: int) -> list[tuple[int, Format]]:
         """The codes of a row's a, b and c, each with its format."""
@@ -62,10 +80,7 @@ class DotProducts:
             lines += _elements("scale_a", operands.scale_a[row], operation.scale_format)
             lines += _elements("scale_b", operands.scale_b[row], operation.scale_format)
         lines.append(f"  c        {operation.c.describe(int(operands.c[row]))}")
-        if isinstance(result, str):
-            lines.append(f"  got      {operation.d} {result}: bits that are neither 0 nor 1")
-        else:
-            lines.append(f"  got      {operation.d.describe(result)}")
+        lines.append(f"  got      {described_result(result, operation.d)}")
         return [*lines, f"  expected {operation.d.describe(self.expected[row])}"]
 
     def alone(self, row: int) -> "DotProducts":
@@ -75,20 +90,24 @@ class DotProducts:
         alone = replace(stimulus, operands=operands, label=stimulus.label.copy())
         return replace(self, stimulus=alone, expected=[self.expected[row]])
 
+    def recomputed(self, row: int) -> int:
+        """The row's result once more, by the reference engine."""
+        return int(self.dot(*self.stimulus.rows(slice(row, row + 1)).operands, engine="reference")[0])
+
     def _class_name(self, name: str) -> str:
         return f"{self.name}: {name}" if self.name else name
 
 
 @dataclass(frozen=True)
 class Element:
-    """One dot product of a result.
+    """One dot product of a result, or what else a specification of one's own expects there.
 
     Attributes:
-        products, row: where its operands and golden's result are.
+        products, row: where its operands and the expected result are.
         place: where in the result it is, in words; empty where a result is one element.
     """
 
-    products: DotProducts
+    products: Rows
     row: int
     place: str = ""
 
@@ -110,10 +129,10 @@ class Vector:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some vectors of a run, and the dot products that they are made of."""
+    """Some vectors of a run, and the rows that they are made of."""
 
     vectors: Sequence[Vector]
-    products: Sequence[DotProducts]
+    products: Sequence[Rows]
 
 
 def _elements(name: str, codes: BitArray, operand: Format) -> list[str]:

@@ -25,7 +25,7 @@ class Record:
 
     def differs(self, vector: int, element: Element, code: int | str, arrival: Arrival) -> None:
         """An element that differs."""
-        mismatch = Mismatch.of(compared_row(vector, element, code, arrival), element.products.operation.d)
+        mismatch = Mismatch.of(compared_row(vector, element, code, arrival), element.products.result)
         text = described(vector, element, code)
         self.first_mismatch = self.first_mismatch or text
         self._groups.add(mismatch, text)

@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
@@ -11,10 +11,37 @@ from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.mismatch import Arrival
 from cosim.bench.outcome import Outcome
 from cosim.bench.products import Chunk, Element, Vector
-from cosim.bench.record import Record
+from cosim.bench.record import Record, described
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification
 from golden.engines import fastest_engine
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of a design, compared.
+
+    Attributes:
+        number: of the vector in the run, from 0.
+        vector: what went in.
+        code: of d, or its bits as text where some are neither 0 nor 1.
+        wrong: the elements that differ, each with its code.
+    """
+
+    number: int
+    vector: Vector
+    code: int | str
+    wrong: Sequence[tuple[Element, int | str]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no element differs."""
+        return not self.wrong
+
+    def __str__(self) -> str:
+        """The first element that differs, or else the first: inputs, got and expected."""
+        first, *_ = self.wrong or zip(self.vector.elements, codes_of(self.code, self.vector.elements), strict=True)
+        return described(self.number, *first)
 
 
 class Scoreboard:
@@ -27,6 +54,9 @@ class Scoreboard:
         selection: which of the vectors are sent.
         first: number of the first vector, where another simulation has those before it.
         fail_fast: whether the run ends at the first mismatch.
+        on_send: called with each vector that the design has accepted; again, where a reset dropped it.
+        on_result: called with each result for a vector, after it was compared.
+        on_mismatch: called with each of these that differs.
 
     Attributes:
         engine: golden's engine that computes the expected results.
@@ -48,9 +78,13 @@ class Scoreboard:
         count: int,
         seed: int,
         compare: Compare | None = None,
+        *,
         selection: Selection | None = None,
         first: int = 0,
         fail_fast: bool = False,
+        on_send: Callable[[Vector], object] | None = None,
+        on_result: Callable[[Result], object] | None = None,
+        on_mismatch: Callable[[Result], object] | None = None,
     ) -> None:
         self.count = count
         self.engine = fastest_engine()
@@ -62,10 +96,16 @@ class Scoreboard:
         self.coverage = Coverage()
         self.sample = ReferenceSample(seed)
         self.golden_seconds = 0.0
+        self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
         self._waiting: deque[Vector] = deque()
         self._selection, self._fail_fast, self._next_number = selection or Selection(), fail_fast, first
         self._end = first + count
         self._chunks = specification.chunks(count, seed, self.engine)
+
+    @property
+    def first_mismatch(self) -> str | None:
+        """The first element that differs in full, None where all agreed."""
+        return self.record.first_mismatch
 
     @property
     def waiting(self) -> int:
@@ -102,6 +142,8 @@ class Scoreboard:
         """The design has accepted all transfers of a vector."""
         self._waiting.append(vector)
         self.sent += 1
+        if self._on_send is not None:
+            self._on_send(vector)
 
     def drop(self) -> list[Vector]:
         """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
@@ -117,17 +159,22 @@ class Scoreboard:
             self.surplus += 1
             return
         vector = self._waiting.popleft()
+        elements = vector.elements
         self.received += 1
-        agreed = [
-            self._compare(vector, *pair) for pair in zip(vector.elements, codes_of(result, vector.elements), strict=True)
-        ]
-        self.coverage.count(vector.elements)
-        if not all(agreed):
+        codes = zip(elements, codes_of(result, elements), strict=True)
+        wrong = [(element, code) for element, code in codes if not self._agrees(vector, element, code)]
+        self.coverage.count(elements)
+        compared = Result(vector.number, vector, result, wrong)
+        if self._on_result is not None:
+            self._on_result(compared)
+        if wrong:
             self.mismatches += 1
+            if self._on_mismatch is not None:
+                self._on_mismatch(compared)
             if self._fail_fast:
                 self.stop(f"stopped at the first mismatch, vector {vector.number}")
 
-    def _compare(self, vector: Vector, element: Element, code: int | str) -> bool:
+    def _agrees(self, vector: Vector, element: Element, code: int | str) -> bool:
         """Whether an element agrees; either way it is recorded."""
         agrees = element.products.agrees(element.row, code, self.judge)
         if agrees:
@@ -152,7 +199,7 @@ class Scoreboard:
             waiting=self.waiting,
             surplus=self.surplus,
             mismatches=self.mismatches,
-            first_mismatch=self.record.first_mismatch,
+            first_mismatch=self.first_mismatch,
             groups=self.record.groups(),
             agreeing=self.record.agreeing() if self.mismatches else (),
             engine=self.engine,
@@ -173,7 +220,7 @@ class Scoreboard:
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
     """The code of each element, the first from the low bits; undefined bits stay text."""
-    widths = [element.products.operation.d.width for element in elements]
+    widths = [element.products.result.width for element in elements]
     if isinstance(result, int):
         starts = [sum(widths[:place]) for place in range(len(widths))]
         return [result >> start & (1 << width) - 1 for start, width in zip(starts, widths, strict=True)]

@@ -1,4 +1,4 @@
-"""Which vectors of a run are sent. The numbers count those that are left out, so that a vector is the same in every choice."""
+"""Which vectors of a run are sent. A number means the same vector whatever is left out."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
