@@ -1,5 +1,5 @@
-"""The files that `mmau cosim` writes beside its table: written anew as each design is done, so that a campaign which is killed
-leaves what was done, and never half a file."""
+"""The files that `mmau cosim` writes beside its table: written anew as each design is done, so that a campaign which is
+killed leaves what was done, and never half a file."""
 
 import threading
 from collections.abc import Mapping, Sequence

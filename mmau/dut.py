@@ -32,7 +32,8 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     if any(path.suffix == ".toml" for path in files):
         if len(files) > 1 or given:
             raise ValueError(
-                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G, -f and --verilator-args out"
+                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G, -f and "
+                "--verilator-args out"
             )
         return load_dut(files[0])
     if not arguments.top:

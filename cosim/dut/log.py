@@ -29,7 +29,7 @@ def first_error(log: str) -> str:
         if _MARKED.search(line):
             shown = [line]
             for following in lines[number + 1 : number + 4]:
-                if not following.startswith(" "):
+                if not following.startswith(" ") or following.lstrip().startswith("..."):  # "... See the manual at"
                     break
                 shown.append(following)
             return "\n".join(shown)
