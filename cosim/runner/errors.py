@@ -62,4 +62,4 @@ def ending(program: str, status: int) -> str:
 
 def place_in_log(log: str, pattern: str) -> str | None:
     """The first line of a log that has the pattern, None where there is none."""
-    return next((line.strip() for line in log.splitlines() if re.search(pattern, line)), None)
+    return next((line.strip(" -") for line in log.splitlines() if re.search(pattern, line)), None)
