@@ -172,7 +172,11 @@ def test_undefined_bits_of_one_element_of_a_tile() -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("design", [TWO_STEPS, SCALED, CONVERTED, formats(2)], ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    "design",
+    [TWO_STEPS, formats(2), *(pytest.param(design, marks=pytest.mark.long) for design in (SCALED, CONVERTED))],
+    ids=lambda design: design.name,
+)
 def test_sound_design_passes(design: Design) -> None:
     report = cosim.run(design, vectors=1000, seed=4)
     assert report.failures == ()
@@ -190,11 +194,16 @@ def test_sound_design_passes(design: Design) -> None:
     ("design", "faults", "said"),
     [
         (TWO_STEPS, {"c": "{c[31:0], c[63:32]}"}, "results differ"),
-        (TWO_STEPS, {"d": "{d_inside[63:33], ~d_inside[32], d_inside[31:0]}"}, "1000 of 1000 results differ"),
-        (TWO_STEPS, {"a": "{a[127:16], 16'd0}"}, "results differ"),
+        pytest.param(
+            TWO_STEPS,
+            {"d": "{d_inside[63:33], ~d_inside[32], d_inside[31:0]}"},
+            "1000 of 1000 results differ",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(TWO_STEPS, {"a": "{a[127:16], 16'd0}"}, "results differ", marks=pytest.mark.long),
         (TWO_STEPS, {"out_valid": "1'b0"}, "no result for 1000 cycles although vectors are inside"),
-        (CONVERTED, {"c": "64'd0"}, "results differ"),
-        (formats(2), {"format": "2'd1"}, "results differ"),
+        pytest.param(CONVERTED, {"c": "64'd0"}, "results differ", marks=pytest.mark.long),
+        pytest.param(formats(2), {"format": "2'd1"}, "results differ", marks=pytest.mark.long),
         (formats(2), {"format": "{1'b0, format[0]}"}, "results differ"),
     ],
     ids=lambda value: getattr(value, "name", str(value)),
