@@ -64,8 +64,9 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         raise ValueError(error) from error
     except (rtl.MissingTool, rtl.YosysError) as error:
         raise ValueError(error) from error
+    status = show(reports, errors, arguments, waves)
     files.finish(reports, errors)
-    return show(reports, errors, arguments, waves)
+    return status
 
 
 def common(arguments: argparse.Namespace) -> dict[str, Any]:

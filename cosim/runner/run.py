@@ -240,5 +240,10 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
         work_dir.mkdir(parents=True, exist_ok=True)
         yield work_dir.resolve()
         return
-    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as temporary:
+        try:
+            yield Path(temporary)
+        except OSError as error:  # of a full disk it does not say where
+            if error.filename is None:
+                raise type(error)(error.errno, error.strerror, temporary) from error
+            raise
