@@ -1,4 +1,4 @@
-"""The steps that the fused operations share: decode, multiply, max_exp, align, accumulate.
+"""The steps that the fused operations share: decode, multiply, max_exp, align, accumulate, convert.
 
 A term is an exact number waiting to be summed: `sig · 2**(exp − frac)`, where `sig` is a *signed* integer, `exp` is the
 exponent that alignment sees, and `frac` is how many of sig's low bits are fraction bits at that exponent. Products are not
@@ -8,6 +8,7 @@ renormalised, so |sig| may reach 4·2**frac or lie below 2**frac (numerics.md, s
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from golden.conversion import Conversion
 from golden.formats import Decoded, Format
 from golden.rounding import Mode, shift_and_round
 
@@ -70,3 +71,8 @@ def exact_sum(terms: Sequence[Term]) -> tuple[int, int]:
     """
     lsb = min(term.exp - term.frac for term in terms)
     return accumulate(align(term, lsb, 0, "RZ") for term in terms), lsb
+
+
+def convert(rho: Conversion, total: int, lsb: int) -> int:
+    """Steps normalise, round and encode: the code of total · 2**lsb, by ρ."""
+    return rho.encode(total, lsb)

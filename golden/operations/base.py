@@ -5,8 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
+from golden import specials, steps
 from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
+from golden.operations import ieee
 
 MULTIPLICANDS: tuple[str, ...] = (
     "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1",
@@ -32,6 +34,19 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+
+    # An operation calls the steps that it is made of as its own. Whoever wants to see them (golden.trace), or to know what
+    # another step would give, derives from the operation and puts one in their place.
+    decode = staticmethod(steps.decode)
+    multiply = staticmethod(steps.multiply)
+    addend = staticmethod(steps.addend)
+    max_exp = staticmethod(steps.max_exp)
+    align = staticmethod(steps.align)
+    accumulate = staticmethod(steps.accumulate)
+    exact_sum = staticmethod(steps.exact_sum)
+    convert = staticmethod(steps.convert)
+    rounded_sum = staticmethod(ieee.rounded_sum)
+    encode_special = staticmethod(specials.encode_special)
 
     a: Format
     b: Format

@@ -6,9 +6,7 @@ from typing import ClassVar, Self
 
 from golden.formats import Format
 from golden.operations.base import Operation
-from golden.operations.ieee import rounded_sum
-from golden.specials import encode_special, quiet_nan, sum_special
-from golden.steps import addend, multiply
+from golden.specials import quiet_nan, sum_special
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +46,8 @@ class FMA(Operation):
         x, y, z = self.a.decode(a[0]), self.b.decode(b[0]), self.c.decode(c)
         special = sum_special([x], [y], z)
         if special is not None:
-            return encode_special(special, self.d, quiet_nan(self.d))
+            return self.encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact terms
-        terms = [multiply(x, y, self.product_frac, self.product_exp_min), addend(z, self.c, self.c.e_min)]
+        terms = [self.multiply(x, y, self.product_frac, self.product_exp_min), self.addend(z, self.c, self.c.e_min)]
         # 2. accumulate, round
-        return rounded_sum(terms, self.d, negative_zero=x.sign != y.sign and z.sign == 1)
+        return self.rounded_sum(terms, self.d, negative_zero=x.sign != y.sign and z.sign == 1)

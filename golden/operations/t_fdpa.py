@@ -8,8 +8,8 @@ from golden.conversion import conversion
 from golden.formats import Cls, Decoded, Format
 from golden.operations.base import Operation, check_e_zero, check_fraction, check_length, check_truncation
 from golden.rounding import Mode
-from golden.specials import Special, encode_special, nvidia_nan, sum_special
-from golden.steps import Term, accumulate, addend, align, decode, max_exp, multiply
+from golden.specials import Special, nvidia_nan, sum_special
+from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,20 +51,20 @@ class TruncatedFDPA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
-        alpha = decode(self.scale_format, scale_a) if self.scale_format else []
-        beta = decode(self.scale_format, scale_b) if self.scale_format else []
+        x, y, (z,) = self.decode(self.a, a), self.decode(self.b, b), self.decode(self.c, [c])
+        alpha = self.decode(self.scale_format, scale_a) if self.scale_format else []
+        beta = self.decode(self.scale_format, scale_b) if self.scale_format else []
         special = self.special(x, y, z, alpha, beta)
         if special is not None:
-            return encode_special(special, self.d, nvidia_nan(self.d))
+            return self.encode_special(special, self.d, nvidia_nan(self.d))
         # 1. exact terms; one without a significand has exponent e_zero
-        terms = [*self.terms(x, y, alpha, beta), addend(z, self.c, self.e_zero)]
+        terms = [*self.terms(x, y, alpha, beta), self.addend(z, self.c, self.e_zero)]
         # 2. the largest exponent
-        e_max = max_exp(terms)
+        e_max = self.max_exp(terms)
         # 3. align each term, truncate it to F bits, add exactly
-        total = accumulate(align(term, e_max, self.F, self.truncation) for term in terms)
+        total = self.accumulate(self.align(term, e_max, self.F, self.truncation) for term in terms)
         # 4. convert; a zero of either sign becomes +0
-        d = conversion(self.rho).encode(total, e_max - self.F)
+        d = self.convert(conversion(self.rho), total, e_max - self.F)
         return 0 if self.d.decode(d).cls is Cls.ZERO else d
 
     def special(
@@ -77,7 +77,7 @@ class TruncatedFDPA(Operation):
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
         """The terms that meet c: here, the exact products."""
-        return [multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
+        return [self.multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
