@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.conversion import conversion
-from golden.formats import Decoded, Format
-from golden.operations.base import Operation, check_fraction, check_length, check_truncation
+from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.formats import Decoded
+from golden.operations.base import check_fraction, check_length, check_truncation
+from golden.operations.fused import FusedOperation
 from golden.rounding import Mode, shift_and_round
 from golden.specials import Special, addend_special, combine, product_special, quiet_nan
 from golden.steps import Term
@@ -20,7 +21,7 @@ PRODUCT_OVERFLOW_EXP = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundedFDPA(Operation):
+class RoundedFDPA(FusedOperation):
     """What TR- and GTR-FDPA share: the dot product T at e_dot first, then c, then two roundings.
 
     Attributes:
@@ -31,6 +32,7 @@ class RoundedFDPA(Operation):
         truncation: how T, c and their sum lose their low bits, RD (published) or RZ; products always lose theirs toward
             zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
         a, b: any multiplicand formats; c: fp32.
+        The other keys: `FusedOperation`. A product of 2**128 or more is an infinity whatever `overflow` says.
     """
 
     L: int
@@ -43,15 +45,16 @@ class RoundedFDPA(Operation):
         return ("fp32",)
 
     def _validate(self) -> None:
+        super()._validate()
         check_length(self.L)
         check_fraction("F", self.F)
         check_fraction("F2", self.F2)
-        conversion(self.rho)
-        check_truncation(self.truncation)
+        check_conversion(self.rho, CONVERSIONS)
+        check_truncation(self.truncation, ("RZ", "RD"))
 
     @property
-    def d(self) -> Format:
-        return conversion(self.rho).d
+    def conversion(self) -> Conversion:
+        return conversion(self.rho)
 
     @property
     def length(self) -> int:
@@ -60,7 +63,7 @@ class RoundedFDPA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, (z,) = self.decode(self.a, a), self.decode(self.b, b), self.decode(self.c, [c])
+        x, y, z = self.decoded(a, b, c)
         special = combine([addend_special(z), *map(self.product_special, x, y)])
         if special is not None:
             return self.encode_special(special, self.d, quiet_nan(self.d))
@@ -82,7 +85,7 @@ class RoundedFDPA(Operation):
         kept, lsb = self.truncate(total, e_out - lsb_frac)
         if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
             return self.d.negative_zero
-        return self.convert(conversion(self.rho), kept, lsb)
+        return self.converted(kept, lsb)
 
     def truncate(self, total: int, lsb: int) -> tuple[int, int]:
         """Step truncate: total · 2**lsb cut to F2 fraction bits where it is normalised, and the exponent of its last bit."""
