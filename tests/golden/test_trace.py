@@ -111,9 +111,10 @@ def problems_between(trace: Trace, step: Step) -> Problems:
     """What one part takes from another, and what the last one gives."""
     found = []
     for before, after in pairwise(step.parts):
-        if isinstance(before, Sum) and isinstance(after, Rounding) and "sticky" not in trace.parameters:
-            if fraction(before.total) != fraction(after.exact):
-                found.append("what is rounded is not the total before it")
+        if not isinstance(before, Sum) or not isinstance(after, Rounding) or "sticky" in trace.parameters:
+            continue
+        if fraction(before.total) != fraction(after.exact):
+            found.append("what is rounded is not the total before it")
     last = step.parts[-1]
     code = getattr(last, "code", step.d.code)
     if code is not None and code != step.d.code and decode(step.d.format, code).value != 0:
