@@ -30,10 +30,14 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Specification(Protocol):
-    """What co-simulation adds to a design: stimulus, and the results that it must give."""
+    """What co-simulation adds to a design: stimulus, and the results that it must give.
+
+    One of one's own is a class derived from this one with a method `chunks`, which `OwnRows` helps to write.
+    """
 
     def check_count(self, count: int) -> None:
-        """Raise ValueError for a number of vectors that would leave something untested."""
+        """Raise ValueError for a number of vectors that would leave something untested. Any number will do."""
+        return None
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
         """`count` vectors and golden's results, the same ones for the same count and seed; few of them exist at a time.
