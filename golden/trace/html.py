@@ -1,64 +1,43 @@
-"""A trace as HTML: one page without anything from elsewhere, light and dark."""
+"""A trace as HTML, in the style of every page of the project (golden.html)."""
 
 from collections.abc import Sequence
-from html import escape
 
+from golden import html
+from golden.html import Markup, element
 from golden.trace.layout import BitRow, Block, Facts, Heading, Picture, Table
-
-STYLE = """
-:root { color-scheme: light dark; --line: #8886; --cut: #c0392b; --dim: #777; }
-@media (prefers-color-scheme: dark) { :root { --cut: #ff8a75; --dim: #999; } }
-.trace { font-family: system-ui, sans-serif; line-height: 1.4; max-width: 100%; }
-.trace table { border-collapse: collapse; margin: .5em 0; display: block; overflow-x: auto; }
-.trace th, .trace td { border-bottom: 1px solid var(--line); padding: .15em .6em; text-align: left; white-space: pre; }
-.trace td, .trace dd { font-family: ui-monospace, monospace; font-size: .9em; }
-.trace dl { display: grid; grid-template-columns: max-content 1fr; gap: .15em 1em; margin: .5em 0; }
-.trace dt { font-weight: 600; }
-.trace dd { margin: 0; overflow-wrap: anywhere; }
-.trace .cut { color: var(--cut); }
-.trace .dim { color: var(--dim); }
-.trace tr.total td { border-top: 2px solid currentColor; }
-"""
 
 
 def page(title: str, blocks: Sequence[Block]) -> str:
-    """A whole page."""
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{body(blocks)}</main>\n</body>\n</html>\n"
-    )
+    """A page of its own. The first block, its heading, is the page's."""
+    return html.page(title, body(blocks[1:]))
 
 
-def body(blocks: Sequence[Block]) -> str:
-    """The trace alone."""
-    return '<section class="trace">\n' + "".join(_element(block) for block in blocks) + "</section>\n"
+def body(blocks: Sequence[Block]) -> Markup:
+    """The trace alone, for a page that has `golden.html.STYLE`."""
+    return element("section", *map(_element, blocks))
 
 
-def _element(block: Block) -> str:
+def _element(block: Block) -> Markup:
     match block:
         case Heading(words, level):
-            return f"<h{level}>{escape(words)}</h{level}>\n"
+            return element(f"h{level}", words)
         case Facts(lines):
-            items = "".join(f"<dt>{escape(word)}</dt><dd>{escape(what)}</dd>\n" for word, what in lines)
-            return f"<dl>\n{items}</dl>\n"
+            rows = (element("tr", element("th", word, scope="row"), element("td", _code(what))) for word, what in lines)
+            return element("div", element("table", *rows), class_="wide")
         case Table(header, rows):
-            head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
-            return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_row, rows))}</tbody>\n</table>\n"
+            return html.table(header, [(row[0], *map(_code, row[1:])) for row in rows], f"{header[0]}s")
         case Picture(rows):
-            *terms, total = (_bit_row(row) for row in rows)
-            head = "".join(f'<th scope="col">{cell}</th>' for cell in ("aligned", "sign", "bits | cut off", ""))
-            last = f'<tr class="total">{total}</tr>\n'
-            body_rows = "".join(f"<tr>{row}</tr>\n" for row in terms)
-            return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body_rows}{last}</tbody>\n</table>\n"
+            cells = [(row.name, row.sign, _bits(row), row.note) for row in rows]
+            return html.table(("aligned", "sign", "bits | cut off", ""), cells, "aligned terms, and their total")
 
 
-def _row(cells: Sequence[str]) -> str:
-    return "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>\n"
+def _code(text: str) -> Markup:
+    return element("code", text)
 
 
-def _bit_row(row: BitRow) -> str:
+def _bits(row: BitRow) -> Markup:
+    """Leading zeros are pale; what was cut off stands behind a bar."""
     zeros = len(row.bits) - len(row.bits.lstrip("·."))
-    bits = f'<span class="dim">{escape(row.bits[:zeros])}</span>{escape(row.bits[zeros:])}'
-    cut = f'<span class="cut">|{escape(row.cut)}</span>' if row.cut else ""
-    return f"<td>{escape(row.name)}</td><td>{row.sign}</td><td>{bits}{cut}</td><td>{escape(row.note)}</td>"
+    shown = [element("span", row.bits[:zeros], class_="soft"), row.bits[zeros:]]
+    cut = [element("span", f"|{row.cut}", class_="failed")] if row.cut else []
+    return element("code", *shown, *cut, style="white-space: pre")

@@ -4,8 +4,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from golden.format import Format
+from golden.html import Markup
 from golden.trace.html import body, page
-from golden.trace.layout import Block, headline, step_blocks
+from golden.trace.layout import Block, Heading, headline, step_blocks
 from golden.trace.records import Exact, Step
 from golden.trace.text import text
 
@@ -52,10 +53,11 @@ class Trace:
 
     def html(self) -> str:
         """A page of its own, without anything from elsewhere."""
-        return page(f"{self.model}: d = {self.d:#x}", self.blocks())
+        blocks = self.blocks()
+        return page(blocks[0].text if isinstance(blocks[0], Heading) else self.model, blocks)
 
-    def html_body(self) -> str:
-        """The same without head and style, for a page that has `golden.trace.html.STYLE`."""
+    def html_body(self) -> Markup:
+        """The same without head and style, for a page that has `golden.html.STYLE`."""
         return body(self.blocks())
 
     def __str__(self) -> str:
