@@ -5,7 +5,6 @@ computed in another way, and a model that nobody watches takes no notice of it.
 """
 
 from collections.abc import Callable
-from dataclasses import fields
 from inspect import getattr_static
 from typing import Any, NamedTuple
 
@@ -36,9 +35,7 @@ def watched(operation: Operation, events: list[Event]) -> Operation:
     """The same operation, which appends to `events` whatever it computes."""
     cls = type(operation)
     steps = {name: _noting(name, getattr_static(cls, name), events) for name in STEPS if hasattr(cls, name)}
-    derived = type(cls.__name__, (cls,), steps)
-    copy: Operation = derived(**{f.name: getattr(operation, f.name) for f in fields(operation)})
-    return copy
+    return operation.with_steps(**steps)
 
 
 def _noting(name: str, step: Any, events: list[Event]) -> Any:
