@@ -26,8 +26,11 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--arch")
     evaluate.add_argument("--instr", metavar="NAME")
     evaluate.add_argument("--input", required=True, type=Path, metavar="V.npz")
-    evaluate.add_argument("--output", required=True, type=Path, metavar="D.npz", help="array d; - for stdout")
+    evaluate.add_argument("--output", type=Path, metavar="D.npz", help="array d; - for stdout")
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
+    evaluate.add_argument("--explain", action="store_true", help="show the steps of one dot product instead")
+    evaluate.add_argument("--row", type=int, metavar="N", help="which dot product is explained, from 0")
+    evaluate.add_argument("--html", type=Path, metavar="FILE", help="write the explanation as a page of its own")
     evaluate.set_defaults(module="mmau.evaluate", function="run_eval")
 
     rtl_command = commands.add_parser("rtl", help="Verilog of a unit or a tile, and what it costs")
