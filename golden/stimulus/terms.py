@@ -135,16 +135,16 @@ def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom:
     frac_a = np.where(bits > 0, ones - (1 << shape.a.man_bits), 0)
     present = ((bits > 0) | (place == -(-depth // width))) & (lead >= lead_range(shape)[0])
     start = draws.integers(0, shape.K, (rows, 1))
-    return _moved(Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, frac_a), (place + start) % shape.K)
+    return rearranged(Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, frac_a), (place + start) % shape.K)
 
 
 def shuffled(draws: GeneratorDraws, products: Products) -> Products:
     """The same products in random places, row by row."""
     rows, K = products.lead.shape
-    return _moved(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
+    return rearranged(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
 
 
-def _moved(products: Products, order: IntArray) -> Products:
+def rearranged(products: Products, order: IntArray) -> Products:
     """Product k is what was product order[k]."""
 
     def moved(column: Any) -> Any:
