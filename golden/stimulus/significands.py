@@ -47,6 +47,28 @@ def factors(a: Format, b: Format, draws: GeneratorDraws, width: IntArray) -> tup
     return fraction(a, sig_a, bits_a), fraction(b, sig_b, bits_b), bits_a + bits_b - 2
 
 
+def with_last_bit_alone(a: Format, b: Format, draws: GeneratorDraws, apart: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Fractions of a and b whose significands have a product x…x 1 0…0 1: the last bit is `apart` below the next one.
+
+    Args:
+        apart: 1 … man_bits of b.
+
+    Returns:
+        As `factors`.
+    """
+    rows = len(apart)
+    sig_a = (significands(draws, np.full(rows, a.man_bits + 1)) | 1).astype(np.uint64)
+    inverse = sig_a.copy()  # right in its last three bits, and in twice as many after each step (Newton's, modulo 2^64)
+    for _ in range(5):
+        inverse *= np.uint64(2) - sig_a * inverse
+    bit = np.uint64(1) << apart.astype(np.uint64)
+    sig_b = inverse & (bit - np.uint64(1))
+    sig_b = np.where(sig_a * sig_b & bit, sig_b, sig_b | bit)
+    bits_b = bit_length(sig_b)
+    frac_a, frac_b = sig_a.astype(np.int64) - (1 << a.man_bits), fraction(b, sig_b.astype(np.int64), bits_b)
+    return frac_a, frac_b, a.man_bits + bits_b - 1
+
+
 def fraction(operand: Format, sig: IntArray, bits: IntArray) -> IntArray:
     """The fraction (see `number`) of a significand of `bits` bits; bits that the format lacks are cut off."""
     lost = np.maximum(bits - operand.man_bits - 1, 0)

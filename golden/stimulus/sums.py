@@ -16,7 +16,7 @@ from golden.formats import Format
 from golden.stimulus.codes import BoolArray, IntArray, lowest_lead, number
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import bit_length, codes_of, factors, fraction
+from golden.stimulus.significands import bit_length, codes_of, factors, fraction, with_last_bit_alone
 from golden.stimulus.terms import Products, lead_range, operands_of, rearranged
 
 SHARES = BESIDE_C, OVERLAPPING_C, TWO_BESIDE_C, ONE_PRODUCT, ABOVE_C, PRODUCTS = range(6)
@@ -126,6 +126,10 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
         places.put(shape.K - 1, tiny & ~is_c, lead, tiny_sign, _tiny_fraction(draws, shape.a, rows))
     else:
         _put_uneven(shape, draws, places, sums, sign, tiny & (share == BESIDE_C))
+        alone = np.clip(sums.distance + 1, 1, shape.b.man_bits)
+        frac_a, frac_b, reach = with_last_bit_alone(shape.a, shape.b, draws, alone)
+        its_sign, is_wide = sign ^ (sums.beyond < 0), tiny & (share == OVERLAPPING_C)
+        places.put(0, is_wide, point - alone + reach, its_sign, frac_a, frac_b)
         c_value, point = _with_last_bit(shape.c, sums, tiny & (share == ABOVE_C), c_value)
     tiny_c = number(shape.c, tiny_sign, lead, _tiny_fraction(draws, shape.c, rows))
     c = np.where(is_c, tiny_c, codes_of(shape.c, sign, c_value, point))
@@ -134,7 +138,7 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
 
 def _possible_share(shape: OperandShape, sums: Sums) -> IntArray:
     """The shares, but for those that need more products or wider ones than there are."""
-    length, tiny = bit_length(sums.total), sums.tiny != NONE
+    length = bit_length(sums.total)
     pieces = -(-length // (shape.a.man_bits + 1))
     one_product = length <= _product_bits(shape)
     share = np.where(
@@ -142,8 +146,7 @@ def _possible_share(shape: OperandShape, sums: Sums) -> IntArray:
     )
     share = np.where((share == ONE_PRODUCT) & ~one_product, BESIDE_C, share)
     share = np.where((share == ABOVE_C) & (length > shape.a.man_bits + shape.c.man_bits + 2), BESIDE_C, share)
-    share = np.where((share == TWO_BESIDE_C) & (shape.K < 3), OVERLAPPING_C, share)
-    return np.where((share == OVERLAPPING_C) & (shape.K == 1) & tiny, BESIDE_C, share)
+    return np.where((share == TWO_BESIDE_C) & (shape.K < 3), OVERLAPPING_C, share)
 
 
 def _product_bits(shape: OperandShape) -> int:
