@@ -108,8 +108,10 @@ def test_every_case_of_every_corner_appears(shape: OperandShape, level: int, mon
     assert seen == {name: set(range(cases)) for name, cases in wanted.items()}
 
 
-def test_two_thousand_rows_hold_all_of_level_1() -> None:
-    """Whatever the formats and however many products."""
+def test_2000_rows_hold_level_1_and_20000_level_2() -> None:
+    """Level 1 whatever the formats and however many products, level 2 of every unit of the catalogue."""
+    for shape in {OperandShape.of_operation(entry.operation) for entry in golden.instructions()}:
+        assert complete_rows(shape, 2) <= 20000
     shapes = {OperandShape.of_instruction(entry) for entry in golden.instructions()} | set(SHAPES.values())
     shapes |= {OperandShape.of_operation(entry.operation) for entry in golden.instructions()}
     shapes |= {replace(SHAPES["fp16"], K=1024)}
