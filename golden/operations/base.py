@@ -132,10 +132,21 @@ class Operation(ABC):
         """A copy with some keys replaced, validated again."""
         return replace(self, **keys)
 
+    def with_steps(self, **steps: Any) -> Self:
+        """The operation with other functions or methods in the place of some of its steps: a class derived from its own.
+
+        The reference engine alone computes it.
+        """
+        cls = type(self)
+        derived: type[Self] = type(cls.__name__, (cls,), steps)
+        return derived(**{f.name: getattr(self, f.name) for f in fields(self)})
+
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
         """The keys of a unit file, each with whether it is required; those of units of one's own come last."""
-        return {f.name: f.default is MISSING for f in sorted(fields(cls), key=lambda f: f.name in cls.own_keys)}
+        required = {f.name: f.default is MISSING for f in fields(cls)}
+        names = [name for name in required if name not in cls.own_keys]
+        return {name: required[name] for name in (*names, *cls.own_keys)}
 
     def parameters(self) -> dict[str, str | int]:
         """The keys as a unit file writes them; those of units of one's own only where they differ from their defaults."""
