@@ -26,9 +26,24 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--arch")
     evaluate.add_argument("--instr", metavar="NAME")
     evaluate.add_argument("--input", required=True, type=Path, metavar="V.npz")
-    evaluate.add_argument("--output", required=True, type=Path, metavar="D.npz", help="array d; - for stdout")
+    evaluate.add_argument("--output", type=Path, metavar="D.npz", help="array d; - for stdout")
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
+    evaluate.add_argument("--explain", action="store_true", help="show the steps of one dot product instead")
+    evaluate.add_argument("--row", type=int, metavar="N", help="which dot product is explained, from 0")
+    evaluate.add_argument("--html", type=Path, metavar="FILE", help="write the explanation as a page of its own")
     evaluate.set_defaults(module="mmau.evaluate", function="run_eval")
+
+    vectors = commands.add_parser("vectors", help="test vectors with results, for testbenches without Python")
+    vectors.add_argument("--unit", type=Path, metavar="UNIT.toml")
+    vectors.add_argument("--arch")
+    vectors.add_argument("--instr", metavar="NAME")
+    number = vectors.add_mutually_exclusive_group()
+    number.add_argument("--level", type=int, choices=[1, 2], help="1: the directed cases that every run should have; 2: all")
+    number.add_argument("--vectors", type=int, metavar="N", help="so many, the same ones that cosim sends")
+    vectors.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    vectors.add_argument("--format", choices=["text", "npz"], help="default: npz where FILE ends in .npz, else text")
+    vectors.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help="- for stdout")
+    vectors.set_defaults(module="mmau.vectors", function="run_vectors")
 
     rtl_command = commands.add_parser("rtl", help="Verilog of a unit or a tile, and what it costs")
     add_design_options(rtl_command)
@@ -61,6 +76,6 @@ def parser() -> argparse.ArgumentParser:
     )
     conform.set_defaults(module="mmau.conform", function="run_conform")
 
-    for command in (listing, evaluate, rtl_command, cosim_command, conform):
+    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top

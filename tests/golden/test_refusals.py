@@ -114,7 +114,7 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
         "mode",
         lambda: changed(RZ, mode="RX"),
         ValueError,
-        "mode of RZ-FP32 must be one of RZ, RNE, RD, RU, RNA; got 'RX' (did you mean 'RZ' or 'RU' or 'RD'?)",
+        "mode of RZ-FP32 must be one of RZ, RNE, RD, RU, RO, RNA; got 'RX' (did you mean 'RZ' or 'RU' or 'RO'?)",
     ),
     (
         "rounding format",
