@@ -101,6 +101,8 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
         print(summary(reports, arguments.seed))
         if waves is not None:
             print(f"waveform: {waves}")
+        if arguments.work is not None:
+            print(f"build and logs: {arguments.work}")
     for name, message in errors.items():
         print(f"mmau cosim: {name}: {message}", file=sys.stderr)
     if errors:

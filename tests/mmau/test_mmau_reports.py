@@ -89,6 +89,7 @@ def test_reports_are_written_beside_the_table(differing: list[str], capsys: pyte
     page = Reader(Path("r.html").read_text())
     assert failure.getAttribute("message") in page.text
     assert f"FAILED: {failure.getAttribute('message')}" in captured.out
+    assert captured.out.splitlines()[-1] == "build and logs: kept"
     assert {path.name for path in Path("kept").iterdir()} >= {"build.log", "simulation.log", "report.json", "build"}
 
 
@@ -133,6 +134,7 @@ def test_wrong_request_ends_with_status_2(
     assert not Path("none").exists()
 
 
+@pytest.mark.long
 def test_choice_that_no_vector_is_of_ends_with_status_2(differing: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*differing, "--vectors", "20", "--only", "overflow"]) == 2
     assert "none of the 20 vectors is selected" in capsys.readouterr().err
