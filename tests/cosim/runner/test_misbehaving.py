@@ -2,12 +2,13 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import cosim
-from cosim.runner import heartbeat, simulate
+from cosim.runner import heartbeat, run, simulate
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
@@ -181,6 +182,21 @@ def test_mismatch_has_cycle_and_time(described: Described) -> None:
     times = [(each.cycle or 0, each.time) for each in recorded]
     assert times == sorted(times)
     assert all(cycle >= each.vector and time >= 2000 * cycle for (cycle, time), each in zip(times, recorded, strict=True))
+
+
+@pytest.mark.parametrize("simulator", BOTH)
+def test_error_of_the_testbench_is_no_verdict(
+    simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The report cannot be written."""
+    sound = run._job
+    nowhere = tmp_path / "none" / "report.json"
+    monkeypatch.setattr(run, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
+    with pytest.raises(cosim.SimulationError) as error:
+        cosim.run(UNIT, vectors=100, dut=described("  assign d = sum;"), simulator=simulator, work_dir=tmp_path / "work")
+    first, log = str(error.value).splitlines()
+    assert first.startswith("the testbench of mmau_dut failed: FileNotFoundError: [Errno 2] ")
+    assert log == f"log: {tmp_path / 'work' / 'simulation.log'}"
 
 
 @NEEDS_ICARUS
