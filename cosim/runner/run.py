@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -24,6 +24,7 @@ from cosim.runner.job import JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report
 from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
+from cosim.runner.waves import instance_ports, write_save_file
 from golden import Unit
 from golden.checks import check_choice
 from golden.files import check_output
@@ -77,7 +78,7 @@ def run(
         design: what is simulated: a unit, or a `MultiFormatDesign` or a `TileDesign`.
         vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
         simulator: one of `SIMULATORS`.
-        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None.
+        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None; beside it a save file for GTKWave.
         dut: Verilog of one's own that should be the design; None generates it.
         work_dir: where to build; None builds in a temporary folder and leaves nothing.
         progress: called with a line at every step.
@@ -152,6 +153,8 @@ def _run(
             parts.append(_read_report(Path(job.report_file), folder))
             if waves is not None and len(parts) == 1:
                 _keep(_wave_file(simulator, built, folder), waves)
+                if waves.is_file():  # a device or a FIFO has nothing beside it
+                    write_save_file(waves.resolve(), built.top, built.instances)
         report = replace(Report.joined(parts), seed=seed)
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
@@ -164,6 +167,7 @@ class Built:
     Attributes:
         sources: files in order. top: the top module, whose ports have this project's names. ports: these names.
         arguments: of the compiler. timing: how it is driven.
+        instances: within the top module, to their ports; for a waveform.
     """
 
     sources: tuple[Path, ...]
@@ -171,19 +175,24 @@ class Built:
     ports: tuple[str, ...]
     arguments: tuple[str, ...]
     timing: Timing
+    instances: Mapping[str, Sequence[str]]
 
 
 def _sources(design: Design, dut: Dut | None, folder: Path) -> Built:
     """The generated design, or a wrapper around one's own that gives it the same ports."""
     if dut is None:
         ports = tuple(port.name for port in design.ports)
-        return Built((write_generated(design, folder),), "unit", ports, (), Timing.of_design(design))
+        source = write_generated(design, folder)
+        instances = instance_ports(source.read_text(encoding="utf-8"))
+        return Built((source,), "unit", ports, (), Timing.of_design(design), instances)
     operands = operands_of(design)
-    text = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut)))
+    connection = connect(dut, operands, elaborated_ports(dut))
+    text = wrapper(dut, operands, connection)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
-    return Built((*dut.sources, around), WRAPPER, ports, tuple(compiler_arguments(dut)), dut.timing)
+    instances = {"dut": [port.name for port in connection.ports]}
+    return Built((*dut.sources, around), WRAPPER, ports, tuple(compiler_arguments(dut)), dut.timing, instances)
 
 
 def power_ups(timing: Timing, vectors: int, seed: int) -> tuple[list[int], list[tuple[int, list[str]]]]:

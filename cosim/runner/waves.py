@@ -22,16 +22,16 @@ STEPS = (
 )  # fmt: skip
 """The steps of docs/vocabulary.md, in the order of the model."""
 
-OTHER_LABELS = {"addend": "multiply", "cut": "truncate"}
-"""Components of a datapath whose names do not hold their step: c as a term, and TR-FDPA's cut of a sum."""
+OTHER_LABELS = {r"addend|\w+_term_[xy]": "multiply", "cut": "truncate"}
+"""Components of a datapath whose names do not hold their step: a number as a term of a sum, and TR-FDPA's cut of a sum."""
 
 CONTROLS = ("clk", "rst", "en", "format", "in_valid", "in_ready", "out_valid", "out_ready")
 
 EXPONENT = r"(.*__)?(exp|alpha|beta)(_\d+)?|(.*__)?e_\w+"
 """Names of signals that hold a signed exponent value."""
 
-HEXADECIMAL = r"code|scale_[ab](_\d+)?|[abcd](_\d+)?"
-"""Names of signals that hold bit patterns of numbers."""
+SIGNIFICAND = r"(.*__)?(sig|aligned|total|norm)(_\d+)?"
+"""Names of signals that hold significands and sums."""
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,25 @@ class Signal:
 
     Attributes:
         scope: names of the scopes that it lies in, outermost first.
-        name: within its scope. bits: its width.
+        name: within its scope. bits: its width. range: as the waveform writes it, `[7:0]`; empty where it has none.
     """
 
     scope: tuple[str, ...]
     name: str
     bits: int
+    range: str
 
     @property
     def path(self) -> str:
-        """As GTKWave names it: a vector with its range."""
-        return ".".join((*self.scope, self.name)) + (f"[{self.bits - 1}:0]" if self.bits > 1 else "")
+        """As GTKWave names it."""
+        return ".".join((*self.scope, self.name)) + self.range
 
     @property
     def datafmt(self) -> str:
-        """How it is shown: exponents signed, bit patterns hexadecimal, significands and flags in binary."""
-        if self.bits > 1 and re.fullmatch(EXPONENT, self.name):
-            return "signed"
-        return "hex" if re.fullmatch(HEXADECIMAL, self.name) else "bin"
+        """How it is shown: exponents signed, significands and flags in binary, codes in hexadecimal."""
+        if self.bits == 1 or re.fullmatch(SIGNIFICAND, self.name):
+            return "bin"
+        return "signed" if re.fullmatch(EXPONENT, self.name) else "hex"
 
 
 @dataclass(frozen=True)
@@ -71,49 +72,70 @@ class Group:
 
 def signals_of(wave: Path) -> list[Signal]:
     """The signals of a waveform, VCD or FST, in order."""
-    variables: Any = pywellen.Waveform(str(wave), stream_only=True).all_vars()
-    found = {}
-    for variable in variables:
-        *scope, name = variable.full_name.split(".")
-        signal = Signal(tuple(scope), name, variable.bitwidth or 1)
-        found[signal.path] = signal
+    found = {signal.path: signal for signal in (_of_vcd(wave) if wave.suffix == ".vcd" else _of_fst(wave))}
     return list(found.values())
 
 
-def groups_of(signals: Sequence[Signal], top: str, own_ports: Sequence[str] = ()) -> list[Group]:
-    """What is shown of a waveform: the ports, and the steps of every datapath; of a design of one's own its ports.
+def _of_vcd(wave: Path) -> Iterator[Signal]:
+    """By the header's words: GTKWave wants the ranges, which pywellen leaves out; pyvcd's reader stops at `$rootio`."""
+    scope: list[str] = []
+    with wave.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            match line.split():
+                case ["$scope", _, name, "$end"]:
+                    scope.append(name)
+                case ["$upscope", "$end"]:
+                    scope.pop()
+                case ["$var", _, bits, _, name, *index, "$end"]:
+                    yield Signal(tuple(scope), name, int(bits), "".join(index))
+                case ["$enddefinitions", *_]:
+                    return
+
+
+def _of_fst(wave: Path) -> Iterator[Signal]:
+    variables: Any = pywellen.Waveform(str(wave), stream_only=True).all_vars()
+    for variable in variables:
+        *scope, name = variable.full_name.split(".")
+        bits = variable.bitwidth or 1
+        yield Signal(tuple(scope), name, bits, f"[{bits - 1}:0]" if bits > 1 else "")
+
+
+def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[str]]) -> list[Group]:
+    """What is shown of a waveform: the ports of the top module, then the steps of every datapath, or the design's own ports.
 
     Args:
         top: the top module.
-        own_ports: ports of a design of one's own, which is the instance `dut` of the top module.
+        ports: names of instances to those of their ports. A design of one's own is the instance `dut` of the top module.
     """
-    scopes: dict[tuple[str, ...], dict[str, Signal]] = {}
-    for signal in signals:
-        scopes.setdefault(signal.scope, {})[signal.name] = signal
-    root = next(scope for scope in scopes if scope[-1] == top)
-    found = list(_port_groups(scopes[root]))
-    if own_ports:
-        inside = scopes.get((*root, "dut"), {})
-        own = [s for port in own_ports for name, s in inside.items() if re.fullmatch(rf"{port}(\[\d+\])*", name)]
+    root = next(signal.scope for signal in signals if signal.scope[-1:] == (top,))
+    inside = [signal for signal in signals if signal.scope[: len(root)] == root]
+    found = list(_port_groups({signal.name: signal for signal in inside if signal.scope == root}))
+    own = [s for port in ports.get("dut", ()) for s in inside if _is_port(s, (*root, "dut"), port)]
+    if own:
         return [*found, Group("ports of the design", own)]
     datapaths: dict[tuple[str, ...], dict[str, list[Signal]]] = {}
-    for scope, inside in scopes.items():
-        step = step_of(scope[-1])
-        if scope[: len(root)] == root and scope != root and step is not None:
-            outside = scopes.get(scope[:-1], {})
-            ports = [signal for name, signal in inside.items() if f"{scope[-1]}_{name}" in outside]
-            datapaths.setdefault(scope[:-1], {}).setdefault(step, []).extend(ports)
+    for signal in inside:
+        *around, instance = signal.scope
+        step = step_of(instance)
+        if step is not None and signal.name in ports.get(instance, ()):
+            datapaths.setdefault(tuple(around), {}).setdefault(step, []).append(signal)
     for scope, steps in sorted(datapaths.items(), key=lambda each: _natural(".".join(each[0]))):
         groups = [Group(step, sorted(steps[step], key=_place)) for step in STEPS if step in steps]
         found += groups if scope == root else [Group(".".join(scope[len(root) :]), [], groups)]
     return found
 
 
+def instance_ports(verilog: str) -> dict[str, list[str]]:
+    """Instances in generated Verilog, by name, to the ports of their modules."""
+    modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
+    instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
+    return {instance: modules[module].split(", ") for module, instance in instances if module in modules}
+
+
 def step_of(instance: str) -> str | None:
     """The step that a component of a datapath computes, by the name of its instance."""
-    if instance in OTHER_LABELS:
-        return OTHER_LABELS[instance]
-    return next((step for step in reversed(STEPS) if re.search(rf"(^|_){step}(_|$)", instance)), None)
+    named = (step for step in reversed(STEPS) if re.search(rf"(^|_){step}(_|$)", instance))
+    return next(named, next((step for label, step in OTHER_LABELS.items() if re.fullmatch(label, instance)), None))
 
 
 def _port_groups(ports: Mapping[str, Signal]) -> Iterator[Group]:
@@ -125,6 +147,12 @@ def _port_groups(ports: Mapping[str, Signal]) -> Iterator[Group]:
             yield Group(name, [ports[name], *elements])
 
 
+def _is_port(signal: Signal, scope: tuple[str, ...], port: str) -> bool:
+    """Whether a signal is a port in a scope, or an element of it."""
+    path = ".".join((*signal.scope, signal.name)).partition(".".join((*scope, port)))
+    return path[0] == "" and path[1] != "" and re.fullmatch(r"(\.?\[\d+\])*", path[2]) is not None
+
+
 def _place(signal: Signal) -> list[str | int]:
     return _natural(".".join((*signal.scope, "")))
 
@@ -134,11 +162,11 @@ def _natural(text: str) -> list[str | int]:
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
 
 
-def write_save_file(wave: Path, top: str, own_ports: Sequence[str] = ()) -> Path:
+def write_save_file(wave: Path, top: str, ports: Mapping[str, Sequence[str]]) -> Path:
     """Write a save file for GTKWave beside a waveform; where it lies.
 
     Args:
-        wave: VCD or FST. top, own_ports: as of `groups_of`.
+        wave: VCD or FST. top, ports: as of `groups_of`.
     """
     save = wave.with_suffix(".gtkw")
     text = io.StringIO()
@@ -146,7 +174,7 @@ def write_save_file(wave: Path, top: str, own_ports: Sequence[str] = ()) -> Path
     writer.dumpfile(str(wave))
     writer.savefile(str(save))
     writer.timestart(0)
-    for group in groups_of(signals_of(wave), top, own_ports):
+    for group in groups_of(signals_of(wave), top, ports):
         _write_group(writer, group)
     write_atomically(save, text.getvalue().encode())
     return save
