@@ -24,7 +24,7 @@ from cosim.runner.job import JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report
 from cosim.runner.runtime import keep_runtime, place_runtime
 from cosim.runner.tools import check_tools
-from cosim.runner.waves import instance_ports, write_save_file
+from cosim.runner.save_file import instance_ports, write_save_file
 from golden import Unit
 from golden.checks import check_choice
 from golden.files import check_output
