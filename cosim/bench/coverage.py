@@ -17,12 +17,13 @@ class Coverage:
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
 
-    def expect(self, products: Rows) -> None:
-        """Take note of the classes and corners that made any of these rows, which are going to be sent."""
+    def expect(self, products: Rows, rows: Sequence[int] | None = None) -> None:
+        """Take note of the classes and corners that made any of these rows, which are going to be sent; None for all."""
         names = products.classes()
         self._order[products.name] = names
         made = self._made.setdefault(products.name, set())
-        made |= {names[label] for label in set(products.label.tolist())}
+        labels = products.label if rows is None else products.label[list(rows)]
+        made |= {names[label] for label in set(labels.tolist())}
 
     def count(self, elements: Sequence[Element]) -> None:
         """The elements of a result that has been compared."""

@@ -1,5 +1,6 @@
 """The golden models' own check: a sample of every run is computed by the reference engine too."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,11 +30,13 @@ class ReferenceSample:
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng([self.seed, SAMPLE])
 
-    def add(self, products: Rows) -> None:
-        """Rows of the run, each of which may enter the sample."""
+    def add(self, products: Rows, rows: Sequence[int] | None = None) -> None:
+        """Rows of the run, each of which may enter the sample; None for all."""
         names = products.classes()
-        for label in np.unique(products.label).tolist():
-            self._add(names[label], products, np.flatnonzero(products.label == label).tolist())
+        chosen = np.arange(len(products.label)) if rows is None else np.asarray(rows, dtype=np.int64)
+        labels = products.label[chosen]
+        for label in np.unique(labels).tolist():
+            self._add(names[label], products, chosen[labels == label].tolist())
 
     def _add(self, name: str, products: Rows, rows: list[int]) -> None:
         """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""

@@ -79,6 +79,10 @@ class OwnRows:
         lines.append(f"  got      {described_result(result, self.result)}")
         return [*lines, f"  expected {self.result.describe(self.expected[row])}"]
 
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """The codes that a row sends, by port."""
+        return {port: tuple(np.atleast_1d(given.codes[row]).tolist()) for port, given in self.ports.items()}
+
     def alone(self, row: int) -> "OwnRows":
         """One of the rows by itself; the others need not stay in memory for it."""
         one = slice(row, row + 1)

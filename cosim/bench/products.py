@@ -58,6 +58,11 @@ class DotProducts:
         pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
         return [*((int(code), fmt) for code, fmt in pairs), (int(operands.c[row]), self.operation.c)]
 
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """The codes of a row by operand: a, b, c and where scaled scale_a and scale_b."""
+        named = self.stimulus.operands._asdict().items()
+        return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
+
     def made_by(self, row: int) -> str:
         """The class or corner of the stimulus that made the row, those of each name apart."""
         return self._class_name(self.stimulus.names[int(self.stimulus.label[row])])
@@ -114,10 +119,12 @@ class Vector:
     Attributes:
         transfers: what each operand port shows, one a transfer into the design.
         elements: of the result, the first in the low bits of d.
+        number: its place in the run, from 0, which the scoreboard gives it.
     """
 
     transfers: Sequence[Mapping[str, int]]
     elements: Sequence[Element]
+    number: int = 0
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,9 @@ class Rows(Protocol):
     def label(self) -> npt.NDArray[Any]:
         """Which of `classes` made each row."""
 
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """The codes that a row sends, by operand or by port."""
+
     def classes(self) -> list[str]:
         """Every class and corner that could make a row, in the order of the stimulus."""
 

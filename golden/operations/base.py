@@ -5,11 +5,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
+from golden import specials, steps
 from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
+from golden.operations import ieee
 
 MULTIPLICANDS: tuple[str, ...] = (
-    "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1",
+    "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
 )  # fmt: skip
 """Formats that the fused operations multiply."""
 
@@ -32,6 +34,20 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+    own_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of units of one's own: in no published unit are they other than their defaults (numerics.md, section 13)."""
+
+    # An operation calls the steps that it is made of as its own. Whoever wants to see them (golden.trace), or to know what
+    # another step would give, derives from the operation and puts one in their place.
+    decode = staticmethod(steps.decode)
+    multiply = staticmethod(steps.multiply)
+    addend = staticmethod(steps.addend)
+    max_exp = staticmethod(steps.max_exp)
+    align = staticmethod(steps.align)
+    accumulate = staticmethod(steps.accumulate)
+    exact_sum = staticmethod(steps.exact_sum)
+    rounded_sum = staticmethod(ieee.rounded_sum)
+    encode_special = staticmethod(specials.encode_special)
 
     a: Format
     b: Format
@@ -116,14 +132,31 @@ class Operation(ABC):
         """A copy with some keys replaced, validated again."""
         return replace(self, **keys)
 
+    def with_steps(self, **steps: Any) -> Self:
+        """The operation with other functions or methods in the place of some of its steps: a class derived from its own.
+
+        The reference engine alone computes it.
+        """
+        cls = type(self)
+        derived: type[Self] = type(cls.__name__, (cls,), steps)
+        return derived(**{f.name: getattr(self, f.name) for f in fields(self)})
+
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
-        """The keys of a unit file, each with whether it is required."""
-        return {f.name: f.default is MISSING for f in fields(cls)}
+        """The keys of a unit file, each with whether it is required; those of units of one's own come last."""
+        required = {f.name: f.default is MISSING for f in fields(cls)}
+        names = [name for name in required if name not in cls.own_keys]
+        return {name: required[name] for name in (*names, *cls.own_keys)}
 
     def parameters(self) -> dict[str, str | int]:
-        """The keys as a unit file writes them."""
-        return {f.name: v if isinstance(v := getattr(self, f.name), int) else str(v) for f in fields(self)}
+        """The keys as a unit file writes them; those of units of one's own only where they differ from their defaults."""
+        values = {key: getattr(self, key) for key in self.unit_keys()}
+        shown = {key: value for key, value in values.items() if key not in self.own_keys or value != self._default(key)}
+        return {key: value if isinstance(value, int) else str(value) for key, value in shown.items()}
+
+    def _default(self, key: str) -> Any:
+        """What an optional key is where a unit file leaves it out."""
+        return next(f.default for f in fields(self) if f.name == key)
 
     def nan_is_fixed(self) -> bool:
         """Whether a NaN result has one encoding; where False any NaN equals any NaN (numerics.md, section 3)."""
@@ -143,6 +176,12 @@ def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format
     return FORMATS[name]
 
 
+def check_flag(key: str, value: object) -> None:
+    """Check a key that is true or false."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} must be true or false, without quotes, got {value!r}")
+
+
 def check_length(value: int) -> None:
     """Check the key L."""
     check_int("L", value, 1, MAX_LENGTH)
@@ -153,9 +192,9 @@ def check_fraction(key: str, value: int) -> None:
     check_int(key, value, 1, MAX_FRACTION)
 
 
-def check_truncation(value: str) -> None:
+def check_truncation(value: str, modes: Collection[str]) -> None:
     """Check the key truncation."""
-    check_choice("truncation", value, ("RZ", "RD"))
+    check_choice("truncation", value, modes)
 
 
 def check_e_zero(value: int) -> None:
