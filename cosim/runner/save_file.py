@@ -13,6 +13,7 @@ from typing import Any
 import pywellen
 from vcd.gtkw import GTKWSave
 
+from cosim.dut.elaborate import INSTANCE
 from golden.files import write_atomically
 from rtl.designs.ports import OPERANDS
 
@@ -105,12 +106,12 @@ def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[
 
     Args:
         top: the top module.
-        ports: names of instances to those of their ports. A design of one's own is the instance `dut` of the top module.
+        ports: names of instances to those of their ports. A design of one's own is the instance `INSTANCE` of the top.
     """
     root = next(signal.scope for signal in signals if signal.scope[-1:] == (top,))
     inside = [signal for signal in signals if signal.scope[: len(root)] == root]
     found = list(_port_groups({signal.name: signal for signal in inside if signal.scope == root}))
-    own = [s for port in ports.get("dut", ()) for s in inside if _is_port(s, (*root, "dut"), port)]
+    own = [s for port in ports.get(INSTANCE, ()) for s in inside if _is_port(s, (*root, INSTANCE), port)]
     if own:
         return [*found, Group("ports of the design", own)]
     datapaths: dict[tuple[str, ...], dict[str, list[Signal]]] = {}
