@@ -1,10 +1,11 @@
 """Conversions ρ: the last step of a fused dot product, from an exact fixed-point sum to the result (paper 000, table 2)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from golden.checks import check_choice, check_name, check_type, unknown
-from golden.formats import BF16, E8M13, FP16, FP32, Format
-from golden.rounding import MODES, Mode
+from golden.formats import BF16, E8M13, FP16, FP32, FP64, Format
+from golden.rounding import MODES, Mode, Overflow
 
 
 @dataclass(frozen=True)
@@ -31,33 +32,49 @@ class Conversion:
                 f"got d={d}, rounding_format={rounded}"
             )
 
-    def encode(self, value: int, exp: int) -> int:
-        """Code, in `d`, of the exact `value · 2**exp`. Overflow gives infinity in every mode (numerics.md, section 3)."""
-        return self.rounding_format.encode_scaled(value, exp, self.mode)
+    def encode(self, value: int, exp: int, overflow: Overflow = "infinity", flush: bool = False) -> int:
+        """Code, in `d`, of the exact `value · 2**exp`; `overflow` and `flush` as in `Format.encode_scaled`."""
+        return self.rounding_format.encode_scaled(value, exp, self.mode, overflow, flush)
 
     def __str__(self) -> str:
         return self.name
 
 
-def _conversions() -> dict[str, Conversion]:
-    table = {"RZ-E8M13": Conversion("RZ-E8M13", "RZ", E8M13, FP32)}
-    modes: tuple[Mode, ...] = ("RZ", "RNE", "RD", "RU")
-    for mode in modes:
-        for output in (FP32, FP16, BF16):
-            name = f"{mode}-{output.name.upper()}"
-            table[name] = Conversion(name, mode, output, output)
-    return table
+def _conversions(*outputs: Format) -> dict[str, Conversion]:
+    """Of every mode and format, by mode first: the order of enum mmau_rho."""
+    pairs = [(f"{mode}-{output.name.upper()}", mode, output) for mode in MODES for output in outputs]
+    return {name: Conversion(name, mode, output, output) for name, mode, output in pairs}
 
 
-CONVERSIONS: dict[str, Conversion] = _conversions()
+CONVERSIONS: dict[str, Conversion] = {
+    "RZ-E8M13": Conversion("RZ-E8M13", "RZ", E8M13, FP32),
+    **_conversions(FP32, FP16, BF16),
+}
+"""Every ρ of the fused dot products."""
+
+FP64_CONVERSIONS: dict[str, Conversion] = _conversions(FP64)
+"""Further ones, of FMA alone."""
 
 
 def conversion(name: str) -> Conversion:
     """The ρ of that name.
 
     Raises:
-        ValueError: no such ρ; the message lists them all.
+        ValueError: no such ρ; the message lists those of the fused dot products.
     """
-    if not isinstance(name, str) or name not in CONVERSIONS:
-        raise ValueError(unknown("rho", name, CONVERSIONS))
+    if isinstance(name, str) and name in FP64_CONVERSIONS:
+        return FP64_CONVERSIONS[name]
+    check_conversion(name, CONVERSIONS)
     return CONVERSIONS[name]
+
+
+def conversions_to(d: Format) -> list[str]:
+    """The names of every ρ that rounds to all of d's precision, one a rounding mode."""
+    table = CONVERSIONS | FP64_CONVERSIONS
+    return [name for name, rho in table.items() if rho.d is rho.rounding_format is d]
+
+
+def check_conversion(name: object, choices: Collection[str]) -> None:
+    """Raise ValueError unless `name` is one of the `choices` of ρ, which the message lists."""
+    if not isinstance(name, str) or name not in choices:
+        raise ValueError(unknown("rho", name, choices, shown=len(CONVERSIONS)))

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from golden.format_checks import check_format
-from golden.rounding import MODES, Mode, shift_and_round
+from golden.rounding import MODES, Mode, Overflow, overflows_to_largest, shift_and_round
 
 Specials = Literal["ieee", "fn", "fnuz", "finite"]
 """Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
@@ -215,13 +215,15 @@ class Format:
         sticky = floor * scaled.denominator != scaled.numerator
         return self.encode_scaled(2 * floor + sticky, -below - 1, mode)
 
-    def encode_scaled(self, value: int, exp: int, mode: Mode) -> int:
+    def encode_scaled(self, value: int, exp: int, mode: Mode, overflow: Overflow = "infinity", flush: bool = False) -> int:
         """Code of `value · 2**exp`, rounded once in `mode`; the sign of a value that rounds to zero is kept.
 
         Args:
             value: signed integer.
             exp: exponent value of its lowest bit.
             mode: one of `MODES`.
+            overflow: what becomes of a value beyond the largest finite number.
+            flush: whether what is below the normal numbers, rounded as if they had no lower end, becomes a zero of its sign.
         """
         negative = value < 0
         if negative and not self.signed:
@@ -230,7 +232,7 @@ class Format:
         #    numbers it stays where the smallest of them has it, and fewer bits are left, as here with man_bits = 3:
         #        top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
         top = abs(value).bit_length() - 1 + exp
-        lsb = max(top, self.e_min) - self.man_bits
+        lsb = (top if flush else max(top, self.e_min)) - self.man_bits
         # 2. round: all that lies below lsb goes, once
         sig = abs(shift_and_round(value, lsb - exp, mode))
         # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
@@ -239,17 +241,20 @@ class Format:
         # 4. ue8m0 has no zero: what is too small is its smallest code
         if not self.subnormals and sig < (1 << self.man_bits):
             sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits
-        # 5. encode
-        return self._pack(negative, sig, lsb + self.man_bits)
+        # 5. what is still below the normal numbers after rounding
+        if flush and lsb + self.man_bits < self.e_min:
+            return self.negative_zero if negative else 0
+        # 6. encode
+        return self._pack(negative, sig, lsb + self.man_bits, overflows_to_largest(overflow, mode, negative))
 
-    def _pack(self, negative: bool, sig: int, exp: int) -> int:
+    def _pack(self, negative: bool, sig: int, exp: int, saturates: bool) -> int:
         """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, the hidden bit left out."""
         sign = self._sign_bit if negative else 0
         hidden = 1 << self.man_bits
         stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0
         field = (stored_exp << self.man_bits) | (sig & (hidden - 1))
         if field > self.max_finite >> self.pad_bits:
-            return self._overflow(sign)
+            return sign | self.max_finite if saturates else self._overflow(sign)
         if field == 0 and self.specials == "fnuz":
             sign = 0
         return sign | (field << self.pad_bits)

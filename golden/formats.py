@@ -1,14 +1,14 @@
 """The number formats of the models, by name (numerics.md, section 2).
 
 Sources: IEEE 754-2019; OCP 8-bit Floating Point 1.0 (e4m3, e5m2); OCP Microscaling 1.0 (e3m2, e2m3, e2m1, ue8m0); PTX ISA
-(tf32, ue4m3); AMD CDNA3 ISA (fnuz).
+(tf32, ue4m3); AMD CDNA3 ISA (fnuz). e4m3ieee is e4m3 with the special values that IEEE 754 gives its formats.
 """
 
 from golden.format import Cls, Decoded, Format, power_of_two
 
 __all__ = [
-    "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16", "FP32", "FP64",
-    "TF32", "UE4M3", "UE8M0", "Cls", "Decoded", "Format", "power_of_two",
+    "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E4M3IEEE", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16", "FP32",
+    "FP64", "TF32", "UE4M3", "UE8M0", "Cls", "Decoded", "Format", "power_of_two",
 ]  # fmt: skip
 
 FP64 = Format(name="fp64", exp_bits=11, man_bits=52, bias=1023, specials="ieee", storage_bits=64, dtype="float64")
@@ -30,11 +30,13 @@ UE8M0 = Format(
 UE4M3 = Format(
     name="ue4m3", exp_bits=4, man_bits=3, bias=7, specials="fn", storage_bits=8, signed=False, dtype="float8_e4m3fn"
 )
+E4M3IEEE = Format(name="e4m3ieee", exp_bits=4, man_bits=3, bias=7, specials="ieee", storage_bits=8, dtype="float8_e4m3")
 E8M13 = Format(
     name="e8m13", exp_bits=8, man_bits=13, bias=127, specials="ieee", storage_bits=32, pad_bits=10, dtype="float32"
 )
 """What RZ-E8M13 rounds to: an fp32 word whose low 10 bits are zero (paper 000, table 2)."""
 
 FORMATS: dict[str, Format] = {
-    f.name: f for f in (FP64, FP32, TF32, FP16, BF16, E5M2, E4M3, E4M3FNUZ, E5M2FNUZ, E3M2, E2M3, E2M1, UE8M0, UE4M3)
+    f.name: f
+    for f in (FP64, FP32, TF32, FP16, BF16, E5M2, E4M3, E4M3FNUZ, E5M2FNUZ, E3M2, E2M3, E2M1, UE8M0, UE4M3, E4M3IEEE)
 }

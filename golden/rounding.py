@@ -6,10 +6,24 @@ signed integer. `shift_and_round` is that shift, in any rounding mode.
 
 from typing import Literal, get_args
 
-Mode = Literal["RZ", "RNE", "RD", "RU", "RNA"]
-"""Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; nearest, ties away."""
+Mode = Literal["RZ", "RNE", "RD", "RU", "RO", "RNA"]
+"""Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; to odd, where inexact the neighbour whose
+last bit is one; nearest, ties away."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
+
+Overflow = Literal["infinity", "saturate", "by-mode"]
+"""What a sum beyond the largest finite number becomes: the infinity of its sign; the largest finite number of its sign; what
+IEEE 754, section 7.4, has for the rounding mode (RO, which it lacks, as RZ)."""
+
+OVERFLOWS: tuple[Overflow, ...] = get_args(Overflow)
+
+
+def overflows_to_largest(overflow: Overflow, mode: Mode, negative: bool) -> bool:
+    """Whether a sum beyond the range becomes the largest finite number, and not an infinity."""
+    if overflow == "by-mode":
+        return mode in ("RZ", "RO", "RU" if negative else "RD")
+    return overflow == "saturate"
 
 
 def shift_and_round(value: int, shift: int, mode: Mode) -> int:
@@ -33,6 +47,8 @@ def shift_and_round(value: int, shift: int, mode: Mode) -> int:
         return floor + 1
     if mode == "RZ":
         return floor + (value < 0)
+    if mode == "RO":
+        return floor | 1
     half = 1 << (shift - 1)
     if remainder != half:
         return floor + (remainder > half)

@@ -8,7 +8,7 @@ renormalised, so |sig| may reach 4·2**frac or lie below 2**frac (numerics.md, s
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from golden.formats import Decoded, Format
+from golden.formats import Cls, Decoded, Format
 from golden.rounding import Mode, shift_and_round
 
 
@@ -23,6 +23,11 @@ class Term(NamedTuple):
 def decode(operand: Format, codes: Sequence[int]) -> list[Decoded]:
     """Step decode: every code of a vector, split into its parts."""
     return [operand.decode(code) for code in codes]
+
+
+def flushed(x: Decoded) -> Decoded:
+    """A subnormal operand read as a zero of its sign."""
+    return x._replace(sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
 
 
 def signed_sig(x: Decoded) -> int:
@@ -53,14 +58,43 @@ def max_exp(terms: Iterable[Term]) -> int:
 def align(term: Term, e_max: int, F: int, mode: Mode) -> int:
     """Step align: the term at exponent `e_max` with `F` fractional bits, a signed integer in units of 2**(e_max − F).
 
-    Bits below are dropped in `mode`: RZ or RD.
+    Bits below are dropped in `mode`: RZ, RD or RO.
     """
-    return shift_and_round(term.sig, e_max - term.exp + term.frac - F, mode)
+    return shift_and_round(term.sig, dropped_bits(term, e_max, F), mode)
+
+
+def dropped_bits(term: Term, e_max: int, F: int) -> int:
+    """How many low bits of its significand the term loses at exponent `e_max`; none where that is negative (bits)."""
+    return e_max - term.exp + term.frac - F
+
+
+def is_truncated(term: Term, e_max: int, F: int) -> bool:
+    """Whether alignment drops a one."""
+    dropped = dropped_bits(term, e_max, F)
+    return dropped > 0 and term.sig % (1 << dropped) != 0
 
 
 def accumulate(aligned: Iterable[int]) -> int:
     """Step accumulate: the exact sum of the aligned terms."""
     return sum(aligned)
+
+
+def add_sticky(total: int, lsb: int, truncation: Mode, man_bits: int) -> tuple[int, int]:
+    """A total other than 0 plus an amount that is not 0 and below every bit that rounding could keep: which bits alignment
+    dropped is forgotten, that it dropped some is not.
+
+    Args:
+        total: the sum of the aligned terms, in units of 2**lsb.
+        truncation: with RZ the amount has the sign of the total, which it joins below its magnitude; with RD, which takes
+            from every term, it is positive.
+        man_bits: of the format that the total is rounded to: the amount lies below the half of its last place (bits).
+
+    Returns:
+        The sum in units of 2**lsb, and that lsb.
+    """
+    below = man_bits + 2
+    amount = -1 if total < 0 and truncation == "RZ" else 1
+    return (total << below) + amount, lsb - below
 
 
 def exact_sum(terms: Sequence[Term]) -> tuple[int, int]:

@@ -210,6 +210,8 @@ def unit_to_toml(unit: Unit) -> str:
 
 
 def _toml_value(value: str | int) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return str(value) if isinstance(value, int) else _quoted(value)
 
 

@@ -9,7 +9,7 @@ from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
 
 MULTIPLICANDS: tuple[str, ...] = (
-    "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1",
+    "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
 )  # fmt: skip
 """Formats that the fused operations multiply."""
 
@@ -32,6 +32,8 @@ class Operation(ABC):
     """
 
     name: ClassVar[str]
+    own_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of units of one's own: in no published unit are they other than their defaults (numerics.md, section 13)."""
 
     a: Format
     b: Format
@@ -118,12 +120,18 @@ class Operation(ABC):
 
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
-        """The keys of a unit file, each with whether it is required."""
-        return {f.name: f.default is MISSING for f in fields(cls)}
+        """The keys of a unit file, each with whether it is required; those of units of one's own come last."""
+        return {f.name: f.default is MISSING for f in sorted(fields(cls), key=lambda f: f.name in cls.own_keys)}
 
     def parameters(self) -> dict[str, str | int]:
-        """The keys as a unit file writes them."""
-        return {f.name: v if isinstance(v := getattr(self, f.name), int) else str(v) for f in fields(self)}
+        """The keys as a unit file writes them; those of units of one's own only where they differ from their defaults."""
+        values = {key: getattr(self, key) for key in self.unit_keys()}
+        shown = {key: value for key, value in values.items() if key not in self.own_keys or value != self._default(key)}
+        return {key: value if isinstance(value, int) else str(value) for key, value in shown.items()}
+
+    def _default(self, key: str) -> Any:
+        """What an optional key is where a unit file leaves it out."""
+        return next(f.default for f in fields(self) if f.name == key)
 
     def nan_is_fixed(self) -> bool:
         """Whether a NaN result has one encoding; where False any NaN equals any NaN (numerics.md, section 3)."""
@@ -143,6 +151,12 @@ def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format
     return FORMATS[name]
 
 
+def check_flag(key: str, value: object) -> None:
+    """Check a key that is true or false."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{key} must be true or false, without quotes, got {value!r}")
+
+
 def check_length(value: int) -> None:
     """Check the key L."""
     check_int("L", value, 1, MAX_LENGTH)
@@ -153,9 +167,9 @@ def check_fraction(key: str, value: int) -> None:
     check_int(key, value, 1, MAX_FRACTION)
 
 
-def check_truncation(value: str) -> None:
+def check_truncation(value: str, modes: Collection[str]) -> None:
     """Check the key truncation."""
-    check_choice("truncation", value, ("RZ", "RD"))
+    check_choice("truncation", value, modes)
 
 
 def check_e_zero(value: int) -> None:

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.conversion import conversion
-from golden.formats import Format
-from golden.operations.base import Operation, check_length
+from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.operations.base import check_length
+from golden.operations.fused import FusedOperation
 from golden.specials import encode_special, quiet_nan, sum_special
-from golden.steps import addend, decode, exact_sum, multiply
+from golden.steps import addend, exact_sum, multiply
 
 
 @dataclass(frozen=True, kw_only=True)
-class EFDPA(Operation):
+class EFDPA(FusedOperation):
     """d = ρ(c + Σ a_k·b_k), the sum exact.
 
     Attributes:
         a, b, c: any multiplicand formats; c fp32, fp16 or bf16.
         L: products a step.
         rho: conversion of the sum (published: RNE-FP32).
+        The other keys: `FusedOperation`.
     """
 
     name: ClassVar[str] = "E-FDPA"
@@ -27,12 +28,13 @@ class EFDPA(Operation):
     rho: str = "RNE-FP32"
 
     def _validate(self) -> None:
+        super()._validate()
         check_length(self.L)
-        conversion(self.rho)
+        check_conversion(self.rho, CONVERSIONS)
 
     @property
-    def d(self) -> Format:
-        return conversion(self.rho).d
+    def conversion(self) -> Conversion:
+        return conversion(self.rho)
 
     @property
     def length(self) -> int:
@@ -41,7 +43,7 @@ class EFDPA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        x, y, z = self.decoded(a, b, c)
         special = sum_special(x, y, z)
         if special is not None:
             return encode_special(special, self.d, quiet_nan(self.d))
@@ -51,4 +53,4 @@ class EFDPA(Operation):
         # 2. align to the lowest bit of them all, which drops nothing, and add
         total, lsb = exact_sum(terms)
         # 3. round; an exact zero is +0
-        return conversion(self.rho).encode(total, lsb)
+        return self.converted(total, lsb)

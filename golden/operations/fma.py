@@ -1,39 +1,53 @@
-"""FMA: IEEE 754 fused multiply-add, round to nearest even (paper 000, algorithm 3)."""
+"""FMA: IEEE 754 fused multiply-add (paper 000, algorithm 3, which rounds to nearest even)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from golden.formats import Format
-from golden.operations.base import Operation
-from golden.operations.ieee import rounded_sum
+from golden.conversion import Conversion, check_conversion, conversion, conversions_to
+from golden.operations.fused import FusedOperation
+from golden.operations.ieee import is_zero_negative
 from golden.specials import encode_special, quiet_nan, sum_special
-from golden.steps import addend, multiply
+from golden.steps import addend, exact_sum, multiply
+
+FORMATS = ("fp16", "bf16", "fp32", "fp64")
 
 
 @dataclass(frozen=True, kw_only=True)
-class FMA(Operation):
-    """d = RNE(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
+class FMA(FusedOperation):
+    """d = ρ(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
 
     Attributes:
-        a, b, c: one format for all three, fp32 or fp64; d has it too.
+        a, b, c: one format for all three, fp16, bf16, fp32 or fp64 (published: fp32, fp64); d has it too.
+        rho: rounding of the sum, to that format; left out, RNE (published).
+        The other keys: `FusedOperation`.
     """
 
     name: ClassVar[str] = "FMA"
+    own_keys = ("rho", *FusedOperation.own_keys)
+
+    rho: str | None = None
 
     def _multiplicands(self) -> Collection[str]:
-        return ("fp32", "fp64")
+        return FORMATS
 
     def _accumulators(self) -> Collection[str]:
-        return ("fp32", "fp64")
+        return FORMATS
 
     def _validate(self) -> None:
+        super()._validate()
         if not self.a == self.b == self.c:
             raise ValueError(f"FMA takes one format for a, b and c; got a={self.a}, b={self.b}, c={self.c}")
+        if self.rho is None:
+            object.__setattr__(self, "rho", self._default("rho"))
+        check_conversion(self.rho, conversions_to(self.c))
+
+    def _default(self, key: str) -> Any:
+        return f"RNE-{self.c.name.upper()}" if key == "rho" else super()._default(key)
 
     @property
-    def d(self) -> Format:
-        return self.c
+    def conversion(self) -> Conversion:
+        return conversion(str(self.rho))
 
     @property
     def length(self) -> int:
@@ -45,11 +59,16 @@ class FMA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, z = self.a.decode(a[0]), self.b.decode(b[0]), self.c.decode(c)
-        special = sum_special([x], [y], z)
+        x, y, z = self.decoded(a, b, c)
+        special = sum_special(x, y, z)
         if special is not None:
             return encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact terms
-        terms = [multiply(x, y, self.product_frac, self.product_exp_min), addend(z, self.c, self.c.e_min)]
-        # 2. accumulate, round
-        return rounded_sum(terms, self.d, negative_zero=x.sign != y.sign and z.sign == 1)
+        product = multiply(x[0], y[0], self.product_frac, self.product_exp_min)
+        # 2. accumulate
+        total, lsb = exact_sum([product, addend(z, self.c, self.c.e_min)])
+        # 3. round; an exact zero has the sign that IEEE 754 gives it
+        if total == 0:
+            signs = (x[0].sign ^ y[0].sign, z.sign)
+            return self.d.negative_zero if is_zero_negative(signs, self.conversion.mode) else 0
+        return self.converted(total, lsb)

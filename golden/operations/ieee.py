@@ -1,8 +1,9 @@
 """IEEE 754 addition: an exact sum of finite terms rounded once to nearest even, and the sum of two codes of one format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from golden.formats import Format
+from golden.rounding import Mode
 from golden.specials import addend_special, combine, encode_special
 from golden.steps import Term, addend, exact_sum
 
@@ -17,6 +18,16 @@ def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
     if total == 0:
         return d.negative_zero if negative_zero else 0
     return d.encode_scaled(total, lsb, "RNE")
+
+
+def is_zero_negative(signs: Iterable[int], mode: Mode) -> bool:
+    """Whether an exact sum of zero is −0 (IEEE 754, section 6.3): where every term is negative, zeros among them; rounding
+    toward minus infinity, where any is.
+
+    Args:
+        signs: of the terms.
+    """
+    return any(signs) if mode == "RD" else all(signs)
 
 
 def add(x: int, y: int, operand: Format, nan: int) -> int:

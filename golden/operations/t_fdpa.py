@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.conversion import conversion
-from golden.formats import Cls, Decoded, Format
-from golden.operations.base import Operation, check_e_zero, check_fraction, check_length, check_truncation
+from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.formats import Cls, Decoded
+from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
+from golden.operations.fused import FusedOperation
 from golden.rounding import Mode
 from golden.specials import Special, encode_special, nvidia_nan, sum_special
-from golden.steps import Term, accumulate, addend, align, decode, max_exp, multiply
+from golden.steps import Term, accumulate, add_sticky, addend, align, decode, is_truncated, max_exp, multiply
 
 
 @dataclass(frozen=True, kw_only=True)
-class TruncatedFDPA(Operation):
+class TruncatedFDPA(FusedOperation):
     """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ.
 
     Attributes:
@@ -21,25 +22,36 @@ class TruncatedFDPA(Operation):
         F: fractional bits of an aligned term.
         rho: name of the conversion of the sum; it settles d's format.
         e_zero: exponent of a term with no significand (exponent value), a floor of e_max.
-        truncation: how a term loses the bits below F, RZ or RD.
+        truncation: how a term loses the bits below F: RZ, RD, or RO, which leaves a one in the last bit for them.
+        sticky: whether ρ sees that bits were lost at alignment. `truncation` RO, which keeps them in every term, has none.
+        The other keys: `FusedOperation`.
     """
+
+    own_keys = ("sticky", *FusedOperation.own_keys)
 
     L: int
     F: int
     rho: str
     e_zero: int
     truncation: Mode = "RZ"
+    sticky: bool = False
 
     def _validate(self) -> None:
+        super()._validate()
         check_length(self.L)
         check_fraction("F", self.F)
-        conversion(self.rho)
+        check_conversion(self.rho, CONVERSIONS)
         check_e_zero(self.e_zero)
-        check_truncation(self.truncation)
+        check_truncation(self.truncation, ("RZ", "RD", "RO"))
+        check_flag("sticky", self.sticky)
+        if self.sticky and self.truncation == "RO":
+            raise ValueError(
+                "sticky must be false where truncation is RO, which keeps what is lost in the term; got sticky=true"
+            )
 
     @property
-    def d(self) -> Format:
-        return conversion(self.rho).d
+    def conversion(self) -> Conversion:
+        return conversion(self.rho)
 
     @property
     def length(self) -> int:
@@ -51,7 +63,7 @@ class TruncatedFDPA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        x, y, z = self.decoded(a, b, c)
         alpha = decode(self.scale_format, scale_a) if self.scale_format else []
         beta = decode(self.scale_format, scale_b) if self.scale_format else []
         special = self.special(x, y, z, alpha, beta)
@@ -62,9 +74,11 @@ class TruncatedFDPA(Operation):
         # 2. the largest exponent
         e_max = max_exp(terms)
         # 3. align each term, truncate it to F bits, add exactly
-        total = accumulate(align(term, e_max, self.F, self.truncation) for term in terms)
+        total, lsb = accumulate(align(term, e_max, self.F, self.truncation) for term in terms), e_max - self.F
+        if self.sticky and total and any(is_truncated(term, e_max, self.F) for term in terms):
+            total, lsb = add_sticky(total, lsb, self.truncation, self.conversion.rounding_format.man_bits)
         # 4. convert; a zero of either sign becomes +0
-        d = conversion(self.rho).encode(total, e_max - self.F)
+        d = self.converted(total, lsb)
         return 0 if self.d.decode(d).cls is Cls.ZERO else d
 
     def special(

@@ -5,12 +5,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.conversion import conversion
-from golden.formats import Decoded, Format
-from golden.operations.base import Operation, check_fraction, check_length, check_truncation
+from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
+from golden.formats import Decoded
+from golden.operations.base import check_fraction, check_length, check_truncation
+from golden.operations.fused import FusedOperation
 from golden.rounding import Mode, shift_and_round
 from golden.specials import Special, addend_special, combine, encode_special, product_special, quiet_nan
-from golden.steps import Term, accumulate, align, decode, max_exp, multiply, signed_sig
+from golden.steps import Term, accumulate, align, max_exp, multiply, signed_sig
 
 NO_PRODUCT_EXP = -999
 """e_dot of a dot product without a non-zero product (exponent value; numerics.md, section 5)."""
@@ -20,7 +21,7 @@ PRODUCT_OVERFLOW_EXP = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundedFDPA(Operation):
+class RoundedFDPA(FusedOperation):
     """What TR- and GTR-FDPA share: the dot product T at e_dot first, then c, then two roundings.
 
     Attributes:
@@ -31,6 +32,7 @@ class RoundedFDPA(Operation):
         truncation: how T, c and their sum lose their low bits, RD (published) or RZ; products always lose theirs toward
             zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
         a, b: any multiplicand formats; c: fp32.
+        The other keys: `FusedOperation`. A product of 2**128 or more is an infinity whatever `overflow` says.
     """
 
     L: int
@@ -43,15 +45,16 @@ class RoundedFDPA(Operation):
         return ("fp32",)
 
     def _validate(self) -> None:
+        super()._validate()
         check_length(self.L)
         check_fraction("F", self.F)
         check_fraction("F2", self.F2)
-        conversion(self.rho)
-        check_truncation(self.truncation)
+        check_conversion(self.rho, CONVERSIONS)
+        check_truncation(self.truncation, ("RZ", "RD"))
 
     @property
-    def d(self) -> Format:
-        return conversion(self.rho).d
+    def conversion(self) -> Conversion:
+        return conversion(self.rho)
 
     @property
     def length(self) -> int:
@@ -60,7 +63,7 @@ class RoundedFDPA(Operation):
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        x, y, z = self.decoded(a, b, c)
         special = combine([addend_special(z), *map(self._product_special, x, y)])
         if special is not None:
             return encode_special(special, self.d, quiet_nan(self.d))
@@ -81,7 +84,7 @@ class RoundedFDPA(Operation):
         kept = shift_and_round(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
         if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
             return self.d.negative_zero
-        return conversion(self.rho).encode(kept, e_norm - self.F2)
+        return self.converted(kept, e_norm - self.F2)
 
     def _product_special(self, p: Decoded, q: Decoded) -> Special | None:
         special = product_special(p, q)

@@ -7,19 +7,30 @@ from hypothesis import strategies as st
 import golden
 from tests.golden.inputs import Operands, operands
 
-MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1")
+MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee")
 ACCUMULATORS = ("fp32", "fp16", "bf16")
-RHO = (*(f"{mode}-{d}" for mode in ("RZ", "RNE", "RD", "RU") for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
+MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
+RHO = (*(f"{mode}-{d}" for mode in MODES for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
 LENGTHS = st.integers(1, 9) | st.sampled_from((16, 32))
 FRACTIONS = st.integers(1, 40) | st.integers(10, 27)
 E_ZERO = st.sampled_from((-139, -133, -132, -131, -21, -20, -19)) | st.integers(-170, 60) | st.sampled_from((-1024, 1024))
 PAIR = {"a": st.sampled_from(MULTIPLICANDS), "b": st.sampled_from(MULTIPLICANDS)}
+RARELY = st.sampled_from((False, False, True))
+AROUND_RANGE = {
+    "flush_inputs": RARELY,
+    "flush_results": RARELY,
+    "overflow": st.sampled_from(("infinity", "infinity", "saturate", "by-mode")),
+}
+"""Keys of every operation but FTZ-AddMul."""
+LOSING = st.fixed_dictionaries({"truncation": st.sampled_from(("RZ", "RZ", "RD")), "sticky": RARELY}) | st.just(
+    {"truncation": "RO"}
+)
 TRUNCATED = {
+    **AROUND_RANGE,
     "c": st.sampled_from(ACCUMULATORS),
     "F": FRACTIONS,
     "rho": st.sampled_from(RHO),
     "e_zero": E_ZERO,
-    "truncation": st.sampled_from(("RZ", "RZ", "RD")),
 }
 
 
@@ -48,6 +59,14 @@ def same_formats(draw: st.DrawFn, names: tuple[str, ...], operands: str) -> dict
     return dict.fromkeys(operands, draw(st.sampled_from(names)))
 
 
+@st.composite
+def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """One format for all; ρ to that format, or left out."""
+    formats = draw(same_formats(("fp16", "bf16", "fp32", "fp64"), "abc"))
+    rho = draw(st.sampled_from((None, *MODES)))
+    return formats if rho is None else formats | {"rho": f"{rho}-{formats['c'].upper()}"}
+
+
 def keys(*parts: st.SearchStrategy[dict[str, Any]], **single: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """The keys of all parts and the single ones, in one table."""
     return st.tuples(*parts, st.fixed_dictionaries(single)).map(
@@ -56,17 +75,17 @@ def keys(*parts: st.SearchStrategy[dict[str, Any]], **single: st.SearchStrategy[
 
 
 ROUNDED = keys(
-    **PAIR, c=st.just("fp32"), L=LENGTHS, F=FRACTIONS, F2=FRACTIONS, rho=st.sampled_from(RHO),
+    **PAIR, **AROUND_RANGE, c=st.just("fp32"), L=LENGTHS, F=FRACTIONS, F2=FRACTIONS, rho=st.sampled_from(RHO),
     truncation=st.sampled_from(("RD", "RD", "RZ")),
 )  # fmt: skip
 
 KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
-    "FMA": same_formats(("fp32", "fp64"), "abc"),
+    "FMA": keys(fma_keys(), **AROUND_RANGE),
     "FTZ-AddMul": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), P=st.sampled_from((1, 2, 4, 8))),
-    "E-FDPA": keys(**PAIR, c=st.sampled_from(ACCUMULATORS), L=LENGTHS, rho=st.sampled_from(RHO)),
-    "T-FDPA": keys(**PAIR, **TRUNCATED, L=LENGTHS),
-    "ST-FDPA": keys(st_keys(), **PAIR, **TRUNCATED),
-    "GST-FDPA": keys(gst_keys(), **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
+    "E-FDPA": keys(**PAIR, **AROUND_RANGE, c=st.sampled_from(ACCUMULATORS), L=LENGTHS, rho=st.sampled_from(RHO)),
+    "T-FDPA": keys(LOSING, **PAIR, **TRUNCATED, L=LENGTHS),
+    "ST-FDPA": keys(st_keys(), LOSING, **PAIR, **TRUNCATED),
+    "GST-FDPA": keys(gst_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
     "TR-FDPA": ROUNDED,
     "GTR-FDPA": ROUNDED,
 }

@@ -27,6 +27,9 @@ Step = Callable[[Any, list[Number], list[Number], Number, list[Number], list[Num
 NO_PRODUCT = -999
 """e_dot without a non-zero product (exponent value)."""
 
+TINY = two_to(-4000)
+"""The sticky bit of an aligned sum: smaller, beside it, than anything that rounding could see."""
+
 
 def dot(
     operation: Any, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
@@ -37,12 +40,19 @@ def dot(
     alpha, beta = (element_scales(operation, scales, len(a)) for scales in (scale_a, scale_b))
     d = c
     for k in range(0, len(a), L):
-        x = [decode(operation.a.name, code) for code in a[k : k + L]]
-        y = [decode(operation.b.name, code) for code in b[k : k + L]]
-        z = decode(c_format, d)
+        x = [operand(operation, operation.a.name, code) for code in a[k : k + L]]
+        y = [operand(operation, operation.b.name, code) for code in b[k : k + L]]
+        z = operand(operation, c_format, d)
         d = STEPS[operation.name](operation, x, y, z, alpha[k : k + L], beta[k : k + L])
         c_format = operation.d.name
     return d
+
+
+def operand(operation: Any, name: str, code: int) -> Number:
+    """What a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is not there."""
+    number = decode(name, code)
+    flushes = operation.name != "FTZ-AddMul" and operation.flush_inputs
+    return number._replace(significand=Fraction(0)) if flushes and abs(number.significand) < 1 else number
 
 
 def length(operation: Any) -> int:
@@ -100,7 +110,7 @@ def nvidia_nan_code(d: str) -> int:
 def convert(operation: Any, value: Fraction) -> int:
     """ρ."""
     mode, target = operation.rho.split("-")
-    return encode(target.lower(), value, mode)
+    return encode(target.lower(), value, mode, operation.overflow, operation.flush_results)
 
 
 def truncated_sum(operation: Any, products: Sequence[Number], z: Number) -> int:
@@ -114,7 +124,11 @@ def truncated_sum(operation: Any, products: Sequence[Number], z: Number) -> int:
 def aligned_sum(operation: Any, terms: Sequence[tuple[Fraction, int]]) -> int:
     """Steps 2 to 4 of T-FDPA on terms significand · 2^exponent; a zero result is +0."""
     e_max = max(exponent for _, exponent in terms)
-    total = sum(keep(sig * two_to(exponent - e_max), operation.F, operation.truncation) for sig, exponent in terms)
+    at_e_max = [sig * two_to(exponent - e_max) for sig, exponent in terms]
+    aligned = [keep(value, operation.F, operation.truncation) for value in at_e_max]
+    total = sum(aligned, Fraction(0))
+    if total and operation.sticky and aligned != at_e_max:
+        total += TINY if operation.truncation == "RD" or total > 0 else -TINY
     d = convert(operation, total * two_to(e_max))
     return 0 if decode(operation.d.name, d).is_zero else d
 
@@ -198,7 +212,16 @@ def ieee_sum(d: str, terms: Sequence[Number]) -> int:
 
 
 def fma(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:
-    return ieee_sum(operation.d.name, [times(x[0], y[0]), z])
+    """An exact zero is that of both terms where they agree, else +0, rounding downward −0."""
+    d, terms = operation.d.name, [times(x[0], y[0]), z]
+    if special := special_sum(terms):
+        return special_code(d, special, any_nan_code(d))
+    total = terms[0].value + terms[1].value
+    if total:
+        return convert(operation, total)
+    agree = terms[0].negative == terms[1].negative
+    negative = z.negative if agree else operation.rho.startswith("RD")
+    return infinity_code(d, negative) - infinity_code(d, False)
 
 
 def ftz_addmul(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:

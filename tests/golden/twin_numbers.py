@@ -31,6 +31,7 @@ LAYOUTS: dict[str, Layout] = {
     "tf32": Layout(8, 10, 127, "ieee", dropped_bits=13),
     "e8m13": Layout(8, 13, 127, "ieee", dropped_bits=10),
     "e4m3": Layout(4, 3, 7, "one nan"),
+    "e4m3ieee": Layout(4, 3, 7, "ieee"),
     "e4m3fnuz": Layout(4, 3, 8, "nan for -0"),
     "e5m2fnuz": Layout(5, 2, 16, "nan for -0"),
     "e3m2": Layout(3, 2, 3, "none"),
@@ -113,11 +114,24 @@ def toward_zero(value: Fraction) -> int:
     return floor(value) if value >= 0 else -floor(-value)
 
 
+def odd_unless_exact(value: Fraction) -> int:
+    """The value itself where it is an integer, else the odd one of its two neighbours."""
+    return next(integer for integer in (floor(value), floor(value) + 1) if integer == value or integer % 2)
+
+
+def nearest_away(value: Fraction) -> int:
+    """The integer nearest to the value; halfway, the one farther from zero."""
+    magnitude = floor(abs(value) + Fraction(1, 2))
+    return magnitude if value >= 0 else -magnitude
+
+
 INTEGER_ROUNDING: dict[str, Callable[[Fraction], int]] = {
     "RZ": toward_zero,
     "RD": floor,
     "RU": lambda value: -floor(-value),
     "RNE": nearest_even,
+    "RO": odd_unless_exact,
+    "RNA": nearest_away,
 }
 """Rounding modes, as functions from a rational to one of its two neighbouring integers."""
 
@@ -127,20 +141,33 @@ def keep(value: Fraction, bits: int, mode: str) -> Fraction:
     return INTEGER_ROUNDING[mode](value * two_to(bits)) / two_to(bits)
 
 
-def encode(name: str, value: Fraction, mode: str) -> int:
-    """The code of an exact value after one rounding, IEEE-style formats only; overflow is infinite in every mode.
+STOPS_AT_THE_LARGEST = {
+    "infinity": ((), ()),
+    "saturate": (("RZ", "RO", "RNE", "RNA", "RD", "RU"), ("RZ", "RO", "RNE", "RNA", "RD", "RU")),
+    "by-mode": (("RZ", "RO", "RD"), ("RZ", "RO", "RU")),
+}
+"""By the key `overflow`: the modes in which a positive and in which a negative sum beyond the range stays finite."""
 
-    A negative value that rounds to zero gives −0, an exact zero +0.
+
+def encode(name: str, value: Fraction, mode: str, overflow: str = "infinity", flush: bool = False) -> int:
+    """The code of an exact value after one rounding, IEEE-style formats only.
+
+    A negative value that rounds to zero gives −0, an exact zero +0. `overflow` and `flush` are the unit's keys.
     """
     exponent_bits, mantissa_bits, bias, _, dropped_bits = LAYOUTS[name]
     if value == 0:
         return 0
     smallest_normal = 1 - bias
-    unit = two_to(max(exponent_of(value), smallest_normal) - mantissa_bits)
+    lowest = exponent_of(value) if flush else smallest_normal
+    unit = two_to(max(exponent_of(value), lowest) - mantissa_bits)
     rounded = abs(INTEGER_ROUNDING[mode](value / unit)) * unit
     sign = 2 ** (exponent_bits + mantissa_bits) if value < 0 else 0
     if rounded >= two_to(2**exponent_bits - 1 - bias):
         field = (2**exponent_bits - 1) * 2**mantissa_bits
+        if mode in STOPS_AT_THE_LARGEST[overflow][value < 0]:
+            field -= 1
+    elif flush and rounded < two_to(smallest_normal):
+        field = 0
     elif rounded < two_to(smallest_normal):
         field = int(rounded / two_to(smallest_normal - mantissa_bits))
     else:

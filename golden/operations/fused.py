@@ -1,0 +1,57 @@
+"""What the fused operations share: one rounding ρ of a sum, and what becomes of subnormals and of overflow around it."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from golden.checks import check_choice
+from golden.conversion import Conversion
+from golden.formats import Decoded, Format
+from golden.operations.base import Operation, check_flag
+from golden.rounding import OVERFLOWS, Overflow
+from golden.steps import decode, flushed
+
+
+@dataclass(frozen=True, kw_only=True)
+class FusedOperation(Operation):
+    """All operations but FTZ-AddMul, which flushes and overflows by its definition.
+
+    The keys are for units of one's own (numerics.md, section 13); no published unit has one.
+
+    Attributes:
+        flush_inputs: whether a subnormal a, b or c is read as a zero of its sign, in every step of a chain. Scales are not.
+        flush_results: whether a result below the normal numbers, once rounded, becomes a zero of its sign.
+        overflow: what becomes of a finite sum beyond the largest finite number: `infinity`, `saturate` or `by-mode`.
+    """
+
+    own_keys: ClassVar[tuple[str, ...]] = ("flush_inputs", "flush_results", "overflow")
+
+    flush_inputs: bool = False
+    flush_results: bool = False
+    overflow: Overflow = "infinity"
+
+    def _validate(self) -> None:
+        check_flag("flush_inputs", self.flush_inputs)
+        check_flag("flush_results", self.flush_results)
+        check_choice("overflow", self.overflow, OVERFLOWS)
+
+    @property
+    @abstractmethod
+    def conversion(self) -> Conversion:
+        """ρ."""
+
+    @property
+    def d(self) -> Format:
+        return self.conversion.d
+
+    def decoded(self, a: Sequence[int], b: Sequence[int], c: int) -> tuple[list[Decoded], list[Decoded], Decoded]:
+        """Step decode of the operands; with `flush_inputs` no subnormal is left among them."""
+        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        if self.flush_inputs:
+            return [flushed(p) for p in x], [flushed(q) for q in y], flushed(z)
+        return x, y, z
+
+    def converted(self, total: int, exp: int) -> int:
+        """Steps normalise, round and encode: ρ of `total · 2**exp`, a code of d."""
+        return self.conversion.encode(total, exp, self.overflow, self.flush_results)
