@@ -46,7 +46,7 @@ class PairExponent(Record):
 class RoundedAdder:
     """ρ of the sum of two codes of ρ's format.
 
-    Terms are aligned to man_bits + 3 fraction bits, rounded to odd, so that the last is a sticky bit, and the result is that of the exact sum: a term
+    Terms are aligned to man_bits + 3 fraction bits, the last of them sticky, and the result is that of the exact sum: a term
     loses bits only beside a normal number four or more exponents above it, and then the sum's leading one is that number's,
     or one place lower, so that the sticky bit stays below the guard bit.
 

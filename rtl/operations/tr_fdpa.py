@@ -164,7 +164,7 @@ class RoundedDatapath(Datapath):
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
     def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
-        """Step truncate: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another or none."""
+        """Step truncate: the normalised sum to F2 fractional bits; normalised again where ρ has another e_min or none."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
         build.place(TRUNCATED, component)

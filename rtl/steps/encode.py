@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Shape, Signal, Value, signed
 from amaranth.lib.wiring import In, Out
 
 from golden.conversion import Conversion
@@ -16,8 +16,8 @@ Underflow = Literal["gradual", "flush-subnormal", "flush-tiny"]
 """What becomes of a result below the normal numbers.
 
 `gradual`: it is rounded to a subnormal number. `flush-subnormal`: the same, and a subnormal number then becomes a zero.
-`flush-tiny`: it is rounded as if exponents had no lower end, and becomes a zero if it then still is below the normal numbers:
-IEEE 754's tininess after rounding (section 7.5).
+`flush-tiny`: it is rounded as if exponents had no lower end, and becomes a zero if it still is below the normal numbers then
+(IEEE 754, section 7.5: tininess after rounding).
 """
 
 
@@ -103,7 +103,7 @@ class Encode(SharedComponent):
         return m
 
     def _magnitude(self, infinite: Value, overflows: Value, finite: Value, infinity: int) -> Value:
-        """The field of an infinite, an overflowing or a finite result; the largest finite number's is infinity's less one."""
+        """The field of an infinite, an overflowing or a finite result. The largest finite number is one below infinity."""
         beyond = [
             infinity - overflows_to_largest(self.rules.overflow, self.rho.mode, negative) for negative in (False, True)
         ]
@@ -130,14 +130,17 @@ class Encode(SharedComponent):
             e e e e e | f f f f
 
         h adds the one that the exponent lacks; where rounding carried, c = 1 and h = 0 add two. A subnormal that rounds up
-        to a normal number gets the exponent 1 by its h.
+        to a normal number gets the exponent 1 by its h. Without a bound, e_norm may lie below e_min: the stored exponent is
+        then negative, and from −1 it gets to 1 by its c.
         """
         fmt = self.rho.rounding_format
-        stored_below = Signal(max(len(self.e_norm), fmt.exp_bits))
+        exp_bits = max(len(self.e_norm), fmt.exp_bits)
+        stored_below = Signal(signed(exp_bits + 1) if self.rules.underflow == "flush-tiny" else exp_bits)
         field = Signal(len(stored_below) + fmt.man_bits + 1)
+        placed = Cat(Const(0, fmt.man_bits), stored_below)
         m.d.comb += [
             stored_below.eq(Mux(self.hidden, self.e_norm + (fmt.bias - 1), 0)),
-            field.eq(Cat(Const(0, fmt.man_bits), stored_below) + self.sig),
+            field.eq((placed.as_signed() if stored_below.shape().signed else placed) + self.sig),
         ]
         return field
 

@@ -29,7 +29,7 @@ class Normalise(SharedComponent):
         bounded: whether e_min is observed; else the leading one always comes to the top.
 
     Members:
-        total: In. e_max: In. zeros: In, where anticipated. fill: In(1), where filled: the bit that every place below total has.
+        total: In. e_max: In. zeros: In, where anticipated. fill: In(1), where filled: the bit of every place below total.
         norm: Out(norm_bits), its top bit set unless the result is subnormal or zero.
         e_norm: Out, exponent of norm's top bit.
         sticky: Out(1), whether a one was lost below norm.

@@ -150,7 +150,7 @@ class UnreadDecoder(FTZAddMulDatapath):
     """Decode decodes c and does not say that nothing reads it."""
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        decoded = decode_operands(build, operands, self.operation, flush=True)
+        decoded = decode_operands(build, operands, self.operation, "+0")
         return RoundedOperands(decoded.x, decoded.y, operands.c)
 
 
