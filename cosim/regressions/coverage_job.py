@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import count, cycle
 from typing import Any
 
-from cosim.regressions.own_keys import OWN_KEYS
 from golden import Implementation, Operation, Unit
 from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
@@ -14,6 +13,7 @@ from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, 
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
+from rtl.designs.own_keys import OWN_KEYS
 from rtl.designs.samples import multi_format_designs, tile_designs
 
 STAGES = (0, 1, 3, 8)

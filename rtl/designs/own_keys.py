@@ -1,4 +1,4 @@
-"""Units of the coverage job with what no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
+"""Operations with what no published unit has: a sticky bit, flushes, other overflow, RO, RNA, e4m3ieee.
 
 Every operation that takes a key has a unit of each of its values. The formats are such that sums overflow and are tiny: the
 results are narrower than the products, or the products reach as far as fp32.
@@ -13,14 +13,14 @@ _SUMS: tuple[dict[str, Any], ...] = (
     {"a": "e4m3ieee", "b": "e5m2", "rho": "RNE-FP16", "overflow": "saturate", "flush_inputs": True},
     {"a": "bf16", "b": "bf16", "rho": "RO-FP32", "overflow": "by-mode", "flush_results": True},
     {"a": "fp16", "b": "e4m3ieee", "rho": "RNA-FP16", "overflow": "saturate", "flush_inputs": True, "flush_results": True},
-    {"a": "fp16", "b": "fp16", "rho": "RD-FP16", "overflow": "by-mode"},
+    {"a": "fp16", "b": "fp16", "rho": "RU-FP16", "overflow": "by-mode"},
 )
 """Formats of the multiplicands, and the keys that every operation but FTZ-AddMul has."""
 
 _TRUNCATED: tuple[dict[str, Any], ...] = (
-    {"c": "fp16", "F": 6, "e_zero": -21, "truncation": "RZ", "sticky": True},
+    {"c": "fp16", "F": 13, "e_zero": -21, "truncation": "RZ", "sticky": True},
     {"c": "fp32", "F": 25, "e_zero": -133, "truncation": "RD", "sticky": True},
-    {"c": "bf16", "F": 13, "e_zero": -133, "truncation": "RO"},
+    {"c": "bf16", "F": 11, "e_zero": -133, "truncation": "RO"},
     {"c": "fp16", "F": 10, "e_zero": -19, "truncation": "RD", "sticky": True},
 )
 """How the terms of T-, ST- and GST-FDPA are aligned."""
