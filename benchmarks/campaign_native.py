@@ -24,7 +24,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import golden
 from benchmarks.provenance import library_is_older_than, library_path, provenance
+from golden.conversion import CONVERSIONS, conversions_to
 from golden.files import write_atomically
+from golden.operations import FMA
 from golden.stimulus import CLASSES, OperandShape
 from tests.golden.native_rows import class_rows, compare
 from tests.golden.rows import distinct_arithmetic, unit
@@ -46,15 +48,19 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "L": (1, 2, 3, 4, 5, 8, 16, 32),
     "F": (1, 8, 13, 22, 23, 24, 25, 26, 27, 35, 57, 100),
     "F2": (1, 23, 30, 31, 32, 57, 100),
-    "rho": tuple(golden.conversion.CONVERSIONS),
+    "rho": tuple(CONVERSIONS),
     "e_zero": (-1024, -139, -133, -132, -21, -14, 0, 40),
-    "truncation": ("RZ", "RZ", "RD"),
+    "truncation": ("RZ", "RZ", "RD", "RO"),
+    "sticky": (False, False, True),
+    "flush_inputs": (False, False, True),
+    "flush_results": (False, False, True),
+    "overflow": ("infinity", "infinity", "saturate", "by-mode"),
     "P": (1, 2, 4, 8),
     "K_block": (1, 2, 3, 4, 8, 16, 32),
     "G": (1, 2, 4, 16),
     "scale": ("ue8m0", "ue4m3"),
-    "a": ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "fp32", "fp64"),
-    "c": ("fp32", "fp32", "fp16", "bf16", "fp64"),
+    "a": ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee"),
+    "c": ("fp32", "fp32", "fp16", "bf16"),
 }
 """Values of a random unit's keys; combinations that golden refuses are drawn again."""
 
@@ -81,6 +87,9 @@ def random_unit(seed: int) -> golden.Unit:
         keys = {key: rng.choice(CHOICES["a" if key == "b" else key]) for key in cls.unit_keys()}
         if rng.randrange(2):
             keys["b"] = keys["a"]
+        if cls is FMA:
+            d = golden.FORMATS[rng.choice(("fp16", "bf16", "fp32", "fp64"))]
+            keys |= {"a": d, "b": d, "c": d, "rho": rng.choice(conversions_to(d))}
         try:
             return unit(cls(**keys))
         except ValueError:

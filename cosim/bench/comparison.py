@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from golden import Cls, Format, Operation
+from golden import Cls, Format
 from golden.checks import check_choice
-from golden.comparison import differing, is_nan
+from golden.comparison import is_nan
 
 Code = tuple[int, Format]
 """A bit pattern and its format."""
@@ -53,19 +53,20 @@ class Judge:
     compare: Compare = field(default_factory=Compare)
     waived: Counter[str] = field(default_factory=Counter)
 
-    def agrees(self, got: int, expected: int, operation: Operation, operands: Callable[[], Sequence[Code]]) -> bool:
-        """Whether a code of d is as good as golden's.
+    def agrees(self, got: int, expected: int, d: Format, differs: bool, operands: Callable[[], Sequence[Code]]) -> bool:
+        """Whether a code of d is as good as the expected one.
 
         Args:
-            operands: gives the codes of a, b and c, each with its format, for NaNs that propagate.
+            d: format of both.
+            differs: whether they differ by the unit's own rule.
+            operands: gives the codes of the operands, each with its format, for NaNs that propagate.
         """
-        d = operation.d
         if self.compare.nan != "unit" and is_nan(expected, d):
             if not self._nan_agrees(got, d, operands):
                 return False
-            self._waive(f"nan = {self.compare.nan}", bool(differing(got, expected, operation)))
+            self._waive(f"nan = {self.compare.nan}", differs)
             return True
-        if not differing(got, expected, operation):
+        if not differs:
             return True
         if self.compare.zero_sign == "ignore" and d.decode(got).cls is d.decode(expected).cls is Cls.ZERO:
             self._waive("zero_sign = ignore", True)

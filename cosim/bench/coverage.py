@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from cosim.bench.products import DotProducts, Element
+from cosim.bench.products import Element
+from cosim.bench.rows import Rows
 from golden import Cls
 
 
@@ -16,19 +17,20 @@ class Coverage:
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
 
-    def expect(self, products: DotProducts) -> None:
-        """Take note of the classes and corners that made any of these rows, which are going to be sent."""
+    def expect(self, products: Rows, rows: Sequence[int] | None = None) -> None:
+        """Take note of the classes and corners that made any of these rows, which are going to be sent; None for all."""
         names = products.classes()
         self._order[products.name] = names
         made = self._made.setdefault(products.name, set())
-        made |= {names[label] for label in set(products.stimulus.label.tolist())}
+        labels = products.label if rows is None else products.label[list(rows)]
+        made |= {names[label] for label in set(labels.tolist())}
 
     def count(self, elements: Sequence[Element]) -> None:
         """The elements of a result that has been compared."""
         for element in elements:
             products = element.products
             self._compared[products.made_by(element.row)] += 1
-            self._result_classes[products.operation.d.decode(products.expected[element.row]).cls] += 1
+            self._result_classes[products.result.decode(products.expected[element.row]).cls] += 1
 
     def classes(self) -> dict[str, int]:
         """Compared elements of each class and corner that made any, by name of the dot products, in stimulus order."""

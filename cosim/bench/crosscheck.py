@@ -1,11 +1,11 @@
 """The golden models' own check: a sample of every run is computed by the reference engine too."""
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from cosim.bench.products import DotProducts
-from golden.stimulus import Operands
+from cosim.bench.rows import Rows
 
 SAMPLE = 200
 """Rows of a run that the reference computes; more only where there are more classes, one of each."""
@@ -23,31 +23,33 @@ class ReferenceSample:
     """
 
     seed: int
-    _kept: dict[str, list[DotProducts]] = field(default_factory=dict)
+    _kept: dict[str, list[Rows]] = field(default_factory=dict)
     _seen: dict[str, int] = field(default_factory=dict)
     _rng: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng([self.seed, SAMPLE])
 
-    def add(self, products: DotProducts) -> None:
-        """Rows of the run, each of which may enter the sample."""
+    def add(self, products: Rows, rows: Sequence[int] | None = None) -> None:
+        """Rows of the run, each of which may enter the sample; None for all."""
         names = products.classes()
-        for label in np.unique(products.stimulus.label).tolist():
-            self._add(names[label], products, np.flatnonzero(products.stimulus.label == label).tolist())
+        chosen = np.arange(len(products.label)) if rows is None else np.asarray(rows, dtype=np.int64)
+        labels = products.label[chosen]
+        for label in np.unique(labels).tolist():
+            self._add(names[label], products, chosen[labels == label].tolist())
 
-    def _add(self, name: str, products: DotProducts, rows: list[int]) -> None:
+    def _add(self, name: str, products: Rows, rows: list[int]) -> None:
         """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""
         seen, kept = self._seen.get(name, 0), self._kept.setdefault(name, [])
         drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
         for place, row in zip(drawn, rows, strict=True):
             if len(kept) < RESERVOIR:
-                kept.append(one_row(products, row))
+                kept.append(products.alone(row))
             elif place < RESERVOIR:
-                kept[place] = one_row(products, row)
+                kept[place] = products.alone(row)
         self._seen[name] = seen + len(rows)
 
-    def rows(self) -> list[DotProducts]:
+    def rows(self) -> list[Rows]:
         """The sample, one row each; the classes take turns."""
         turns = max(map(len, self._kept.values()), default=0)
         ordered = [kept[turn] for turn in range(turns) for kept in self._kept.values() if turn < len(kept)]
@@ -57,19 +59,11 @@ class ReferenceSample:
         """Every row of the sample for which the reference engine has other bits than are expected, in words."""
         found = []
         for products in self.rows():
-            code = int(products.dot(*products.stimulus.operands, engine="reference")[0])
+            code = products.recomputed(0)
             if code != products.expected[0]:
-                d = products.operation.d
+                d = products.result
                 lines = [f"a row of {products.made_by(0)}", *products.described(0, code)[:-2]]
                 found.append(
                     "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(products.expected[0])}"])
                 )
         return found
-
-
-def one_row(products: DotProducts, row: int) -> DotProducts:
-    """One of the rows by itself; the others need not stay in memory for it."""
-    stimulus = products.stimulus.rows(slice(row, row + 1))
-    operands = Operands(*(None if array is None else array.copy() for array in stimulus.operands))  # type: ignore[arg-type]
-    alone = replace(stimulus, operands=operands, label=stimulus.label.copy())
-    return replace(products, stimulus=alone, expected=[products.expected[row]])

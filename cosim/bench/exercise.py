@@ -14,9 +14,11 @@ A whole testbench, but for its imports:
 import random
 
 from cocotb.triggers import Timer
+from cocotb.utils import get_sim_time
 
 from cosim.bench.driver import Driver
 from cosim.bench.handshake import Pins, Stalls, code_of
+from cosim.bench.mismatch import Arrival
 from cosim.bench.monitor import Monitor
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.timing import Timing
@@ -60,7 +62,10 @@ async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int
 
 async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
     """One vector after another, each with time to settle."""
+    scoreboard.now = lambda: Arrival(None, get_sim_time("ns"))
     for vector in scoreboard.vectors():
+        if scoreboard.stopped is not None:
+            return
         for transfer in vector.transfers:
             for port, value in transfer.items():
                 pins[port].value = value
@@ -80,6 +85,8 @@ class _Clocked:
         self._random = random.Random(f"reset {seed}")
         self._resets = 0 if timing.reset == "none" else RESETS
         self._next_reset = self._random.randrange(RESET_PERIOD // 20)
+        self._edges = 0
+        scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
 
     async def run(self) -> None:
         """All vectors, until every result is there or nothing moves any more."""
@@ -107,6 +114,7 @@ class _Clocked:
             self._monitor.sample(sent)
         before = None if enabled else self._outputs()
         pins["clk"].value = 1
+        self._edges += 1
         await SETTLE
         if before is not None and self._outputs() != before:
             scoreboard.stop("an output changed at a clock edge without enable")
@@ -141,6 +149,7 @@ class _Clocked:
         await SETTLE
         for clk in (1, 0) * edges:
             pins["clk"].value = clk
+            self._edges += clk
             await SETTLE
         if self._timing.reset != "none":
             pins["rst"].value = 0

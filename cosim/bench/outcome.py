@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from cosim.bench.groups import Group
+from cosim.bench.mismatch import ComparedRow
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
@@ -9,10 +12,12 @@ class Outcome:
 
     Attributes:
         vectors: how many were asked for; one is what makes a result: a row of operands, or all steps of a tile.
+        left_out: those of them that the run's selection did not send.
         sent, received: how many the design took, and how many results it gave for them; dropped: how many went in more than
             once, for a reset in the middle of the stream dropped them.
         waiting: vectors left without a result; surplus: results without a vector.
-        mismatches: results that differ from the golden model's; first_mismatch: the first one in full.
+        mismatches: results that differ from the golden model's; first_mismatch: the first one in full. groups: all elements
+            of results that differ, by what they have in common. agreeing: some that agreed, of a run with mismatches.
         engine: golden's engine that computed the expected results.
         checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
             of them for which it expects other bits; first_disagreement: the first one in full.
@@ -23,6 +28,7 @@ class Outcome:
     """
 
     vectors: int
+    left_out: int
     sent: int
     dropped: int
     received: int
@@ -30,6 +36,8 @@ class Outcome:
     surplus: int
     mismatches: int
     first_mismatch: str | None
+    groups: tuple[Group, ...]
+    agreeing: tuple[ComparedRow, ...]
     engine: str
     checked: int
     disagreements: int
@@ -40,13 +48,18 @@ class Outcome:
     result_classes: dict[str, int]
 
     @property
+    def selected(self) -> int:
+        """Vectors that the run should send."""
+        return self.vectors - self.left_out
+
+    @property
     def failures(self) -> tuple[str, ...]:
         """Every reason why the run does not pass: N in, N out, none waiting, N > 0, all equal, and the engines agree."""
         reasons = [
             (self.stopped is not None, str(self.stopped)),
             (self.sent == 0, "no vector went in"),
             (self.received == 0, "no result came out"),
-            (self.sent != self.vectors, f"{self.sent} of {self.vectors} vectors went in"),
+            (self.sent != self.selected, f"{self.sent} of {self.selected} vectors went in"),
             (self.received != self.sent, f"{self.received} results came out for {self.sent} vectors"),
             (self.waiting > 0, f"{self.waiting} vectors are left without a result"),
             (self.surplus > 0, f"{self.surplus} results came out that no vector asked for"),

@@ -1,14 +1,20 @@
 """Bit patterns as the simulator takes them: one integer a port, element k in bits [k·w, (k+1)·w)."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from golden.formats import Format
+
+class Sized(Protocol):
+    """What has a width: a `golden.Format`, or `Bits`."""
+
+    @property
+    def width(self) -> int:
+        """Bits of a code."""
 
 
-def packed(codes: npt.NDArray[Any], operand: Format) -> list[int]:
+def packed(codes: npt.NDArray[Any], operand: Sized) -> list[int]:
     """One integer a row of codes [rows, elements]."""
     rows, elements = codes.shape
     little_endian = np.ascontiguousarray(codes, codes.dtype.newbyteorder("<"))

@@ -1,13 +1,17 @@
 """What is sent to a design, and what must come back: dot products, put together into transfers and results."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy.typing as npt
+
 from cosim.bench.comparison import Judge
+from cosim.bench.rows import Rows, described_result
 from golden import Format, Operation
 from golden.arrays import BitArray
-from golden.stimulus import Stimulus
+from golden.comparison import differing
+from golden.stimulus import Operands, Stimulus
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,34 @@ class DotProducts:
     expected: Sequence[int]
     formats: tuple[Format, Format]
 
+    @property
+    def result(self) -> Format:
+        """Format of d."""
+        return self.operation.d
+
+    @property
+    def label(self) -> npt.NDArray[Any]:
+        """Which of `classes` made each row."""
+        return self.stimulus.label
+
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""
-        return isinstance(result, int) and judge.agrees(result, self.expected[row], self.operation, lambda: self.codes(row))
+        if isinstance(result, str):
+            return False
+        expected = self.expected[row]
+        differs = bool(differing(result, expected, self.operation))
+        return judge.agrees(result, expected, self.result, differs, lambda: self.codes(row))
 
     def codes(self, row: int) -> list[tuple[int, Format]]:
         """The codes of a row's a, b and c, each with its format."""
         operands, (a, b) = self.stimulus.operands, self.formats
         pairs = [(code, fmt) for codes, fmt in ((operands.a, a), (operands.b, b)) for code in codes[row].tolist()]
         return [*((int(code), fmt) for code, fmt in pairs), (int(operands.c[row]), self.operation.c)]
+
+    def codes_by_name(self, row: int) -> dict[str, tuple[int, ...]]:
+        """The codes of a row by operand: a, b, c and where scaled scale_a and scale_b."""
+        named = self.stimulus.operands._asdict().items()
+        return {name: tuple(map(int, codes[row].reshape(-1).tolist())) for name, codes in named if codes is not None}
 
     def made_by(self, row: int) -> str:
         """The class or corner of the stimulus that made the row, those of each name apart."""
@@ -57,11 +80,19 @@ class DotProducts:
             lines += _elements("scale_a", operands.scale_a[row], operation.scale_format)
             lines += _elements("scale_b", operands.scale_b[row], operation.scale_format)
         lines.append(f"  c        {operation.c.describe(int(operands.c[row]))}")
-        if isinstance(result, str):
-            lines.append(f"  got      {operation.d} {result}: bits that are neither 0 nor 1")
-        else:
-            lines.append(f"  got      {operation.d.describe(result)}")
+        lines.append(f"  got      {described_result(result, operation.d)}")
         return [*lines, f"  expected {operation.d.describe(self.expected[row])}"]
+
+    def alone(self, row: int) -> "DotProducts":
+        """One of the rows by itself; the others need not stay in memory for it."""
+        stimulus = self.stimulus.rows(slice(row, row + 1))
+        operands = Operands(*(None if array is None else array.copy() for array in stimulus.operands))  # type: ignore[arg-type]
+        alone = replace(stimulus, operands=operands, label=stimulus.label.copy())
+        return replace(self, stimulus=alone, expected=[self.expected[row]])
+
+    def recomputed(self, row: int) -> int:
+        """The row's result once more, by the reference engine."""
+        return int(self.dot(*self.stimulus.rows(slice(row, row + 1)).operands, engine="reference")[0])
 
     def _class_name(self, name: str) -> str:
         return f"{self.name}: {name}" if self.name else name
@@ -69,14 +100,14 @@ class DotProducts:
 
 @dataclass(frozen=True)
 class Element:
-    """One dot product of a result.
+    """One dot product of a result, or what else a specification of one's own expects there.
 
     Attributes:
-        products, row: where its operands and golden's result are.
+        products, row: where its operands and the expected result are.
         place: where in the result it is, in words; empty where a result is one element.
     """
 
-    products: DotProducts
+    products: Rows
     row: int
     place: str = ""
 
@@ -88,18 +119,20 @@ class Vector:
     Attributes:
         transfers: what each operand port shows, one a transfer into the design.
         elements: of the result, the first in the low bits of d.
+        number: its place in the run, from 0, which the scoreboard gives it.
     """
 
     transfers: Sequence[Mapping[str, int]]
     elements: Sequence[Element]
+    number: int = 0
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some vectors of a run, and the dot products that they are made of."""
+    """Some vectors of a run, and the rows that they are made of."""
 
     vectors: Sequence[Vector]
-    products: Sequence[DotProducts]
+    products: Sequence[Rows]
 
 
 def _elements(name: str, codes: BitArray, operand: Format) -> list[str]:

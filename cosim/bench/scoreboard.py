@@ -2,15 +2,46 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
 from cosim.bench.crosscheck import ReferenceSample
+from cosim.bench.mismatch import Arrival
 from cosim.bench.outcome import Outcome
-from cosim.bench.products import Element, Vector
+from cosim.bench.products import Chunk, Element, Vector
+from cosim.bench.record import Record, described
+from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification
 from golden.engines import fastest_engine
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of a design, compared.
+
+    Attributes:
+        number: of the vector in the run, from 0.
+        vector: what went in.
+        code: of d, or its bits as text where some are neither 0 nor 1.
+        wrong: the elements that differ, each with its code.
+    """
+
+    number: int
+    vector: Vector
+    code: int | str
+    wrong: Sequence[tuple[Element, int | str]]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether no element differs."""
+        return not self.wrong
+
+    def __str__(self) -> str:
+        """The first element that differs, or else the first: inputs, got and expected."""
+        first, *_ = self.wrong or zip(self.vector.elements, codes_of(self.code, self.vector.elements), strict=True)
+        return described(self.number, *first)
 
 
 class Scoreboard:
@@ -20,12 +51,20 @@ class Scoreboard:
         specification: what the design must answer.
         count, seed: how many vectors, and of what stimulus.
         compare: what may differ on purpose.
+        selection: which of the vectors are sent.
+        first: number of the first vector, where another simulation has those before it.
+        fail_fast: whether the run ends at the first mismatch.
+        on_send: called with each vector that the design has accepted; again, where a reset dropped it.
+        on_result: called with each result for a vector, after it was compared.
+        on_mismatch: called with each of these that differs.
 
     Attributes:
         engine: golden's engine that computes the expected results.
         sent: vectors that the design accepted. dropped: those that a reset dropped, which are sent again.
         received: results that it gave for them. surplus: results without a vector.
-        mismatches: results that differ; first_mismatch: the first one in full.
+        left_out: vectors that the selection leaves out.
+        mismatches: results that differ; record: all of them, by group.
+        now: gives the cycle and the simulated time, for the record; `exercise` sets it.
         stopped: why the run ended early, or None.
         judge: what agrees, and the waivers that were needed.
         coverage: what has been compared.
@@ -33,18 +72,40 @@ class Scoreboard:
         golden_seconds: time spent on stimulus and expected results.
     """
 
-    def __init__(self, specification: Specification, count: int, seed: int, compare: Compare | None = None) -> None:
+    def __init__(
+        self,
+        specification: Specification,
+        count: int,
+        seed: int,
+        compare: Compare | None = None,
+        *,
+        selection: Selection | None = None,
+        first: int = 0,
+        fail_fast: bool = False,
+        on_send: Callable[[Vector], object] | None = None,
+        on_result: Callable[[Result], object] | None = None,
+        on_mismatch: Callable[[Result], object] | None = None,
+    ) -> None:
         self.count = count
         self.engine = fastest_engine()
-        self.sent = self.dropped = self.received = self.surplus = self.mismatches = 0
-        self.first_mismatch: str | None = None
+        self.sent = self.dropped = self.received = self.surplus = self.mismatches = self.left_out = 0
+        self.record = Record()
+        self.now: Callable[[], Arrival] = lambda: Arrival(None, 0.0)
         self.stopped: str | None = None
         self.judge = Judge(compare or Compare())
         self.coverage = Coverage()
         self.sample = ReferenceSample(seed)
         self.golden_seconds = 0.0
+        self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
         self._waiting: deque[Vector] = deque()
+        self._selection, self._fail_fast, self._next_number = selection or Selection(), fail_fast, first
+        self._end = first + count
         self._chunks = specification.chunks(count, seed, self.engine)
+
+    @property
+    def first_mismatch(self) -> str | None:
+        """The first element that differs in full, None where all agreed."""
+        return self.record.first_mismatch
 
     @property
     def waiting(self) -> int:
@@ -55,19 +116,34 @@ class Scoreboard:
         """The vectors to send, each once."""
         while True:
             started = time.perf_counter()
-            chunk = next(self._chunks, None)
-            for products in () if chunk is None else chunk.products:
-                self.coverage.expect(products)
-                self.sample.add(products)
+            chunk = None if self._selection.ends_before(self._next_number) else next(self._chunks, None)
+            vectors = [] if chunk is None else self._selected(chunk)
             self.golden_seconds += time.perf_counter() - started
             if chunk is None:
+                self.left_out += 0 if self._selection.is_everything else self._end - self._next_number
                 return
-            yield from chunk.vectors
+            yield from vectors
+
+    def _selected(self, chunk: Chunk) -> list[Vector]:
+        """The vectors of a chunk that are sent, each with its number; coverage and sample take note of them."""
+        numbered = [replace(vector, number=number) for number, vector in enumerate(chunk.vectors, self._next_number)]
+        self._next_number += len(numbered)
+        vectors = numbered if self._selection.is_everything else [v for v in numbered if self._selection.takes(v)]
+        self.left_out += len(numbered) - len(vectors)
+        for products in chunk.products:
+            rows = None
+            if len(vectors) < len(numbered):
+                rows = [e.row for vector in vectors for e in vector.elements if e.products is products]
+            self.coverage.expect(products, rows)
+            self.sample.add(products, rows)
+        return vectors
 
     def send(self, vector: Vector) -> None:
         """The design has accepted all transfers of a vector."""
         self._waiting.append(vector)
         self.sent += 1
+        if self._on_send is not None:
+            self._on_send(vector)
 
     def drop(self) -> list[Vector]:
         """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
@@ -82,17 +158,30 @@ class Scoreboard:
         if not self._waiting:
             self.surplus += 1
             return
-        elements, number = self._waiting.popleft().elements, self.received
+        vector = self._waiting.popleft()
+        elements = vector.elements
         self.received += 1
-        wrong = [
-            (element, code)
-            for element, code in zip(elements, codes_of(result, elements), strict=True)
-            if not element.products.agrees(element.row, code, self.judge)
-        ]
+        codes = zip(elements, codes_of(result, elements), strict=True)
+        wrong = [(element, code) for element, code in codes if not self._agrees(vector, element, code)]
         self.coverage.count(elements)
-        self.mismatches += bool(wrong)
-        if wrong and self.first_mismatch is None:
-            self.first_mismatch = described(number, *wrong[0])
+        compared = Result(vector.number, vector, result, wrong)
+        if self._on_result is not None:
+            self._on_result(compared)
+        if wrong:
+            self.mismatches += 1
+            if self._on_mismatch is not None:
+                self._on_mismatch(compared)
+            if self._fail_fast:
+                self.stop(f"stopped at the first mismatch, vector {vector.number}")
+
+    def _agrees(self, vector: Vector, element: Element, code: int | str) -> bool:
+        """Whether an element agrees; either way it is recorded."""
+        agrees = element.products.agrees(element.row, code, self.judge)
+        if agrees:
+            self.record.agrees(vector.number, element, code, self.now)
+        else:
+            self.record.differs(vector.number, element, code, self.now())
+        return agrees
 
     def stop(self, reason: str) -> None:
         """The run ends early; the first reason counts."""
@@ -103,6 +192,7 @@ class Scoreboard:
         disagreements = self.sample.disagreements()
         return Outcome(
             vectors=self.count,
+            left_out=self.left_out,
             sent=self.sent,
             dropped=self.dropped,
             received=self.received,
@@ -110,6 +200,8 @@ class Scoreboard:
             surplus=self.surplus,
             mismatches=self.mismatches,
             first_mismatch=self.first_mismatch,
+            groups=self.record.groups(),
+            agreeing=self.record.agreeing() if self.mismatches else (),
             engine=self.engine,
             checked=len(self.sample.rows()),
             disagreements=len(disagreements),
@@ -128,16 +220,9 @@ class Scoreboard:
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
     """The code of each element, the first from the low bits; undefined bits stay text."""
-    widths = [element.products.operation.d.width for element in elements]
+    widths = [element.products.result.width for element in elements]
     if isinstance(result, int):
         starts = [sum(widths[:place]) for place in range(len(widths))]
         return [result >> start & (1 << width) - 1 for start, width in zip(starts, widths, strict=True)]
     bits = [result[len(result) - sum(widths[: place + 1]) :][:width] for place, width in enumerate(widths)]
     return [int(code, 2) if set(code) <= {"0", "1"} else code for code in bits]
-
-
-def described(number: int, element: Element, code: int | str) -> str:
-    """An element that differs: where it is, its inputs, got and expected."""
-    products = element.products
-    where = f"vector {number}, {element.place}" if element.place else f"vector {number}"
-    return "\n".join([f"{where} ({products.made_by(element.row)})", *products.described(element.row, code)])

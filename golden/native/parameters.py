@@ -4,9 +4,10 @@ import ctypes
 from typing import Any
 
 from golden.chain import ORDERS, Chain, ConvertedChain
-from golden.conversion import CONVERSIONS
+from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FORMATS, Format
 from golden.operations import OPERATIONS, Operation
+from golden.rounding import OVERFLOWS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
 """enum mmau_operation."""
@@ -14,18 +15,23 @@ OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
 FORMAT_CODES = {name: code for code, name in enumerate(FORMATS)}
 """enum mmau_format."""
 
-RHO_CODES = {name: code for code, name in enumerate(CONVERSIONS)}
+RHO_CODES = {name: code for code, name in enumerate(CONVERSIONS | FP64_CONVERSIONS)}
 """enum mmau_rho."""
 
-TRUNCATION_CODES = {"RZ": 0, "RD": 1}
+TRUNCATION_CODES = {"RZ": 0, "RD": 1, "RO": 2}
 """enum mmau_truncation."""
 
 ORDER_CODES = {name: code for code, name in enumerate(ORDERS, start=1)}
 """enum mmau_fp16_order; 0 is not converted."""
 
+OVERFLOW_CODES = {name: code for code, name in enumerate(OVERFLOWS)}
+"""enum mmau_overflow."""
+
+FLAGS = ("sticky", "flush_inputs", "flush_results")
+
 INTEGER_KEYS = ("F", "F2", "e_zero", "K_block", "G")
 
-KEYS = ("operation", "a", "b", "c", "rho", "truncation", "fp16_order", "K", "L", *INTEGER_KEYS, "scale")
+KEYS = ("operation", "a", "b", "c", "rho", "truncation", "fp16_order", "K", "L", *INTEGER_KEYS, "scale", *FLAGS, "overflow")
 """The members of struct mmau_parameters, in order."""
 
 
@@ -45,10 +51,11 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}
-    keys |= {key: getattr(operation, key, 0) for key in INTEGER_KEYS}
+    keys |= {key: int(getattr(operation, key, 0)) for key in (*INTEGER_KEYS, *FLAGS)}
     keys |= {key: FORMAT_CODES[operand.name] for key, operand in _formats(chain, operation).items()}
     keys["rho"] = RHO_CODES.get(getattr(operation, "rho", ""), 0)
     keys["truncation"] = TRUNCATION_CODES[getattr(operation, "truncation", "RZ")]
+    keys["overflow"] = OVERFLOW_CODES[getattr(operation, "overflow", "infinity")]
     keys["fp16_order"] = ORDER_CODES[chain.order] if isinstance(chain, ConvertedChain) else 0
     return Parameters(**keys)
 

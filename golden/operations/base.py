@@ -121,7 +121,9 @@ class Operation(ABC):
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
         """The keys of a unit file, each with whether it is required; those of units of one's own come last."""
-        return {f.name: f.default is MISSING for f in sorted(fields(cls), key=lambda f: f.name in cls.own_keys)}
+        required = {f.name: f.default is MISSING for f in fields(cls)}
+        names = [name for name in required if name not in cls.own_keys]
+        return {name: required[name] for name in (*names, *cls.own_keys)}
 
     def parameters(self) -> dict[str, str | int]:
         """The keys as a unit file writes them; those of units of one's own only where they differ from their defaults."""

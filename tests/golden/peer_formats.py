@@ -18,6 +18,7 @@ DTYPES: dict[str, type] = {
     "bf16": ml_dtypes.bfloat16,
     "e5m2": ml_dtypes.float8_e5m2,
     "e4m3": ml_dtypes.float8_e4m3fn,
+    "e4m3ieee": ml_dtypes.float8_e4m3,
     "e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
     "e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
     "e3m2": ml_dtypes.float6_e3m2fn,

@@ -66,6 +66,7 @@ def taken(operand: Format, index: int, part: Fraction, mode: Mode, negative: boo
         "RU": not negative,
         "RNE": part > Fraction(1, 2) or (part == Fraction(1, 2) and odd),
         "RNA": part >= Fraction(1, 2),
+        "RO": not odd,
     }[mode]
     return index + up
 
@@ -102,8 +103,8 @@ def test_encode_at_overflow_and_beyond(operand: Format) -> None:
 @pytest.mark.parametrize("operand", [f for f in ALL if f.signed], ids=str)
 def test_encode_of_a_value_far_below_the_smallest_keeps_its_sign(operand: Format) -> None:
     for mode in MODES:
-        up = {"RU": 1}.get(mode, 0)
-        down = {"RD": 1}.get(mode, 0)
+        up = {"RU": 1, "RO": 1}.get(mode, 0)
+        down = {"RD": 1, "RO": 1}.get(mode, 0)
         assert operand.encode(HAIR * HAIR, mode) == code_of(operand, up, False)
         assert operand.encode(-HAIR * HAIR, mode) == code_of(operand, down, True)
 
@@ -115,7 +116,7 @@ def test_encode_unsigned(mode: Mode) -> None:
     assert [ue8m0.encode(-1, mode), ue4m3.encode(-1, mode)] == [0xFF, 0x7F]
     assert [ue8m0.encode(-HAIR, mode), ue4m3.encode(-HAIR, mode)] == [0xFF, 0x7F]
     assert [ue8m0.encode(0, mode), ue8m0.encode(HAIR, mode), ue8m0.encode(Fraction(2) ** -127, mode)] == [0, 0, 0]
-    assert [ue4m3.encode(0, mode), ue4m3.encode(HAIR, mode)] == [0, int(mode == "RU")]
+    assert [ue4m3.encode(0, mode), ue4m3.encode(HAIR, mode)] == [0, int(mode in ("RU", "RO"))]
 
 
 @pytest.mark.parametrize("operand", [FORMATS["fp32"], FORMATS["tf32"], E8M13], ids=str)
@@ -161,5 +162,5 @@ def test_encode_value_not_finite(value: float) -> None:
 
 
 def test_encode_mode_unknown() -> None:
-    with pytest.raises(ValueError, match=r"^rounding mode must be one of RZ, RNE, RD, RU, RNA, got 'RN'$"):
+    with pytest.raises(ValueError, match=r"^rounding mode must be one of RZ, RNE, RD, RU, RO, RNA, got 'RN'$"):
         FORMATS["fp32"].encode(1, "RN")  # type: ignore[arg-type]

@@ -71,6 +71,12 @@ EXTREMES = [
         ("TR-FDPA", {"a": "bf16", "b": "tf32", "c": "fp32", "L": 256, "F": 128, "F2": 1}),
         ("GTR-FDPA", {"a": "bf16", "b": "tf32", "c": "fp32", "L": 255, "F": 1, "F2": 128, "truncation": "RZ"}),
         ("FTZ-AddMul", {"a": "bf16", "b": "bf16", "c": "fp32", "P": 1024}),
+        ("T-FDPA", {"a": "tf32", "b": "bf16", "c": "fp32", "L": 1024, "F": 128, "rho": "RO-FP32", "e_zero": -1024,
+                    "truncation": "RD", "sticky": True, "flush_results": True}),
+        ("GST-FDPA", {"a": "tf32", "b": "tf32", "c": "fp32", "L": 1024, "F": 1, "rho": "RNA-FP32", "e_zero": 9,
+                      "G": 1024, "K_block": 1024, "scale": "ue4m3", "sticky": True, "overflow": "by-mode"}),
+        ("FMA", {"a": "fp64", "b": "fp64", "c": "fp64", "rho": "RO-FP64", "flush_inputs": True, "overflow": "saturate"}),
+        ("FMA", {"a": "bf16", "b": "bf16", "c": "bf16", "rho": "RU-BF16", "flush_results": True, "overflow": "by-mode"}),
     )
 ]  # fmt: skip
 
@@ -81,7 +87,7 @@ def test_unit_at_the_limits_equals_the_reference(operation: golden.Operation) ->
     assert first_difference(unit(operation), stimulus.operands) == ""
 
 
-NARROW = ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz")
+NARROW = ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e4m3ieee")
 SWEPT_C = (0x00000000, 0x80000000, 0x00000001, 0x80400000, 0x7F800000, 0x7FC00000, 0xFF7FFFFF)
 
 

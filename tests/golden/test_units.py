@@ -41,9 +41,10 @@ TR_FDPA = {"name": "u", "operation": "TR-FDPA", "L": 4, "F": 24, "F2": 31, "a": 
 FTZ = {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32"}
 
 RHO = (
-    "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, RU-FP16, RU-BF16"
+    "RZ-E8M13, RZ-FP32, RZ-FP16, RZ-BF16, RNE-FP32, RNE-FP16, RNE-BF16, RD-FP32, RD-FP16, RD-BF16, RU-FP32, "
+    "RU-FP16, RU-BF16, RO-FP32, RO-FP16, RO-BF16, RNA-FP32, RNA-FP16, RNA-BF16"
 )
-T_KEYS = "a, b, c, L, F, rho, e_zero, truncation"
+T_KEYS = "a, b, c, L, F, rho, e_zero, truncation, sticky, flush_inputs, flush_results, overflow"
 MULTIPLICANDS = ", ".join(base.MULTIPLICANDS)
 KINDS = ", ".join(golden.OPERATIONS)
 
@@ -101,7 +102,7 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
             f"rho must be one of {RHO}; got 'RZ-FP23' (did you mean 'RZ-FP32' or 'RZ-FP16' or 'RU-FP32'?)",
         ),
         (T_FDPA | {"rho": 3}, ValueError, f"rho must be one of {RHO}; got 3"),
-        (T_FDPA | {"truncation": "RNE"}, ValueError, "truncation must be one of RZ, RD; got 'RNE'"),
+        (T_FDPA | {"truncation": "RNE"}, ValueError, "truncation must be one of RZ, RD, RO; got 'RNE'"),
         (T_FDPA | {"a": "fp8"}, ValueError, f"a must be one of {MULTIPLICANDS}; got 'fp8' (did you mean 'fp16'?)"),
         (T_FDPA | {"b": 8}, ValueError, f"b must be one of {MULTIPLICANDS}; got 8"),
         (T_FDPA | {"c": "e4m3"}, ValueError, "c must be one of fp32, fp16, bf16; got 'e4m3'"),

@@ -52,6 +52,7 @@ enum mmau_format {
     MMAU_E2M1,
     MMAU_UE8M0,
     MMAU_UE4M3,
+    MMAU_E4M3IEEE,
     MMAU_FORMATS /* how many */
 };
 
@@ -69,24 +70,41 @@ enum mmau_rho {
     MMAU_RU_FP32,
     MMAU_RU_FP16,
     MMAU_RU_BF16,
+    MMAU_RO_FP32, /* round to odd */
+    MMAU_RO_FP16,
+    MMAU_RO_BF16,
+    MMAU_RNA_FP32, /* to nearest, ties away from zero */
+    MMAU_RNA_FP16,
+    MMAU_RNA_BF16,
+    MMAU_RZ_FP64, /* to fp64: FMA alone */
+    MMAU_RNE_FP64,
+    MMAU_RD_FP64,
+    MMAU_RU_FP64,
+    MMAU_RO_FP64,
+    MMAU_RNA_FP64,
     MMAU_RHOS /* how many */
 };
 
-enum mmau_truncation { MMAU_RZ, MMAU_RD, MMAU_TRUNCATIONS /* how many */ };
+enum mmau_truncation { MMAU_RZ, MMAU_RD, MMAU_RO, MMAU_TRUNCATIONS /* how many */ };
+
+/* What a finite sum beyond the largest finite number becomes: the infinity of its sign, that number, or what IEEE 754 has for
+ * the rounding mode. */
+enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_OVERFLOWS /* how many */ };
 
 /* Whether FP8 operands are converted to fp16 first, and in which order the steps then take the products
  * (numerics.md, section 9). */
 enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MMAU_EVEN_ODD, MMAU_FP16_ORDERS };
 
-/* A dot product over K products. Keys that an operation does not have are ignored.
+/* A dot product over K products. Keys that an operation does not have are ignored. The last four are for units of one's own
+ * (numerics.md, section 13); 0 is what every published unit has.
  * L: products a step, K ≤ L or a multiple of L; FMA has L = 1, FTZ-AddMul calls it P. */
 typedef struct mmau_parameters {
     int32_t operation;  /* enum mmau_operation */
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it settles d's format. FMA and FTZ-AddMul have none: d is as c */
-    int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated */
+    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. FTZ-AddMul has none: d is as c */
+    int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
     int32_t L;          /* products of a step */
@@ -96,6 +114,10 @@ typedef struct mmau_parameters {
     int32_t K_block;    /* elements that share a scale (ST-, GST-FDPA) */
     int32_t G;          /* products of a group (GST-FDPA) */
     int32_t scale;      /* enum mmau_format (GST-FDPA: MMAU_UE8M0 or MMAU_UE4M3; ST-FDPA: MMAU_UE8M0) */
+    int32_t sticky;        /* 1: rho sees that alignment dropped bits (T-, ST-, GST-FDPA; not with MMAU_RO) */
+    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (not FTZ-AddMul, which has its own rule) */
+    int32_t flush_results; /* 1: so is a subnormal d (not FTZ-AddMul) */
+    int32_t overflow;      /* enum mmau_overflow (not FTZ-AddMul) */
 } mmau_parameters;
 
 /* A catalogue entry. */
@@ -140,6 +162,9 @@ typedef enum mmau_status {
     MMAU_BAD_CODE,
     MMAU_BAD_ISA,
     MMAU_BAD_VECTOR, /* of the DPI functions alone */
+    MMAU_BAD_STICKY,
+    MMAU_BAD_FLUSH,
+    MMAU_BAD_OVERFLOW,
     MMAU_STATUSES /* how many */
 } mmau_status;
 

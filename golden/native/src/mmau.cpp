@@ -165,8 +165,9 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "name must be an instruction of the architecture, as numerics.md section 7 spells it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",
-    "rho must be an enum mmau_rho, and give an fp32 d where TR- or GTR-FDPA is chained",
-    "truncation must be MMAU_RZ or MMAU_RD",
+    "rho must be an enum mmau_rho, for FMA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
+    "or GTR-FDPA is chained",
+    "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
     "K must be from 1 to 2^30",
     "L must be from 1 to 1024, a power of two for FTZ-AddMul, and K at most L or a multiple of it",
@@ -181,6 +182,9 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "an FP6 or FP4 byte must hold one code, its high bits zero",
     "the environment variable MMAU_ISA must be portable, x86-64-v3 or x86-64-v4, and one that this processor has",
     "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
+    "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
+    "flush_inputs and flush_results must be 0 or 1",
+    "overflow must be an enum mmau_overflow",
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
 from rtl import Design, UnitDesign
-from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, expected, formats, joined
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, expected, formats, joined
 
 UNIT = UnitDesign(formats(0).units[1])
 DESIGNS: list[Design] = [UNIT, formats(1), TWO_STEPS, SCALED]
@@ -79,14 +79,14 @@ def test_sample_is_spread_over_classes_and_over_the_run(monkeypatch: pytest.Monk
     sample, chunks = ReferenceSample(1), list(specification_of(UNIT).chunks(20_000, 1))
     for chunk in chunks:
         sample.add(chunk.products[0])
-    rows = [(row.made_by(0), row.stimulus.operands.a.tobytes(), row.expected[0]) for row in sample.rows()]
+    rows = [(row.made_by(0), dot_products(row).stimulus.operands.a.tobytes(), row.expected[0]) for row in sample.rows()]
     names = chunks[0].products[0].classes()
     shares = Counter(name for name, _, _ in rows)
-    assert set(shares) == {names[label] for chunk in chunks for label in chunk.products[0].stimulus.label.tolist()}
+    assert set(shares) == {names[label] for chunk in chunks for label in chunk.products[0].label.tolist()}
     assert max(shares.values()) - min(shares.values()) <= 1
     halves = Counter()  # type: Counter[bool]
     for number, chunk in enumerate(chunks):
-        products = chunk.products[0]
+        products = dot_products(chunk.products[0])
         there = {
             (products.made_by(row), products.stimulus.operands.a[row : row + 1].tobytes(), products.expected[row])
             for row in range(len(products.expected))
@@ -101,7 +101,7 @@ def test_sample_depends_on_the_seed_alone() -> None:
     for seed in (1, 1, 2):
         sample = ReferenceSample(seed)
         sample.add(products)
-        codes.append([row.stimulus.operands.a.tobytes() for row in sample.rows()])
+        codes.append([dot_products(row).stimulus.operands.a.tobytes() for row in sample.rows()])
     assert codes[0] == codes[1] != codes[2]
 
 

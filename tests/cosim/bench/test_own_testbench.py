@@ -1,6 +1,7 @@
 """A cocotb testbench of one's own: the example of `cosim.bench.exercise`, built and run by cocotb's own runner alone."""
 
 import os
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,6 @@ import pytest
 from cocotb_tools.check_results import get_results
 from cocotb_tools.runner import get_runner
 
-from cosim.bench import exercise
 from golden import Unit, load_unit
 from golden.unit import unit_to_toml
 from rtl import UnitDesign, to_verilog
@@ -30,7 +30,7 @@ from cosim.bench.timing import Timing
 
 def example() -> str:
     """The docstring's code."""
-    lines = str(exercise.__doc__).splitlines()
+    lines = str(sys.modules["cosim.bench.exercise"].__doc__).splitlines()
     return IMPORTS + textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))
 
 
@@ -58,8 +58,11 @@ def surplus_results(unit: Unit) -> str:
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("verilog", "failed"),
-    [(lambda unit: to_verilog(UnitDesign(unit)), 0), (another_unit, 1), (surplus_results, 1)],
-    ids=["sound", "another unit", "surplus results"],
+    [
+        pytest.param(lambda unit: to_verilog(UnitDesign(unit)), 0, id="sound"),
+        pytest.param(another_unit, 1, id="another unit", marks=pytest.mark.long),
+        pytest.param(surplus_results, 1, id="surplus results"),
+    ],
 )
 def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = formats(2).units[2]

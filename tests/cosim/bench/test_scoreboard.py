@@ -21,6 +21,7 @@ from golden import Cls, Unit
 from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
 from rtl import UnitDesign
+from tests.cosim.bench.test_stimulus import dot_products
 
 T_UNIT = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
 E_UNIT = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2))
@@ -36,7 +37,7 @@ class Board(Scoreboard):
 
     @property
     def products(self) -> DotProducts:
-        return self.all[0].elements[0].products
+        return dot_products(self.all[0].elements[0].products)
 
 
 def scoreboard(unit: Unit = T_UNIT, vectors: int = 200) -> Board:

@@ -12,7 +12,7 @@ from cosim.bench.products import Vector
 from cosim.bench.stimulus import specification_of
 from golden.stimulus import OperandShape, generate
 from rtl import Design, UnitDesign
-from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, formats, vectors_of
+from tests.cosim.bench.test_stimulus import SCALED, TWO_STEPS, dot_products, formats, vectors_of
 
 UNIT = UnitDesign(formats(0).units[1])
 
@@ -31,7 +31,7 @@ def diagonal(vectors: list[Vector]) -> list[tuple[object, ...]]:
     rows = []
     for vector in vectors:
         for element in vector.elements:
-            operands, name = element.products.stimulus.operands, element.products.made_by(element.row)
+            operands, name = dot_products(element.products).stimulus.operands, element.products.made_by(element.row)
             if element.place in ("", "element [0][0]", "element [1][1]"):
                 rows.append((name, *(None if part is None else part[element.row].tobytes() for part in operands)))
     return rows
@@ -54,8 +54,12 @@ def test_stream_of_a_unit_is_the_stimulus_whatever_its_chunks(monkeypatch: pytes
         chunks = list(specification_of(UNIT).chunks(20_000, 3))
         assert [len(part.vectors) for part in chunks[:-1]] == [chunk] * (20_000 // chunk if 20_000 % chunk else -1)
         assert [code for part in chunks for code in part.products[0].expected] == expected
-        assert np.array_equal(np.concatenate([part.products[0].stimulus.operands.a for part in chunks]), whole.operands.a)
-        assert np.array_equal(np.concatenate([part.products[0].stimulus.label for part in chunks]), whole.label)
+        assert np.array_equal(
+            np.concatenate([dot_products(part.products[0]).stimulus.operands.a for part in chunks]), whole.operands.a
+        )
+        assert np.array_equal(
+            np.concatenate([dot_products(part.products[0]).stimulus.label for part in chunks]), whole.label
+        )
 
 
 @pytest.mark.parametrize("design", [UNIT, formats(1), TWO_STEPS, SCALED], ids=lambda design: design.name)
@@ -70,7 +74,7 @@ def test_rows_of_the_stimulus_are_all_there_whatever_the_chunks(design: Design, 
 def test_tiles_of_a_chunk_take_rows_from_all_of_it() -> None:
     """Beside the diagonals, so that a design that mixes up rows, columns or tiles differs."""
     made = vectors_of(TWO_STEPS, 300, seed=5)
-    of = [vector.elements[1].products.stimulus.operands.a[vector.elements[1].row].tobytes() for vector in made]
+    of = [dot_products(vector.elements[1].products).stimulus.operands.a[vector.elements[1].row].tobytes() for vector in made]
     assert len(set(of)) > 150
 
 
@@ -96,8 +100,14 @@ print(-peak(int(sys.argv[2])) + peak(int(sys.argv[3])))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("design", "few", "many"), [("UNIT", 100_000, 1_000_000), ("formats(1)", 30_000, 150_000), ("TWO_STEPS", 10_000, 50_000)]
+    ("design", "few", "many"),
+    [
+        pytest.param("UNIT", 100_000, 1_000_000, marks=pytest.mark.long),
+        ("formats(1)", 30_000, 150_000),
+        ("TWO_STEPS", 10_000, 50_000),
+    ],
 )
 def test_more_vectors_take_no_more_memory(design: str, few: int, many: int) -> None:
     """Kept one by one, 10^5 more vectors would take 80 MiB at least, and so would their expected codes in 10^6."""

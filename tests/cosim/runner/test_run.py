@@ -52,6 +52,7 @@ def test_two_units_side_by_side(temporary: Path) -> None:
 
 
 @pytest.mark.simulator
+@pytest.mark.long
 def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generated) -> None:
     """A user's Verilog with ports of its own, in a folder that stays, with a waveform."""
     design = generated(COMBINATIONAL)

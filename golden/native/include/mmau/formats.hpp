@@ -63,6 +63,7 @@ MMAU_FN constexpr Format format_of(int format) {
         case MMAU_E3M2: return {3, 2, 3, Specials::finite, 8, 0, true, true};
         case MMAU_E2M3: return {2, 3, 1, Specials::finite, 8, 0, true, true};
         case MMAU_E2M1: return {2, 1, 1, Specials::finite, 8, 0, true, true};
+        case MMAU_E4M3IEEE: return {4, 3, 7, Specials::ieee, 8, 0, true, true};
         case MMAU_UE8M0: return {8, 0, 127, Specials::fn, 8, 0, false, false};
         default: return {4, 3, 7, Specials::fn, 8, 0, false, true};  // MMAU_UE4M3
     }
@@ -95,6 +96,11 @@ MMAU_FN constexpr Decoded decode(const Format& format, uint64_t code) {
         return {sign, format.e_min(), mantissa, mantissa ? Cls::subnormal : Cls::zero};
     }
     return {sign, stored_exp - format.bias, mantissa | hidden, Cls::normal};
+}
+
+/// A subnormal operand read as a zero of its sign.
+MMAU_FN constexpr Decoded flushed(const Decoded& x) {
+    return x.cls == Cls::subnormal ? Decoded{x.sign, x.exp, 0, Cls::zero} : x;
 }
 
 /// The significand with its sign.

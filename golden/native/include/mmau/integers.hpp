@@ -100,6 +100,15 @@ MMAU_FN Wide<N> shifted_right(const Wide<N>& x, int shift) {
     return shifted;
 }
 
+/// x with its lowest bit set.
+MMAU_FN int64_t made_odd(int64_t x) { return x | 1; }
+
+template <int N>
+MMAU_FN Wide<N> made_odd(Wide<N> x) {
+    x.limb[0] |= 1;
+    return x;
+}
+
 /// Whether a non-negative x has a one among its lowest `bits` bits.
 MMAU_FN bool any_below(uint64_t x, int bits) { return bits > 0 && (bits >= 64 ? x : x << (64 - bits)) != 0; }
 

@@ -19,6 +19,9 @@ struct Plan {
     Format scale;
     Conversion rho;
     Mode truncation;
+    bool sticky, flush_inputs, flush_results;
+    int overflow;                         // enum mmau_overflow
+    bool own_keys;                        // a key of units of one's own is set, which lanes do not know
     int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
     int blocks;                           // scales of A, and of B, in a row
     bool narrow;                          // every exact sum fits int64_t
@@ -29,18 +32,18 @@ MMAU_FN constexpr int product_frac(const Plan& plan) { return plan.a.man_bits + 
 
 MMAU_FN constexpr bool has_scales(int operation) { return operation == MMAU_ST_FDPA || operation == MMAU_GST_FDPA; }
 
-MMAU_FN constexpr bool is_multiplicand(int format) { return format >= MMAU_TF32 && format <= MMAU_E2M1; }
+MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
+
+MMAU_FN constexpr bool is_multiplicand(int format) { return within(format, MMAU_TF32, MMAU_E2M1) || format == MMAU_E4M3IEEE; }
 
 MMAU_FN constexpr bool is_accumulator(int format) {
     return format == MMAU_FP32 || format == MMAU_FP16 || format == MMAU_BF16;
 }
 
-MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
-
 /// The formats that each operation takes, as in golden/operations/.
 MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
     switch (p.operation) {
-        case MMAU_FMA: return (p.a == MMAU_FP32 || p.a == MMAU_FP64) && p.b == p.a && p.c == p.a;
+        case MMAU_FMA: return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && p.c == p.a;
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return is_multiplicand(p.a) && is_multiplicand(p.b) && p.c == MMAU_FP32;
@@ -77,23 +80,43 @@ MMAU_FN constexpr bool accumulates(const mmau_parameters& p) {
     return !takes_fp32_alone || p.K == fitted_length(p) || conversion_of(p.rho).d == MMAU_FP32;
 }
 
+/// Whether the operation has that ρ: FMA those to c's format, the others those to fp32, fp16 and bf16.
+MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
+    if (!within(p.rho, 0, MMAU_RHOS - 1)) return false;
+    if (p.operation != MMAU_FMA) return p.rho < MMAU_RZ_FP64;
+    return p.rho != MMAU_RZ_E8M13 && conversion_of(p.rho).d == p.c;
+}
+
+/// The keys that every operation but FTZ-AddMul has.
+MMAU_FN constexpr int check_range_keys(const mmau_parameters& p) {
+    if (!within(p.flush_inputs, 0, 1) || !within(p.flush_results, 0, 1)) return MMAU_BAD_FLUSH;
+    return within(p.overflow, 0, MMAU_OVERFLOWS - 1) ? MMAU_OK : MMAU_BAD_OVERFLOW;
+}
+
+MMAU_FN constexpr int check_truncation(const mmau_parameters& p) {
+    if (!within(p.truncation, 0, MMAU_TRUNCATIONS - 1)) return MMAU_BAD_TRUNCATION;
+    if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
+        return p.truncation == MMAU_RO ? MMAU_BAD_TRUNCATION : MMAU_OK;
+    }
+    const bool sticky_fits = within(p.sticky, 0, 1) && !(p.sticky && p.truncation == MMAU_RO);
+    return sticky_fits ? MMAU_OK : MMAU_BAD_STICKY;
+}
+
 /// MMAU_OK, or the first rule that the parameters break.
 MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (!within(p.operation, 0, MMAU_OPERATIONS - 1)) return MMAU_BAD_OPERATION;
     if (!within(p.fp16_order, 0, MMAU_FP16_ORDERS - 1)) return MMAU_BAD_FP16_ORDER;
     if (!formats_fit(p)) return MMAU_BAD_FORMAT;
     if (const int status = check_lengths(p)) return status;
-    if (p.operation == MMAU_FMA || p.operation == MMAU_FTZ_ADDMUL) {
-        return p.fp16_order ? MMAU_BAD_FP16_ORDER : MMAU_OK;
-    }
-    if (!within(p.rho, 0, MMAU_RHOS - 1)) return MMAU_BAD_RHO;
-    if (!accumulates(p)) return MMAU_BAD_RHO;
+    if (p.operation == MMAU_FTZ_ADDMUL) return p.fp16_order ? MMAU_BAD_FP16_ORDER : MMAU_OK;
+    if (!rho_fits(p) || !accumulates(p)) return MMAU_BAD_RHO;
+    if (const int status = check_range_keys(p)) return status;
     if (p.fp16_order) {
         const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
         if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
     }
-    if (p.operation == MMAU_E_FDPA) return MMAU_OK;
-    if (!within(p.truncation, 0, MMAU_TRUNCATIONS - 1)) return MMAU_BAD_TRUNCATION;
+    if (p.operation == MMAU_E_FDPA || p.operation == MMAU_FMA) return MMAU_OK;
+    if (const int status = check_truncation(p)) return status;
     if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
     if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
         return within(p.F2, 1, max_fraction) ? MMAU_OK : MMAU_BAD_F;
@@ -129,14 +152,14 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
         }
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries;
-        default: return 1 << 30;  // E-FDPA: too many for any machine integer
+        default: return 1 << 30;  // E-FDPA, FMA: too many for any machine integer
     }
 }
 
 /// The plan for parameters that `check` has passed.
 MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     Plan plan{};
-    const bool has_rho = p.operation != MMAU_FMA && p.operation != MMAU_FTZ_ADDMUL;
+    const bool has_rho = p.operation != MMAU_FTZ_ADDMUL, truncates = p.operation >= MMAU_T_FDPA;
     plan.operation = p.operation;
     plan.fp16_order = p.fp16_order;
     plan.stored_a = format_of(p.a);
@@ -146,7 +169,13 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     plan.c = format_of(p.c);
     plan.rho = conversion_of(has_rho ? p.rho : MMAU_RNE_FP32);
     plan.d = has_rho ? format_of(plan.rho.d) : plan.c;
-    plan.truncation = p.truncation == MMAU_RD ? Mode::RD : Mode::RZ;
+    plan.truncation = p.truncation == MMAU_RO ? Mode::RO : p.truncation == MMAU_RD ? Mode::RD : Mode::RZ;
+    plan.sticky = truncates && p.operation <= MMAU_GST_FDPA && p.sticky;
+    plan.flush_inputs = has_rho && p.flush_inputs;
+    plan.flush_results = has_rho && p.flush_results;
+    plan.overflow = has_rho ? p.overflow : int{MMAU_INFINITY};
+    const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
+    plan.own_keys = new_mode || plan.sticky || plan.flush_inputs || plan.flush_results || plan.overflow != MMAU_INFINITY;
     plan.K = p.K;
     plan.L = fitted_length(p);
     plan.F = p.F;

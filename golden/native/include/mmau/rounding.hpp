@@ -6,13 +6,16 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity.
-enum class Mode { RZ, RNE, RD, RU };
+/// Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; to odd, where inexact the neighbour whose
+/// last bit is one; nearest, ties away.
+enum class Mode { RZ, RNE, RD, RU, RO, RNA };
 
-/// value / 2^shift truncated toward zero (RZ) or toward minus infinity (RD); a negative shift is an exact left shift.
+/// value / 2^shift truncated toward zero (RZ), toward minus infinity (RD) or to odd (RO); a negative shift is an exact left
+/// shift.
 template <class Int>
 MMAU_FN Int truncated(const Int& value, int shift, Mode truncation) {
     if (shift <= 0) return shifted_left(value, -shift);
+    if (truncation == Mode::RO && any_below(magnitude(value), shift)) return made_odd(shifted_right(value, shift));
     if (truncation == Mode::RZ && is_negative(value)) return -shifted_right(Int(-value), shift);
     return shifted_right(value, shift);
 }
@@ -28,25 +31,39 @@ MMAU_FN uint64_t rounded(const Magnitude& magnitude, int shift, Mode mode, bool 
         case Mode::RZ: return floor;
         case Mode::RNE: return floor + (half && (sticky || (floor & 1)));
         case Mode::RD: return floor + (negative && (half || sticky));
+        case Mode::RO: return floor | (half || sticky);
+        case Mode::RNA: return floor + half;
         default: return floor + (!negative && (half || sticky));
     }
 }
 
-/// Steps normalise, round and encode: the code in an ieee format of value · 2^exp, rounded once. Overflow gives infinity in
-/// every mode; a value that rounds to zero keeps its sign; an exact zero is +0.
+/// Whether a sum beyond the range becomes the largest finite number, and not an infinity.
+MMAU_FN constexpr bool overflows_to_largest(int overflow, Mode mode, bool negative) {
+    if (overflow != MMAU_BY_MODE) return overflow == MMAU_SATURATE;
+    return mode == Mode::RZ || mode == Mode::RO || mode == (negative ? Mode::RU : Mode::RD);
+}
+
+/// Steps normalise, round and encode: the code in an ieee format of value · 2^exp, rounded once. A value that rounds to zero
+/// keeps its sign; an exact zero is +0. `overflow` is an enum mmau_overflow; under `flush` what is below the normal numbers,
+/// rounded as if they had no lower end, becomes a zero of its sign.
 template <class Int>
-MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp) {
+MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp, int overflow = MMAU_INFINITY,
+                               bool flush = false) {
     const bool negative = is_negative(value);
     const auto mag = magnitude(value);
     if (bit_length(mag) == 0) return 0;
     const int top = bit_length(mag) - 1 + exp;
-    const int lsb = larger(top, format.e_min()) - format.man_bits;
+    const int lsb = (flush ? top : larger(top, format.e_min())) - format.man_bits;
     const uint64_t sig = rounded(mag, lsb - exp, mode, negative);
+    const uint64_t sign = negative ? format.sign_bit() : 0;
+    const int carry = static_cast<int>(sig >> (format.man_bits + 1));
+    if (flush && lsb + format.man_bits + carry < format.e_min()) return sign;
     // The hidden bit of a normal sig adds the 1 that a normal number's stored exponent has over a subnormal's, and a carry
     // out of sig moves to the next binade.
     const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min());
-    const uint64_t field = smaller((steps << format.man_bits) + sig, format.exponent_ones());
-    return (negative ? format.sign_bit() : 0) | field << format.pad_bits;
+    const uint64_t limit = format.exponent_ones() - overflows_to_largest(overflow, mode, negative);
+    const uint64_t field = smaller((steps << format.man_bits) + sig, limit);
+    return sign | field << format.pad_bits;
 }
 
 /// ρ: round once to the precision of `rounding_format`, store as `d` (they differ in RZ-E8M13 alone).
@@ -59,6 +76,7 @@ struct Conversion {
 /// The conversion of an mmau_rho.
 MMAU_FN constexpr Conversion conversion_of(int rho) {
     if (rho == MMAU_RZ_E8M13) return {Mode::RZ, e8m13(), MMAU_FP32};
+    if (rho >= MMAU_RZ_FP64) return {static_cast<Mode>(rho - MMAU_RZ_FP64), format_of(MMAU_FP64), MMAU_FP64};
     const int d = (rho - 1) % 3 == 0 ? MMAU_FP32 : (rho - 1) % 3 == 1 ? MMAU_FP16 : MMAU_BF16;
     return {static_cast<Mode>((rho - 1) / 3), format_of(d), d};
 }

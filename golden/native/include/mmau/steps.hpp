@@ -31,4 +31,16 @@ MMAU_FN Int align(const Term<Sig>& term, int e_max, int F, Mode truncation) {
     return truncated(Int(term.sig), e_max - term.exp + term.frac - F, truncation);
 }
 
+/// Whether alignment drops a one.
+template <class Sig>
+MMAU_FN bool is_truncated(const Term<Sig>& term, int e_max, int F) {
+    return any_below(magnitude(term.sig), e_max - term.exp + term.frac - F);
+}
+
+/// Steps normalise, round and encode: ρ of total · 2^exp.
+template <class Int>
+MMAU_FN uint64_t convert(const Plan& plan, const Int& total, int exp) {
+    return encode_scaled(plan.rho.rounding_format, plan.rho.mode, total, exp, plan.overflow, plan.flush_results);
+}
+
 MMAU_NAMESPACE_END

@@ -114,7 +114,7 @@ inline void convert_sums(Block& block, const Accumulators& c, const Lanes<int32_
         case Mode::RZ: return convert_sums<Mode::RZ>(block, c, e_max, total);
         case Mode::RNE: return convert_sums<Mode::RNE>(block, c, e_max, total);
         case Mode::RD: return convert_sums<Mode::RD>(block, c, e_max, total);
-        case Mode::RU: return convert_sums<Mode::RU>(block, c, e_max, total);
+        default: return convert_sums<Mode::RU>(block, c, e_max, total);
     }
 }
 

@@ -6,9 +6,10 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// Whether the lanes can take the plan: RZ, and a group's sum of products in 32 bits (so no format that has infinities).
+/// Whether the lanes can take the plan: RZ, a group's sum of products in 32 bits, and no format with infinities.
 inline bool gst_fdpa_fits_lanes(const Plan& plan) {
     if (plan.operation != MMAU_GST_FDPA || plan.truncation != Mode::RZ) return false;
+    if (plan.a.specials == Specials::ieee || plan.b.specials == Specials::ieee) return false;
     const int product_bits = fixed_point_bits(plan.a) + fixed_point_bits(plan.b) + ceil_log2(plan.G);
     return codes_fit_lanes(plan) && product_bits <= 31 && sums_fit_lanes(plan);
 }

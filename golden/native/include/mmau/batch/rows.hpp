@@ -41,6 +41,7 @@ inline BlockChain block_chain_for(const Plan& plan) {
 
 /// The kernel that takes a plan by lanes; nullptr where there is none.
 inline BlockChain block_chain(const Plan& plan) {
+    if (plan.own_keys) return nullptr;
     if (ftz_addmul_fits_lanes(plan)) {
         return plan.a.exp_bits == 8 ? chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_bf16>>
                                     : chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_fp16>>;

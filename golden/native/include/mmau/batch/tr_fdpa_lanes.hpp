@@ -75,7 +75,7 @@ inline void round_with_c(Block& block, const Accumulators& c, const TruncatedSum
         case Mode::RZ: return round_with_c<Mode::RZ>(block, c, dot);
         case Mode::RNE: return round_with_c<Mode::RNE>(block, c, dot);
         case Mode::RD: return round_with_c<Mode::RD>(block, c, dot);
-        case Mode::RU: return round_with_c<Mode::RU>(block, c, dot);
+        default: return round_with_c<Mode::RU>(block, c, dot);
     }
 }
 

@@ -1,4 +1,4 @@
-// FMA: IEEE 754 fused multiply-add, round to nearest even (golden/operations/fma.py; paper 000, algorithm 3).
+// FMA: IEEE 754 fused multiply-add (golden/operations/fma.py; paper 000, algorithm 3).
 #pragma once
 
 #include "../steps.hpp"
@@ -34,8 +34,57 @@ MMAU_FN Code fma_chain(const Code* a, const Code* b, Code c, int K, const Format
     return code_of<Code>(d, static_cast<Code>(format.quiet_nan()));
 }
 
-/// All K steps: the machine's own fused multiply-add is IEEE 754's.
+/// The exact product of two significands of at most 53 bits.
+MMAU_FN Widest sig_product(uint64_t x, uint64_t y) {
+    constexpr int half = 27;
+    constexpr uint64_t low = (uint64_t{1} << half) - 1;
+    const auto wide = [](uint64_t partial) { return Widest(static_cast<int64_t>(partial)); };
+    Widest product = shifted_left(wide((x >> half) * (y >> half)), 2 * half);
+    product += shifted_left(wide((x >> half) * (y & low)), half);
+    product += shifted_left(wide((x & low) * (y >> half)), half);
+    product += wide((x & low) * (y & low));
+    return product;
+}
+
+/// The exponent of a term's leading one; that of a zero lies below all others.
+MMAU_FN int leading_exp(const Term<Widest>& term) {
+    const int bits = bit_length(magnitude(term.sig));
+    return bits ? bits - 1 + term.exp - term.frac : -(1 << 20);
+}
+
+/// How far below the larger term's leading one the terms are added, rounded to odd there: so far below the last place that ρ
+/// keeps that of what goes only being inexact is left to see (bits).
+constexpr int fma_window = 300;
+
+/// Whether an exact sum of zero is −0 (IEEE 754, section 6.3).
+MMAU_FN bool is_zero_negative(int x_sign, int y_sign, Mode mode) {
+    return mode == Mode::RD ? x_sign || y_sign : x_sign && y_sign;
+}
+
+/// One step in any format and rounding mode.
+MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
+    const Plan& plan = operands.plan;
+    const Decoded x = operands.a(0), y = operands.b(0), z = decode_operand(plan, plan.c, c_code);
+    const Special special = sum_special(operands, z);
+    if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
+    const int sign = x.sign ^ y.sign;
+    const Widest sig = sig_product(x.sig, y.sig);
+    const Term<Widest> product{sign ? -sig : sig, x.exp + y.exp, product_frac(plan)};
+    const Term<Widest> c{Widest(signed_sig(z)), z.exp, plan.c.man_bits};
+    const int lsb = larger(leading_exp(product), leading_exp(c)) - fma_window;
+    Widest total = align<Widest>(product, lsb, 0, Mode::RO);
+    total += align<Widest>(c, lsb, 0, Mode::RO);
+    if (bit_length(magnitude(total))) return convert(plan, total, lsb);
+    return is_zero_negative(sign, z.sign, plan.rho.mode) ? plan.d.sign_bit() : 0;
+}
+
+/// All K steps: the machine's own fused multiply-add is IEEE 754's to nearest even.
 MMAU_FN uint64_t fma_dot(const Plan& plan, const Row& row, uint64_t c) {
+    if (plan.own_keys || plan.rho.mode != Mode::RNE || plan.a.storage_bits < 32) {
+        uint64_t d = c;
+        for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d);
+        return d;
+    }
     if (plan.a.storage_bits == 32) {
         return fma_chain<uint32_t, float>(static_cast<const uint32_t*>(row.a), static_cast<const uint32_t*>(row.b),
                                           static_cast<uint32_t>(c), plan.K, plan.d);

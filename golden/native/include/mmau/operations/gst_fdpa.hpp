@@ -30,17 +30,16 @@ MMAU_FN Term<Int> group_term(const Operands& operands, int first) {
 template <class Int>
 MMAU_FN uint64_t gst_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded z = decode(c_format, c_code);
+    const Decoded z = decode_operand(plan, c_format, c_code);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());
     const Term<int64_t> c = addend(z, c_format, plan.e_zero);
     int e_max = c.exp;
     for (int k = 0; k < plan.L; k += plan.G) e_max = larger(e_max, group_term<Int>(operands, k).exp);
-    Int total = align<Int>(c, e_max, plan.F, plan.truncation);
-    for (int k = 0; k < plan.L; k += plan.G) {
-        total += align<Int>(group_term<Int>(operands, k), e_max, plan.F, plan.truncation);
-    }
-    return convert_sum(plan, total, e_max);
+    AlignedSum<Int> sum{Int(0), false};
+    add_aligned(plan, c, e_max, sum);
+    for (int k = 0; k < plan.L; k += plan.G) add_aligned(plan, group_term<Int>(operands, k), e_max, sum);
+    return convert_sum(plan, sum, e_max);
 }
 
 MMAU_NAMESPACE_END

@@ -69,13 +69,13 @@ MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Deco
     const Int kept = truncated(total, e_norm - plan.F2 - lsb, plan.truncation);
     // RZ took all of a negative sum: it keeps its sign, as any tiny result does.
     if (is_negative(total) && bit_length(magnitude(kept)) == 0) return plan.d.sign_bit();
-    return encode_scaled(plan.rho.rounding_format, plan.rho.mode, kept, e_norm - plan.F2);
+    return convert(plan, kept, e_norm - plan.F2);
 }
 
 template <class Int>
 MMAU_FN uint64_t tr_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded c = decode(c_format, c_code);
+    const Decoded c = decode_operand(plan, c_format, c_code);
     const Special special = rounded_sum_special(operands, c);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
     return round_with_c(plan, dot_sum<Int>(operands), c);
