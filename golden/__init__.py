@@ -6,9 +6,9 @@
     >>> float(d)
     16.5
 
-`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`. `gemm` multiplies
-matrices of any size with an instruction. `FORMATS` and
-`OPERATIONS` are what they are made of.
+`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`, and `.explain` for the
+steps of one dot product. `gemm` multiplies matrices of any size with an instruction. `FORMATS` and `OPERATIONS` are what
+they are made of.
 """
 
 from golden.catalogue import ARCHITECTURES, architecture, catalogue_units, instruction, instructions
@@ -17,6 +17,7 @@ from golden.instruction import EVIDENCE, Instruction
 from golden.matrix import gemm
 from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation
+from golden.trace import Trace
 from golden.unit import Implementation, Unit, load_unit
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Implementation",
     "Instruction",
     "Operation",
+    "Trace",
     "Unit",
     "architecture",
     "catalogue_units",

@@ -228,11 +228,8 @@ class Format:
         negative = value < 0
         if negative and not self.signed:
             return self._not_a_number_or(0)
-        # 1. normalise: `top` is the exponent of the leading one, `lsb` that of the last bit that is kept. Below the normal
-        #    numbers it stays where the smallest of them has it, and fewer bits are left, as here with man_bits = 3:
-        #        top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
-        top = abs(value).bit_length() - 1 + exp
-        lsb = (top if flush else max(top, self.e_min)) - self.man_bits
+        # 1. normalise
+        lsb = self.last_bit(value, exp, flush)
         # 2. round: all that lies below lsb goes, once
         sig = abs(shift_and_round(value, lsb - exp, mode))
         # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
@@ -246,6 +243,17 @@ class Format:
             return self.negative_zero if negative else 0
         # 6. encode
         return self._pack(negative, sig, lsb + self.man_bits, overflows_to_largest(overflow, mode, negative))
+
+    def last_bit(self, value: int, exp: int, flush: bool = False) -> int:
+        """Step normalise: the exponent (value) of the last bit that is kept of `value · 2**exp`.
+
+        It follows the leading one, whose exponent is `top`. Below the normal numbers it stays where the smallest of them has
+        it, unless these are flushed, and fewer bits are left, as here with man_bits = 3:
+
+            top ≥ e_min   1 x x x|x x x      top = e_min − 2   . . 1 x|x x x
+        """
+        top = abs(value).bit_length() - 1 + exp
+        return (top if flush else max(top, self.e_min)) - self.man_bits
 
     def _pack(self, negative: bool, sig: int, exp: int, saturates: bool) -> int:
         """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, the hidden bit left out."""

@@ -9,7 +9,8 @@ from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
-from golden.unit import batched_dot
+from golden.trace import Trace
+from golden.unit import batched_dot, explained
 
 EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",
@@ -129,6 +130,21 @@ class Instruction:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
         return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
+
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
+        """The steps of one dot product.
+
+        Args:
+            a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] where block-scaled.
+
+        Returns:
+            Its trace, with text, HTML and JSON.
+
+        Raises:
+            TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
+        """
+        name = f"{self.arch} {self.name}"
+        return explained(name, self.chain, self.k, (a, b, c, scale_a, scale_b), self.a, self.b)
 
     def __call__(
         self,

@@ -12,6 +12,7 @@ from golden.files import read_toml
 from golden.formats import Format
 from golden.memory import check_operands
 from golden.operations import OPERATIONS, Operation
+from golden.trace import Trace, trace_of
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 """How negative numbers are held inside the aligned sum; never changes a result."""
@@ -110,6 +111,25 @@ class Unit:
         operation = steps_for(self.operation, K)
         return batched_dot(Chain(operation), K, (a, b, c, scale_a, scale_b), engine, operation.a, operation.b)
 
+    def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
+        """The steps of one dot product.
+
+        Args:
+            a, b: operands [K]; c: one accumulator; scale_a, scale_b: scales [⌈K/K_block⌉], as of `dot`.
+
+        Returns:
+            Its trace, with text, HTML and JSON.
+
+        Raises:
+            TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
+        """
+        bits = to_bits("a", a, self.operation.a)
+        K = bits.shape[-1] if bits.ndim else 0
+        if not K:
+            raise ValueError(f"a must have shape [K] with K at least 1, got {bits.shape}")
+        operation = steps_for(self.operation, K)
+        return explained(self.name, Chain(operation), K, (a, b, c, scale_a, scale_b), operation.a, operation.b)
+
 
 def batched_dot(
     chain: Chain | ConvertedChain,
@@ -123,6 +143,35 @@ def batched_dot(
 
     `a_format` and `b_format` are what the arrays hold, which need not be what the operation multiplies.
     """
+    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
+
+
+def explained(
+    name: str,
+    chain: Chain | ConvertedChain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    a_format: Format,
+    b_format: Format,
+) -> Trace:
+    """Check one row of operands and trace the chain over it. The arguments: as of `batched_dot`; `name` of what computes."""
+    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    if lead:
+        raise ValueError(f"one dot product is explained at a time: a and b must have shape [{K}], got {(*lead, K)}")
+    (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
+    scale_a, scale_b = ((), ()) if batch.scale_a is None or batch.scale_b is None else (batch.scale_a[0], batch.scale_b[0])
+    return trace_of(name, chain, a, b, c, list(map(int, scale_a)), list(map(int, scale_b)))
+
+
+def _batch(
+    chain: Chain | ConvertedChain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    a_format: Format,
+    b_format: Format,
+) -> tuple[Batch, tuple[int, ...]]:
+    """Operands of shape [..., K], checked, as rows; and the shape of c."""
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
     check_operands(operands, operation.d)
@@ -142,9 +191,7 @@ def batched_dot(
             scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
         )
     ]
-    batch = Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1])
-    d = run(engine, chain, batch)
-    return from_bits(d.reshape(lead), operation.d, c)
+    return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead
 
 
 def load_unit(path: str | Path) -> Unit:

@@ -11,24 +11,22 @@ from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
 from golden.chain import steps_for
 from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
 from mmau import OK
+from mmau.explain import check_explain, print_trace
 
 
 def run_eval(arguments: argparse.Namespace) -> int:
     """`mmau eval`."""
     model = chosen_model(arguments)
+    check_explain(arguments)
+    if arguments.explain:
+        print_trace(model, _arrays(model, arguments), arguments)
+        return OK
     inputs = [path for path in (arguments.input, arguments.unit) if path is not None]
     to_stdout = is_stdout(arguments.output)
     if to_stdout and arguments.json:
         raise ValueError("--json and --output - both write to stdout; give --output a file")
     check_output(arguments.output, inputs)
-    formats = operand_formats(model)
-
-    def check(headers: Mapping[str, ArrayHeader]) -> None:
-        check_dtypes(headers, formats)
-        check_shapes(headers, model)
-
-    arrays = read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), check)
-    d = model.dot(**arrays, engine=arguments.engine)
+    d = model.dot(**_arrays(model, arguments), engine=arguments.engine)
     write_output(arguments.output, npz_bytes({"d": d}), inputs)
     named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
     if arguments.json:
@@ -37,6 +35,17 @@ def run_eval(arguments: argparse.Namespace) -> int:
         said = f"{' '.join(named.values())}: {d.size} results in {'stdout' if to_stdout else arguments.output}"
         print(said, file=sys.stderr if to_stdout else sys.stdout)
     return OK
+
+
+def _arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The input's arrays, which the model takes."""
+    formats = operand_formats(model)
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        check_dtypes(headers, formats)
+        check_shapes(headers, model)
+
+    return read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), check)
 
 
 def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from mmau.options import add_design_options, add_dut_options
+from mmau.options import add_design_options, add_dut_options, add_run_options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,8 +26,11 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--arch")
     evaluate.add_argument("--instr", metavar="NAME")
     evaluate.add_argument("--input", required=True, type=Path, metavar="V.npz")
-    evaluate.add_argument("--output", required=True, type=Path, metavar="D.npz", help="array d; - for stdout")
+    evaluate.add_argument("--output", type=Path, metavar="D.npz", help="array d; - for stdout")
     evaluate.add_argument("--engine", help="which engine computes; default: the fastest there is")
+    evaluate.add_argument("--explain", action="store_true", help="show the steps of one dot product instead")
+    evaluate.add_argument("--row", type=int, metavar="N", help="which dot product is explained, from 0")
+    evaluate.add_argument("--html", type=Path, metavar="FILE", help="write the explanation as a page of its own")
     evaluate.set_defaults(module="mmau.evaluate", function="run_eval")
 
     rtl_command = commands.add_parser("rtl", help="Verilog of a unit or a tile, and what it costs")
@@ -45,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
     cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
     cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
+    add_run_options(cosim_command)
     add_dut_options(cosim_command)
     cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
 

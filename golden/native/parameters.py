@@ -48,6 +48,8 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
         ValueError: the operation cannot take its own result as c, and K needs more than one step.
     """
     operation = chain.operation
+    if type(operation) is not OPERATIONS[operation.name]:
+        raise ValueError(f"engine 'native' knows {operation.name} as it is, got one whose steps were replaced")
     if operation.length < K:
         operation.accumulating()
     keys: dict[str, Any] = {"operation": OPERATION_CODES[operation.name], "K": K, "L": operation.length}

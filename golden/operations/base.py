@@ -5,8 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
+from golden import specials, steps
 from golden.checks import check_choice, check_int, listed
 from golden.formats import FORMATS, Format
+from golden.operations import ieee
 
 MULTIPLICANDS: tuple[str, ...] = (
     "tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee",
@@ -34,6 +36,18 @@ class Operation(ABC):
     name: ClassVar[str]
     own_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of units of one's own: in no published unit are they other than their defaults (numerics.md, section 13)."""
+
+    # An operation calls the steps that it is made of as its own. Whoever wants to see them (golden.trace), or to know what
+    # another step would give, derives from the operation and puts one in their place.
+    decode = staticmethod(steps.decode)
+    multiply = staticmethod(steps.multiply)
+    addend = staticmethod(steps.addend)
+    max_exp = staticmethod(steps.max_exp)
+    align = staticmethod(steps.align)
+    accumulate = staticmethod(steps.accumulate)
+    exact_sum = staticmethod(steps.exact_sum)
+    rounded_sum = staticmethod(ieee.rounded_sum)
+    encode_special = staticmethod(specials.encode_special)
 
     a: Format
     b: Format
@@ -117,6 +131,15 @@ class Operation(ABC):
     def changed(self, **keys: Any) -> Self:
         """A copy with some keys replaced, validated again."""
         return replace(self, **keys)
+
+    def with_steps(self, **steps: Any) -> Self:
+        """The operation with other functions or methods in the place of some of its steps: a class derived from its own.
+
+        The reference engine alone computes it.
+        """
+        cls = type(self)
+        derived: type[Self] = type(cls.__name__, (cls,), steps)
+        return derived(**{f.name: getattr(self, f.name) for f in fields(self)})
 
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:

@@ -7,8 +7,7 @@ from typing import ClassVar
 from golden.conversion import CONVERSIONS, Conversion, check_conversion, conversion
 from golden.operations.base import check_length
 from golden.operations.fused import FusedOperation
-from golden.specials import encode_special, quiet_nan, sum_special
-from golden.steps import addend, exact_sum, multiply
+from golden.specials import quiet_nan, sum_special
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +45,11 @@ class EFDPA(FusedOperation):
         x, y, z = self.decoded(a, b, c)
         special = sum_special(x, y, z)
         if special is not None:
-            return encode_special(special, self.d, quiet_nan(self.d))
+            return self.encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact terms
-        products = [multiply(p, q, self.product_frac, self.product_exp_min) for p, q in zip(x, y, strict=True)]
-        terms = [*products, addend(z, self.c, self.c.e_min)]
+        products = [self.multiply(p, q, self.product_frac, self.product_exp_min) for p, q in zip(x, y, strict=True)]
+        terms = [*products, self.addend(z, self.c, self.c.e_min)]
         # 2. align to the lowest bit of them all, which drops nothing, and add
-        total, lsb = exact_sum(terms)
+        total, lsb = self.exact_sum(terms)
         # 3. round; an exact zero is +0
         return self.converted(total, lsb)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 from golden.conversion import Conversion, check_conversion, conversion, conversions_to
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
-from golden.specials import encode_special, quiet_nan, sum_special
-from golden.steps import addend, exact_sum, multiply
+from golden.specials import quiet_nan, sum_special
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
 
@@ -62,11 +61,11 @@ class FMA(FusedOperation):
         x, y, z = self.decoded(a, b, c)
         special = sum_special(x, y, z)
         if special is not None:
-            return encode_special(special, self.d, quiet_nan(self.d))
+            return self.encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact terms
-        product = multiply(x[0], y[0], self.product_frac, self.product_exp_min)
+        product = self.multiply(x[0], y[0], self.product_frac, self.product_exp_min)
         # 2. accumulate
-        total, lsb = exact_sum([product, addend(z, self.c, self.c.e_min)])
+        total, lsb = self.exact_sum([product, self.addend(z, self.c, self.c.e_min)])
         # 3. round; an exact zero has the sign that IEEE 754 gives it
         if total == 0:
             signs = (x[0].sign ^ y[0].sign, z.sign)

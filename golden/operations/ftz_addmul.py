@@ -7,9 +7,23 @@ from typing import ClassVar, Self
 from golden.checks import check_int
 from golden.formats import FP32, Cls, Decoded, Format
 from golden.operations.base import MAX_LENGTH, Operation
-from golden.operations.ieee import add, rounded_sum
-from golden.specials import encode_special, product_special, quiet_nan
-from golden.steps import multiply
+from golden.operations.ieee import add
+from golden.specials import product_special, quiet_nan
+
+
+def flushed_add(x: int, y: int) -> int:
+    """FTZ-Add: RNE-FP32 of x + y (fp32 codes), a subnormal result flushed."""
+    return flush_result(add(x, y, FP32, quiet_nan(FP32)))
+
+
+def flush_input(x: Decoded) -> Decoded:
+    """A subnormal input becomes +0, whatever its sign."""
+    return x._replace(sign=0, sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
+
+
+def flush_result(code: int) -> int:
+    """A subnormal fp32 code becomes a zero of its sign."""
+    return code & FP32.negative_zero if FP32.decode(code).cls is Cls.SUBNORMAL else code
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +37,8 @@ class FTZAddMul(Operation):
     """
 
     name: ClassVar[str] = "FTZ-AddMul"
+
+    flushed_add = staticmethod(flushed_add)  # a step that may be replaced, as those of `Operation`
 
     P: int
 
@@ -54,37 +70,22 @@ class FTZAddMul(Operation):
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         # 1. subnormal inputs become +0
-        x = [flush_input(self.a.decode(code)) for code in a]
-        y = [flush_input(self.b.decode(code)) for code in b]
+        x = [flush_input(element) for element in self.decode(self.a, a)]
+        y = [flush_input(element) for element in self.decode(self.b, b)]
         z = FP32.decode(c)
         d = 0 if z.cls is Cls.SUBNORMAL else c
         # 2. products, each rounded and flushed
-        sums = [self._product(p, q) for p, q in zip(x, y, strict=True)]
+        sums = [self.flushed_product(p, q) for p, q in zip(x, y, strict=True)]
         # 3. pairwise sums, down to one
         while len(sums) > 1:
-            sums = [flushed_add(even, odd) for even, odd in zip(sums[::2], sums[1::2], strict=True)]
+            sums = [self.flushed_add(even, odd) for even, odd in zip(sums[::2], sums[1::2], strict=True)]
         # 4. accumulate
-        return flushed_add(d, sums[0])
+        return self.flushed_add(d, sums[0])
 
-    def _product(self, x: Decoded, y: Decoded) -> int:
+    def flushed_product(self, x: Decoded, y: Decoded) -> int:
         """FTZ-Mul: RNE-FP32 of x·y (an fp32 code), a subnormal result flushed."""
         special = product_special(x, y)
         if special is not None:
-            return encode_special(special, FP32, quiet_nan(FP32))
-        product = multiply(x, y, self.product_frac, self.product_exp_min)
-        return flush_result(rounded_sum([product], FP32, negative_zero=x.sign != y.sign))
-
-
-def flushed_add(x: int, y: int) -> int:
-    """FTZ-Add: RNE-FP32 of x + y (fp32 codes), a subnormal result flushed."""
-    return flush_result(add(x, y, FP32, quiet_nan(FP32)))
-
-
-def flush_input(x: Decoded) -> Decoded:
-    """A subnormal input becomes +0, whatever its sign."""
-    return x._replace(sign=0, sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
-
-
-def flush_result(code: int) -> int:
-    """A subnormal fp32 code becomes a zero of its sign."""
-    return code & FP32.negative_zero if FP32.decode(code).cls is Cls.SUBNORMAL else code
+            return self.encode_special(special, FP32, quiet_nan(FP32))
+        product = self.multiply(x, y, self.product_frac, self.product_exp_min)
+        return flush_result(self.rounded_sum([product], FP32, negative_zero=x.sign != y.sign))

@@ -10,7 +10,7 @@ from golden.conversion import Conversion
 from golden.formats import Decoded, Format
 from golden.operations.base import Operation, check_flag
 from golden.rounding import OVERFLOWS, Overflow
-from golden.steps import decode, flushed
+from golden.steps import flushed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class FusedOperation(Operation):
 
     def decoded(self, a: Sequence[int], b: Sequence[int], c: int) -> tuple[list[Decoded], list[Decoded], Decoded]:
         """Step decode of the operands; with `flush_inputs` no subnormal is left among them."""
-        x, y, z = decode(self.a, a), decode(self.b, b), self.c.decode(c)
+        x, y, z = self.decode(self.a, a), self.decode(self.b, b), self.c.decode(c)
         if self.flush_inputs:
             return [flushed(p) for p in x], [flushed(q) for q in y], flushed(z)
         return x, y, z

@@ -10,7 +10,7 @@ from golden.operations.base import MAX_LENGTH, format_of
 from golden.operations.blocks import check_block
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import NAN, Special, product_special
-from golden.steps import Term, exact_sum, multiply
+from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +66,13 @@ class GSTFDPA(TruncatedFDPA):
         for start in range(0, self.L, self.G):
             group = range(start, start + self.G)
             block = start // self.K_block
-            terms.append(self._group_term([(x[k], y[k]) for k in group], alpha[block], beta[block]))
+            terms.append(self.group_term([(x[k], y[k]) for k in group], alpha[block], beta[block]))
         return terms
 
-    def _group_term(self, pairs: Sequence[tuple[Decoded, Decoded]], alpha: Decoded, beta: Decoded) -> Term:
-        products = [multiply(p, q, self.product_frac, self.product_exp_min) for p, q in pairs]
-        total, lsb = exact_sum(products)
+    def group_term(self, pairs: Sequence[tuple[Decoded, Decoded]], alpha: Decoded, beta: Decoded) -> Term:
+        """Steps multiply and scale of one group."""
+        products = [self.multiply(p, q, self.product_frac, self.product_exp_min) for p, q in pairs]
+        total, lsb = self.exact_sum(products)
         frac = 2 * self.scale.man_bits - lsb
         if not any(product.sig for product in products) or not alpha.sig or not beta.sig:
             return Term(0, self.e_zero, frac)

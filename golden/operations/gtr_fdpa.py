@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from golden.operations.tr_fdpa import RoundedFDPA, truncated_sum
-from golden.steps import Term, accumulate, align, max_exp
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,10 +16,10 @@ class GTRFDPA(RoundedFDPA):
 
     def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
         """Both groups' truncated sums, truncated again at the larger of their exponents, and that exponent."""
-        groups = [truncated_sum(group, self.F) for group in (products[::2], products[1::2]) if group]
+        groups = [self.truncated_sum(group) for group in (products[::2], products[1::2]) if group]
         sums = [Term(total, exp, self.F) for total, exp in groups]
-        e_dot = max_exp(sums)
-        return accumulate(align(group, e_dot, self.F, self.truncation) for group in sums), e_dot
+        e_dot = self.max_exp(sums)
+        return self.accumulate(self.align(group, e_dot, self.F, self.truncation) for group in sums), e_dot
 
     def drops_c(self, c_exp: int, e_out: int) -> bool:
         """A c more than F + 1 exponents below e_out counts as 0."""

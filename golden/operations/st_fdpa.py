@@ -7,7 +7,7 @@ from typing import ClassVar
 from golden.formats import UE8M0, Decoded, Format
 from golden.operations.blocks import check_block
 from golden.operations.t_fdpa import TruncatedFDPA
-from golden.steps import Term, multiply
+from golden.steps import Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,11 @@ class STFDPA(TruncatedFDPA):
         """The exact products, the exponents of their block's scales added."""
         terms = []
         for k, (p, q) in enumerate(zip(x, y, strict=True)):
-            product = multiply(p, q, self.product_frac, self.e_zero)
+            product = self.multiply(p, q, self.product_frac, self.e_zero)
             block = k // self.K_block
-            terms.append(product._replace(exp=product.exp + alpha[block].exp + beta[block].exp) if product.sig else product)
+            terms.append(self.scaled(product, alpha[block], beta[block]))
         return terms
+
+    def scaled(self, product: Term, alpha: Decoded, beta: Decoded) -> Term:
+        """Step scale: a product at the exponent that its block's scales give it; a zero one keeps its own."""
+        return product._replace(exp=product.exp + alpha.exp + beta.exp) if product.sig else product

@@ -9,8 +9,8 @@ from golden.formats import Cls, Decoded
 from golden.operations.base import check_e_zero, check_flag, check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.rounding import Mode
-from golden.specials import Special, encode_special, nvidia_nan, sum_special
-from golden.steps import Term, accumulate, add_sticky, addend, align, decode, is_truncated, max_exp, multiply
+from golden.specials import Special, nvidia_nan, sum_special
+from golden.steps import Term, add_sticky, is_truncated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,17 +64,17 @@ class TruncatedFDPA(FusedOperation):
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decoded(a, b, c)
-        alpha = decode(self.scale_format, scale_a) if self.scale_format else []
-        beta = decode(self.scale_format, scale_b) if self.scale_format else []
+        alpha = self.decode(self.scale_format, scale_a) if self.scale_format else []
+        beta = self.decode(self.scale_format, scale_b) if self.scale_format else []
         special = self.special(x, y, z, alpha, beta)
         if special is not None:
-            return encode_special(special, self.d, nvidia_nan(self.d))
+            return self.encode_special(special, self.d, nvidia_nan(self.d))
         # 1. exact terms; one without a significand has exponent e_zero
-        terms = [*self.terms(x, y, alpha, beta), addend(z, self.c, self.e_zero)]
+        terms = [*self.terms(x, y, alpha, beta), self.addend(z, self.c, self.e_zero)]
         # 2. the largest exponent
-        e_max = max_exp(terms)
+        e_max = self.max_exp(terms)
         # 3. align each term, truncate it to F bits, add exactly
-        total, lsb = accumulate(align(term, e_max, self.F, self.truncation) for term in terms), e_max - self.F
+        total, lsb = self.accumulate(self.align(term, e_max, self.F, self.truncation) for term in terms), e_max - self.F
         if self.sticky and total and any(is_truncated(term, e_max, self.F) for term in terms):
             total, lsb = add_sticky(total, lsb, self.truncation, self.conversion.rounding_format.man_bits)
         # 4. convert; a zero of either sign becomes +0
@@ -91,7 +91,7 @@ class TruncatedFDPA(FusedOperation):
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
         """The terms that meet c: here, the exact products."""
-        return [multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
+        return [self.multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)

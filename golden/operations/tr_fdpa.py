@@ -10,8 +10,8 @@ from golden.formats import Decoded
 from golden.operations.base import check_fraction, check_length, check_truncation
 from golden.operations.fused import FusedOperation
 from golden.rounding import Mode, shift_and_round
-from golden.specials import Special, addend_special, combine, encode_special, product_special, quiet_nan
-from golden.steps import Term, accumulate, align, max_exp, multiply, signed_sig
+from golden.specials import Special, addend_special, combine, product_special, quiet_nan
+from golden.steps import Term
 
 NO_PRODUCT_EXP = -999
 """e_dot of a dot product without a non-zero product (exponent value; numerics.md, section 5)."""
@@ -64,29 +64,36 @@ class RoundedFDPA(FusedOperation):
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decoded(a, b, c)
-        special = combine([addend_special(z), *map(self._product_special, x, y)])
+        special = combine([addend_special(z), *map(self.product_special, x, y)])
         if special is not None:
-            return encode_special(special, self.d, quiet_nan(self.d))
+            return self.encode_special(special, self.d, quiet_nan(self.d))
         # 1. exact products; a zero one is left out of e_dot
-        products = [multiply(p, q, self.product_frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
+        products = [self.multiply(p, q, self.product_frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
         # 2. T, the truncated sum of the products, in units of 2**(e_dot − F)
         dot, e_dot = self.dot_sum(products)
         # 3. the exponent of the sum with c, whose zero counts as e_min
-        e_out = max(e_dot, z.exp)
+        t_term, c_term = Term(dot, e_dot, self.F), self.addend(z, self.c, self.c.e_min)
+        e_out = self.max_exp([t_term, c_term])
         # 4. T and c at e_out, added in units of 2**(e_out − lsb_frac)
         lsb_frac = max(self.F2 + 1, self.F)
-        t_aligned = align(Term(dot, e_dot, self.F), e_out, self.F2 + 1, self.truncation)
-        c_term = Term(0 if self.drops_c(z.exp, e_out) else signed_sig(z), z.exp, self.c.man_bits)
-        c_aligned = align(c_term, e_out, self.F, self.truncation)
-        total = (t_aligned << (lsb_frac - self.F2 - 1)) + (c_aligned << (lsb_frac - self.F))
+        if self.drops_c(c_term.exp, e_out):
+            c_term = c_term._replace(sig=0)
+        t_aligned = self.align(t_term, e_out, self.F2 + 1, self.truncation)
+        c_aligned = self.align(c_term, e_out, self.F, self.truncation)
+        total = self.accumulate([t_aligned << (lsb_frac - self.F2 - 1), c_aligned << (lsb_frac - self.F)])
         # 5. normalise, truncate to F2 fractional bits there, convert
-        e_norm = max(abs(total).bit_length() - 1 + e_out - lsb_frac, self.c.e_min)
-        kept = shift_and_round(total, e_norm - self.F2 - (e_out - lsb_frac), self.truncation)
+        kept, lsb = self.truncate(total, e_out - lsb_frac)
         if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
             return self.d.negative_zero
-        return self.converted(kept, e_norm - self.F2)
+        return self.converted(kept, lsb)
 
-    def _product_special(self, p: Decoded, q: Decoded) -> Special | None:
+    def truncate(self, total: int, lsb: int) -> tuple[int, int]:
+        """Step truncate: total · 2**lsb cut to F2 fraction bits where it is normalised, and the exponent of its last bit."""
+        e_norm = max(abs(total).bit_length() - 1 + lsb, self.c.e_min)
+        return shift_and_round(total, e_norm - self.F2 - lsb, self.truncation), e_norm - self.F2
+
+    def product_special(self, p: Decoded, q: Decoded) -> Special | None:
+        """As for every product, and one that is too large is an infinity."""
         special = product_special(p, q)
         if special is None and p.sig and q.sig:
             lsb = p.exp - self.a.man_bits + q.exp - self.b.man_bits
@@ -96,17 +103,16 @@ class RoundedFDPA(FusedOperation):
 
     def dot_sum(self, products: Sequence[Term]) -> tuple[int, int]:
         """The truncated sum of the products, in units of 2**(e_dot − F), and e_dot."""
-        return truncated_sum(products, self.F)
+        return self.truncated_sum(products)
+
+    def truncated_sum(self, products: Sequence[Term]) -> tuple[int, int]:
+        """Σ RZ_F(product at the largest exponent), in units of 2**(that exponent − F), and that exponent."""
+        e_dot = self.max_exp(products)
+        return self.accumulate(self.align(p, e_dot, self.F, "RZ") for p in products), e_dot
 
     def drops_c(self, c_exp: int, e_out: int) -> bool:
         """Whether c is too small to count."""
         return False
-
-
-def truncated_sum(products: Sequence[Term], F: int) -> tuple[int, int]:
-    """Σ RZ_F(product at the largest exponent), in units of 2**(that exponent − F), and that exponent."""
-    e_dot = max_exp(products)
-    return accumulate(align(p, e_dot, F, "RZ") for p in products), e_dot
 
 
 @dataclass(frozen=True, kw_only=True)

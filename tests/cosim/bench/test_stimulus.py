@@ -15,7 +15,7 @@ from cosim.bench.rows import Rows
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.bench.timing import Timing
-from cosim.runner.run import power_ups
+from cosim.runner.power_up import power_ups
 from golden import Implementation, Unit
 from golden.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA
@@ -184,7 +184,7 @@ def test_sound_design_passes(design: Design) -> None:
     assert sum(report.classes.values()) == sum(report.result_classes.values()) == elements
     assert (report.unit, report.sent, report.received, report.waiting) == (design.name, 1000, 1000, 0)
     assert report.classes_hit == len(report.classes)
-    simulations = len(power_ups(Timing.of_design(design), 1000, 4)[0])
+    simulations = len(power_ups("verilator", Timing.of_design(design), 1000, 4))
     assert simulations == (2 if design.implementation.stages else 1)
     assert (report.engine, report.checked, report.disagreements) == (golden.engines.fastest_engine(), simulations * 200, 0)
 

@@ -1,0 +1,366 @@
+"""From the steps that an operation was watched computing to the records of a trace.
+
+Here nothing of an operation is computed again but what a step says in passing: what alignment cut off, and which bits
+rounding looked at, both from the step's own arguments and result.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from golden import steps
+from golden.format import Cls, Decoded, Format
+from golden.operations import Operation
+from golden.operations.fused import FusedOperation
+from golden.operations.gst_fdpa import GSTFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.rounding import Mode, shift_and_round
+from golden.specials import NAN, addend_special, combine, encode_special, product_special
+from golden.specials import Special as SpecialResult
+from golden.trace.records import Exact, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
+from golden.trace.watch import Event
+
+
+def step_record(operation: Operation, title: str, products: Sequence[int], events: Sequence[Event]) -> Step:
+    """One step of a chain, from what was watched of it.
+
+    Args:
+        operation: as it ran, with the formats of this step.
+        title: which step it is.
+        products: the k that it takes.
+        events: of this step alone, its own last.
+    """
+    *inner, step = events
+    a, b, c, scale_a, scale_b = step.arguments
+    operands = [
+        *_operands("a", a, operation.a, products),
+        *_operands("b", b, operation.b, products),
+        Operand.of("c", c, operation.c),
+    ]
+    if operation.scale_format is not None:
+        operands += _operands("scale_a", scale_a, operation.scale_format, range(len(scale_a)))
+        operands += _operands("scale_b", scale_b, operation.scale_format, range(len(scale_b)))
+    return Step(
+        title=title,
+        products=tuple(products),
+        operands=tuple(operands),
+        parts=tuple(_Parts(operation, products, step.arguments).of(inner)),
+        d=Operand.of("d", step.result, operation.d),
+    )
+
+
+def addition_record(title: str, x: int, y: int, operand: Format, d: int, nan: int) -> Step:
+    """The addition of two codes of one format, `golden.operations.ieee.add`, that ends a converted chain."""
+    names = ("sum of the products", "c")
+    return Step(
+        title=title,
+        products=(),
+        operands=tuple(Operand.of(name, code, operand) for name, code in zip(names, (x, y), strict=True)),
+        parts=tuple(_addition(names, x, y, operand, d, nan)),
+        d=Operand.of("d", d, operand),
+    )
+
+
+def _operands(name: str, codes: Sequence[int], operand: Format, places: Sequence[int]) -> list[Operand]:
+    return [Operand.of(f"{name}[{k}]", code, operand) for k, code in zip(places, codes, strict=True)]
+
+
+def addition_names(products: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """The two addends of each addition of FTZ-AddMul, in words: neighbours, level by level, and at last c and their sum."""
+    spans = [(k, k) for k in products]
+    while len(spans) > 1:
+        pairs = list(zip(spans[::2], spans[1::2], strict=True))
+        yield from ((_products(p), _products(q)) for p, q in pairs)
+        spans = [(p[0], q[1]) for p, q in pairs]
+    yield "c", _products(spans[0])
+
+
+def _products(span: tuple[int, int]) -> str:
+    first, last = span
+    return f"a[{first}]·b[{first}]" if first == last else f"products {first} … {last}"
+
+
+class _Parts:
+    """Reads the events of one step in order. A term is known by the object that the step passed on."""
+
+    def __init__(self, operation: Operation, products: Sequence[int], arguments: tuple[Any, ...]) -> None:
+        self._operation, self._products, self._arguments = operation, products, arguments
+        self._names: dict[int, tuple[str, str]] = {}  # id of a term to its name and the classes of what it is made of
+        self._seen = 0
+        self._groups = 0
+        self._open: list[steps.Term] = []
+        self._aligned: list[tuple[steps.Term, int, int, Mode, int]] = []
+        self._e = 0
+        self._parts: list[Part] = []
+        self._rounded_products = 0
+        self._additions = addition_names(products)
+
+    def of(self, events: Sequence[Event]) -> list[Part]:
+        """The parts of the step."""
+        for event in events:
+            read: Callable[..., None] | None = getattr(self, f"_{event.step}", None)
+            if read is not None:
+                read(event.result, *event.arguments)
+        return self._parts
+
+    def _multiply(self, product: steps.Term, x: Decoded, y: Decoded, *_: Any) -> None:
+        k = self._products[self._seen]
+        self._seen += 1
+        self._names[id(product)] = (f"a[{k}]·b[{k}]", f"{_class(x)}·{_class(y)}")
+
+    def _addend(self, term: steps.Term, c: Decoded, *_: Any) -> None:
+        self._names[id(term)] = ("c", _class(c))
+
+    def _scaled(self, term: steps.Term, product: steps.Term, alpha: Decoded, beta: Decoded) -> None:
+        name, classes = self._names[id(product)]
+        self._names[id(term)] = (name, classes)
+        self._scaling(name, _exact(product), alpha, beta, term)
+
+    def _group_term(self, term: steps.Term, _: Any, alpha: Decoded, beta: Decoded) -> None:
+        products = self._parts[-1]
+        assert isinstance(products, Sum)
+        name = f"group {self._groups}"
+        self._groups += 1
+        self._names[id(term)] = (name, "")
+        self._scaling(name, products.total, alpha, beta, term)
+
+    def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
+        scale = self._operation.scale_format
+        assert scale is not None
+        factors = [Exact(x.sig, x.exp - scale.man_bits) for x in (alpha, beta)]
+        self._parts.append(
+            Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=_exact(term), exp=term.exp)
+        )
+
+    def _max_exp(self, e: int, terms: Sequence[steps.Term]) -> None:
+        self._open, self._aligned, self._e = list(terms), [], e
+        unknown = [term for term in terms if id(term) not in self._names]
+        for place, term in enumerate(unknown):
+            self._names[id(term)] = (self._name_of_sum(place, len(terms)), "")
+
+    def _name_of_sum(self, place: int, terms: int) -> str:
+        """A term of TR- and GTR-FDPA that is a sum itself: T, or one of the groups, which come first."""
+        groups = sum(isinstance(part, Sum) for part in self._parts)
+        if self._operation.name == "GTR-FDPA" and groups == terms:
+            return ("even products", "odd products")[place]
+        return "T"
+
+    def _align(self, aligned: int, term: steps.Term, e_max: int, F: int, mode: Mode) -> None:
+        self._aligned.append((term, e_max, F, mode, aligned))
+
+    def _accumulate(self, total: int, _: Any) -> None:
+        lsb = min(e_max - F for _, e_max, F, _, _ in self._aligned)
+        modes = dict.fromkeys(mode for _, _, _, mode, _ in self._aligned)
+        terms = [
+            self._term(known, term, Exact(aligned, e_max - F))
+            for known, (term, e_max, F, _, aligned) in zip(self._open, self._aligned, strict=True)
+        ]
+        self._parts.append(
+            Sum(
+                of=self._subject(),
+                exponent=self._exponent(),
+                e=self._e,
+                set_by=tuple(t.name for t in terms if t.sig and t.exp == self._e),
+                truncation=", ".join(modes),
+                terms=tuple(terms),
+                total=Exact(total, lsb),
+            )
+        )
+
+    def _subject(self) -> str:
+        """What is summed, in words."""
+        names = [self._names[id(term)][0] for term in self._open]
+        if isinstance(self._operation, RoundedFDPA) and "c" not in names:
+            if names[0] == "even products":
+                return "groups"
+            if self._operation.name == "TR-FDPA":
+                return "products"
+            return ("even products", "odd products")[sum(isinstance(part, Sum) for part in self._parts)]
+        return f"{'T' if 'T' in names else 'groups' if isinstance(self._operation, GSTFDPA) else 'products'} and c"
+
+    def _exponent(self) -> str:
+        if not isinstance(self._operation, RoundedFDPA):
+            return "e_max"
+        return "e_out" if "c" in self._subject() else "e_dot" if self._subject() in ("products", "groups") else "e_max"
+
+    def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
+        name, classes = self._names[id(known)]
+        return _term(name, classes, known, aligned, dropped=term.sig != known.sig)
+
+    def _exact_sum(self, result: tuple[int, int], terms: Sequence[steps.Term]) -> None:
+        if self._operation.name == "GST-FDPA":
+            of = f"products of group {self._groups}"
+        else:
+            of = "products and c"
+        self._parts.append(_exact_sum(of, [(*self._names[id(term)], term) for term in terms], *result))
+
+    def _rounded_sum(self, code: int, terms: Sequence[steps.Term], d: Format, *_: Any) -> None:
+        total, lsb = steps.exact_sum(terms)
+        named = [(*self._names[id(term)], term) for term in terms]
+        of = " + ".join(name for name, _, _ in named)
+        self._parts += [_exact_sum(of, named, total, lsb), _rounding("total", total, lsb, d, "RNE", d, code)]
+
+    def _truncate(self, result: tuple[int, int], total: int, lsb: int) -> None:
+        operation = self._operation
+        assert isinstance(operation, RoundedFDPA)
+        kept, last = result
+        self._parts.append(_rounded("truncate", "total", Exact(total, lsb), last, operation.truncation, kept))
+
+    def _converted(self, code: int, total: int, lsb: int) -> None:
+        operation = self._operation
+        assert isinstance(operation, FusedOperation)
+        rho = operation.conversion
+        record = _rounding("total", total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
+        self._parts.append(record)
+
+    def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
+        self._rounded_products += 1
+        last = self._parts[-1]
+        if isinstance(last, Rounding) and last.code != code:
+            self._parts[-1] = replace(last, code=code, note="subnormal, flushed to zero")
+
+    def _flushed_add(self, code: int, x: int, y: int) -> None:
+        d = self._operation.d
+        assert d.nan is not None
+        self._parts += _addition(next(self._additions), x, y, d, code, d.nan)
+
+    def _encode_special(self, code: int, special: SpecialResult, d: Format, _: int) -> None:
+        if self._operation.name == "FTZ-AddMul":
+            k = self._rounded_products
+            x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
+            place = self._products[k]
+            reasons = _reasons([(f"a[{place}]·b[{place}]", x, y)], None, product_special)
+            self._parts.append(_special(f"a[{place}]·b[{place}]", reasons, special, d, code))
+        else:
+            self._parts.append(_special("d", self._reasons(), special, d, code))
+
+    def _reasons(self) -> list[tuple[str, SpecialResult]]:
+        """Which operands settle the result, by the operation's own rule for a product."""
+        operation, (a, b, c, scale_a, scale_b) = self._operation, self._arguments
+        assert isinstance(operation, FusedOperation)
+        x, y, z = operation.decoded(a, b, c)
+        pairs = [(f"a[{k}]·b[{k}]", p, q) for k, p, q in zip(self._products, x, y, strict=True)]
+        of_product = operation.product_special if isinstance(operation, RoundedFDPA) else product_special
+        reasons = _reasons(pairs, z, of_product)
+        scale = operation.scale_format
+        if scale is not None:
+            scales = [(f"{name}[{n}]", code) for name, codes in (("scale_a", scale_a), ("scale_b", scale_b))
+                      for n, code in enumerate(codes)]  # fmt: skip
+            reasons += [(f"{name} is NaN", NAN) for name, code in scales if scale.decode(code).cls is Cls.NAN]
+            if isinstance(operation, GSTFDPA) and any(reason != NAN for _, reason in reasons):
+                reasons += [(f"{name} is zero, under it an infinite product is 0·∞", NAN)
+                            for name, code in scales if scale.decode(code).cls is Cls.ZERO]  # fmt: skip
+        return reasons
+
+
+def _reasons(
+    pairs: Sequence[tuple[str, Decoded, Decoded]], c: Decoded | None, of_product: Callable[..., SpecialResult | None]
+) -> list[tuple[str, SpecialResult]]:
+    """What is not finite, in words, and what it comes to."""
+    found = [(name, x, y, special) for name, x, y in pairs if (special := of_product(x, y)) is not None]
+    reasons = [(_why(name, x, y, special), special) for name, x, y, special in found]
+    special = None if c is None else addend_special(c)
+    if special is not None:
+        reasons.append(("c is NaN" if special == NAN else f"c is {_infinity(special)}", special))
+    return reasons
+
+
+def _why(name: str, x: Decoded, y: Decoded, special: SpecialResult) -> str:
+    if Cls.NAN in (x.cls, y.cls):
+        return f"{name} has a NaN operand"
+    if special == NAN:
+        return f"{name} is 0·∞"
+    if Cls.INFINITY in (x.cls, y.cls):
+        return f"{name} is {_infinity(special)}"
+    return f"{name} is too large: it counts as {_infinity(special)}"
+
+
+def _special(of: str, reasons: Sequence[tuple[str, SpecialResult]], special: SpecialResult, d: Format, code: int) -> Special:
+    """Only what decides is told: NaNs before infinities, and of infinities both signs where they make the NaN."""
+    deciding = [text for text, reason in reasons if reason == special] or [text for text, _ in reasons]
+    result = "NaN" if special == NAN else _infinity(special)
+    return Special(of=of, reasons=tuple(deciding), result=result, format=d.name, code=code)
+
+
+def _infinity(sign: SpecialResult) -> str:
+    return "−∞" if sign else "+∞"
+
+
+def _class(x: Decoded) -> str:
+    return x.cls.name.lower()
+
+
+def _exact(term: steps.Term) -> Exact:
+    return Exact(term.sig, term.exp - term.frac)
+
+
+def _term(name: str, classes: str, term: steps.Term, aligned: Exact, dropped: bool = False) -> Term:
+    exact = _exact(term)
+    lsb = min(exact.exp, aligned.exp)
+    cut = (exact.sig << (exact.exp - lsb)) - (aligned.sig << (aligned.exp - lsb))
+    return Term(
+        name=name, cls=classes, sign=int(term.sig < 0), exp=term.exp, sig=abs(term.sig), frac=term.frac, exact=exact,
+        aligned=aligned, cut=Exact(cut, lsb), dropped=dropped,
+    )  # fmt: skip
+
+
+def _exact_sum(of: str, named: Sequence[tuple[str, str, steps.Term]], total: int, lsb: int) -> Sum:
+    """A sum of which no bit is dropped: every term is what it is in units of 2**lsb."""
+    terms = [_term(name, classes, term, Exact(steps.align(term, lsb, 0, "RZ"), lsb)) for name, classes, term in named]
+    return Sum(of=of, exponent="", e=None, set_by=(), truncation="", terms=tuple(terms), total=Exact(total, lsb))
+
+
+def _addition(names: tuple[str, str], x: int, y: int, operand: Format, d: int, nan: int) -> list[Part]:
+    """x + y of one format, rounded to nearest even: what `golden.operations.ieee.add` does."""
+    p, q = operand.decode(x), operand.decode(y)
+    special = combine((addend_special(p), addend_special(q)))
+    if special is not None:
+        found = [(name, reason) for name, z in zip(names, (p, q), strict=True) if (reason := addend_special(z)) is not None]
+        reasons = [(f"{name} is {'NaN' if reason == NAN else _infinity(reason)}", reason) for name, reason in found]
+        return [_special(" + ".join(names), reasons, special, operand, encode_special(special, operand, nan))]
+    terms = [steps.addend(z, operand, operand.e_min) for z in (p, q)]
+    total, lsb = steps.exact_sum(terms)
+    named = [(name, _class(z), term) for name, z, term in zip(names, (p, q), terms, strict=True)]
+    of = " + ".join(names)
+    return [_exact_sum(of, named, total, lsb), _rounding("total", total, lsb, operand, "RNE", operand, d)]
+
+
+def _rounding(
+    of: str, total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
+) -> Rounding:
+    """Steps normalise, round and encode, from what went into them and the code that came out."""
+    last = rounded.last_bit(total, lsb, flush)
+    sig = shift_and_round(total, last - lsb, mode)
+    record = _rounded("round", of, Exact(total, lsb), last, mode, sig)
+    carry = bool(abs(sig) >> (rounded.man_bits + 1))
+    return replace(record, code=code, note=_note(d, code, record.rounded), format=d.name, carry=carry)
+
+
+def _note(d: Format, code: int, rounded: Exact) -> str:
+    """What encode did beyond packing."""
+    cls, largest = d.decode(code).cls, d.value(d.max_finite)
+    assert largest is not None
+    if cls is Cls.INFINITY:
+        return "overflow: infinity"
+    if abs(rounded.value) > largest:
+        return "overflow: largest finite number"
+    if cls is Cls.ZERO and rounded.sig:
+        return "subnormal, flushed to zero"
+    return "subnormal" if cls is Cls.SUBNORMAL else ""
+
+
+def _rounded(step: str, of: str, exact: Exact, last: int, mode: Mode, sig: int) -> Rounding:
+    """What lies above and below the last bit that is kept."""
+    magnitude, shift = abs(exact.sig), last - exact.exp
+    kept = magnitude >> shift if shift > 0 else magnitude << -shift
+    lost = magnitude & ((1 << shift) - 1) if shift > 0 else 0
+    half = 1 << (shift - 1) if shift > 0 else 0
+    direction = "exact" if not lost else "toward zero" if abs(sig) == kept else "away from zero"
+    return Rounding(
+        step=step, of=of, exact=exact, mode=mode,
+        e_norm=magnitude.bit_length() - 1 + exact.exp if magnitude else None,
+        last=last if magnitude else None,
+        kept=kept, guard=int(bool(lost & half)), sticky=int(bool(lost & (half - 1)) if shift > 0 else 0),
+        tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format="", code=None,
+        note="",
+    )  # fmt: skip

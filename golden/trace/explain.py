@@ -1,0 +1,70 @@
+"""The trace of one dot product of a chain: the chain runs as ever, on an operation that is watched."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from golden.chain import Chain, ConvertedChain, product_order
+from golden.specials import nvidia_nan
+from golden.trace.build import addition_record, step_record
+from golden.trace.records import Step
+from golden.trace.trace import Trace
+from golden.trace.watch import Event, watched
+
+
+def trace_of(
+    model: str,
+    chain: Chain | ConvertedChain,
+    a: Sequence[int],
+    b: Sequence[int],
+    c: int,
+    scale_a: Sequence[int] = (),
+    scale_b: Sequence[int] = (),
+) -> Trace:
+    """The steps of one dot product, from bit patterns.
+
+    Args:
+        model: name of the unit or instruction.
+    """
+    events: list[Event] = []
+    # A converted chain asks for a T-FDPA: what is watched is one, by derivation.
+    watched_chain = replace(chain, operation=watched(chain.operation, events))  # type: ignore[arg-type]
+    d = watched_chain(a, b, c, scale_a, scale_b)
+    K, L = len(a), chain.operation.length
+    order = product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
+    steps = _steps(chain, order, L, events)
+    if isinstance(chain, ConvertedChain):
+        output = chain.operation.d
+        title = f"c added at the end, RNE in {output}"
+        steps.append(addition_record(title, steps[-1].d.code, c, output, d, nvidia_nan(output)))
+    return Trace(
+        model=model,
+        operation=chain.operation.name,
+        parameters=chain.operation.parameters(),
+        order=tuple(order),
+        steps=tuple(steps),
+        d=d,
+        format=chain.operation.d,
+    )
+
+
+def _steps(chain: Chain | ConvertedChain, order: Sequence[int], L: int, events: Sequence[Event]) -> list[Step]:
+    """A record a step: its events end with its own."""
+    count = len(order) // L
+    steps, begin, operation = [], 0, chain.operation
+    for number in range(count):
+        end = next(place for place in range(begin, len(events)) if events[place].step == "step") + 1
+        products = order[number * L : (number + 1) * L]
+        title = f"step {number + 1} of {count}: {_range(products)}"
+        steps.append(step_record(operation, title, products, events[begin:end]))
+        begin = end
+        if number + 1 < count:
+            operation = operation.accumulating()
+    return steps
+
+
+def _range(products: Sequence[int]) -> str:
+    if len(products) == 1:
+        return f"product {products[0]}"
+    if list(products) == list(range(products[0], products[0] + len(products))):
+        return f"products {products[0]} … {products[-1]}"
+    return "products " + ", ".join(map(str, products))

@@ -1,0 +1,195 @@
+"""What a trace holds: the steps of one dot product, in the words of docs/vocabulary.md. Every number is exact."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+from golden.format import Format, power_of_two
+
+
+class Exact(NamedTuple):
+    """A number: sig · 2**exp, sig signed."""
+
+    sig: int
+    exp: int
+
+    @property
+    def value(self) -> Fraction:
+        """As a fraction."""
+        return self.sig * power_of_two(self.exp)
+
+    def __str__(self) -> str:
+        if not self.sig:
+            return "0"
+        zeros = (self.sig & -self.sig).bit_length() - 1
+        exp = self.exp + zeros
+        return f"{self.sig >> zeros:+}" + (f"·2^{exp}" if exp else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operand:
+    """A code that went in, decoded.
+
+    Attributes:
+        name: `a[3]`, `c`, `scale_a[0]`. format: its format's name. code: its bits.
+        sign, exp, sig, cls: its parts; cls in lower case.
+    """
+
+    name: str
+    format: str
+    code: int
+    sign: int
+    exp: int
+    sig: int
+    cls: str
+
+    @classmethod
+    def of(cls, name: str, code: int, operand: Format) -> "Operand":
+        """A code of a format."""
+        parts = operand.decode(code)
+        return cls(
+            name=name, format=operand.name, code=code, sign=parts.sign, exp=parts.exp, sig=parts.sig,
+            cls=parts.cls.name.lower(),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Term:
+    """An addend of a sum, before and after alignment.
+
+    Attributes:
+        name: what it is: `a[3]·b[3]`, `c`, `group 0`, `T`.
+        cls: the classes of what it was made of, such as `normal·subnormal`; empty for a sum.
+        sign: of its significand. exp: the exponent that alignment sees. sig: magnitude of the significand, an integer with
+            `frac` fraction bits.
+        exact: its value.
+        aligned: its value after alignment, as an integer of that many times 2**lsb.
+        cut: what alignment took from it, exact minus aligned.
+        dropped: whether it counts as zero by a rule of its operation, so that all of it is cut.
+    """
+
+    name: str
+    cls: str
+    sign: int
+    exp: int
+    sig: int
+    frac: int
+    exact: Exact
+    aligned: Exact
+    cut: Exact
+    dropped: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sum:
+    """Terms aligned and added.
+
+    Attributes:
+        of: what is summed, in words.
+        exponent: name of the exponent that all are aligned to: `e_max`, `e_dot`, `e_out`; empty where no bit is dropped.
+        e: its value; None where no bit is dropped.
+        set_by: the terms that have it; empty where the floor for terms without a significand is the largest.
+        truncation: how terms lose their low bits; empty where they lose none.
+        terms: in order.
+        total: the exact sum of the aligned terms.
+    """
+
+    of: str
+    exponent: str
+    e: int | None
+    set_by: tuple[str, ...]
+    truncation: str
+    terms: tuple[Term, ...]
+    total: Exact
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling:
+    """What the scales of a block do to a term.
+
+    Attributes:
+        name: of the term. before: the product or the sum of a group's products.
+        alpha, beta: the scales, exact.
+        exact: the scaled value. exp: the exponent that alignment sees.
+    """
+
+    name: str
+    before: Exact
+    alpha: Exact
+    beta: Exact
+    exact: Exact
+    exp: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounding:
+    """Steps normalise and round, and encode where a code comes of it; or step truncate.
+
+    Attributes:
+        step: `round` or `truncate`. of: what is rounded, in words.
+        exact: what is rounded. mode: rounding mode.
+        e_norm: exponent of its leading one, None for zero.
+        last: exponent of the last bit that is kept, None for zero.
+        kept: magnitude above that bit, cut off. guard: the bit below it. sticky: whether there is a one below that.
+        tie: whether what is cut off is exactly half of the last bit.
+        direction: `exact`, `toward zero` or `away from zero`.
+        carry: whether rounding up carried into a new leading bit.
+        rounded: the value after rounding, before overflow and flushing.
+        format, code: of the result; empty and None of `truncate`.
+        note: what encode did beyond packing: overflow, a zero made positive, a subnormal flushed; else empty.
+    """
+
+    step: str
+    of: str
+    exact: Exact
+    mode: str
+    e_norm: int | None
+    last: int | None
+    kept: int
+    guard: int
+    sticky: int
+    tie: bool
+    direction: str
+    carry: bool
+    rounded: Exact
+    format: str
+    code: int | None
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Special:
+    """NaN or an infinity that settles the result before any sum.
+
+    Attributes:
+        of: what it is the result of. reasons: which operands, by which rule.
+        result: `NaN`, `+Inf` or `-Inf`. format, code: the result.
+    """
+
+    of: str
+    reasons: tuple[str, ...]
+    result: str
+    format: str
+    code: int
+
+
+Part = Sum | Scaling | Rounding | Special
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a chain: d = c + Σ a_k·b_k over its products.
+
+    Attributes:
+        title: which it is, in words.
+        products: the k that it takes, in order.
+        operands: a, b, c and scales as the step takes them; c is the d of the step before.
+        parts: what it computes, in order.
+        d: its result.
+    """
+
+    title: str
+    products: tuple[int, ...]
+    operands: tuple[Operand, ...]
+    parts: tuple[Part, ...]
+    d: Operand

@@ -1,0 +1,320 @@
+"""The trace of a dot product gives the engine's d, and its parts hold together by an arithmetic of the tests' own."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import golden
+from golden.chain import Chain, product_order, steps_for
+from golden.trace import Exact, Rounding, Scaling, Special, Step, Sum, Term, Trace, trace_of
+from tests.golden.inputs import operands
+from tests.golden.rows import distinct_arithmetic
+from tests.golden.strategies import cases
+from tests.golden.twin_numbers import decode
+
+Problems = list[str]
+
+
+def fraction(number: Exact) -> Fraction:
+    return Fraction(number.sig) * Fraction(2) ** number.exp
+
+
+def problems(trace: Trace) -> Problems:
+    """What does not hold in a trace."""
+    found = []
+    for number, step in enumerate(trace.steps):
+        found += [f"step {number}: {problem}" for part in step.parts for problem in problems_of(part)]
+        found += problems_between(trace, step)
+        taken = next(x.code for x in step.operands if x.name == ("c" if step.products else "sum of the products"))
+        if number and taken != trace.steps[number - 1].d.code:
+            found.append(f"step {number}: it does not go on from the d of the step before")
+    if trace.steps[-1].d.code != trace.d:
+        found.append("the last step's d is not the trace's")
+    return found
+
+
+def problems_of(part: Any) -> Problems:
+    if isinstance(part, Sum):
+        return problems_of_sum(part)
+    if isinstance(part, Rounding):
+        return problems_of_rounding(part)
+    if isinstance(part, Scaling):
+        product = fraction(part.before) * fraction(part.alpha) * fraction(part.beta)
+        return [] if product == fraction(part.exact) else ["scaled value is not the product"]
+    assert isinstance(part, Special)
+    return [] if part.reasons else ["a special without a reason"]
+
+
+def problems_of_sum(part: Sum) -> Problems:
+    found = []
+    if sum((fraction(t.aligned) for t in part.terms), Fraction(0)) != fraction(part.total):
+        found.append("aligned terms do not add up to the total")
+    for term in part.terms:
+        found += problems_of_term(term, part)
+    if part.e is not None:
+        exps = [t.exp for t in part.terms]
+        if part.e != max(exps):
+            found.append(f"{part.exponent} is not the largest exponent")
+        if part.set_by != tuple(t.name for t in part.terms if t.exp == part.e and t.sig):
+            found.append(f"{part.exponent} was set by others")
+    return found
+
+
+def problems_of_term(term: Term, part: Sum) -> Problems:
+    value = (-1) ** term.sign * Fraction(term.sig) * Fraction(2) ** (term.exp - term.frac)
+    exact, aligned, cut = fraction(term.exact), fraction(term.aligned), fraction(term.cut)
+    found = []
+    if value != exact:
+        found.append(f"{term.name}: its parts are not its value")
+    if exact != aligned + cut:
+        found.append(f"{term.name}: exact is not aligned plus cut")
+    unit = Fraction(2) ** term.aligned.exp
+    limits = {"RZ": abs(cut) < unit and cut * exact >= 0, "RD": 0 <= cut < unit, "RO": abs(cut) < unit}
+    if not term.dropped and not limits.get(part.truncation.split(", ")[0], cut == 0):
+        found.append(f"{term.name}: {part.truncation} does not cut {term.cut}")
+    return found
+
+
+def problems_of_rounding(part: Rounding) -> Problems:
+    exact, rounded = abs(fraction(part.exact)), abs(fraction(part.rounded))
+    if part.last is None or part.e_norm is None:
+        return [] if exact == rounded == 0 else ["no leading one in what is not zero"]
+    found = []
+    unit = Fraction(2) ** part.last
+    lost = exact - part.kept * unit
+    if not 0 <= lost < unit:
+        found.append("kept is not the part above the last bit")
+    if part.guard != (lost >= unit / 2) or part.sticky != (lost not in (0, unit / 2)) or part.tie != (lost == unit / 2):
+        found.append("guard, sticky and tie do not describe what is lost")
+    direction = "exact" if not lost else "toward zero" if rounded == part.kept * unit else "away from zero"
+    if part.direction != direction or rounded not in (part.kept * unit, (part.kept + bool(lost)) * unit):
+        found.append("rounded is not a neighbour, or its direction is another")
+    if not Fraction(2) ** part.e_norm <= exact < Fraction(2) ** (part.e_norm + 1):
+        found.append("e_norm is not the exponent of the leading one")
+    if part.code is not None and not part.note.startswith(("overflow", "subnormal, flushed", "zero")):
+        value = decode(part.format, part.code).value
+        if abs(value) != rounded:
+            found.append(f"code {part.code:#x} is not the rounded value")
+    return found
+
+
+def problems_between(trace: Trace, step: Step) -> Problems:
+    """What one part takes from another, and what the last one gives."""
+    found = []
+    for before, after in pairwise(step.parts):
+        if not isinstance(before, Sum) or not isinstance(after, Rounding) or "sticky" in trace.parameters:
+            continue
+        if fraction(before.total) != fraction(after.exact):
+            found.append("what is rounded is not the total before it")
+    last = step.parts[-1]
+    code = getattr(last, "code", step.d.code)
+    if code is not None and code != step.d.code and decode(step.d.format, code).value != 0:
+        found.append("the last part's code is not d")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=60)
+@given(data=st.data())
+def test_trace_of_random_operations(name: str, data: st.DataObject) -> None:
+    operation, drawn = data.draw(cases(name))
+    chain = Chain(steps_for(operation, len(drawn.a)))
+    note(f"{operation.name} {operation.parameters()}\n{drawn}")
+    trace = trace_of("unit", chain, *drawn)
+    note(trace.text())
+    assert trace.d == chain(*drawn)
+    assert problems(trace) == []
+    assert json.loads(json.dumps(trace.as_dict()))["d"] == trace.d
+    assert trace.html().endswith("</html>\n")
+
+
+def test_trace_of_every_arithmetic_of_the_catalogue() -> None:
+    for instruction in distinct_arithmetic():
+        rng = random.Random(instruction.name)
+        for _ in range(2):
+            drawn = operands(rng, instruction.operation, instruction.k, instruction.a.name, instruction.b.name)
+            trace = trace_of(instruction.name, instruction.chain, *drawn)
+            assert trace.d == instruction.chain(*drawn)
+            assert problems(trace) == []
+
+
+def one(number: Exact) -> Exact:
+    return number._replace(sig=number.sig + 1)
+
+
+BROKEN: dict[str, Any] = {
+    "Sum.total": lambda part: replace(part, total=one(part.total)),
+    "Sum.e": lambda part: None if part.e is None else replace(part, e=part.e + 1),
+    "Sum.set_by": lambda part: None if part.e is None else replace(part, set_by=("nobody",)),
+    "Sum.terms": lambda part: replace(part, terms=part.terms[1:]) if part.terms[0].aligned.sig else None,
+    "Term.aligned": lambda term: replace(term, aligned=one(term.aligned)),
+    "Term.cut": lambda term: replace(term, cut=one(term.cut)),
+    "Term.exact": lambda term: replace(term, exact=one(term.exact)),
+    "Term.sig": lambda term: replace(term, sig=term.sig + 1),
+    "Term.sign": lambda term: replace(term, sign=1 - term.sign) if term.sig else None,
+    "Rounding.kept": lambda part: None if part.last is None else replace(part, kept=part.kept + 1),
+    "Rounding.guard": lambda part: None if part.last is None else replace(part, guard=1 - part.guard),
+    "Rounding.sticky": lambda part: None if part.last is None else replace(part, sticky=1 - part.sticky),
+    "Rounding.tie": lambda part: None if part.last is None else replace(part, tie=not part.tie),
+    "Rounding.e_norm": lambda part: None if part.e_norm is None else replace(part, e_norm=part.e_norm - 1),
+    "Rounding.direction": lambda part: None if part.last is None else replace(part, direction="sideways"),
+    "Rounding.rounded": lambda part: replace(part, rounded=one(part.rounded)),
+    "Rounding.exact": lambda part: replace(part, exact=one(part.exact)),
+    "Scaling.exact": lambda part: replace(part, exact=one(part.exact)),
+    "Special.reasons": lambda part: replace(part, reasons=()),
+}
+
+
+def broken_traces(trace: Trace, kind: str, field: str) -> Iterator[Trace]:
+    """The trace with that field of one of its parts changed, for each part that has it."""
+    change = BROKEN[f"{kind}.{field}"]
+    for number, step in enumerate(trace.steps):
+        for place, part in enumerate(step.parts):
+            changed = changed_parts(part, kind, change)
+            for other in changed:
+                parts = (*step.parts[:place], other, *step.parts[place + 1 :])
+                steps = (*trace.steps[:number], replace(step, parts=parts), *trace.steps[number + 1 :])
+                yield replace(trace, steps=steps)
+
+
+def changed_parts(part: Any, kind: str, change: Any) -> list[Any]:
+    if kind == "Term" and isinstance(part, Sum):
+        terms = [(place, other) for place, term in enumerate(part.terms) if (other := change(term)) is not None]
+        return [replace(part, terms=(*part.terms[:place], other, *part.terms[place + 1 :])) for place, other in terms]
+    other = change(part) if type(part).__name__ == kind else None
+    return [] if other is None else [other]
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_trace_is_found(what: str) -> None:
+    """Whatever is changed in a trace, the checks above see it."""
+    rng, seen = random.Random(what), 0
+    for instruction in distinct_arithmetic()[::6]:
+        drawn = operands(rng, instruction.operation, instruction.k, instruction.a.name, instruction.b.name)
+        for broken in broken_traces(trace_of("x", instruction.chain, *drawn), *what.split(".")):
+            assert problems(broken)
+            seen += 1
+    assert seen or what == "Special.reasons"
+
+
+def test_other_result_is_found() -> None:
+    trace = volta_trace()
+    assert problems(replace(trace, d=trace.d ^ 1))
+    assert problems(replace(trace, steps=(replace(trace.steps[0], d=replace(trace.steps[0].d, code=1)),)))
+
+
+def volta_trace() -> Trace:
+    """The papers' example: everything but c and one product is cut off."""
+    volta = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+    a = np.array([-(2.0**13), -0.5, -0.25, -0.125], np.float16)
+    b = np.array([2.0**10, 1, 1, 1], np.float16)
+    return volta.explain(a, b, np.float32(2.0**23))
+
+
+def test_text_of_a_trace() -> None:
+    assert volta_trace().text() == TEXT
+
+
+def test_terms_of_the_papers_example() -> None:
+    (step,) = volta_trace().steps
+    total = step.parts[0]
+    assert isinstance(total, Sum)
+    assert (total.exponent, total.e, total.set_by) == ("e_max", 23, ("a[0]·b[0]", "c"))
+    assert [str(term.cut) for term in total.terms] == ["0", "-1·2^-1", "-1·2^-2", "-1·2^-3", "0"]
+    assert str(total.total) == "0"
+
+
+def test_operation_that_is_traced_is_left_as_it_is() -> None:
+    volta = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+    before = dict(vars(type(volta.operation)))
+    volta_trace()
+    assert dict(vars(type(volta.operation))) == before
+
+
+def test_specials_say_which_operand_and_rule() -> None:
+    volta = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+
+    def reasons(a: list[int], b: list[int], c: int) -> tuple[str, ...]:
+        part = volta.explain(np.array(a, np.uint16), np.array(b, np.uint16), np.uint32(c)).steps[0].parts[0]
+        assert isinstance(part, Special)
+        return part.reasons
+
+    assert reasons([0, 0x7C01, 0, 0], [0, 0, 0, 0], 0) == ("a[1]·b[1] has a NaN operand",)
+    assert reasons([0, 0x7C00, 0, 0], [0, 0, 0, 0], 0) == ("a[1]·b[1] is 0·∞",)
+    assert reasons([0, 0x7C00, 0, 0], [0, 0x3C00, 0, 0], 0xFF800000) == ("a[1]·b[1] is +∞", "c is −∞")
+    assert reasons([0, 0, 0, 0], [0, 0, 0, 0], 0xFF800000) == ("c is −∞",)
+
+
+def test_converted_chain_shows_order_and_the_last_addition() -> None:
+    hopper = golden.instruction("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32")
+    ones = np.full(32, 0x38, np.uint8)
+    trace = hopper.explain(ones, ones, np.float32(1))
+    assert trace.order == tuple(product_order("pairs-of-four", 32))
+    assert [step.products for step in trace.steps] == [trace.order[:16], trace.order[16:], ()]
+    assert [hex(step.d.code) for step in trace.steps] == ["0x41800000", "0x42000000", "0x42040000"]
+    assert trace.steps[0].operands[0].format == "fp16"
+
+
+def test_more_than_one_row_is_refused() -> None:
+    volta = golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+    zeros = np.zeros((2, 4), np.uint16)
+    message = r"^one dot product is explained at a time: a and b must have shape \[4\], got \(2, 4\)$"
+    with pytest.raises(ValueError, match=message):
+        volta.explain(zeros, zeros, np.zeros(2, np.uint32))
+
+
+def test_unit_is_explained_at_any_length() -> None:
+    operation = golden.instruction("sm_80", "mma.m16n8k8.f32.f16.f16.f32").operation
+    unit = golden.Unit(name="<b>&", operation=operation)
+    ones = np.ones(16, np.float16)
+    trace = unit.explain(ones, ones, np.float32(0))
+    assert len(trace.steps) == 2
+    assert "<b>" not in trace.html()
+    assert "&lt;b&gt;&amp;" in trace.html()
+
+
+TEXT = """\
+sm_70 mma.m8n8k4.f32.f16.f16.f32: T-FDPA a=fp16, b=fp16, c=fp32, L=4, F=23, rho=RZ-FP32, e_zero=-131, truncation=RZ
+
+step 1 of 1: products 0 … 3
+  operand  code        bits                                class   sign  exp  sig
+  a[0]     0xf000      1_11100_0000000000                  normal  −     13   0x400
+  a[1]     0xb800      1_01110_0000000000                  normal  −     -1   0x400
+  a[2]     0xb400      1_01101_0000000000                  normal  −     -2   0x400
+  a[3]     0xb000      1_01100_0000000000                  normal  −     -3   0x400
+  b[0]     0x6400      0_11001_0000000000                  normal  +     10   0x400
+  b[1]     0x3c00      0_01111_0000000000                  normal  +     0    0x400
+  b[2]     0x3c00      0_01111_0000000000                  normal  +     0    0x400
+  b[3]     0x3c00      0_01111_0000000000                  normal  +     0    0x400
+  c        0x4b000000  0_10010110_00000000000000000000000  normal  +     23   0x800000
+
+  products and c
+  term       sign  exp  sig       frac  class          exact value
+  a[0]·b[0]  −     23   0x100000  20    normal·normal  -1·2^23
+  a[1]·b[1]  −     -1   0x100000  20    normal·normal  -1·2^-1
+  a[2]·b[2]  −     -2   0x100000  20    normal·normal  -1·2^-2
+  a[3]·b[3]  −     -3   0x100000  20    normal·normal  -1·2^-3
+  c          +     23   0x800000  23    normal         +1·2^23
+  max_exp      e_max = 23, set by a[0]·b[0], c
+  align        23 fraction bits at e_max, RZ
+  a[0]·b[0]  −  1.00000000000000000000000
+  a[1]·b[1]  −  ·.·······················|1    cut -1·2^-1
+  a[2]·b[2]  −  ·.·······················|01   cut -1·2^-2
+  a[3]·b[3]  −  ·.·······················|001  cut -1·2^-3
+  c          +  1.00000000000000000000000
+  --------------------------------------------------------
+  total      +  ·.·······················      = 0
+  normalise    total is zero
+  encode       fp32 0x00000000 0_00000000_00000000000000000000000 zero sign=0 exp=-126 sig=0x0 = +0·2^-149
+  d            fp32 0x00000000 0_00000000_00000000000000000000000 zero sign=0 exp=-126 sig=0x0 = +0·2^-149
+"""
