@@ -53,7 +53,7 @@ def diagnose(
         return Diagnosis.nothing(len(mismatches))
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
-    failing, kept = golden_model.rows([mismatches[place] for place in defined]), golden_model.rows(known)
+    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(known, K)
     trial = _Trial(golden_model, failing, kept)
     until, tried, left_out = time.monotonic() + seconds, 0, 0
     for change in _changes(golden_model, failing, K):

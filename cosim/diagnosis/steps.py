@@ -132,7 +132,8 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
     if not isinstance(operation, (EFDPA, FMA)):
         yield _stepped(model, "a product of 2 or more is renormalised before alignment", multiply=renormalised)
         yield _stepped(model, "products are normalised before alignment, subnormals too", multiply=normalised)
-    yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
+    if operation.product_frac + 1 > operation.d.man_bits:  # else they fit
+        yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
 
 
 # The sum and its rounding
