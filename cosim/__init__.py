@@ -16,23 +16,29 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cosim.bench.comparison import Compare
+    from cosim.bench.selection import Selection
     from cosim.dut.connection import PortMismatch
     from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
     from cosim.dut.elaborate import ElaborationError
     from cosim.dut.generated import dut_like, load_ports
     from cosim.regressions.coverage_job import coverage_job, coverage_units
     from cosim.regressions.main_job import main_job
-    from cosim.runner.report import Report, summary, table
-    from cosim.runner.run import SIMULATORS, SimulationError, run, run_many
+    from cosim.runner.build import SIMULATORS
+    from cosim.runner.errors import SimulationError
+    from cosim.runner.report import Report
+    from cosim.runner.run import CampaignError, run, run_many
+    from cosim.runner.text import summary, table
 
 __all__ = [
     "SIMULATORS",
+    "CampaignError",
     "Compare",
     "Dut",
     "ElaborationError",
     "PortMismatch",
     "Report",
     "Reset",
+    "Selection",
     "SimulationError",
     "coverage_job",
     "coverage_units",
@@ -49,12 +55,16 @@ __all__ = [
 
 _MODULES = (
     "bench.comparison",
+    "bench.selection",
     "dut.connection",
     "dut.description",
     "dut.elaborate",
     "dut.generated",
+    "runner.build",
+    "runner.errors",
     "runner.report",
     "runner.run",
+    "runner.text",
     "regressions.coverage_job",
     "regressions.main_job",
 )

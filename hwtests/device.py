@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from golden import Instruction
-from hwtests.tiles import Tiles
+from golden.stimulus import Tiles
 
 
 class DeviceError(ValueError):

@@ -22,6 +22,7 @@ from golden import Instruction, Unit
 from golden.comparison import differing
 from golden.files import write_atomically
 from golden.operations import TFDPA
+from golden.stimulus import Tiles
 from hwtests.conform.inputs import random_tiles
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import ENTRY
@@ -36,7 +37,6 @@ from hwtests.nvidia.sparse_and_integer import (
     metadata_word,
     selected,
 )
-from hwtests.tiles import Tiles
 
 TILES = 600
 """Random tiles for each selection, of all six classes."""

@@ -3,26 +3,34 @@
 import argparse
 import json
 import os
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import golden
 import rtl
-from cosim import ElaborationError, SimulationError, coverage_job, main_job, run, run_many, summary
-from mmau import DIFFERED, OK
+from cosim import (
+    CampaignError,
+    ElaborationError,
+    Report,
+    Selection,
+    SimulationError,
+    coverage_job,
+    main_job,
+    run,
+    run_many,
+    summary,
+)
+from cosim.runner.run import file_name
+from mmau import DIFFERED, OK, WRONG_REQUEST
+from mmau.cosim_files import ReportFiles
 from mmau.designs import chosen_design
 from mmau.dut import SOURCE_OPTIONS, chosen_dut, dut_template
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
     """`mmau cosim`."""
-
-    def progress(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
     if arguments.dut_template is not None:
         try:
             print(dut_template(arguments), end="")
@@ -33,25 +41,69 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     if arguments.all + arguments.coverage + (design is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
     of_one_unit = ("waves", "dut", *SOURCE_OPTIONS)
-    if design is None and any(getattr(arguments, option) for option in of_one_unit):
-        raise ValueError("--waves, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr")
-    common: dict[str, Any] = {"vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim}
-    waves = None
+    if design is None and (any(getattr(arguments, option) for option in of_one_unit) or arguments.vector is not None):
+        raise ValueError(
+            "--waves, --vector, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr"
+        )
+    waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
+    designs = chosen_job(arguments) if design is None else [design]
+    files = ReportFiles(arguments.junit, arguments.html, arguments.seed, len(designs), inputs(arguments))
+    errors: dict[str, str] = {}
     try:
         if design is None:
-            reports = run_many(chosen_job(arguments), jobs=os.cpu_count() or 1, progress=progress, **common)
+            reports = run_many(
+                designs, os.cpu_count() or 1, work_dir=arguments.work, on_report=files.add, **common(arguments)
+            )
         else:
-            waves = wave_file(design.name, arguments.sim) if arguments.waves else None
-            reports = [run(design, dut=chosen_dut(design, arguments), waves=waves, progress=progress, **common)]
-    except (rtl.MissingTool, rtl.YosysError, ElaborationError, SimulationError) as error:
+            dut = chosen_dut(design, arguments)
+            reports = [run(design, dut=dut, waves=waves, work_dir=arguments.work, **common(arguments))]
+    except CampaignError as error:
+        reports, errors = error.reports, error.errors
+    except (ElaborationError, SimulationError) as error:
+        files.finish([], {} if design is None else {design.name: str(error)})
         raise ValueError(error) from error
-    passed = all(report.passed for report in reports)
+    except (rtl.MissingTool, rtl.YosysError) as error:
+        raise ValueError(error) from error
+    files.finish(reports, errors)
+    return show(reports, errors, arguments, waves)
+
+
+def common(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of one run and of many."""
+    selection = Selection(tuple(arguments.only or ()), tuple(arguments.exclude or ()), arguments.vector)
+    return {
+        "vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim, "selection": selection,
+        "fail_fast": arguments.fail_fast, "progress": progress,
+    }  # fmt: skip
+
+
+def progress(line: str) -> None:
+    """A line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def inputs(arguments: argparse.Namespace) -> list[Path]:
+    """The files that a run reads, which no report may overwrite."""
+    named = [arguments.unit, arguments.ports, arguments.filelist, *(arguments.also or []), *(arguments.dut or [])]
+    return [path for path in named if path is not None]
+
+
+def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argparse.Namespace, waves: Path | None) -> int:
+    """Print what the runs came to; the exit status."""
+    passed = all(report.passed for report in reports) and not errors
     if arguments.json:
-        print(json.dumps({"passed": passed, "seed": arguments.seed, "reports": [report.as_dict() for report in reports]}))
+        found: dict[str, Any] = {"passed": passed, "seed": arguments.seed}
+        found |= {"reports": [report.as_dict() for report in reports]}
+        found |= {"errors": [{"unit": name, "message": message} for name, message in errors.items()]} if errors else {}
+        print(json.dumps(found))
     else:
         print(summary(reports, arguments.seed))
         if waves is not None:
             print(f"waveform: {waves}")
+    for name, message in errors.items():
+        print(f"mmau cosim: {name}: {message}", file=sys.stderr)
+    if errors:
+        return WRONG_REQUEST
     return OK if passed else DIFFERED
 
 
@@ -64,4 +116,4 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
 
 def wave_file(name: str, simulator: str) -> Path:
     """Where `--waves` leaves a waveform."""
-    return Path(re.sub(r"[^\w.-]+", "_", name) + (".vcd" if simulator == "verilator" else ".fst"))
+    return Path(file_name(name) + (".vcd" if simulator == "verilator" else ".fst"))

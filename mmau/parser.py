@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from mmau.options import add_design_options, add_dut_options
+from mmau.options import add_design_options, add_dut_options, add_run_options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
     cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
     cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
+    add_run_options(cosim_command)
     add_dut_options(cosim_command)
     cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
 

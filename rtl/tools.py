@@ -42,18 +42,20 @@ class Children:
 
     def run(self, command: Sequence[Any], options: dict[str, Any]) -> subprocess.CompletedProcess[str]:
         """As `subprocess.run`, in a process group of its own."""
-        text = options.pop("input", None)
+        text, give_up = options.pop("input", None), options.pop("give_up", None)
         with self._lock:
             if self._stopped:
                 raise Interrupted(f"{command[0]} was not started: interrupted")
             stdin = subprocess.DEVNULL if text is None else subprocess.PIPE
             child = subprocess.Popen(command, stdin=stdin, text=True, start_new_session=True, **options)
             self._running.add(child)
-        stdout, stderr = child.communicate(text)
+        stdout, stderr = _awaited(child, text, give_up)
         with self._lock:
             self._running.remove(child)
         if child.returncode == -signal.SIGKILL:
             _await_group(child.pid)
+        if self._stopped:
+            raise Interrupted(f"{command[0]} was ended: interrupted")
         return subprocess.CompletedProcess(command, child.returncode, stdout, stderr)
 
     def stop(self) -> None:
@@ -73,7 +75,8 @@ def run_tool(command: Sequence[Any], **options: Any) -> subprocess.CompletedProc
 
     Args:
         command: program and arguments.
-        options: of `subprocess.Popen`, and `input`, a text for its standard input.
+        options: of `subprocess.Popen`; `input`, a text for its standard input; and `give_up`, a function that is called once
+            a second and answers True where the program, with all that it started, is to be killed.
     """
 
     def run() -> subprocess.CompletedProcess[str]:
@@ -131,6 +134,18 @@ def last_line(text: str) -> str:
     """The last line that says something: of a traceback, the error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else "no message"
+
+
+def _awaited(child: subprocess.Popen[str], text: str | None, give_up: Callable[[], bool] | None) -> tuple[str, str]:
+    """What a child writes to its end, which comes early where `give_up` says so."""
+    while give_up is not None:
+        try:
+            return child.communicate(text, timeout=1.0)
+        except subprocess.TimeoutExpired:
+            if give_up():
+                _signal_group(child.pid, signal.SIGKILL)
+                break
+    return child.communicate(text)
 
 
 def _signal_group(group: int, number: int) -> bool:

@@ -38,7 +38,7 @@ class Selection:
         """Whether a vector is sent."""
         if self.vector is not None and vector.number != self.vector:
             return False
-        classes = {element.products.made_by(element.row) for element in vector.elements}
+        classes = {name for e in vector.elements for made in [e.products.made_by(e.row)] for name in (made, _plain(made))}
         return bool(not self.only or classes & set(self.only)) and not classes & set(self.exclude)
 
     def ends_before(self, number: int) -> bool:
@@ -51,10 +51,11 @@ class Selection:
         Args:
             classes: every class and corner of the stimulus. count: vectors of the run.
         """
+        known = dict.fromkeys(name for each in classes for name in (each, _plain(each)))
         for option, names in (("only", self.only), ("exclude", self.exclude)):
             for name in names:
-                if name not in classes:
-                    raise ValueError(unknown(f"the class to {option}", name, classes, ALL_SHOWN))
+                if name not in known:
+                    raise ValueError(unknown(f"the class to {option}", name, known, ALL_SHOWN))
         if self.vector is not None and self.vector >= count:
             raise ValueError(f"the number of a vector must be from 0 to {count - 1}, got {self.vector}")
 
@@ -66,3 +67,8 @@ class Selection:
     def from_table(cls, table: dict[str, Any]) -> "Selection":
         """The selection that `as_table` described."""
         return cls(tuple(table["only"]), tuple(table["exclude"]), table["vector"])
+
+
+def _plain(name: str) -> str:
+    """A class without the format of which it is one."""
+    return name.rpartition(": ")[2]

@@ -7,14 +7,13 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 import golden
 from cosim.bench.packing import packed
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
-from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, chunks, tiles_of
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
 from golden.stimulus.codes import uniform_codes
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
@@ -25,8 +24,6 @@ from rtl.designs.unit_design import UnitDesign
 
 CHUNK = 4096
 """Dot products that are made and held at a time: enough that NumPy's call overhead does not count."""
-
-IntArray = npt.NDArray[np.int64]
 
 
 class Specification(Protocol):
@@ -169,14 +166,14 @@ class TileSpecification:
         """Tiles whose diagonals are the rows of the stimulus, so that its classes and corners are all there; what else a
         tile has is put together from rows at random, and called `mixed`."""
         i = self.instruction
-        places = min(i.m, i.n)
-        rows = max(1, CHUNK // (i.m * i.n)) * places
-        for part, stimulus in enumerate(chunks(OperandShape.of_instruction(i), count * places, seed, rows)):
+        a_tile = places(i.m, i.n)
+        rows = max(1, CHUNK // (i.m * i.n)) * a_tile
+        for part, stimulus in enumerate(chunks(OperandShape.of_instruction(i), count * a_tile, seed, rows)):
             yield self._chunk(stimulus, np.random.default_rng([seed, part]), engine)
 
     def _chunk(self, stimulus: Stimulus, rng: np.random.Generator, engine: str | None) -> Chunk:
         i = self.instruction
-        tiles, label = diagonal_tiles(stimulus, i.m, i.n, rng)
+        tiles, label = among_mixed(stimulus, i.m, i.n, rng)
         operands = Operands(*(None if part is None else part.reshape(label.size, -1) for part in tiles.rows(np)))  # type: ignore[arg-type]
         elements = Stimulus(operands._replace(c=operands.c[:, 0]), label, (*stimulus.names, "mixed"))
         products = dot_products("", i, i.operation, elements, engine, (i.a, i.b))
@@ -202,23 +199,6 @@ class TileSpecification:
             columns = {name: packed_codes(part, operands[name].format) for name, part in codes.items()}
             steps.append(_transposed(columns))
         return list(zip(*steps, strict=True))
-
-
-def diagonal_tiles(stimulus: Stimulus, m: int, n: int, rng: np.random.Generator) -> tuple[Tiles, npt.NDArray[np.uint8]]:
-    """Every row of the stimulus once on a diagonal of a tile; all else of the tiles from rows at random.
-
-    Returns:
-        The tiles, and the class of each element [tiles·m·n]: its row's, or the one after the last where rows are mixed.
-    """
-    rows, places = len(stimulus), min(m, n)
-    count = rows // places
-    a, b, c = (rng.integers(rows, size=(count, size)) for size in (m, n, m * n))
-    diagonal: IntArray = np.arange(rows).reshape(count, places)
-    a[:, :places] = b[:, :places] = c[:, : places * (n + 1) : n + 1] = diagonal
-    c = c.reshape(count, m, n)
-    of_one_row = (a[:, :, None] == b[:, None, :]) & (b[:, None, :] == c)
-    label = np.where(of_one_row, stimulus.label[c], len(stimulus.names)).astype(np.uint8).reshape(-1)
-    return tiles_of(stimulus.operands, a, b, c), label
 
 
 def unit_products(unit: Unit, stimulus: Stimulus, engine: str | None, name: str = "") -> DotProducts:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.dut.description import Dut
+from cosim.dut.log import first_error
 from golden.checks import listed
 from rtl.tools import run_tool
 
@@ -78,9 +79,9 @@ class Port:
 
 
 def compiler_arguments(dut: Dut) -> list[str]:
-    """What Verilator needs beside the files: folders, macros, the user's own arguments."""
+    """What every simulator needs beside the files: folders, macros."""
     defines = [f"-D{name}={value}" if value else f"-D{name}" for name, value in dut.defines.items()]
-    return [*(f"-I{folder.resolve()}" for folder in dut.include), *defines, *dut.verilator_args]
+    return [*(f"-I{folder.resolve()}" for folder in dut.include), *defines]
 
 
 def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
@@ -96,7 +97,7 @@ def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
         around.write_text(f"module {AROUND}; {instance(dut)} (); endmodule\n", encoding="utf-8")
         command = [
             "verilator", "--json-only", "--no-json-edit-nums", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--no-timing",
-            "--top-module", AROUND, "--Mdir", folder, *compiler_arguments(dut),
+            "--top-module", AROUND, "--Mdir", folder, *compiler_arguments(dut), *dut.verilator_args,
             *(str(source.resolve()) for source in dut.sources), str(around),
         ]  # fmt: skip
         result = run_tool(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -115,20 +116,6 @@ def instance(dut: Dut) -> str:
     """`top #(parameters) dut`, to which the connections are added."""
     parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
     return f"{dut.top} {f'#({parameters}) ' if parameters else ''}dut"
-
-
-def first_error(log: str) -> str:
-    """The first error of a compiler's log with the lines that show its place; the last line where none is marked."""
-    lines = log.splitlines()
-    for number, line in enumerate(lines):
-        if line.startswith("%Error") or "error:" in line.lower():
-            shown = [line]
-            for following in lines[number + 1 : number + 4]:
-                if not following.startswith(" "):
-                    break
-                shown.append(following)
-            return "\n".join(shown)
-    return lines[-1] if lines else "it said nothing"
 
 
 def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:

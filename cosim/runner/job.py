@@ -9,29 +9,40 @@ from typing import Any
 JOB_VARIABLE = "MMAU_COSIM_JOB"
 """Environment variable that names the job file."""
 
+ENDED = "the design ended the simulation"
+"""Why a run stopped whose simulation was over before its vectors were."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run, as the testbench needs it.
+    """One simulation, as the testbench needs it.
 
     Attributes:
         design: what is simulated, or what the Verilog of one's own should be, as `Design.as_table` writes it.
-        vectors, seed: of the stimulus.
+        vectors, seed: of the stimulus. first: number of its first vector in the run.
+        selection: which of the vectors are sent, as `Selection.as_table` writes it.
+        fail_fast: whether the first mismatch ends it.
         simulator: for the report.
         timing: how the Verilog is driven, as `Timing.as_table` writes it.
         compare: what may differ on purpose, the fields of `Compare`.
         results: dot products that go in and come out at once.
-        report_file: where the testbench leaves its report.
+        parent: process that runs the simulator, without which it ends too.
+        report_file, heartbeat_file: where the testbench leaves its report and its signs of life.
     """
 
     design: dict[str, Any]
     vectors: int
     seed: int
+    first: int
+    selection: dict[str, Any]
+    fail_fast: bool
     simulator: str
     timing: dict[str, Any]
     compare: dict[str, Any]
     results: int
+    parent: int
     report_file: str
+    heartbeat_file: str
 
     @classmethod
     def from_environment(cls) -> "Job":

@@ -27,11 +27,11 @@ def _table(arch: str) -> dict[str, Any]:
 
 @cache
 def _aliases() -> dict[str, str]:
-    """Every accepted spelling of an architecture, in lower case without separators, to its name."""
+    """Every name of an architecture, its words in lower case joined by one blank, to the architecture."""
     spellings = {}
     for arch in ARCHITECTURES:
         for name in (arch, *_table(arch)["marketing"]):
-            spellings[_plain(name)] = arch
+            spellings[_words(name)] = spellings[_words(name.replace(" ", ""))] = arch
     return spellings
 
 
@@ -43,10 +43,12 @@ def _recorded(arch: str) -> frozenset[str]:
 
 
 _SPELLING = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+_WORD = re.compile(r"[a-z]+|[0-9]+[a-z]*")
 
 
-def _plain(name: str) -> str:
-    return "".join(ch for ch in name.lower() if ch.isalnum())
+def _words(name: str) -> str:
+    """A name's words, joined by one blank: `sm_90`, `SM90` and `sm-90` are `sm 90`; a blank within a word tells it apart."""
+    return " ".join(_WORD.findall(name.lower()))
 
 
 def marketing_names(arch: str) -> tuple[str, ...]:
@@ -55,13 +57,14 @@ def marketing_names(arch: str) -> tuple[str, ...]:
 
 
 def architecture(name: str) -> str:
-    """The architecture of that name or marketing name, capital or not, its words joined by a blank, `-`, `_` or nothing.
+    """The architecture of that name or marketing name, capital or not, its words joined by a blank, `-` or `_`; nothing
+    is needed between a letter and a digit.
 
     Raises:
         ValueError: no such architecture; the message lists them and near spellings.
     """
     spelt = isinstance(name, str) and _SPELLING.fullmatch(name)
-    arch = _aliases().get(_plain(name)) if spelt else None
+    arch = _aliases().get(_words(name)) if spelt else None
     if arch is None:
         known = [spelling for a in ARCHITECTURES for spelling in (a, *marketing_names(a))]
         raise ValueError(unknown("architecture", name, known, shown=len(known)))

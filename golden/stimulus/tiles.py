@@ -7,7 +7,10 @@ tile computes that dot product; everywhere else products of one row's A with ano
 from dataclasses import dataclass
 from typing import Any
 
-from golden.stimulus.shape import Operands
+import numpy as np
+import numpy.typing as npt
+
+from golden.stimulus.shape import Operands, Stimulus
 
 
 @dataclass(frozen=True)
@@ -60,3 +63,54 @@ def tiles_of(rows: Operands, row_of_a: Any, row_of_b: Any, row_of_c: Any) -> Til
     scale_a = None if rows.scale_a is None else rows.scale_a[row_of_a]
     scale_b = None if rows.scale_b is None else rows.scale_b[row_of_b]
     return Tiles(rows.a[row_of_a], rows.b[row_of_b], rows.c[row_of_c], scale_a, scale_b)
+
+
+def places(m: int, n: int) -> int:
+    """Rows that a diagonal of an m × n tile takes."""
+    return min(m, n)
+
+
+def on_diagonals(rows: Operands, m: int, n: int, xp: Any, shift: int = 0, below: int = 0) -> Tiles:
+    """Tiles that hold each row on a diagonal: row p of a tile in place (p + below·P, (p + shift) mod P) of D, P places.
+
+    Args:
+        rows: as many as a multiple of `places`.
+        m, n: shape of D.
+        xp: numpy or cupy, whichever made the rows.
+        shift: how far B and C are moved to the right. below: which P rows of A hold the rows, where m > n; the other rows
+            of A hold the same rows again.
+
+    Raises:
+        ValueError: rows that do not fill their tiles.
+    """
+    count = places(m, n)
+    if len(rows.c) % count:
+        raise ValueError(f"rows must be a multiple of {count}, the places of a tile of {m} x {n}; got {len(rows.c)}")
+    first = (xp.arange(len(rows.c) // count) * count)[:, None]
+    row_of_a = first + (xp.arange(m) - below * count) % count
+    row_of_b = first + (xp.arange(n) - shift) % count
+    row_of_c = xp.broadcast_to(row_of_b[:, None, :], (len(first), m, n)).copy()
+    return tiles_of(rows, row_of_a, row_of_b, row_of_c)
+
+
+def from_diagonals(d: Any, xp: Any, shift: int = 0, below: int = 0) -> Any:
+    """The results of the rows that `on_diagonals` placed: [tiles, m, n] → [rows]."""
+    count = places(*d.shape[1:])
+    p = xp.arange(count)
+    return d[:, p + below * count, (p + shift) % count].reshape(-1)
+
+
+def among_mixed(stimulus: Stimulus, m: int, n: int, rng: np.random.Generator) -> tuple[Tiles, npt.NDArray[np.uint8]]:
+    """Every row of the stimulus once on the main diagonal of a tile; all else of the tiles from rows at random.
+
+    Returns:
+        The tiles, and the class of each element [tiles·m·n]: its row's, or the one after the last where rows are mixed.
+    """
+    rows, count = len(stimulus), places(m, n)
+    tiles = rows // count
+    a, b, c = (rng.integers(rows, size=(tiles, size)) for size in (m, n, m * n))
+    a[:, :count] = b[:, :count] = c[:, : count * (n + 1) : n + 1] = np.arange(rows).reshape(tiles, count)
+    c = c.reshape(tiles, m, n)
+    of_one_row = (a[:, :, None] == b[:, None, :]) & (b[:, None, :] == c)
+    label = np.where(of_one_row, stimulus.label[c], len(stimulus.names)).astype(np.uint8).reshape(-1)
+    return tiles_of(stimulus.operands, a, b, c), label

@@ -10,11 +10,21 @@ import numpy as np
 from golden import Instruction
 from golden.comparison import differing
 from golden.recording import MIN_ROWS
-from golden.stimulus import NAMES, Operands, OperandShape, Stimulus, complete_rows, generate
+from golden.stimulus import (
+    NAMES,
+    Operands,
+    OperandShape,
+    Stimulus,
+    Tiles,
+    complete_rows,
+    from_diagonals,
+    generate,
+    on_diagonals,
+    places,
+)
 from hwtests.conform.inputs import CLASSES, classes_of, random_tiles
 from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
-from hwtests.tiles import Tiles, from_diagonals, on_diagonals, places
 
 BATCH_PRODUCTS = 1 << 28
 """Products a batch of random tiles has at most: some gigabytes of operands once spread out for the model."""
@@ -70,14 +80,14 @@ class Check:
 
     def _filling_tiles(self, stimulus: Stimulus) -> Stimulus:
         """Rows repeated from the first on until they fill their tiles."""
-        count = places(self.instruction)
+        count = places(self.instruction.m, self.instruction.n)
         return stimulus.rows(np.arange(-(-len(stimulus) // count) * count) % len(stimulus))
 
     def results(self, rows: Operands, shift: int = 0, below: int = 0) -> Any:
         """The device's d of each row, as a NumPy array."""
-        tiles = self._on_device(on_diagonals(rows, self.instruction, np, shift, below))
+        tiles = self._on_device(on_diagonals(rows, self.instruction.m, self.instruction.n, np, shift, below))
         d = self.device.to_host(self.program.run(tiles))
-        return from_diagonals(d, self.instruction, np, shift, below)
+        return from_diagonals(d, np, shift, below)
 
     def _on_device(self, tiles: Tiles) -> Tiles:
         xp = self.device.xp
@@ -88,7 +98,7 @@ class Check:
         """Whether results depend on nothing but their row: not on the run, not on i and j."""
         first = self.results(stimulus.operands)
         for shift, below in PLACEMENTS:
-            if (below + 1) * places(self.instruction) > self.instruction.m:
+            if (below + 1) * places(self.instruction.m, self.instruction.n) > self.instruction.m:
                 continue
             again = self.results(stimulus.operands, shift, below)
             if (again != first).any():

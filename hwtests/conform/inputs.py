@@ -7,9 +7,8 @@ from typing import Any
 
 from golden import Instruction
 from golden.stimulus import CLASSES as GENERATORS
-from golden.stimulus import OperandShape
+from golden.stimulus import OperandShape, Tiles
 from golden.stimulus.draws import CounterDraws
-from hwtests.tiles import Tiles
 
 CLASSES = tuple(GENERATORS)
 """Tile t is of class t mod 6."""

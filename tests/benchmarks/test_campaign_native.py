@@ -149,7 +149,7 @@ def test_wrong_arguments_are_status_2(words: list[str], monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("default_signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_signal_leaves_a_whole_state_and_no_process(number: signal.Signals, tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     program = subprocess.Popen(

@@ -130,7 +130,7 @@ def test_imports_go_one_way(path: Path) -> None:
         ("cosim/bench/scoreboard.py", "cosim.runner.report"),
         ("cosim/bench/stimulus.py", "rtl.verilog.emit"),
         ("cosim/__init__.py", "mmau.cli"),
-        ("hwtests/tiles.py", "rtl.steps.align"),
+        ("hwtests/device.py", "rtl.steps.align"),
     ],
 )
 def test_import_of_what_lies_above_is_noticed(path: str, name: str) -> None:

@@ -121,6 +121,7 @@ def test_evidence_of_every_entry() -> None:
         ("Volta", "sm_70"), ("Turing", "sm_75"), ("Ampere", "sm_80"), ("Ada Lovelace", "sm_89"), ("Ada", "sm_89"),
         ("Hopper", "sm_90"), ("Blackwell", "sm_100"), ("RTX Blackwell", "sm_120"), ("CDNA1", "gfx908"),
         ("CDNA2", "gfx90a"), ("CDNA3", "gfx942"), ("cdna 3", "gfx942"), ("SM90", "sm_90"), ("gfx90a", "gfx90a"),
+        ("rtxblackwell", "sm_120"),
     ],
 )  # fmt: skip
 def test_architecture_by_marketing_name(spelling: str, arch: str) -> None:

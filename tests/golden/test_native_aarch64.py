@@ -28,6 +28,7 @@ def results(compiler: str, program: Path, runner: list[str]) -> str:
     return subprocess.run([*runner, str(program)], capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+@pytest.mark.long
 def test_aarch64_gives_the_same_bits(tmp_path: Path) -> None:
     here = results("g++", tmp_path / "here", [])
     assert "parameter sets, digest " in here

@@ -67,6 +67,7 @@ def test_systemverilog_testbench_agrees(tmp_path: Path) -> None:
 
 
 @needs_cmake
+@pytest.mark.long
 @pytest.mark.simulator
 def test_systemverilog_testbench_tells_another_unit(tmp_path: Path) -> None:
     done = run_testbench(tmp_path, "sm_90")

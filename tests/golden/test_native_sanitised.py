@@ -40,7 +40,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "program"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", INSTRUCTION_SETS)
 def test_sanitizers_find_nothing(name: str, program: Path) -> None:
     if not has_instruction_set(name):

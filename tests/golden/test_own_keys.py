@@ -20,7 +20,8 @@ MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
 
 def t_fdpa(**keys: Any) -> TFDPA:
     """T-FDPA of fp16 with F = 24: c = 1 and products down to 2^−24 are summed whole."""
-    return TFDPA(**({"a": FP16, "b": FP16, "c": FP32, "L": 2, "F": 24, "rho": "RNE-FP32", "e_zero": -126} | keys))
+    defaults: dict[str, Any] = {"a": FP16, "b": FP16, "c": FP32, "L": 2, "F": 24, "rho": "RNE-FP32", "e_zero": -126}
+    return TFDPA(**(defaults | keys))
 
 
 def of_values(operation: Operation, products: Sequence[tuple[float, float]], c: float) -> int:
@@ -155,6 +156,10 @@ def test_product_that_overflows_in_tr_fdpa_is_an_infinity_in_spite_of_saturation
     assert tr.step([BF16.encode(2.0**64)], [BF16.encode(2.0**63)], largest) == largest
 
 
+GST_FDPA: dict[str, Any] = {
+    "a": FP16, "b": FP16, "c": FP32, "L": 1, "G": 1, "K_block": 1, "F": 60, "rho": "RNE-FP32", "e_zero": -139,
+    "scale": "ue4m3",
+}  # fmt: skip
 SUBNORMAL, NEGATIVE_SUBNORMAL, INFINITY = 1, FP16.negative_zero | 1, FP16.signed_infinity(0)
 
 
@@ -165,9 +170,7 @@ SUBNORMAL, NEGATIVE_SUBNORMAL, INFINITY = 1, FP16.negative_zero | 1, FP16.signed
         lambda **keys: EFDPA(a=FP16, b=FP16, c=FP32, L=1, **keys),
         lambda **keys: TRFDPA(a=FP16, b=FP16, c=FP32, L=1, F=24, F2=31, **keys),
         lambda **keys: FMA(a=FP16, b=FP16, c=FP16, **keys),
-        lambda **keys: GSTFDPA(
-            a=FP16, b=FP16, c=FP32, L=1, G=1, K_block=1, F=60, rho="RNE-FP32", e_zero=-139, scale="ue4m3", **keys
-        ),
+        lambda **keys: GSTFDPA(**GST_FDPA | keys),
     ],
 )  # fmt: skip
 def test_flushed_inputs_are_zeros_of_their_sign(make: Any) -> None:
@@ -186,8 +189,7 @@ def test_flushed_inputs_are_zeros_of_their_sign(make: Any) -> None:
 
 
 def test_scales_are_never_flushed() -> None:
-    keys: dict[str, Any] = {"L": 1, "G": 1, "K_block": 1, "F": 60, "rho": "RNE-FP32", "e_zero": -139, "scale": "ue4m3"}
-    gst = GSTFDPA(a=FP16, b=FP16, c=FP32, flush_inputs=True, **keys)
+    gst = GSTFDPA(**GST_FDPA | {"flush_inputs": True})
     assert gst.step([ONE], [ONE], 0, [1], [0x38]) == FP32.encode(2.0**-9)
 
 

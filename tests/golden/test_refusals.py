@@ -245,7 +245,22 @@ def test_public_objects_refuse(make: Any, error: type[Exception], message: str) 
 
 @pytest.mark.parametrize(
     "name",
-    ["sm_90!", "sm_90\n", " sm_90", "sm_90_", "sm__90", "s,m_90", "sm_90;gfx942", "Hopper™", "sm_９０", "", "../sm_90"],
+    [
+        "sm_90!",
+        "sm_90\n",
+        " sm_90",
+        "sm_90_",
+        "sm__90",
+        "s,m_90",
+        "sm_90;gfx942",
+        "Hopper™",
+        "sm_９０",
+        "",
+        "../sm_90",
+        "h o p p e r",
+        "s-m-9-0",
+        "9 0",
+    ],
 )
 def test_architecture_with_stray_characters_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=f"^architecture must be one of sm_70, Volta, .*; got {re.escape(repr(name))}"):

@@ -80,6 +80,7 @@ def differing(recording: Recording, dot: DotProduct) -> int:
     return sum(dot(a, b, c, (), ()) != d for a, b, c, d in rows)
 
 
+@pytest.mark.slow
 def test_fp8_to_fp16_recordings_tell_the_order_of_the_products() -> None:
     recordings = fp8_as_fp16_work("f16")
     assert {recording.device for recording in recordings} == {"H100", "H200", "B200"}
@@ -91,6 +92,7 @@ def test_fp8_to_fp16_recordings_tell_the_order_of_the_products() -> None:
         assert differing(recording, replace(chain, order="even-odd")) > 400
 
 
+@pytest.mark.slow
 def test_fp8_to_fp32_recordings_tell_that_c_is_added_last_but_not_the_order() -> None:
     """A limit of the evidence: all but one of the sums are exact in fp32, so that every order and F = 23 give the same d."""
     recordings = fp8_as_fp16_work("f32")

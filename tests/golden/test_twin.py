@@ -16,9 +16,22 @@ from tests.golden.strategies import cases
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_reference_equals_twin_on_random_operations(name: str, data: st.DataObject) -> None:
+    compare(name, data)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=5000)
+@given(data=st.data())
+def test_reference_equals_twin_on_many_more(name: str, data: st.DataObject) -> None:
+    compare(name, data)
+
+
+def compare(name: str, data: st.DataObject) -> None:
+    """One case, both ways."""
     operation, drawn = data.draw(cases(name))
     note(f"{operation.name} {operation.parameters()}\n{drawn}")
     expected = twin.dot(operation, *drawn)

@@ -4,6 +4,7 @@ integers. What sparse hardware computes is unmeasured: the probe is tested on hy
 import numpy as np
 import pytest
 
+from golden.stimulus import Tiles
 from hwtests.nvidia.disassembly import matrix_instructions
 from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.nvidia.sparse_and_integer import (
@@ -29,7 +30,6 @@ from hwtests.sparse_and_integer_probe import (
     probe_integer,
     random_operands,
 )
-from hwtests.tiles import Tiles
 from tests.hwtests.compilers import needs_cuda_compiler
 
 ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER

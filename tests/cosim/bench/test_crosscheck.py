@@ -25,7 +25,7 @@ def judged(design: Design, count: int, seed: int = 1) -> Report:
     for vector in board.vectors():
         board.send(vector)
         board.receive(joined(expected(vector)))
-    return Report.of(design, board, "none", seed, 1.0)
+    return Report.of(design, board.outcome(), "none", seed, 1.0)
 
 
 def break_native(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
@@ -107,7 +107,9 @@ def test_sample_depends_on_the_seed_alone() -> None:
 
 def test_run_that_was_checked_by_nobody_fails() -> None:
     board = Scoreboard(specification_of(UNIT), 10, 1)
-    assert "no expected result was checked by the reference engine" in Report.of(UNIT, board, "none", 1, 1.0).failures
+    assert (
+        "no expected result was checked by the reference engine" in Report.of(UNIT, board.outcome(), "none", 1, 1.0).failures
+    )
 
 
 def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,8 +67,12 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
 
 @pytest.mark.parametrize(
     ("change", "vectors"),
-    [({"F": 24}, 3000), ({"e_zero": -132}, 20000), ({"truncation": "RD"}, 3000), ({"rho": "RNE-FP32"}, 3000)],
-    ids=["one fraction bit less", "e_zero off by one", "other truncation", "other rounding"],
+    [
+        pytest.param({"F": 24}, 3000, id="one fraction bit less"),
+        pytest.param({"e_zero": -132}, 20000, id="e_zero off by one"),
+        pytest.param({"truncation": "RD"}, 3000, id="other truncation", marks=pytest.mark.long),
+        pytest.param({"rho": "RNE-FP32"}, 3000, id="other rounding", marks=pytest.mark.long),
+    ],
 )
 def test_wrong_parameter(change: dict[str, Any], vectors: int, generated: Generated) -> None:
     """The datapath of a neighbouring unit."""
@@ -76,6 +80,7 @@ def test_wrong_parameter(change: dict[str, Any], vectors: int, generated: Genera
     assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, dut=neighbour))
 
 
+@pytest.mark.long
 def test_swapped_operands(generated: Generated) -> None:
     """a and b exchanged: both are 12 bits wide here, but of different formats."""
     swapped = replace(generated(unit_of(FP6)), ports={"a": ("b",), "b": ("a",)})

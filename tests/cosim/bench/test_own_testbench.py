@@ -58,8 +58,11 @@ def surplus_results(unit: Unit) -> str:
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("verilog", "failed"),
-    [(lambda unit: to_verilog(UnitDesign(unit)), 0), (another_unit, 1), (surplus_results, 1)],
-    ids=["sound", "another unit", "surplus results"],
+    [
+        pytest.param(lambda unit: to_verilog(UnitDesign(unit)), 0, id="sound"),
+        pytest.param(another_unit, 1, id="another unit", marks=pytest.mark.long),
+        pytest.param(surplus_results, 1, id="surplus results"),
+    ],
 )
 def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = formats(2).units[2]

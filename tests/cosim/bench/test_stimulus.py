@@ -15,7 +15,7 @@ from cosim.bench.rows import Rows
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import TileSpecification, specification_of
 from cosim.bench.timing import Timing
-from cosim.runner.run import power_ups
+from cosim.runner.power_up import power_ups
 from golden import Implementation, Unit
 from golden.formats import BF16, E2M1, E4M3, FP32
 from golden.operations import TFDPA
@@ -172,7 +172,11 @@ def test_undefined_bits_of_one_element_of_a_tile() -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("design", [TWO_STEPS, SCALED, CONVERTED, formats(2)], ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    "design",
+    [TWO_STEPS, formats(2), *(pytest.param(design, marks=pytest.mark.long) for design in (SCALED, CONVERTED))],
+    ids=lambda design: design.name,
+)
 def test_sound_design_passes(design: Design) -> None:
     report = cosim.run(design, vectors=1000, seed=4)
     assert report.failures == ()
@@ -180,7 +184,7 @@ def test_sound_design_passes(design: Design) -> None:
     assert sum(report.classes.values()) == sum(report.result_classes.values()) == elements
     assert (report.unit, report.sent, report.received, report.waiting) == (design.name, 1000, 1000, 0)
     assert report.classes_hit == len(report.classes)
-    simulations = len(power_ups(Timing.of_design(design), 1000, 4)[0])
+    simulations = len(power_ups("verilator", Timing.of_design(design), 1000, 4))
     assert simulations == (2 if design.implementation.stages else 1)
     assert (report.engine, report.checked, report.disagreements) == (golden.engines.fastest_engine(), simulations * 200, 0)
 
@@ -190,11 +194,16 @@ def test_sound_design_passes(design: Design) -> None:
     ("design", "faults", "said"),
     [
         (TWO_STEPS, {"c": "{c[31:0], c[63:32]}"}, "results differ"),
-        (TWO_STEPS, {"d": "{d_inside[63:33], ~d_inside[32], d_inside[31:0]}"}, "1000 of 1000 results differ"),
-        (TWO_STEPS, {"a": "{a[127:16], 16'd0}"}, "results differ"),
+        pytest.param(
+            TWO_STEPS,
+            {"d": "{d_inside[63:33], ~d_inside[32], d_inside[31:0]}"},
+            "1000 of 1000 results differ",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(TWO_STEPS, {"a": "{a[127:16], 16'd0}"}, "results differ", marks=pytest.mark.long),
         (TWO_STEPS, {"out_valid": "1'b0"}, "no result for 1000 cycles although vectors are inside"),
-        (CONVERTED, {"c": "64'd0"}, "results differ"),
-        (formats(2), {"format": "2'd1"}, "results differ"),
+        pytest.param(CONVERTED, {"c": "64'd0"}, "results differ", marks=pytest.mark.long),
+        pytest.param(formats(2), {"format": "2'd1"}, "results differ", marks=pytest.mark.long),
         (formats(2), {"format": "{1'b0, format[0]}"}, "results differ"),
     ],
     ids=lambda value: getattr(value, "name", str(value)),

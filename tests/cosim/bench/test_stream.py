@@ -100,8 +100,14 @@ print(-peak(int(sys.argv[2])) + peak(int(sys.argv[3])))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("design", "few", "many"), [("UNIT", 100_000, 1_000_000), ("formats(1)", 30_000, 150_000), ("TWO_STEPS", 10_000, 50_000)]
+    ("design", "few", "many"),
+    [
+        pytest.param("UNIT", 100_000, 1_000_000, marks=pytest.mark.long),
+        ("formats(1)", 30_000, 150_000),
+        ("TWO_STEPS", 10_000, 50_000),
+    ],
 )
 def test_more_vectors_take_no_more_memory(design: str, few: int, many: int) -> None:
     """Kept one by one, 10^5 more vectors would take 80 MiB at least, and so would their expected codes in 10^6."""

@@ -11,7 +11,8 @@ import pytest
 import golden
 from cosim.dut.connection import Operand, PortMismatch, connect, operands_of
 from cosim.dut.description import Dut, Reset, load_dut
-from cosim.dut.elaborate import ElaborationError, elaborated_ports, first_error
+from cosim.dut.elaborate import ElaborationError, elaborated_ports
+from cosim.dut.log import first_error
 from cosim.dut.wrapper import WRAPPER, wrapper
 from golden import Implementation, Unit
 from rtl import Design, TileDesign, UnitDesign

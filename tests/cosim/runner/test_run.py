@@ -12,7 +12,7 @@ import pytest
 import cosim
 import golden
 from cosim.regressions.main_job import main_units
-from cosim.runner import run
+from cosim.runner import waves as waveform
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
@@ -52,6 +52,7 @@ def test_two_units_side_by_side(temporary: Path) -> None:
 
 
 @pytest.mark.simulator
+@pytest.mark.long
 def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generated) -> None:
     """A user's Verilog with ports of its own, in a folder that stays, with a waveform."""
     design = generated(COMBINATIONAL)
@@ -132,12 +133,12 @@ def test_waves_are_written_where_a_symlink_leads_and_through_a_fifo(tmp_path: Pa
     real.write_text("old")
     real.chmod(0o640)
     link.symlink_to(real)
-    run._keep(new, link)
+    waveform.keep(new, link)
     assert link.is_symlink()
     assert (real.read_text(), real.stat().st_mode & 0o777) == ("new", 0o640)
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    run._keep(new, fifo)
+    waveform.keep(new, fifo)
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     assert fifo.is_fifo()

@@ -15,9 +15,9 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
+from golden.stimulus import Tiles
 from hwtests.conform.worker import main
 from hwtests.device import Description, DeviceError
-from hwtests.tiles import Tiles
 
 Fault = Callable[[Instruction, Tiles, Any], Any]
 """(instruction, tiles, right results) → the results that the device gives."""

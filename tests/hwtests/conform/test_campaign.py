@@ -65,6 +65,7 @@ def test_more_vectors_go_on_from_there(tmp_path: Path) -> None:
         assert more.instructions[name].vectors == at_once.instructions[name].vectors
 
 
+@pytest.mark.slow
 def test_time_limit_stops_and_resumes(tmp_path: Path) -> None:
     report, _ = run(tmp_path / "report.json", seconds=0.0)
     assert not report.complete()
@@ -90,6 +91,7 @@ def test_fault_is_reported(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
     report, shown = run(tmp_path / "report.json", "hang", hang_seconds=6.0)
     assert [report.instructions[name].status for name in NAMES] == ["done", "hung", "done"]

@@ -9,11 +9,10 @@ import pytest
 import golden
 from golden.formats import E4M3, FP16, FP32
 from golden.recording import MIN_ROWS
-from golden.stimulus import NAMES, complete_rows
+from golden.stimulus import NAMES, Tiles, complete_rows
 from golden.stimulus.shape import OperandShape
 from hwtests.conform.check import Check, Progress, check
 from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
-from hwtests.tiles import Tiles
 from tests.hwtests.conform.stand_in import StandIn, at_the_right, with_negative_c
 
 FP16_MMA = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")

@@ -5,9 +5,9 @@ import pytest
 
 import golden
 from golden.formats import Cls
+from golden.stimulus import Tiles
 from golden.stimulus.draws import CounterDraws
 from hwtests.conform.inputs import CLASSES, random_tiles
-from hwtests.tiles import Tiles
 from tests.golden.device_arrays import DeviceArray, DeviceModule
 
 INSTRUCTIONS = [

@@ -10,13 +10,12 @@ import pytest
 
 import golden
 from golden.engines import ENGINES, run_reference
-from golden.stimulus import OperandShape, generate
+from golden.stimulus import OperandShape, Tiles, generate, on_diagonals
 from hwtests.device import DeviceError
 from hwtests.nvidia import device as cuda_device
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import ENTRY
 from hwtests.nvidia.tcgen05 import instruction_descriptor
-from hwtests.tiles import Tiles, on_diagonals
 from tests.hwtests.conform.stand_in import arithmetic
 
 
@@ -112,7 +111,7 @@ def test_launch(
     instruction = golden.instruction(arch, name)
     device, cupy = opened(monkeypatch, instruction, capability=capability)
     rows = generate(OperandShape.of_instruction(instruction), tiles * min(instruction.m, instruction.n), 1).operands
-    operands = on_diagonals(rows, instruction, np)
+    operands = on_diagonals(rows, instruction.m, instruction.n, np)
     d = device.load(instruction).run(operands)
     np.testing.assert_array_equal(d, arithmetic(instruction, operands))
     last = (instruction_descriptor(instruction),) if name.startswith("tcgen05") else ()
@@ -130,7 +129,7 @@ def test_model_is_golden_on_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     device, cupy = opened(monkeypatch, HOPPER)
     cupy.ndarray = np.ndarray
     monkeypatch.setitem(ENGINES, "cuda", run_reference)
-    operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER, np)
+    operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER.m, HOPPER.n, np)
     got = device.model(HOPPER, operands)[0]
     monkeypatch.delitem(sys.modules, "cupy")
     np.testing.assert_array_equal(got, HOPPER(operands.a[0], operands.b[0].T, operands.c[0], engine="reference"))
@@ -143,7 +142,7 @@ def test_out_of_memory_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> Non
         raise OutOfMemoryError("out of memory allocating 1,024 bytes")
 
     cupy.empty = full
-    operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER, np)
+    operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER.m, HOPPER.n, np)
     with pytest.raises(MemoryError, match=r"^out of memory allocating 1,024 bytes$"):
         device.load(HOPPER).run(operands)
 

@@ -97,7 +97,7 @@ def check(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [1, 3])
+@pytest.mark.parametrize("stages", [pytest.param(1, marks=pytest.mark.long), 3])
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
     [
@@ -127,7 +127,7 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [1, 2, 5])
+@pytest.mark.parametrize("stages", [1, 2, pytest.param(5, marks=pytest.mark.long)])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
     instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
     instruction = dataclasses.replace(instruction, k=6)
@@ -168,6 +168,7 @@ def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: 
         check_tile(instruction, Implementation(stages=stages))
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("arch", "name", "products"),

@@ -37,6 +37,7 @@ def scale_pairs(scale: Format) -> list[tuple[Decoded, Decoded]]:
     return list(itertools.product(numbers, numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [("e5m2", "e4m3")])
 def test_scaled_product_equals_golden_for_all_scales(a: str, b: str) -> None:
     operation = STFDPA(a=a, b=b, c="fp32", L=1, F=25, rho="RZ-FP32", e_zero=E_ZERO, K_block=1)  # type: ignore[arg-type]
@@ -67,6 +68,7 @@ def significand(term: Term) -> tuple[Fraction, int]:
     return Fraction(term.sig, 1 << term.frac), term.exp
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", ["ue4m3", "ue8m0"])
 def test_scaled_group_equals_golden_for_all_scales(scale: str) -> None:
     operation = GSTFDPA(a="e2m1", b="e2m3", c="fp32", L=2, G=2, F=35, rho="RZ-FP32", e_zero=E_ZERO, K_block=2, scale=scale)  # type: ignore[arg-type]

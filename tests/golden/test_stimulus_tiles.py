@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.stimulus import Operands, OperandShape, generate
-from hwtests.tiles import Tiles, from_diagonals, on_diagonals, places
+from golden.stimulus import Operands, OperandShape, Tiles, from_diagonals, generate, on_diagonals, places
 from tests.hwtests.conform.stand_in import arithmetic
 
 INSTRUCTIONS = [
@@ -25,20 +24,20 @@ def one_by_one(instruction: golden.Instruction, rows: Operands) -> np.ndarray:
 @pytest.mark.parametrize("placement", [(0, 0), (1, 0), (5, 0), (0, 1)])
 def test_rows_come_back_from_their_places(instruction: golden.Instruction, placement: tuple[int, int]) -> None:
     shift, below = placement
-    count = places(instruction)
+    count = places(instruction.m, instruction.n)
     if (below + 1) * count > instruction.m:
         return
     rows = generate(OperandShape.of_instruction(instruction), 3 * count, seed=2).operands
-    tiles = on_diagonals(rows, instruction, np, shift, below)
+    tiles = on_diagonals(rows, instruction.m, instruction.n, np, shift, below)
     assert tiles.c.shape == (3, instruction.m, instruction.n)
     d = arithmetic(instruction, tiles)
-    np.testing.assert_array_equal(from_diagonals(d, instruction, np, shift, below), one_by_one(instruction, rows))
+    np.testing.assert_array_equal(from_diagonals(d, np, shift, below), one_by_one(instruction, rows))
 
 
 def test_rows_of_tiles_are_what_dot_takes() -> None:
     instruction = INSTRUCTIONS[0]
     rows = generate(OperandShape.of_instruction(instruction), 8, seed=2).operands
-    tiles = on_diagonals(rows, instruction, np)
+    tiles = on_diagonals(rows, instruction.m, instruction.n, np)
     spread = tiles.rows(np)
     for i in range(16):
         for j in range(8):
@@ -50,5 +49,5 @@ def test_rows_of_tiles_are_what_dot_takes() -> None:
 
 def test_rows_that_do_not_fill_a_tile_are_refused() -> None:
     rows = generate(OperandShape.of_instruction(INSTRUCTIONS[0]), 9, seed=2).operands
-    with pytest.raises(ValueError, match=r"^rows must be a multiple of 8, the places of a tile of mma\.m16n8k16\S*; got 9$"):
-        on_diagonals(rows, INSTRUCTIONS[0], np)
+    with pytest.raises(ValueError, match=r"^rows must be a multiple of 8, the places of a tile of 16 x 8; got 9$"):
+        on_diagonals(rows, 16, 8, np)

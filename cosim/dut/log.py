@@ -1,0 +1,49 @@
+"""Logs of compilers and simulators: what went wrong first."""
+
+import re
+from pathlib import Path
+
+MAX_LOG = 1 << 24
+"""Most of a log that is read (bytes): its first error is near its beginning."""
+
+_MARKED = re.compile(
+    r"^%Error|\berror:|: syntax error|^ERROR\b|undefined reference|No space left|: Unable to |: Cannot |Unknown module type",
+    re.IGNORECASE,
+)
+"""What marks an error: Verilator's, g++'s, Icarus', the linker's, the file system's."""
+
+
+def read_log(log: Path) -> str:
+    """The text of a log."""
+    with log.open("rb") as stream:
+        return stream.read(MAX_LOG).decode("utf-8", errors="replace")
+
+
+def first_error(log: str) -> str:
+    """The first error of a compiler's log with the lines that show its place; the last line where none is marked."""
+    lines = [line.rstrip() for line in log.splitlines() if line.strip()]
+    exception = first_exception(log)
+    if exception is not None:
+        return exception
+    for number, line in enumerate(lines):
+        if _MARKED.search(line):
+            shown = [line]
+            for following in lines[number + 1 : number + 4]:
+                if not following.startswith(" ") or following.lstrip().startswith("..."):  # "... See the manual at"
+                    break
+                shown.append(following)
+            return "\n".join(shown)
+    return lines[-1] if lines else "it said nothing"
+
+
+def first_exception(log: str) -> str | None:
+    """The error that the first traceback of Python ends with, None where there is none."""
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        start = line.find("Traceback (most recent call last):")
+        if start >= 0:
+            for following in lines[number + 1 :]:
+                text = following[start:]
+                if text and not text.startswith(" "):
+                    return text.strip()
+    return None

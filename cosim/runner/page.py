@@ -1,0 +1,140 @@
+"""Reports as one self-contained HTML page."""
+
+from collections.abc import Mapping, Sequence
+
+from cosim.bench.groups import Group
+from cosim.runner.report import Report
+from golden.html import Markup, details, element, joined, page, table
+
+OPENED = 3
+"""Groups of mismatches that are open when the page is; the others open by a click or the return key."""
+
+
+def report_page(reports: Sequence[Report], errors: Mapping[str, str], seed: int, running: int = 0) -> str:
+    """The page of a run or a campaign.
+
+    Args:
+        errors: names of the designs that could not be run, and what is wrong with each.
+        running: designs that are not done yet.
+    """
+    body = [verdict(reports, errors, seed, running), designs(reports, errors)]
+    body += [design_section(report, number) for number, report in enumerate(reports)]
+    body += [
+        joined([element("h2", f"{name}: not run"), element("pre", message, tabindex="0")])
+        for name, message in errors.items()
+    ]
+    return page("Co-simulation report", *body)
+
+
+def verdict(reports: Sequence[Report], errors: Mapping[str, str], seed: int, running: int) -> Markup:
+    """How many passed, and the sums."""
+    passed = sum(report.passed for report in reports)
+    whole = len(reports) + len(errors) + running
+    good = passed == whole and whole > 0
+    lines = [element("p", f"{passed} of {whole} designs passed", class_="passed" if good else "failed")]
+    if running:
+        lines.append(element("p", f"{running} designs are not done yet", class_="failed"))
+    sent, received = sum(report.sent for report in reports), sum(report.received for report in reports)
+    waiting = sum(report.waiting for report in reports)
+    text = f"Seed {seed}. {sent:,} vectors sent, {received:,} results received, {waiting:,} left without a result."
+    return joined([*lines, element("p", text)])
+
+
+def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
+    """The table of all designs."""
+    header = (
+        "design",
+        "operation",
+        "simulator",
+        "results",
+        "classes hit",
+        "mismatches",
+        "results/s",
+        "by reference",
+        "verdict",
+    )
+    rows: list[tuple[str, ...]] = []
+    for number, report in enumerate(reports):
+        hit = f"{report.classes_hit} of {len(report.classes)}"
+        checked = f"{report.checked - report.disagreements:,} of {report.checked:,}"
+        link = element("a", report.unit, href=f"#design-{number}")
+        counts = (f"{report.received:,}", hit, f"{report.mismatches:,}", f"{report.vectors_per_second:,.0f}", checked)
+        rows.append((link, report.operation, report.simulator, *counts, passed_or_failed(report.passed)))
+    rows += [(name, *[""] * 7, element("span", "not run", class_="failed")) for name in errors]
+    return table(header, rows, "Designs", numbers=range(3, 8))
+
+
+def passed_or_failed(passed: bool) -> Markup:
+    """The verdict in a word; the colour only repeats it."""
+    return element("span", "passed" if passed else "FAILED", class_="passed" if passed else "failed")
+
+
+def design_section(report: Report, number: int) -> Markup:
+    """One design: why it failed, its mismatches, what was compared."""
+    parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
+    if report.failures:
+        parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
+    if report.groups:
+        parts += mismatches(report.groups)
+    if report.first_disagreement is not None:
+        parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
+    parts.append(details("What was compared", compared(report), opened=not report.groups))
+    return element("section", *parts)
+
+
+def mismatches(groups: Sequence[Group]) -> list[Markup]:
+    """The groups, and the first of each in full."""
+    header = ("class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)", "diagnosis")
+    rows = []
+    for group in groups:
+        first = group.mismatches[0]
+        cycle = "" if first.cycle is None else f"{first.cycle:,}"
+        when = (f"{group.count:,}", str(first.vector), cycle, f"{first.time:,.0f}")
+        rows.append((group.stimulus_class, group.result_class, group.distance, *when, group.diagnosis))
+    parts = [element("h3", "Mismatches"), table(header, rows, f"{len(groups)} groups", numbers=range(3, 7))]
+    for number, group in enumerate(groups):
+        title = f"{group.stimulus_class}: {group.result_class}, {group.distance} ({group.count:,})"
+        parts.append(details(title, *group_body(group), opened=number < OPENED))
+    return parts
+
+
+def group_body(group: Group) -> list[Markup]:
+    """The first mismatch of a group in full, and a line for each of the others that were recorded."""
+    parts = [pre(group.first)]
+    if len(group.mismatches) > 1:
+        header = ("vector", "place", "cycle", "time (ns)", "got", "expected", "distance (ulp)")
+        rows = []
+        for each in group.mismatches:
+            codes = tuple(
+                element("code", code if isinstance(code, str) else f"{code:#x}") for code in (each.got, each.expected)
+            )
+            cycle = "" if each.cycle is None else f"{each.cycle:,}"
+            ulp = "" if each.ulp is None else f"{each.ulp:+,}"
+            rows.append((str(each.vector), each.place, cycle, f"{each.time:,.0f}", *codes, ulp))
+        caption = f"The first {len(rows)} of {group.count:,}"
+        parts.append(table(header, rows, caption, numbers=(0, 2, 3, 6)))
+    return parts
+
+
+def compared(report: Report) -> Markup:
+    """Classes of the stimulus and of the results, waivers, and resets."""
+    classes = [(name, f"{count:,}") for name, count in report.classes.items()]
+    results = [(name, f"{count:,}") for name, count in report.result_classes.items()]
+    parts = [
+        table(("class of stimulus", "elements compared"), classes, "Stimulus", numbers=(1,)),
+        table(("class of expected result", "elements compared"), results, "Results", numbers=(1,)),
+    ]
+    if report.waived:
+        waived = [(rule, f"{count:,}") for rule, count in report.waived.items()]
+        parts.append(table(("waiver", "results that needed it"), waived, "Waivers", numbers=(1,)))
+    notes = [f"Expected results by the engine {report.engine}."]
+    if report.dropped:
+        notes.append(f"{report.dropped:,} vectors were dropped by resets in the middle of the stream and sent again.")
+    if report.left_out:
+        notes.append(f"{report.left_out:,} of {report.vectors:,} vectors were left out by choice.")
+    return joined([*parts, element("p", " ".join(notes))])
+
+
+def pre(text: str) -> Markup:
+    """Lines as they are, which scroll by keyboard too."""
+    return element("pre", text, tabindex="0")

@@ -1,0 +1,120 @@
+"""Simulates a design that was built, and says what came of it, whatever the design does."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cosim.bench.outcome import Outcome
+from cosim.dut.log import first_error, read_log
+from cosim.runner.build import TIMESCALE, Built
+from cosim.runner.errors import full_disk, place_in_log, simulation_error
+from cosim.runner.heartbeat import STANDSTILL, Beat, Watch
+from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
+from cosim.runner.report import Report
+from golden.engines import fastest_engine
+from rtl.designs.design import Design
+
+ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
+"""How a simulator ends where the design may have made it: Verilator calls abort() on a loop that does not settle. Any other
+signal comes from outside."""
+
+FROM_THE_DESIGN = r"\$(finish|stop|fatal)\b|^%Error|^FATAL"
+"""What a simulator says where the design ended the simulation, or made it break off."""
+
+
+def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
+    """Run one simulation. A design that ends it, stands still or makes it break off is a report too, which does not pass.
+
+    Raises:
+        SimulationError: the simulator or the testbench failed, and not the design.
+    """
+    folder, log = built.folder, built.folder / "simulation.log"
+    watch = Watch(Path(job.heartbeat_file))
+    ended = _run(built, write_job(folder, job), plusargs, waves, log, watch)
+    text = read_log(log) if log.is_file() else ""
+    report_file = Path(job.report_file)
+    if report_file.is_file() and ended is None:
+        return _with_place(Report.from_json(report_file.read_text(encoding="utf-8")), text)
+    reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
+    if reason is not None:
+        return _broken_off(design, job, watch.read(), reason)
+    if ended is not None:
+        raise simulation_error(f"the simulation of {built.sources.top} broke off: {ended}", log, built.stays)
+    raise simulation_error(f"the testbench of {built.sources.top} failed", log, built.stays)
+
+
+def _designs_fault(log: str, ended: str | None, watch: Watch) -> str | None:
+    """What the design has done that left no report; None where it is not to blame.
+
+    Args:
+        ended: how the simulator ended where it did not end well.
+    """
+    if watch.gave_up:
+        return f"the simulation stood still for {STANDSTILL:.0f} s, as in a loop without delay"
+    place = place_in_log(log, FROM_THE_DESIGN)
+    if ended is None:
+        return None if place is None else f"{ENDED}: {place}"
+    if not any(sign in ended for sign in ENDINGS):
+        return None
+    if place is not None or watch.read().beats:
+        return f"the simulation broke off: {ended}: {place or first_error(log)}"
+    return None
+
+
+def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log: Path, watch: Watch) -> str | None:
+    """Run the simulator; how it ended where it did not end well."""
+    built.commands.give_up = watch
+    try:
+        built.runner.test(
+            test_module="cosim.runner.testbench",
+            hdl_toplevel=built.sources.top,
+            hdl_toplevel_lang="verilog",
+            build_dir=built.folder / "build",
+            test_dir=built.folder,
+            results_xml=str(built.folder / "results.xml"),
+            extra_env={JOB_VARIABLE: str(job_file)},
+            plusargs=list(plusargs),
+            waves=waves,
+            timescale=TIMESCALE,
+            log_file=log,
+        )
+    except (RuntimeError, SystemExit) as error:
+        return str(error)
+    finally:
+        built.commands.give_up = None
+    return None
+
+
+def _with_place(report: Report, log: str) -> Report:
+    """A report; where the design ended the simulation, with the place in its source."""
+    place = place_in_log(log, FROM_THE_DESIGN)
+    if report.stopped != ENDED or place is None:
+        return report
+    return replace(report, stopped=f"{ENDED}: {place}")
+
+
+def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:
+    """The report of a simulation that left none: what its signs of life say."""
+    where = f"after {beat.sent:,} vectors had gone in and {beat.received:,} results had come out"
+    outcome = Outcome(
+        vectors=job.vectors,
+        left_out=0,
+        sent=beat.sent,
+        dropped=0,
+        received=beat.received,
+        waiting=max(0, beat.sent - beat.received),
+        surplus=0,
+        mismatches=beat.mismatches,
+        first_mismatch=None,
+        groups=(),
+        agreeing=(),
+        engine=fastest_engine(),
+        checked=0,
+        disagreements=0,
+        first_disagreement=None,
+        waived={},
+        stopped=f"{reason}, {where}",
+        classes={},
+        result_classes={},
+    )
+    return Report.of(design, outcome, job.simulator, job.seed, 0.0)

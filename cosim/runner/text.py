@@ -1,0 +1,100 @@
+"""Reports as text."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from cosim.bench.groups import Group
+from cosim.runner.report import Report
+
+IN_FULL = 5
+"""Groups of mismatches whose first one is shown in full; of the others, a line."""
+
+
+def table(reports: Sequence[Report]) -> str:
+    """A line a report: unit, vectors, classes hit, mismatches, vectors/s, the engine that judged, of how many rows the
+    reference agrees with it, verdict."""
+    rows = [("unit", "operation", "vectors", "classes hit", "mismatches", "vectors/s", "engine", "by reference", "")]
+    for report in reports:
+        rows.append(
+            (
+                report.unit,
+                report.operation,
+                f"{report.received:,}",
+                f"{report.classes_hit} of {len(report.classes)}",
+                f"{report.mismatches:,}",
+                f"{report.vectors_per_second:,.0f}",
+                report.engine,
+                f"{report.checked - report.disagreements:,} of {report.checked:,}",
+                "passed" if report.passed else f"FAILED: {report.failures[0]}",
+            )
+        )
+    return columns(rows, names=2, numbers=6)
+
+
+def summary(reports: Sequence[Report], seed: int) -> str:
+    """The table, the mismatches of each failed run, vectors by operation, and the sums that every run must end with."""
+    lines = [table(reports), ""]
+    for report in reports:
+        lines += failures_in_full(report)
+        for rule, count in report.waived.items():
+            lines.append(f"{report.unit}: waived, {rule}: {count:,} results")
+        if report.left_out:
+            lines.append(f"{report.unit}: {report.selected:,} of {report.vectors:,} vectors selected")
+    operations = Counter[str]()
+    for report in reports:
+        operations[report.operation] += report.received
+    lines += [f"{operation}: {count:,} vectors" for operation, count in operations.items()]
+    sent, received = sum(report.sent for report in reports), sum(report.received for report in reports)
+    waiting = sum(report.waiting for report in reports)
+    queue = "queue empty" if waiting == 0 else f"{waiting:,} still waiting"
+    passed = sum(report.passed for report in reports)
+    lines.append(f"seed {seed}; {sent:,} sent, {received:,} received, {queue}; {passed} of {len(reports)} units passed")
+    return "\n".join(lines)
+
+
+def failures_in_full(report: Report) -> list[str]:
+    """Every reason why a run does not pass, its mismatches by group, and the first ones in full."""
+    lines = [f"{report.unit}: {reason}" for reason in report.failures[1:]]
+    if report.groups:
+        vectors = f"{report.mismatches:,} of {report.received:,} results"
+        lines += ["", f"{report.unit}: {vectors} differ, in {len(report.groups)} groups", group_table(report.groups), ""]
+        for number, group in enumerate(report.groups[:IN_FULL]):
+            lines += [f"first of group {number}: {group.first}", ""]
+        lines += [f"again: the same command with --vector {report.groups[0].mismatches[0].vector}", ""]
+    if report.first_disagreement is not None:
+        lines += [f"{report.unit}: first disagreement of the engines, {report.first_disagreement}", ""]
+    return lines
+
+
+def group_table(groups: Sequence[Group]) -> str:
+    """A line a group, with the first of it."""
+    header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", "diagnosis")
+    rows = [header]
+    for number, group in enumerate(groups):
+        first = group.mismatches[0]
+        got = first.got if isinstance(first.got, str) else f"{first.got:#x}"
+        rows.append(
+            (
+                str(number),
+                group.stimulus_class,
+                group.result_class,
+                group.distance,
+                f"{group.count:,}",
+                str(first.vector),
+                got,
+                f"{first.expected:#x}",
+                group.diagnosis,
+            )
+        )
+    return columns(rows, names=4, numbers=4)
+
+
+def columns(rows: Sequence[Sequence[str]], names: int, numbers: int) -> str:
+    """Rows in columns: the first ones aligned to the left, as many to the right, and the rest as it is."""
+    widths = [max(len(row[column]) for row in rows) for column in range(names + numbers)]
+    lines = []
+    for row in rows:
+        left = [cell.ljust(width) for cell, width in zip(row[:names], widths[:names], strict=True)]
+        right = [cell.rjust(width) for cell, width in zip(row[names : names + numbers], widths[names:], strict=True)]
+        lines.append("  ".join([*left, *right, *row[names + numbers :]]).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,40 @@
+"""Where a simulator leaves its waveform, and where it goes."""
+
+import os
+import shutil
+from pathlib import Path
+
+from cosim.runner.build import Built
+from golden.files import check_output
+
+
+def keep_waves(built: Built, target: Path) -> None:
+    """Copy a simulation's waveform to where it is wanted."""
+    folder = built.folder
+    made = folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
+    keep(made, target)
+
+
+def keep(file: Path, target: Path) -> None:
+    """Copy a file, which may be large, as `golden.files.write_atomically` writes: nothing half-written is ever seen, of a
+    symlink the target is written, a device or a FIFO is written through.
+
+    Raises:
+        OSError: it cannot be written; what was written of it is removed.
+    """
+    check_output(target)
+    target = Path(os.path.realpath(target))
+    part = target.with_name(f".{target.name}.part")
+    try:
+        if target.exists() and not target.is_file():
+            with file.open("rb") as stream, target.open("wb", buffering=0) as device:
+                shutil.copyfileobj(stream, device)
+            return
+        shutil.copyfile(file, part)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot be written: {error.strerror}", str(target)) from error
+    finally:
+        part.unlink(missing_ok=True)

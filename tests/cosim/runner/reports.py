@@ -1,0 +1,44 @@
+"""Reports for tests of what is written of them, none of them from a simulator."""
+
+from dataclasses import replace
+
+from cosim import Report
+from cosim.bench.outcome import Outcome
+from golden import Cls
+from rtl import UnitDesign
+from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
+
+HOSTILE = "<b>&\"'\x00\x1b]]> \N{SNOWMAN}"
+"""A name that no document may take for its own markup."""
+
+
+def passed() -> Report:
+    return run_through(scoreboard())
+
+
+def failed(name: str = "failing") -> Report:
+    """Everything that is normal is one code too high, one result has undefined bits, one NaN is another one."""
+
+    def answer(row: int, code: int) -> int | str:
+        cls = T_UNIT.operation.d.decode(code).cls
+        return "X" * 32 if row == 5 else code + 1 if cls in (Cls.NORMAL, Cls.NAN) else code
+
+    return replace(run_through(scoreboard(vectors=2000), answer), unit=name)
+
+
+def hostile() -> Report:
+    """Texts that come from a user's files, with all that they may hold."""
+    report = failed(HOSTILE)
+    groups = tuple(replace(group, first=HOSTILE, stimulus_class=HOSTILE) for group in report.groups)
+    classes = {HOSTILE: 3, **report.classes}
+    return replace(report, groups=groups, classes=classes, stopped=HOSTILE, waived={HOSTILE: 2}, first_disagreement=HOSTILE)
+
+
+def nothing_done() -> Report:
+    """A simulation that broke off before anything went in."""
+    outcome = Outcome(
+        vectors=100, left_out=0, sent=0, dropped=0, received=0, waiting=0, surplus=0, mismatches=0, first_mismatch=None,
+        groups=(), agreeing=(), engine="native", checked=0, disagreements=0, first_disagreement=None, waived={},
+        stopped="the simulation stood still", classes={}, result_classes={},
+    )  # fmt: skip
+    return Report.of(UnitDesign(T_UNIT), outcome, "none", 0, 0.0)

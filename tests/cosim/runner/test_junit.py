@@ -1,0 +1,102 @@
+"""JUnit XML: a test case for each design, its failure with the first mismatch of each group, read back by another parser."""
+
+from xml.dom import minidom
+
+import pytest
+
+from cosim.runner.junit import SUITE, junit_xml
+from tests.cosim.runner.reports import HOSTILE, failed, hostile, nothing_done, passed
+
+CHILDREN = {
+    "testsuites": ["testsuite"],
+    "testsuite": ["properties", "testcase"],
+    "properties": ["property"],
+    "property": [],
+    "testcase": ["failure", "error", "system-out"],
+    "failure": [],
+    "error": [],
+    "system-out": [],
+}
+"""Which elements JUnit's schema has in which, in order; of a test case at most one failure or error and one output."""
+
+ATTRIBUTES = {
+    "testsuites": [],
+    "testsuite": ["name", "tests", "failures", "errors", "time"],
+    "properties": [],
+    "property": ["name", "value"],
+    "testcase": ["name", "classname", "time"],
+    "failure": ["message", "type"],
+    "error": ["message", "type"],
+    "system-out": [],
+}
+
+
+def read(document: bytes) -> minidom.Element:
+    """The root of a document that keeps to the schema, and whose sums are right."""
+    root = minidom.parseString(document).documentElement
+    assert root is not None
+    assert root.tagName == "testsuites"
+    check(root)
+    for suite in root.getElementsByTagName("testsuite"):
+        for attribute, kind in (("tests", "testcase"), ("failures", "failure"), ("errors", "error")):
+            assert int(suite.getAttribute(attribute)) == len(suite.getElementsByTagName(kind))
+    return root
+
+
+def check(element: minidom.Element) -> None:
+    names = [child.tagName for child in element.childNodes if isinstance(child, minidom.Element)]
+    order = CHILDREN[element.tagName]
+    assert names == sorted(names, key=order.index)
+    if element.tagName == "testcase":
+        assert len(set(names)) == len(names)
+        assert not {"failure", "error"} <= set(names)
+    assert sorted(element.attributes.keys()) == sorted(ATTRIBUTES[element.tagName])
+    if element.hasAttribute("time"):
+        assert float(element.getAttribute("time")) >= 0
+    for child in element.childNodes:
+        if isinstance(child, minidom.Element):
+            check(child)
+
+
+def text(element: minidom.Element) -> str:
+    return "".join(child.data for child in element.childNodes if isinstance(child, minidom.Text))
+
+
+def test_case_for_each_design() -> None:
+    root = read(junit_xml([passed(), failed()], {"absent": "cannot be built: %Error: x.sv:1: no\nlog: /tmp/x.log"}, seed=7))
+    cases = root.getElementsByTagName("testcase")
+    assert [case.getAttribute("name") for case in cases] == ["t", "failing", "absent"]
+    assert [len(case.getElementsByTagName("failure")) for case in cases] == [0, 1, 0]
+    (error,) = root.getElementsByTagName("error")
+    assert (error.getAttribute("message"), error.parentNode) == ("cannot be built: %Error: x.sv:1: no", cases[2])
+    (seed,) = root.getElementsByTagName("property")
+    assert (seed.getAttribute("name"), seed.getAttribute("value")) == ("seed", "7")
+    assert "200 sent, 200 received, 0 differ" in text(cases[0].getElementsByTagName("system-out")[0])
+
+
+def test_failure_has_every_reason_and_the_first_of_each_group() -> None:
+    report = failed()
+    (failure,) = read(junit_xml([report], {}, seed=0)).getElementsByTagName("failure")
+    assert failure.getAttribute("message") == report.failures[0]
+    assert len(report.groups) > 5
+    for part in (*report.failures, *(group.first for group in report.groups)):
+        assert part in text(failure)
+
+
+@pytest.mark.parametrize("report", [hostile(), nothing_done()], ids=["hostile", "nothing done"])
+def test_any_text_makes_a_document(report: object) -> None:
+    root = read(junit_xml([report], {HOSTILE: HOSTILE, "empty": ""}, seed=0))  # type: ignore[list-item]
+    assert root.getElementsByTagName("testcase")[1].getAttribute("name").startswith("<b>&\"'")
+    assert root.getElementsByTagName("b") == []
+
+
+def test_other_document_is_noticed() -> None:
+    document = junit_xml([failed()], {}, seed=0)
+    for broken in (
+        document.replace(b'tests="1"', b'tests="2"'),
+        document.replace(b"<properties>", b"<other>").replace(b"</properties>", b"</other>"),
+        document.replace(f' classname="{SUITE}"'.encode(), b""),
+    ):
+        assert broken != document
+        with pytest.raises((AssertionError, KeyError, ValueError)):
+            read(broken)
