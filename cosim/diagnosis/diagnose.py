@@ -121,7 +121,7 @@ class _Trial:
         compared = len(places)
         causes = [Cause(t.change.words, int(t.explains.sum()), compared, t.kept, t.agreeing) for t in ranked]
         complete = tuple(cause for cause in causes if cause.is_complete)
-        best = () if complete else tuple(causes[:SHOWN])
+        best = () if complete else tuple(cause for cause in causes if cause.kept == cause.agreeing)[:SHOWN]
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
             of[place] = next((t.change.words for t in ranked if t.explains[number] and t.kept == t.agreeing), None)
