@@ -99,7 +99,8 @@ class _Search:
         products = element.products
         if not isinstance(products, DotProducts) or not isinstance(getattr(products.dot, "__self__", None), Unit):
             return None
-        return cls(ask, vector, vector.elements.index(element), products, original, Judge(compare))
+        place = next(number for number, each in enumerate(vector.elements) if each is element)
+        return cls(ask, vector, place, products, original, Judge(compare))
 
     @staticmethod
     def row_of(compared: ComparedRow) -> Row:

@@ -30,18 +30,37 @@ class Explanation:
 
     Attributes:
         diagnoses: by name of the dot products, as `ComparedRow.products`; one, under an empty name, but of several formats.
+        elements: how many elements of results differ; of more than `cosim.bench.record.DIFFERING` only some are diagnosed.
         shown: the mismatch that is traced: the first one, minimised where that was possible.
         trace: golden's steps for it.
     """
 
     diagnoses: Mapping[str, Diagnosis]
+    elements: int
     shown: Minimised
     trace: Trace
 
     def lines(self) -> list[str]:
         """For a terminal."""
         lines = [f"{name}: {line}" if name else line for name, each in self.diagnoses.items() for line in each.lines()]
-        return [*lines, "", f"first mismatch, {self.shown.note}", "", *self.trace.text().splitlines(), *self._results()]
+        return [
+            *lines,
+            *self._left_out(),
+            "",
+            f"first mismatch, {self.shown.note}",
+            "",
+            *self.trace.text().splitlines(),
+            *self._results(),
+        ]
+
+    def _left_out(self) -> list[str]:
+        """What is not said of all mismatches."""
+        diagnosed = sum(diagnosis.mismatches for diagnosis in self.diagnoses.values())
+        if diagnosed == self.elements:
+            return []
+        return [
+            f"  {diagnosed:,} of the {self.elements:,} elements that differ were kept for this, the first of every group among them"
+        ]
 
     def _results(self) -> list[str]:
         row, d = self.shown.row, self.trace.format
@@ -53,6 +72,7 @@ class Explanation:
         for name, diagnosis in self.diagnoses.items():
             parts += [element("h4", name)] if name else []
             parts.append(diagnosis.html_body())
+        parts += [element("p", line.strip()) for line in self._left_out()]
         results = "\n".join(line.strip() for line in self._results())
         shown = [element("h3", "First mismatch"), element("p", self.shown.note), element("pre", results, tabindex="0")]
         return joined([*parts, *shown, self.trace.html_body()])
@@ -60,7 +80,12 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
         diagnoses = {name: diagnosis.as_dict() for name, diagnosis in self.diagnoses.items()}
-        return {"diagnoses": diagnoses, "first": self.shown.as_dict(), "trace": self.trace.as_dict()}
+        return {
+            "diagnoses": diagnoses,
+            "elements": self.elements,
+            "first": self.shown.as_dict(),
+            "trace": self.trace.as_dict(),
+        }
 
 
 def explanation_of(outcome: Outcome, minimised: Minimised | None, design: Design) -> Explanation | None:
@@ -75,7 +100,10 @@ def explanation_of(outcome: Outcome, minimised: Minimised | None, design: Design
             diagnoses[name] = diagnose(model, rows, [row for row in outcome.agreeing if row.products == name])
     first = outcome.differing[0]
     shown = minimised or Minimised(row=first, reproduced=False, asked=0, note="as it came")
-    return Explanation(diagnoses=diagnoses, shown=shown, trace=trace_of(models[shown.row.products], shown.row))
+    elements = sum(group.count for group in outcome.groups)
+    return Explanation(
+        diagnoses=diagnoses, elements=elements, shown=shown, trace=trace_of(models[shown.row.products], shown.row)
+    )
 
 
 def models_of(design: Design) -> dict[str, Model]:
