@@ -29,12 +29,13 @@ class Record:
 
     def differs(self, vector: int, element: Element, code: int | str, arrival: Arrival) -> None:
         """An element that differs."""
-        mismatch = Mismatch.of(compared_row(vector, element, code, arrival), element.products.result)
+        row = compared_row(vector, element, code, arrival)
+        mismatch = Mismatch.of(row, element.products.result)
         text = described(vector, element, code)
         self.first_mismatch = self.first_mismatch or text
         recorded = self._groups.add(mismatch, text)
         if recorded or len(self._differing) < DIFFERING:
-            self._differing.append(mismatch)
+            self._differing.append(row)
 
     def agrees(self, vector: int, element: Element, code: int | str, now: Callable[[], Arrival]) -> None:
         """An element that agrees."""

@@ -43,24 +43,16 @@ class Explanation:
     def lines(self) -> list[str]:
         """For a terminal."""
         lines = [f"{name}: {line}" if name else line for name, each in self.diagnoses.items() for line in each.lines()]
-        return [
-            *lines,
-            *self._left_out(),
-            "",
-            f"first mismatch, {self.shown.note}",
-            "",
-            *self.trace.text().splitlines(),
-            *self._results(),
-        ]
+        shown = [f"first mismatch, {self.shown.note}", "", *self.trace.text().splitlines(), *self._results()]
+        return [*lines, *self._left_out(), "", *shown]
 
     def _left_out(self) -> list[str]:
         """What is not said of all mismatches."""
         diagnosed = sum(diagnosis.mismatches for diagnosis in self.diagnoses.values())
         if diagnosed == self.elements:
             return []
-        return [
-            f"  {diagnosed:,} of the {self.elements:,} elements that differ were kept for this, the first of every group among them"
-        ]
+        kept = f"{diagnosed:,} of the {self.elements:,} elements that differ were kept for this"
+        return [f"  {kept}, the first ones of every group among them"]
 
     def _results(self) -> list[str]:
         row, d = self.shown.row, self.trace.format
@@ -75,7 +67,7 @@ class Explanation:
         parts += [element("p", line.strip()) for line in self._left_out()]
         results = "\n".join(line.strip() for line in self._results())
         shown = [element("h3", "First mismatch"), element("p", self.shown.note), element("pre", results, tabindex="0")]
-        return joined([*parts, *shown, self.trace.html_body()])
+        return joined([*parts, *shown, self.trace.html_body(below=2)])
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""

@@ -91,15 +91,10 @@ class Report(Outcome):
         """The report that `to_json` wrote."""
         table: Mapping[str, Any] = json.loads(text)
         groups = tuple(Group.from_dict(group) for group in table["groups"])
-        rows = {key: tuple(ComparedRow.from_dict(_of_row(row)) for row in table[key]) for key in _ROWS}
+        rows = {key: tuple(ComparedRow.from_dict(row) for row in table[key]) for key in _ROWS}
         small = table["minimised"]
-        minimised = None if small is None else Minimised.from_dict({**small, "row": _of_row(small["row"])})
+        minimised = None if small is None else Minimised.from_dict(small)
         return cls(**{**table, **rows, "groups": groups, "minimised": minimised})
-
-
-def _of_row(table: Mapping[str, Any]) -> dict[str, Any]:
-    """What a compared row has, of a mismatch that has more."""
-    return {each.name: table[each.name] for each in fields(ComparedRow)}
 
 
 _COUNTS = (
