@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import golden
 from cosim import Report, summary
@@ -48,7 +49,7 @@ def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
     row = report.explanation.shown.row
     for shown in (text, page.text):
         assert f"diagnosis: {CHANGE}: explains all {report.mismatches:,} mismatches and all " in shown
-        assert "first mismatch, as it came" in shown.lower()
+        assert "as it came" in shown
         assert "e_max = " in shown
         assert f"got          {FP32.describe(int(row.got))}" in shown
         assert f"expected     {FP32.describe(row.expected)}" in shown
@@ -116,13 +117,13 @@ def test_elements_of_a_tile_are_diagnosed() -> None:
     assert explanation.diagnoses[""].cause.change == "bit 0 of d is stuck at 1"
 
 
+@pytest.mark.slow
 def test_what_was_not_kept_is_told() -> None:
     board = scoreboard(vectors=2 * DIFFERING)
     report = run_through(board, lambda row, code: code ^ 0x8000_0000).explained(UnitDesign(T_UNIT))
     assert report.explanation is not None
     kept = len(report.differing)
     assert DIFFERING <= kept < report.explanation.elements == 2 * DIFFERING
-    assert f"  {kept:,} of the {2 * DIFFERING:,} elements that differ were kept for this" in "\n".join(
-        report.explanation.lines()
-    )
+    said = f"  {kept:,} of the {2 * DIFFERING:,} elements that differ were kept for this"
+    assert f"{said}, the first ones of every group among them" in report.explanation.lines()
     assert np.all([row.got != row.expected for row in report.differing])
