@@ -124,6 +124,11 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
         above = abs(product.sig).bit_length() - 1 - frac
         return product._replace(exp=product.exp + above, frac=frac + above) if above > 0 else product
 
+    def shortened(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
+        product = renormalised(self, x, y, frac, zero_exp)
+        sig = shift_and_round(product.sig, product.frac - frac, "RZ")
+        return Term(sig, product.exp, frac)
+
     def normalised(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
         above = abs(product.sig).bit_length() - 1 - frac
@@ -136,6 +141,8 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
 
     if not isinstance(operation, (EFDPA, FMA)):
         yield _stepped(model, "a product of 2 or more is renormalised before alignment", multiply=renormalised)
+        words = "a product of 2 or more is renormalised before alignment, and loses its last bit"
+        yield _stepped(model, words, multiply=shortened)
         yield _stepped(model, "products are normalised before alignment, subnormals too", multiply=normalised)
     if operation.product_frac + 1 > operation.d.man_bits:  # else they fit
         yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
