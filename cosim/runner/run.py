@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
@@ -161,8 +162,11 @@ def run_many(
     """
     reports: dict[int, Report] = {}
     errors: dict[str, str] = {}
+    failed = Event()
 
     def one(number: int, design: Unit | Design) -> None:
+        if failed.is_set():
+            return
         folder = None if work_dir is None else work_dir / file_name(design.name)
         try:
             report = run(
@@ -174,6 +178,7 @@ def run_many(
         reports[number] = report
         on_report(report)
         if fail_fast and not report.passed:
+            failed.set()
             raise _FirstFailure
 
     with suppress(_FirstFailure):
@@ -240,5 +245,10 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
         work_dir.mkdir(parents=True, exist_ok=True)
         yield work_dir.resolve()
         return
-    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as temporary:
+        try:
+            yield Path(temporary)
+        except OSError as error:  # of a full disk it does not say where
+            if error.filename is None:
+                raise type(error)(error.errno, error.strerror, temporary) from error
+            raise
