@@ -212,7 +212,7 @@ def _run(design: Design, request: Request) -> Report:
                 keep_waves(built, waves)
             if parts[-1].stopped is not None:
                 break
-    report = replace(Report.joined(parts), seed=request.seed)
+    report = replace(Report.joined(parts), seed=request.seed).explained(design)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
