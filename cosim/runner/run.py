@@ -109,7 +109,7 @@ def run(
         design: what is simulated: a unit, or a `MultiFormatDesign` or a `TileDesign`.
         vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
         simulator: one of `SIMULATORS`.
-        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None.
+        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None; beside it a save file for GTKWave.
         dut: Verilog of one's own that should be the design; None generates it.
         work_dir: where to build, which stays; None builds in a temporary folder and leaves nothing but the log of a failure.
         progress: called with a line at every step.
@@ -212,7 +212,7 @@ def _run(design: Design, request: Request) -> Report:
                 keep_waves(built, waves)
             if parts[-1].stopped is not None:
                 break
-    report = replace(Report.joined(parts), seed=request.seed)
+    report = replace(Report.joined(parts), seed=request.seed).explained(design)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
