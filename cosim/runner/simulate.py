@@ -33,8 +33,10 @@ def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], wa
     ended = _run(built, write_job(folder, job), plusargs, waves, log, watch)
     text = read_log(log) if log.is_file() else ""
     report_file = Path(job.report_file)
-    if report_file.is_file() and ended is None:
-        return _with_place(Report.from_json(report_file.read_text(encoding="utf-8")), text)
+    if report_file.is_file():
+        report = Report.from_json(report_file.read_text(encoding="utf-8"))
+        if ended is None or not report.passed:  # what broke off after a verdict against the design changes nothing
+            return _with_place(report, text)
     reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
     if reason is not None:
         return _broken_off(design, job, watch.read(), reason)

@@ -70,7 +70,8 @@ def failures_in_full(report: Report) -> list[str]:
 
 def group_table(groups: Sequence[Group]) -> str:
     """A line a group, with the first of it."""
-    header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", "diagnosis")
+    last = "diagnosis" if any(group.diagnoses for group in groups) else ""
+    header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", last)
     rows = [header]
     for number, group in enumerate(groups):
         first = group.mismatches[0]
