@@ -8,7 +8,7 @@ from cosim.bench.outcome import Outcome
 from cosim.dut.log import first_error, read_log
 from cosim.runner.build import TIMESCALE, Built
 from cosim.runner.errors import full_disk, place_in_log, simulation_error
-from cosim.runner.heartbeat import STANDSTILL, Beat, Watch
+from cosim.runner.heartbeat import Beat, Watch
 from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report
 from golden.engines import fastest_engine
@@ -52,13 +52,13 @@ def _designs_fault(log: str, ended: str | None, watch: Watch) -> str | None:
         ended: how the simulator ended where it did not end well.
     """
     if watch.gave_up:
-        return f"the simulation stood still for {STANDSTILL:.0f} s, as in a loop without delay"
+        return f"the simulation stood still for {watch.limit:.0f} s, as in a loop without delay"
     place = place_in_log(log, FROM_THE_DESIGN)
     if ended is None:
         return None if place is None else f"{ENDED}: {place}"
     if not any(sign in ended for sign in ENDINGS):
         return None
-    if place is not None or watch.read().beats:
+    if place is not None or watch.read().sent:
         return f"the simulation broke off: {ended}: {place or first_error(log)}"
     return None
 
