@@ -20,12 +20,19 @@ def operand_changes(model: Model, K: int) -> Iterator[Change]:
     Args:
         K: elements of a and b.
     """
+    yield from _exchanged(model)
     yield from _missing(model, K)
     yield from _whole_vectors(model, K)
     yield from _signs(model, K)
     yield from _zeros_and_subnormals(model)
     yield from _scales(model)
     yield from _pairs(model, K)
+
+
+def _exchanged(model: Model) -> Iterator[Change]:
+    """The bits of a taken for those of b, which matters where their formats differ."""
+    if model.a.width == model.b.width and model.a is not model.b:
+        yield Change("a and b are exchanged", lambda rows: model.results(replace(rows, a=rows.b, b=rows.a)))
 
 
 def _missing(model: Model, K: int) -> Iterator[Change]:

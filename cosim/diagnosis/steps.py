@@ -52,7 +52,7 @@ def step_changes(model: Model) -> Iterator[Change]:
 def _stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
     """A change of some steps; each is called as a method."""
     other = model.with_operation(model.operation.with_steps(**replaced))
-    return Change(words, lambda rows: other.results(rows, "reference"), slow=True)
+    return Change(words, lambda rows: other.results(rows, "reference"))
 
 
 # Terms, and the exponent that they are aligned to
@@ -179,7 +179,7 @@ def _accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
             found.append(seen[-1] if d == 0 and seen else d)
         return np.array(found, rows.expected.dtype)
 
-    yield Change("a negative result that rounds to zero is -0", keeps_its_sign, slow=True)
+    yield Change("a negative result that rounds to zero is -0", keeps_its_sign)
 
 
 def _rounding(model: Model, operation: FusedOperation) -> Iterator[Change]:
