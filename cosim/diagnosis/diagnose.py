@@ -72,8 +72,8 @@ def _changes(model: Model, failing: Rows, K: int) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A change that explains something: where it gives the design's results, of how many mismatches that it was tried on, and
-    how many of how many agreeing rows it keeps."""
+    """A change that explains something: where it gives the design's results, of how many mismatches that were tried, and how
+    many of how many agreeing rows it keeps."""
 
     change: Change
     explains: Codes
