@@ -273,6 +273,21 @@ def test_more_than_one_row_is_refused() -> None:
         volta.explain(zeros, zeros, np.zeros(2, np.uint32))
 
 
+def test_exponents_have_their_operations_words() -> None:
+    def words(name: str) -> list[tuple[str, str]]:
+        a = np.full(32, 0x40, np.uint8)
+        parts = golden.instruction("gfx942", name).explain(a, a, np.float32(1)).steps[0].parts
+        return [(part.of, part.exponent) for part in parts if isinstance(part, Sum)]
+
+    groups = [("even products", "e_max"), ("odd products", "e_max"), ("groups", "e_dot"), ("T and c", "e_out")]
+    assert words("v_mfma_f32_16x16x32_fp8_fp8") == groups
+
+
+def test_long_numbers_are_short_in_text() -> None:
+    assert str(Exact((1 << 300) + 1, -300)) == f"+{1 << 111:#x}…·2^-111 (301 bits)"
+    assert str(Exact(-3 << 300, -300)) == "-3"
+
+
 def test_unit_is_explained_at_any_length() -> None:
     operation = golden.instruction("sm_80", "mma.m16n8k8.f32.f16.f16.f32").operation
     unit = golden.Unit(name="<b>&", operation=operation)
