@@ -34,12 +34,21 @@ def problems(trace: Trace) -> Problems:
     for number, step in enumerate(trace.steps):
         found += [f"step {number}: {problem}" for part in step.parts for problem in problems_of(part)]
         found += problems_between(trace, step)
+        found += [f"step {number}: {name} is in no sum" for name in missing_terms(step)]
         taken = next(x.code for x in step.operands if x.name == ("c" if step.products else "sum of the products"))
         if number and taken != trace.steps[number - 1].d.code:
             found.append(f"step {number}: it does not go on from the d of the step before")
     if trace.steps[-1].d.code != trace.d:
         found.append("the last step's d is not the trace's")
     return found
+
+
+def missing_terms(step: Step) -> set[str]:
+    """The products, and c, that are no term of any sum although every one is finite."""
+    if any(isinstance(part, Special) for part in step.parts):
+        return set()
+    summed = {term.name for part in step.parts if isinstance(part, Sum) for term in part.terms}
+    return {"c", *(f"a[{k}]·b[{k}]" for k in step.products)} - summed
 
 
 def problems_of(part: Any) -> Problems:
@@ -211,6 +220,16 @@ def test_other_result_is_found() -> None:
     trace = volta_trace()
     assert problems(replace(trace, d=trace.d ^ 1))
     assert problems(replace(trace, steps=(replace(trace.steps[0], d=replace(trace.steps[0].d, code=1)),)))
+
+
+def test_term_without_its_name_is_found() -> None:
+    """An operation that calls a step that is not its own would leave a term out."""
+    trace = volta_trace()
+    step = trace.steps[0]
+    total = step.parts[0]
+    assert isinstance(total, Sum)
+    nameless = replace(total, terms=(*total.terms[:-1], replace(total.terms[-1], name="?")), set_by=("a[0]·b[0]", "?"))
+    assert problems(replace(trace, steps=(replace(step, parts=(nameless, *step.parts[1:])),))) == ["step 0: c is in no sum"]
 
 
 def volta_trace() -> Trace:
