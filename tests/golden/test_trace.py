@@ -133,7 +133,7 @@ def problems_between(trace: Trace, step: Step) -> Problems:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_trace_of_random_operations(name: str, data: st.DataObject) -> None:
     operation, drawn = data.draw(cases(name))
@@ -208,7 +208,7 @@ def changed_parts(part: Any, kind: str, change: Any) -> list[Any]:
 def test_broken_trace_is_found(what: str) -> None:
     """Whatever is changed in a trace, the checks above see it."""
     rng, seen = random.Random(what), 0
-    for instruction in distinct_arithmetic()[::6]:
+    for instruction in {(type(i.chain), i.operation.name): i for i in distinct_arithmetic()}.values():
         drawn = operands(rng, instruction.operation, instruction.k, instruction.a.name, instruction.b.name)
         for broken in broken_traces(trace_of("x", instruction.chain, *drawn), *what.split(".")):
             assert problems(broken)
