@@ -18,8 +18,9 @@ ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """How a simulator ends where the design may have made it: Verilator calls abort() on a loop that does not settle. Any other
 signal comes from outside."""
 
-FROM_THE_DESIGN = r"\$(finish|stop|fatal)\b|^%Error|^FATAL"
-"""What a simulator says where the design ended the simulation, or made it break off."""
+FROM_THE_DESIGN = r"^(?!- :0: ).*\$(finish|stop|fatal)\b|^%Error|^FATAL"
+"""What a simulator says where the design ended the simulation, or made it break off. A `$finish` without a place in a source
+is cocotb's own, at the end of every test."""
 
 
 def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
