@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ endmodule
 def described(folder: Path, protocol: str, **parameters: int) -> cosim.Dut:
     (folder / "core.v").write_text(to_verilog(UNIT, "core"))
     (folder / "registered.v").write_text(REGISTERED)
-    table = {
+    table: dict[str, Any] = {
         "top": "registered",
         "sources": ["core.v", "registered.v"],
         "verilator_args": ["-Wno-WIDTHTRUNC"],
