@@ -114,7 +114,8 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
     for place in range(min(2, shape.K)):
         places.put_integer(place, share == TWO_BESIDE_C, sign, sums.beyond, point - 1, shape.a)
     even = 1 - (total & 1)
-    frac_a, frac_b, reach = factors(shape.a, shape.b, draws, np.clip(length - even, 1, _product_bits(shape)))
+    width, above_last = np.clip(length - even, 1, _product_bits(shape)), (total >> 1 + even) & 1
+    frac_a, frac_b, reach = factors(shape.a, shape.b, draws, width, above_last)
     places.put(0, share == ONE_PRODUCT, point + even + reach, sign, frac_a, frac_b)
     places.put_integer(0, share == ABOVE_C, sign, total >> split, point + split, shape.a)
     for place, (piece, lsb) in enumerate(_pieces(shape, total)):
@@ -165,8 +166,8 @@ def _pieces(shape: OperandShape, total: IntArray) -> list[tuple[IntArray, IntArr
 
 
 def _tiny_fraction(draws: GeneratorDraws, operand: Format, rows: int) -> Any:
-    """A power of two in half of the rows, else with its last bit, or all ones."""
-    return draws.choice([0, 0, 1 if operand.man_bits else 0, (1 << operand.man_bits) - 1], rows)
+    """A power of two in most rows, else with its last bit, or all ones."""
+    return draws.choice([0, 0, 0, 0, 1 if operand.man_bits else 0, (1 << operand.man_bits) - 1], rows)
 
 
 def _with_last_bit(c: Format, sums: Sums, where: BoolArray, value: IntArray) -> tuple[IntArray, IntArray]:
