@@ -3,29 +3,33 @@
 A fault replaces one step of a golden operation; everything else of it stays as it is.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from golden.formats import FP32, Cls, Format
 from golden.operations import FTZAddMul, Operation
-from golden.operations.ftz_addmul import flush_result
-from golden.operations.ftz_addmul import flushed_add as golden_flushed_add
-from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
-from golden.rounding import Mode, shift_and_round
-from golden.steps import Term, addend, align, dropped_bits, exact_sum
-
-Round = Callable[[int, int, int, bool], int]
-"""(magnitude, bits that go, bits that a result keeps, negative) to the magnitude that is left."""
-
-
-def faulty(operation: Operation, **steps: Any) -> Operation:
-    """The operation with some of its steps replaced."""
-    replaced = type(f"Faulty{type(operation).__name__}", (type(operation),), steps)
-    made: Operation = replaced(**{field.name: getattr(operation, field.name) for field in fields(operation)})
-    return made
+from golden.rounding import MODES, Mode, shift_and_round
+from golden.steps import Term, align, dropped_bits
+from tests.golden.faulty_steps import (
+    Align,
+    Round,
+    aligned_in,
+    carry_into_last_addend_lost,
+    carry_lost,
+    correct,
+    faulty,
+    mode_of,
+    one_bit_short,
+    rounded,
+    rounding_format,
+    with_adder,
+    with_align,
+    with_exact_sum,
+    with_rounding,
+    with_short_shift,
+)
 
 
 def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
@@ -40,14 +44,6 @@ def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         yield from _second_sum_faults(operation)
 
 
-def mode_of(operation: Operation) -> Mode:
-    return operation.conversion.mode if isinstance(operation, FusedOperation) else "RNE"
-
-
-def rounding_format(operation: Operation) -> Format:
-    return operation.conversion.rounding_format if isinstance(operation, FusedOperation) else operation.d
-
-
 def sticky_bits(operation: Operation) -> int:
     """How many bits a sum can have under the half of a result's last place that decide alone."""
     man_bits = rounding_format(operation).man_bits
@@ -58,60 +54,25 @@ def sticky_bits(operation: Operation) -> int:
     return man_bits if isinstance(operation, FTZAddMul) else 2 * man_bits
 
 
-def is_up(mode: Mode, odd: bool, half: bool, sticky: bool, negative: bool) -> bool:
-    """Whether the magnitude goes up; of RO, whether it becomes odd."""
-    inexact = half or sticky
-    if mode in ("RNE", "RNA"):
-        return half and (sticky or odd or mode == "RNA")
-    return inexact and (mode == "RO" or (mode == "RD" and negative) or (mode == "RU" and not negative))
-
-
-def rounded(
-    mode: Mode, magnitude: int, shift: int, negative: bool, *, sticky_mask: int = -1, half_bit: bool = True,
-    up: Callable[[int], int] = lambda kept: kept + 1,
-) -> int:  # fmt: skip
-    """Round a magnitude as hardware does, from its last bit, the next one (half) and the others together (sticky).
-
-    Args:
-        sticky_mask: which of the others are seen, the highest of them as bit 0.
-        half_bit: whether the half is seen.
-        up: the incrementer.
-    """
-    if shift <= 0:
-        return magnitude << -shift
-    kept, rest = magnitude >> shift, magnitude & ((1 << shift) - 1)
-    half = half_bit and bool(rest >> (shift - 1))
-    others = rest & ((1 << (shift - 1)) - 1)
-    seen = any(others >> (shift - 2 - place) & 1 and sticky_mask >> place & 1 for place in range(shift - 1))
-    if not is_up(mode, bool(kept & 1), half, seen, negative):
-        return kept
-    return kept | 1 if mode == "RO" else up(kept)
-
-
-def carry_lost(bits: int) -> Callable[[int], int]:
-    """An incrementer whose carry out of its low bits is lost."""
-    return lambda kept: (kept >> bits << bits) | ((kept + 1) & ((1 << bits) - 1))
-
-
 def _rounding_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     mode, d = mode_of(operation), rounding_format(operation)
     rounds: dict[str, Round] = {}
     if mode != "RZ":
-        rounds["sticky lost"] = lambda m, s, w, n: rounded(mode, m, s, n, sticky_mask=0)
-        rounds["half lost"] = lambda m, s, w, n: rounded(mode, m, s, n, half_bit=False)
+        rounds["sticky lost"] = partial(rounded, mode, sticky_mask=0)
+        rounds["half lost"] = partial(rounded, mode, half_bit=False)
     reach = sticky_bits(operation) if mode != "RZ" else 0
     for place in (place for place in range(reach) if place < 4 or place % 5 == 4):
-        rounds[f"sticky without its bit {place}"] = lambda m, s, w, n, p=place: rounded(mode, m, s, n, sticky_mask=~(1 << p))
+        rounds[f"sticky without its bit {place}"] = partial(rounded, mode, sticky_mask=~(1 << place))
     for width in (width for width in (1, 2, 4, 8, 16, 32) if width < reach):
-        rounds[f"sticky of {width} bits"] = lambda m, s, w, n, p=width: rounded(mode, m, s, n, sticky_mask=(1 << p) - 1)
+        rounds[f"sticky of {width} bits"] = partial(rounded, mode, sticky_mask=(1 << width) - 1)
     for bits in range(1, d.man_bits + 2):
         if mode not in ("RO", "RZ"):
-            rounds[f"carry of rounding lost at {bits}"] = lambda m, s, w, n, b=bits: rounded(mode, m, s, n, up=carry_lost(b))
-    for other in ("RZ", "RNE", "RD", "RU", "RO", "RNA"):
+            rounds[f"carry of rounding lost at {bits}"] = partial(rounded, mode, up=carry_lost(bits))
+    for other in MODES:
         if other != mode:
-            rounds[f"{other} for {mode}"] = lambda m, s, w, n, o=other: rounded(o, m, s, n)
+            rounds[f"{other} for {mode}"] = partial(rounded, other)
     if mode in ("RD", "RU"):
-        rounds["direction without the sign"] = lambda m, s, w, n: rounded(mode, m, s, False)
+        rounds["direction without the sign"] = lambda magnitude, shift, negative: rounded(mode, magnitude, shift, False)
     for name, choice in rounds.items():
         yield name, with_rounding(operation, choice)
     if not isinstance(operation, FTZAddMul) and not operation.flush_results:  # type: ignore[attr-defined]
@@ -119,66 +80,6 @@ def _rounding_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         for which, where in short.items():
             yield f"{which} one bit too short", with_rounding(operation, correct(mode), where)
     yield "largest binade one bit too short", with_rounding(operation, correct(mode), lambda top, _: top == d.e_max)
-
-
-def correct(mode: Mode) -> Round:
-    return lambda m, s, w, n: rounded(mode, m, s, n)
-
-
-def with_rounding(
-    operation: Operation, choice: Round, short: Callable[[int, int], bool] = lambda top, length: False
-) -> Operation:
-    """The operation with another rounding.
-
-    Args:
-        short: (exponent of the leading bit, bits of the total) to whether one bit less is kept.
-    """
-    d = rounding_format(operation)
-
-    def code(total: int, exp: int, encode: Callable[[int, int], int]) -> int:
-        if not total:
-            return encode(total, exp)
-        length = abs(total).bit_length()
-        lsb = d.last_bit(total, exp) + short(length - 1 + exp, length)
-        kept = choice(abs(total), lsb - exp, d.man_bits, total < 0)
-        if kept == 0:
-            return d.negative_zero if total < 0 else 0
-        return encode(-kept if total < 0 else kept, lsb)
-
-    if isinstance(operation, FusedOperation):
-        flush, overflow = operation.flush_results, operation.overflow
-
-        def converted(self: Any, total: int, exp: int) -> int:
-            return code(total, exp, lambda v, e: d.encode_scaled(v, e, mode_of(operation), overflow, flush))
-
-        return faulty(operation, converted=converted)
-
-    def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
-        total, lsb = exact_sum(terms)
-        if total == 0:
-            return d.negative_zero if negative_zero else 0
-        return code(total, lsb, lambda v, e: d.encode_scaled(v, e, "RNE"))
-
-    return with_rounded_sum(operation, rounded_sum)
-
-
-def with_rounded_sum(operation: Operation, rounded_sum: Callable[[Sequence[Term], Format, bool], int]) -> Operation:
-    """FTZ-AddMul with other roundings of its products and of its sums."""
-
-    def flushed_add(x: int, y: int) -> int:
-        p, q = FP32.decode(x), FP32.decode(y)
-        if max(p.cls, q.cls) >= Cls.INFINITY:
-            return golden_flushed_add(x, y)
-        terms = [addend(z, FP32, FP32.e_min) for z in (p, q)]
-        return flush_result(rounded_sum(terms, FP32, bool(p.sign and q.sign)))
-
-    return faulty(operation, rounded_sum=staticmethod(rounded_sum), flushed_add=staticmethod(flushed_add))
-
-
-def without_carry(x: int, y: int, bit: int) -> int:
-    """x + y, the carry into `bit` lost."""
-    mask = (1 << bit) - 1
-    return (((x >> bit) + (y >> bit)) << bit) + ((x & mask) + (y & mask) & mask)
 
 
 def _sum_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
@@ -189,11 +90,7 @@ def _sum_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         "first addend one off where it is negative": lambda parts, top: sum(parts) - (parts[0] < 0),
     }
     for below in range(-2, rounding_format(operation).man_bits - 1):
-
-        def adder(parts: Sequence[int], top: int, below: int = below) -> int:
-            return without_carry(sum(parts[:-1]), parts[-1], max(top - below, 0))
-
-        adders[f"carry lost {below} below the largest term"] = adder
+        adders[f"carry lost {below} below the largest term"] = partial(carry_into_last_addend_lost, below)
     for name, adder in adders.items():
         yield name, with_adder(operation, adder)
     for window in (2, 3, 4, 8):
@@ -201,33 +98,6 @@ def _sum_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
             exact = not isinstance(operation, (TruncatedFDPA, RoundedFDPA))
             if exact and not (keeps and isinstance(operation, FTZAddMul)):
                 yield from _window_faults(operation, window, keeps)
-
-
-def with_adder(operation: Operation, adder: Callable[[Sequence[int], int], int]) -> Operation:
-    """The operation with another adder: (addends, place of the leading bit of the largest) to their sum."""
-
-    def total_of(parts: Sequence[int]) -> int:
-        return adder(parts, max(abs(part).bit_length() for part in parts))
-
-    if isinstance(operation, (TruncatedFDPA, RoundedFDPA)):
-        return faulty(operation, accumulate=staticmethod(lambda aligned: total_of(list(aligned))))
-
-    def summed(terms: Sequence[Term]) -> tuple[int, int]:
-        lsb = min(term.exp - term.frac for term in terms)
-        return total_of([align(term, lsb, 0, "RZ") for term in terms]), lsb
-
-    return with_exact_sum(operation, summed)
-
-
-def with_exact_sum(operation: Operation, summed: Callable[[Sequence[Term]], tuple[int, int]]) -> Operation:
-    if isinstance(operation, FTZAddMul):
-
-        def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
-            total, lsb = summed(terms)
-            return d.encode_scaled(total, lsb, "RNE") if total else d.negative_zero if negative_zero else 0
-
-        return with_rounded_sum(operation, rounded_sum)
-    return faulty(operation, exact_sum=staticmethod(summed))
 
 
 def _window_faults(operation: Operation, window: int, keeps: bool) -> Iterator[tuple[str, Operation]]:
@@ -251,34 +121,13 @@ def _window_faults(operation: Operation, window: int, keeps: bool) -> Iterator[t
         yield f"bits of term {place} {what} {window} below a result's last", with_exact_sum(operation, summed)
 
 
-def with_align(operation: Operation, change: Callable[[int, int, Term, int, int, Mode], int]) -> Operation:
-    """The operation with another alignment: (number of the term, of how many, term, e_max, F, truncation) to the aligned
-    term."""
-    seen: list[Term] = []
-
-    def max_exp(terms: Iterable[Term]) -> int:
-        seen[:] = terms
-        return max(term.exp for term in seen)
-
-    def changed(term: Term, e_max: int, F: int, mode: Mode) -> int:
-        number = next(number for number, other in enumerate(seen) if other is term)
-        return change(number, len(seen), term, e_max, F, mode)
-
-    return faulty(operation, max_exp=staticmethod(max_exp), align=staticmethod(changed))
-
-
 def _alignment_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
-    def finer(term: Term, e_max: int, F: int, mode: Mode) -> int:
-        return align(term, e_max, F - 1, mode) << 1
-
-    others: dict[str, Callable[[Term, int, int, Mode], int]] = {"one bit too short": finer}
+    others: dict[str, Align] = {"one bit too short": one_bit_short}
     for other in ("RZ", "RD", "RU", "RNE", "RO"):
         if other != operation.truncation:
-            others[other] = lambda term, e_max, F, mode, other=other: align(term, e_max, F, other)
+            others[other] = partial(aligned_in, other)
     for bits in (5, 6) if operation.c.exp_bits == 8 else (5,):
-        others[f"shift modulo {1 << bits}"] = lambda term, e_max, F, mode, bits=bits: shift_and_round(
-            term.sig, term.frac - F + (e_max - term.exp) % (1 << bits), mode
-        )
+        others[f"shift modulo {1 << bits}"] = partial(with_short_shift, bits)
     for name, other_align in others.items():
         for place in ("first", "last product", "c"):
 
@@ -290,7 +139,7 @@ def _alignment_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation
                 F: int,
                 mode: Mode,
                 place: str = place,
-                other: Any = other_align,
+                other: Align = other_align,
             ) -> int:
                 where = {"first": 0, "last product": max(count - 2, 0), "c": count - 1}[place]
                 return other(term, e_max, F, mode) if number == where else align(term, e_max, F, mode)
