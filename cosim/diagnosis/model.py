@@ -110,4 +110,3 @@ class Change:
 
     words: str
     results: Callable[[Rows], Codes]
-    slow: bool = False

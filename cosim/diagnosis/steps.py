@@ -25,6 +25,9 @@ from golden.steps import Term
 WORD = 64
 """Width of an integer in which a hand-written design may hold an aligned term (bits)."""
 
+WRAPS = (8, 16, 32, 64, 128, 256)
+"""Distances at which a shifter that is too short may begin again (places)."""
+
 GUARDS = 8
 """How many bits above F an accumulator that is too narrow may have."""
 
@@ -39,6 +42,7 @@ def step_changes(model: Model) -> Iterator[Change]:
         yield from _addend_last(model)
     if isinstance(operation, TruncatedFDPA):
         yield from _largest_exponent(model, operation)
+        yield from _shifts(model)
         yield from _zero_terms(model, operation)
         yield from _accumulators(model, operation)
     if isinstance(operation, RoundedFDPA):
@@ -52,7 +56,7 @@ def step_changes(model: Model) -> Iterator[Change]:
 def _stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
     """A change of some steps; each is called as a method."""
     other = model.with_operation(model.operation.with_steps(**replaced))
-    return Change(words, lambda rows: other.results(rows, "reference"), slow=True)
+    return Change(words, lambda rows: other.results(rows, "reference"))
 
 
 # Terms, and the exponent that they are aligned to
@@ -76,6 +80,25 @@ def _align_in_a_word(self: Operation, term: Term, e_max: int, F: int, mode: Mode
     shift = e_max - term.exp + term.frac - F
     magnitude = 0 if abs(shift) >= WORD else shift_and_round(abs(term.sig), shift, "RZ") & (1 << WORD) - 1
     return -magnitude if term.sig < 0 else magnitude
+
+
+def _shifts(model: Model) -> Iterator[Change]:
+    """Alignment by another distance."""
+
+    def farther(self: Operation, term: Term, e_max: int, F: int, mode: Mode) -> int:
+        return steps.align(term, e_max + 1, F, mode)
+
+    def nearer(self: Operation, term: Term, e_max: int, F: int, mode: Mode) -> int:
+        return steps.align(term, e_max - 1, F, mode)
+
+    yield _stepped(model, "alignment shifts every term one place too far", align=farther)
+    yield _stepped(model, "alignment shifts every term one place too little", align=nearer)
+    for places in WRAPS:
+
+        def wrapping(self: Operation, term: Term, e_max: int, F: int, mode: Mode, places: int = places) -> int:
+            return steps.align(term._replace(exp=e_max - (e_max - term.exp) % places), e_max, F, mode)
+
+        yield _stepped(model, f"alignment shifts by the distance modulo {places}", align=wrapping)
 
 
 def _sum_in_a_word(self: Operation, aligned: Iterable[int]) -> int:
@@ -179,7 +202,7 @@ def _accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
             found.append(seen[-1] if d == 0 and seen else d)
         return np.array(found, rows.expected.dtype)
 
-    yield Change("a negative result that rounds to zero is -0", keeps_its_sign, slow=True)
+    yield Change("a negative result that rounds to zero is -0", keeps_its_sign)
 
 
 def _rounding(model: Model, operation: FusedOperation) -> Iterator[Change]:

@@ -40,11 +40,23 @@ class Explanation:
     shown: Minimised
     trace: Trace
 
+    @property
+    def has_one_cause(self) -> bool:
+        """Whether one change explains all mismatches of each kind of dot product."""
+        return all(diagnosis.cause is not None and not diagnosis.undefined for diagnosis in self.diagnoses.values())
+
     def lines(self) -> list[str]:
         """For a terminal."""
+        return [*self.verdict(), "", *self.shown_lines()]
+
+    def verdict(self) -> list[str]:
+        """The diagnosis."""
         lines = [f"{name}: {line}" if name else line for name, each in self.diagnoses.items() for line in each.lines()]
-        shown = [f"first mismatch, {self.shown.note}", "", *self.trace.text().splitlines(), *self._results()]
-        return [*lines, *self._left_out(), "", *shown]
+        return [*lines, *self._left_out()]
+
+    def shown_lines(self) -> list[str]:
+        """One mismatch in full: the model's steps, and what the design gave."""
+        return [f"first mismatch, {self.shown.note}", "", *self.trace.text().splitlines(), *self._results()]
 
     def _left_out(self) -> list[str]:
         """What is not said of all mismatches."""

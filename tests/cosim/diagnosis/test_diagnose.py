@@ -119,7 +119,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
 MORE: dict[str, tuple[Operation, Design, str]] = {
     "RNE for RZ": (T, unit(T, rho="RNE-FP32"), "rho is RNE-FP32, not RZ-FP32"),
     "RD at alignment": (T, unit(T, truncation="RD"), 'truncation is "RD", not "RZ"'),
-    "reversed": (T, permuted(T, 3, 2, 1, 0), "the elements of a are reversed, those of b are not"),
+    "reversed": (T, permuted(T, 3, 2, 1, 0), "the elements of a, or of b, are reversed"),
     "product missing": (T, without(T, 2), "product 2 is missing"),
     "e_zero ignored": (BF, unit(BF, e_zero=-1024), "e_zero is ignored: no floor of e_max"),
     "saturates": (T16, unit(T16, overflow="saturate"), 'overflow is "saturate", not "infinity"'),
