@@ -65,7 +65,7 @@ def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
             raise ValueError(f"output {path} must be another file than the input, which is {given}; name another output")
 
 
-def write_output(path: str | Path, content: bytes, inputs: Iterable[str | Path] = ()) -> None:
+def write_output(path: str | Path, content: bytes | Iterable[bytes], inputs: Iterable[str | Path] = ()) -> None:
     """Write what a command was asked to write: to stdout where `path` is `-`, else as `write_atomically`.
 
     Raises:
@@ -74,14 +74,15 @@ def write_output(path: str | Path, content: bytes, inputs: Iterable[str | Path] 
     check_output(path, inputs)
     if is_stdout(path):
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        for piece in _pieces(content):
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
     else:
         write_atomically(path, content)
 
 
-def write_atomically(path: str | Path, content: bytes) -> None:
-    """Write a file by way of a temporary one beside it, so that nothing half-written is ever seen.
+def write_atomically(path: str | Path, content: bytes | Iterable[bytes]) -> None:
+    """Write a file, at once or in pieces, by way of a temporary one beside it, so that nothing half-written is ever seen.
 
     A file that was there keeps its mode, a new one has what the umask leaves; of a symlink the target is written. What is no
     regular file, a device or a FIFO, is written through.
@@ -114,7 +115,7 @@ def _status(target: Path) -> os.stat_result | None:
     return status
 
 
-def _replace(target: Path, content: bytes, mode: int | None) -> None:
+def _replace(target: Path, content: bytes | Iterable[bytes], mode: int | None) -> None:
     temporary = target.with_name(f".mmau-{secrets.token_hex(8)}.tmp")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb", buffering=0) as stream:
@@ -127,11 +128,16 @@ def _replace(target: Path, content: bytes, mode: int | None) -> None:
         raise
 
 
-def _write_all(stream: io.FileIO, content: bytes) -> None:
+def _write_all(stream: io.FileIO, content: bytes | Iterable[bytes]) -> None:
     """All of it: an unbuffered write may take less than it is given."""
-    rest = memoryview(content)
-    while rest:
-        rest = rest[stream.write(rest) :]
+    for piece in _pieces(content):
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[stream.write(rest) :]
+
+
+def _pieces(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
+    return [content] if isinstance(content, bytes) else content
 
 
 def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

@@ -33,6 +33,18 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--html", type=Path, metavar="FILE", help="write the explanation as a page of its own")
     evaluate.set_defaults(module="mmau.evaluate", function="run_eval")
 
+    vectors = commands.add_parser("vectors", help="test vectors with results, for testbenches without Python")
+    vectors.add_argument("--unit", type=Path, metavar="UNIT.toml")
+    vectors.add_argument("--arch")
+    vectors.add_argument("--instr", metavar="NAME")
+    number = vectors.add_mutually_exclusive_group()
+    number.add_argument("--level", type=int, choices=[1, 2], help="1: the directed cases that every run should have; 2: all")
+    number.add_argument("--vectors", type=int, metavar="N", help="so many, the same ones that cosim sends")
+    vectors.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
+    vectors.add_argument("--format", choices=["text", "npz"], help="default: npz where FILE ends in .npz, else text")
+    vectors.add_argument("-o", "--output", required=True, type=Path, metavar="FILE", help="- for stdout")
+    vectors.set_defaults(module="mmau.vectors", function="run_vectors")
+
     rtl_command = commands.add_parser("rtl", help="Verilog of a unit or a tile, and what it costs")
     add_design_options(rtl_command)
     rtl_command.add_argument("-o", "--output", type=Path, metavar="UNIT.v", help="the Verilog; - for stdout")
@@ -64,6 +76,6 @@ def parser() -> argparse.ArgumentParser:
     )
     conform.set_defaults(module="mmau.conform", function="run_conform")
 
-    for command in (listing, evaluate, rtl_command, cosim_command, conform):
+    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top

@@ -23,8 +23,8 @@ PROBE = 24
 SECONDS = 10.0
 """Time that a diagnosis may take; what is not tried by then is told."""
 
-SLOW_ROWS = 2000
-"""Rows that a change is tried on where the reference engine has to compute it."""
+SAMPLE = 200
+"""Mismatches, and rows that agreed, on which a change is tried next; on all of them only where it keeps all that agreed."""
 
 SHOWN = 5
 """Changes that are told where none explains everything."""
@@ -53,7 +53,7 @@ def diagnose(
         return Diagnosis.nothing(len(mismatches))
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
-    failing, kept = golden_model.rows([mismatches[place] for place in defined]), golden_model.rows(known)
+    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(known, K)
     trial = _Trial(golden_model, failing, kept)
     until, tried, left_out = time.monotonic() + seconds, 0, 0
     for change in _changes(golden_model, failing, K):
@@ -72,10 +72,12 @@ def _changes(model: Model, failing: Rows, K: int) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _Tried:
-    """A change that explains something: where it gives the design's results, and how many agreeing rows it keeps."""
+    """A change that explains something: where it gives the design's results, of how many mismatches that were tried, and how
+    many of how many agreeing rows it keeps."""
 
     change: Change
     explains: Codes
+    mismatches: int
     kept: int
     agreeing: int
 
@@ -85,19 +87,23 @@ class _Trial:
 
     def __init__(self, model: Model, failing: Rows, agreeing: Rows) -> None:
         self._model, self._failing, self._agreeing = model, failing, agreeing
-        self._probe = failing.of(np.unique(np.linspace(0, len(failing) - 1, PROBE).astype(int)))
+        self._probe = failing.of(_spread(len(failing), PROBE))
         self._found: list[_Tried] = []
 
     def of(self, change: Change) -> None:
         """Note a change that explains one of the probe's mismatches."""
         if not self._same(change, self._probe).any():
             return
-        limit = SLOW_ROWS if change.slow else None
+        tried = self._on(change, SAMPLE)
+        self._found.append(self._on(change, None) if tried.kept == tried.agreeing else tried)
+
+    def _on(self, change: Change, limit: int | None) -> _Tried:
+        """The change on so many mismatches and rows that agreed, spread over all of them."""
+        failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
         explains = np.zeros(len(self._failing), bool)
-        explains[:limit] = self._same(change, self._failing.of(slice(limit)))
-        agreeing = self._agreeing.of(slice(limit))
-        kept = self._kept(change, agreeing)
-        self._found.append(_Tried(change, explains, kept, len(agreeing)))
+        explains[failing] = self._same(change, self._failing.of(failing))
+        kept = self._kept(change, self._agreeing.of(agreeing))
+        return _Tried(change, explains, len(failing), kept, len(agreeing))
 
     def _same(self, change: Change, rows: Rows) -> Codes:
         """Where the change gives what the design gave."""
@@ -117,15 +123,21 @@ class _Trial:
 
     def diagnosis(self, mismatches: int, places: Sequence[int], tried: int, left_out: int) -> Diagnosis:
         """What was found, the best first."""
-        ranked = sorted(self._found, key=lambda t: (-(t.kept == t.agreeing), -int(t.explains.sum()), -t.kept))
-        compared = len(places)
-        causes = [Cause(t.change.words, int(t.explains.sum()), compared, t.kept, t.agreeing) for t in ranked]
+        ranked = sorted(self._found, key=lambda t: (t.kept < t.agreeing, -int(t.explains.sum())))
+        causes = [Cause(t.change.words, int(t.explains.sum()), t.mismatches, t.kept, t.agreeing) for t in ranked]
         complete = tuple(cause for cause in causes if cause.is_complete)
-        best = () if complete else tuple(causes[:SHOWN])
+        best = () if complete else tuple(cause for cause in causes if cause.kept == cause.agreeing)[:SHOWN]
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
             of[place] = next((t.change.words for t in ranked if t.explains[number] and t.kept == t.agreeing), None)
         return Diagnosis(
-            mismatches=mismatches, undefined=mismatches - compared, causes=complete, best=best, of=tuple(of), tried=tried,
+            mismatches=mismatches, undefined=mismatches - len(places), causes=complete, best=best, of=tuple(of), tried=tried,
             left_out=left_out,
         )  # fmt: skip
+
+
+def _spread(count: int, limit: int | None) -> Codes:
+    """Places of so many of `count` rows at even distances; None for all."""
+    if limit is None or count <= limit:
+        return np.arange(count)
+    return np.linspace(0, count - 1, limit).astype(int)

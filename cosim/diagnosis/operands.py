@@ -20,12 +20,18 @@ def operand_changes(model: Model, K: int) -> Iterator[Change]:
     Args:
         K: elements of a and b.
     """
+    yield from _exchanged(model)
     yield from _missing(model, K)
-    yield from _whole_vectors(model, K)
     yield from _signs(model, K)
     yield from _zeros_and_subnormals(model)
     yield from _scales(model)
-    yield from _pairs(model, K)
+    yield from _orders(model, K)
+
+
+def _exchanged(model: Model) -> Iterator[Change]:
+    """The bits of a taken for those of b, which matters where their formats differ."""
+    if model.a.width == model.b.width and model.a is not model.b:
+        yield Change("a and b are exchanged", lambda rows: model.results(replace(rows, a=rows.b, b=rows.a)))
 
 
 def _missing(model: Model, K: int) -> Iterator[Change]:
@@ -34,27 +40,54 @@ def _missing(model: Model, K: int) -> Iterator[Change]:
     yield _change(model, "c is missing", c=lambda c: c * 0)
 
 
-def _whole_vectors(model: Model, K: int) -> Iterator[Change]:
-    ks = np.arange(K)
-    orders = {"reversed": ks[::-1], "rotated by one": np.roll(ks, 1), "rotated by one the other way": np.roll(ks, -1)}
-    orders |= {f"swapped, k with k xor {step}": ks ^ step for step in (1, 2, 4, 8, 16, 32) if K % (2 * step) == 0}
-    for words, order in orders.items():
-        if K > 1 and (order != ks).any():
-            yield _change(model, f"elements of a, or of b, are {words}", a=_in_order(order))
-            yield _change(model, f"elements of b alone are {words}", b=_in_order(order))
+def _orders(model: Model, K: int) -> Iterator[Change]:
+    """Elements in another order: two of them swapped, or all of a vector in an order that designs have been seen with."""
+    ks = tuple(range(K))
+    for words, order in {**_whole_orders(K), **_pairs(K)}.items():
+        if order == ks:
+            continue
+        if _has_places(model):
+            yield _change(model, words.format("a"), a=_in_order(order))
+            yield _change(model, words.format("b"), b=_in_order(order))
+            yield _change(model, words.format("a and b"), a=_in_order(order), b=_in_order(order))
+        else:
+            yield _change(model, words.format("a, or of b,"), a=_in_order(order))
 
 
-def _pairs(model: Model, K: int) -> Iterator[Change]:
+def _pairs(K: int) -> dict[str, tuple[int, ...]]:
+    """Orders with two elements swapped, of vectors that are not too long."""
+    found = {}
     for i in range(K if K <= MAX_PAIRS else 0):
         for j in range(i + 1, K):
-            order = np.arange(K)
-            order[[i, j]] = j, i
-            yield _change(model, f"elements {i} and {j} of a, or of b, are swapped", a=_in_order(order))
+            order = list(range(K))
+            order[i], order[j] = j, i
+            found[f"elements {i} and {j} of {{}} are swapped"] = tuple(order)
+    return found
 
 
-def _in_order(order: Any) -> Callable[[Codes], Codes]:
+def _whole_orders(K: int) -> dict[str, tuple[int, ...]]:
+    """Orders of all elements, of vectors where these are more than one swap."""
+    ks = tuple(range(K))
+    if K < 4:
+        return {"the elements of {} are rotated by one": (*ks[1:], 0)} if K == 3 else {}
+    orders = {
+        "the elements of {} are reversed": ks[::-1],
+        "the elements of {} are rotated by one": (*ks[1:], 0),
+        "the elements of {} are rotated by one the other way": (K - 1, *ks[:-1]),
+    }
+    steps = (step for step in (1, 2, 4, 8, 16, 32) if K % (2 * step) == 0)
+    return orders | {f"the elements k and k xor {step} of {{}} are swapped": tuple(k ^ step for k in ks) for step in steps}
+
+
+def _has_places(model: Model) -> bool:
+    """Whether it matters at which place a product stands: for its scales, its group, its step or its pair."""
+    operation = model.operation
+    return operation.scale_format is not None or operation.name in ("GTR-FDPA", "FTZ-AddMul", "FMA")
+
+
+def _in_order(order: tuple[int, ...]) -> Callable[[Codes], Codes]:
     """Elements in another order."""
-    return lambda codes: codes[:, order]
+    return lambda codes: codes[:, list(order)]
 
 
 def _signs(model: Model, K: int) -> Iterator[Change]:

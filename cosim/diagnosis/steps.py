@@ -3,7 +3,7 @@
 The reference engine computes them, a row in some ten microseconds, so `diagnose` tries them on few rows first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,9 @@ from golden.steps import Term
 WORD = 64
 """Width of an integer in which a hand-written design may hold an aligned term (bits)."""
 
+WRAPS = (8, 16, 32, 64, 128, 256)
+"""Distances at which a shifter that is too short may begin again (places)."""
+
 GUARDS = 8
 """How many bits above F an accumulator that is too narrow may have."""
 
@@ -39,6 +42,7 @@ def step_changes(model: Model) -> Iterator[Change]:
         yield from _addend_last(model)
     if isinstance(operation, TruncatedFDPA):
         yield from _largest_exponent(model, operation)
+        yield from _shifts(model)
         yield from _zero_terms(model, operation)
         yield from _accumulators(model, operation)
     if isinstance(operation, RoundedFDPA):
@@ -52,7 +56,7 @@ def step_changes(model: Model) -> Iterator[Change]:
 def _stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
     """A change of some steps; each is called as a method."""
     other = model.with_operation(model.operation.with_steps(**replaced))
-    return Change(words, lambda rows: other.results(rows, "reference"), slow=True)
+    return Change(words, lambda rows: other.results(rows, "reference"))
 
 
 # Terms, and the exponent that they are aligned to
@@ -68,7 +72,7 @@ def _largest_exponent(model: Model, operation: TruncatedFDPA) -> Iterator[Change
         without = lambda self, terms, place=place: steps.max_exp([*terms[:place], *terms[place + 1 :]])  # noqa: E731
         yield _stepped(model, f"e_max leaves out {name}", max_exp=without)
         words = f"e_max leaves out {name}, and a term shifted left loses what is above {WORD} bits"
-        yield _stepped(model, words, max_exp=without, align=_align_in_a_word)
+        yield _stepped(model, words, max_exp=without, align=_align_in_a_word, accumulate=_sum_in_a_word)
     yield _stepped(model, "e_max is that of c alone", max_exp=lambda self, terms: terms[-1].exp)
 
 
@@ -76,6 +80,30 @@ def _align_in_a_word(self: Operation, term: Term, e_max: int, F: int, mode: Mode
     shift = e_max - term.exp + term.frac - F
     magnitude = 0 if abs(shift) >= WORD else shift_and_round(abs(term.sig), shift, "RZ") & (1 << WORD) - 1
     return -magnitude if term.sig < 0 else magnitude
+
+
+def _shifts(model: Model) -> Iterator[Change]:
+    """Alignment by another distance."""
+
+    def farther(self: Operation, term: Term, e_max: int, F: int, mode: Mode) -> int:
+        return steps.align(term, e_max + 1, F, mode)
+
+    def nearer(self: Operation, term: Term, e_max: int, F: int, mode: Mode) -> int:
+        return steps.align(term, e_max - 1, F, mode)
+
+    yield _stepped(model, "alignment shifts every term one place too far", align=farther)
+    yield _stepped(model, "alignment shifts every term one place too little", align=nearer)
+    for places in WRAPS:
+
+        def wrapping(self: Operation, term: Term, e_max: int, F: int, mode: Mode, places: int = places) -> int:
+            return steps.align(term._replace(exp=e_max - (e_max - term.exp) % places), e_max, F, mode)
+
+        yield _stepped(model, f"alignment shifts by the distance modulo {places}", align=wrapping)
+
+
+def _sum_in_a_word(self: Operation, aligned: Iterable[int]) -> int:
+    half = 1 << (WORD - 1)
+    return (steps.accumulate(aligned) + half) % (2 * half) - half
 
 
 def _zero_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
@@ -119,6 +147,11 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
         above = abs(product.sig).bit_length() - 1 - frac
         return product._replace(exp=product.exp + above, frac=frac + above) if above > 0 else product
 
+    def shortened(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
+        product = renormalised(self, x, y, frac, zero_exp)
+        sig = shift_and_round(product.sig, product.frac - frac, "RZ")
+        return Term(sig, product.exp, frac)
+
     def normalised(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
         above = abs(product.sig).bit_length() - 1 - frac
@@ -131,8 +164,11 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
 
     if not isinstance(operation, (EFDPA, FMA)):
         yield _stepped(model, "a product of 2 or more is renormalised before alignment", multiply=renormalised)
+        words = "a product of 2 or more is renormalised before alignment, and loses its last bit"
+        yield _stepped(model, words, multiply=shortened)
         yield _stepped(model, "products are normalised before alignment, subnormals too", multiply=normalised)
-    yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
+    if operation.product_frac + 1 > operation.d.man_bits:  # else they fit
+        yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
 
 
 # The sum and its rounding
@@ -166,7 +202,7 @@ def _accumulators(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
             found.append(seen[-1] if d == 0 and seen else d)
         return np.array(found, rows.expected.dtype)
 
-    yield Change("a negative result that rounds to zero is -0", keeps_its_sign, slow=True)
+    yield Change("a negative result that rounds to zero is -0", keeps_its_sign)
 
 
 def _rounding(model: Model, operation: FusedOperation) -> Iterator[Change]:

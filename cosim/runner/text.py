@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cosim.bench.groups import Group
+from cosim.runner.explanation import Explanation
 from cosim.runner.report import Report
 
 IN_FULL = 5
@@ -57,7 +58,10 @@ def failures_in_full(report: Report) -> list[str]:
     lines = [f"{report.unit}: {reason}" for reason in report.failures[1:]]
     if report.groups:
         vectors = f"{report.mismatches:,} of {report.received:,} results"
-        lines += ["", f"{report.unit}: {vectors} differ, in {len(report.groups)} groups", group_table(report.groups), ""]
+        lines += ["", f"{report.unit}: {vectors} differ, in {len(report.groups)} groups"]
+        if report.explanation is not None:
+            lines += [*report.explanation.lines(), ""]
+        lines += [group_table(report.groups, report.explanation), ""]
         for number, group in enumerate(report.groups[:IN_FULL]):
             lines += [f"first of group {number}: {group.first}", ""]
         lines += [f"again: the same command with --vector {report.groups[0].mismatches[0].vector}", ""]
@@ -66,8 +70,13 @@ def failures_in_full(report: Report) -> list[str]:
     return lines
 
 
-def group_table(groups: Sequence[Group]) -> str:
-    """A line a group, with the first of it."""
+def group_table(groups: Sequence[Group], explanation: Explanation | None = None) -> str:
+    """A line a group, with the first of it.
+
+    Args:
+        explanation: stands above it; the one cause that it has for all is not said again.
+    """
+    above = explanation is not None and explanation.has_one_cause
     header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", "diagnosis")
     rows = [header]
     for number, group in enumerate(groups):
@@ -83,7 +92,7 @@ def group_table(groups: Sequence[Group]) -> str:
                 str(first.vector),
                 got,
                 f"{first.expected:#x}",
-                group.diagnosis,
+                "as above" if above else group.diagnosis,
             )
         )
     return columns(rows, names=4, numbers=4)

@@ -1,11 +1,11 @@
-"""The stream of rows for a shape and a seed: rounds in which every class and every corner has its share, in random order."""
+"""The stream of rows for a shape and a seed: rounds of which the classes make one half and the corners the other."""
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 
-from golden.checks import check_least, check_type
+from golden.checks import check_int, check_least, check_type
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.codes import IntArray
 from golden.stimulus.corners import CORNERS
@@ -22,7 +22,8 @@ NAMES = (*CLASSES, *CORNERS)
 def generate(shape: OperandShape, count: int, seed: int) -> Stimulus:
     """`count` rows: half of them in the six classes, half in the corners.
 
-    The rows depend on shape, count and seed alone. From `complete_rows(shape)` on, every case of every corner is among them.
+    The rows depend on shape, count and seed alone. The corners' rows go through all cases of level 1 in random order, then
+    through those of level 2, then begin again: from `complete_rows(shape, level)` on, every case of a level is among them.
 
     Raises:
         TypeError: another type. ValueError: a count below 1, or a negative seed.
@@ -39,9 +40,10 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
     check_type("shape", shape, OperandShape)
     for what, value, least in (("count", count, 1), ("rows", rows, 1), ("seed", seed, 0)):
         check_least(what, value, least)
+    walk = _walk(shape, seed)
     pending: list[Stimulus] = []
     for start in range(0, count, ROUND_ROWS):
-        pending.append(_round(shape, start, min(ROUND_ROWS, count - start), seed))
+        pending.append(_round(shape, start, min(ROUND_ROWS, count - start), seed, walk))
         ended = start + ROUND_ROWS >= count
         while sum(map(len, pending)) >= rows or (ended and pending):
             whole = concatenated(pending)
@@ -49,45 +51,43 @@ def chunks(shape: OperandShape, count: int, seed: int, rows: int) -> Iterator[St
             pending = [whole.rows(slice(rows, None))] if len(whole) > rows else []
 
 
-def complete_rows(shape: OperandShape) -> int:
-    """A count from which on every case of every corner appears."""
+def complete_rows(shape: OperandShape, level: int = 2) -> int:
+    """The smallest count at which every case of every corner of a level appears.
+
+    Raises:
+        TypeError: another type. ValueError: a level that is neither 1 nor 2.
+    """
     check_type("shape", shape, OperandShape)
-    cases = [corner.cases(shape) for corner in CORNERS.values()]
-    shares = _shares(shape, ROUND_ROWS)[len(CLASSES) :]
-    rounds = max(-(-wanted // share) for wanted, share in zip(cases, shares, strict=True) if wanted)
-    return 2 * sum(cases) if rounds == 1 else rounds * ROUND_ROWS
+    check_int("level", level, 1, 2)
+    return 2 * sum(corner.directed(shape) if level == 1 else corner.cases(shape) for corner in CORNERS.values())
 
 
-def _shares(shape: OperandShape, rows: int) -> list[int]:
-    """How many of so many rows each generator makes: half of them go evenly to the classes, half to the corners, in
-    proportion to their cases."""
-    cases = [corner.cases(shape) for corner in CORNERS.values()]
-    weights = [sum(cases)] * len(CLASSES) + [len(CLASSES) * n for n in cases]
-    ends = [end * rows // sum(weights) for end in accumulate(weights)]
-    return [end - start for start, end in pairwise([0, *ends])]
+def _walk(shape: OperandShape, seed: int) -> IntArray:
+    """All cases of all corners, (label, case) each [2, cases]: those of level 1 first, both levels in random order."""
+    rng = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES)]))
+    levels: tuple[list[IntArray], list[IntArray]] = ([], [])
+    for label, name in enumerate(NAMES):
+        if name in CORNERS:
+            directed, cases = CORNERS[name].directed(shape), CORNERS[name].cases(shape)
+            for level, case in zip(levels, (np.arange(directed), np.arange(directed, cases)), strict=True):
+                level.append(np.stack([np.full(len(case), label), case]))
+    return np.concatenate([rng.permutation(np.concatenate(level, axis=1), axis=1) for level in levels], axis=1)
 
 
-def _round(shape: OperandShape, start: int, rows: int, seed: int) -> Stimulus:
+def _round(shape: OperandShape, start: int, rows: int, seed: int, walk: IntArray) -> Stimulus:
     """The round that begins at row `start`, a multiple of ROUND_ROWS."""
-    number = start // ROUND_ROWS
-    shares_before = [number * share for share in _shares(shape, ROUND_ROWS)]
+    number, of_corners = start // ROUND_ROWS, rows // 2
+    labels, cases = walk[:, np.arange(start // 2, start // 2 + of_corners) % walk.shape[1]]
+    ends = [(rows - of_corners) * (n + 1) // len(CLASSES) for n in range(len(CLASSES))]
+    of_class = dict(zip(CLASSES, (end - begin for begin, end in pairwise([0, *ends])), strict=True))
     parts = []
-    for label, (name, share) in enumerate(zip(NAMES, _shares(shape, rows), strict=True)):
+    for label, name in enumerate(NAMES):
+        case = cases[labels == label]
+        share = of_class.get(name, len(case))
         if not share:
             continue
         draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label, number])))
-        if name in CLASSES:
-            operands = CLASSES[name](shape, draws, share, ())
-        else:
-            cases = _cases(seed, label, CORNERS[name].cases(shape), shares_before[label], share)
-            operands = CORNERS[name].make(shape, draws, cases)
+        operands = CLASSES[name](shape, draws, share, ()) if name in CLASSES else CORNERS[name].make(shape, draws, case)
         parts.append(Stimulus(operands, np.full(share, label, np.uint8), NAMES))
     order = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES), number])).permutation(rows)
     return concatenated(parts).rows(order)
-
-
-def _cases(seed: int, label: int, cases: int, start: int, rows: int) -> IntArray:
-    """The next cases of an endless walk through all of them, each pass in the same random order."""
-    order = np.random.default_rng(np.random.SeedSequence([seed, label])).permutation(cases)
-    walk: IntArray = order[np.arange(start, start + rows) % cases]
-    return walk

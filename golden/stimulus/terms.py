@@ -20,7 +20,7 @@ class Products:
         sign: 0 or 1.
         present: False for a zero product.
         frac_a, frac_b: fractions of the factors (see `number`).
-        normal_factors: whether factors stay normal wherever the exponent allows, so that no fraction bit is lost.
+        exact: whether a factor is subnormal only where its fraction loses no bits by it, as far as the exponent allows.
     """
 
     lead: IntArray
@@ -28,7 +28,7 @@ class Products:
     present: BoolArray | bool = True
     frac_a: IntArray | int = 0
     frac_b: IntArray | int = 0
-    normal_factors: bool = True
+    exact: bool = True
 
 
 def lead_range(shape: OperandShape) -> tuple[int, int]:
@@ -49,7 +49,10 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
     """
     xp, tile = draws.xp, c.shape[1:]
     lead, scale_a, scale_b = _scaled_out(shape, draws, products)
-    lead_a, lead_b = _split(draws, lead, shape.a, shape.b, products.normal_factors)
+    spare = (None, None)
+    if products.exact:
+        spare = _spare(xp, shape.a, products.frac_a), _spare(xp, shape.b, products.frac_b)
+    lead_a, lead_b = _split(draws, lead, shape.a, shape.b, *spare)
     sign_a = draws.integers(0, 2, lead.shape)
     sign_b = sign_a ^ products.sign
     absent = xp.logical_not(xp.asarray(products.present))
@@ -92,19 +95,32 @@ def _scaled_out(shape: OperandShape, draws: Draws, products: Products) -> tuple[
     reach = shape.a.e_max + shape.b.e_max
     below_reach = draws.integers(0, 1 + shape.a.man_bits + shape.b.man_bits, largest.shape)
     total = xp.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
-    lead_a, lead_b = _split(draws, total, shape.scale, shape.scale, normal=False)
+    lead_a, lead_b = _split(draws, total, shape.scale, shape.scale)
     plus = xp.zeros_like(total)
     scales = (number(shape.scale, plus, lead_a, xp=xp), number(shape.scale, plus, lead_b, xp=xp))
     return products.lead - xp.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
 
 
-def _split(draws: Draws, lead: Any, x: Format, y: Format, normal: bool) -> tuple[Any, Any]:
-    """Exponents of two factors that add up to `lead`, every feasible pair equally likely."""
+def _spare(xp: Any, operand: Format, frac: Any) -> Any:
+    """How far below e_min a number with this fraction may lie and lose no bit of it."""
+    frac = xp.asarray(frac)
+    last_bit = xp.log2(xp.maximum(frac & -frac, 1)).astype(xp.int64)
+    return xp.where(frac == 0, operand.man_bits, last_bit)
+
+
+def _split(draws: Draws, lead: Any, x: Format, y: Format, spare_x: Any = None, spare_y: Any = None) -> tuple[Any, Any]:
+    """Exponents of two factors that add up to `lead`, every feasible pair equally likely.
+
+    Args:
+        spare_x, spare_y: how far below e_min the factors may lie, where `lead` allows it; None for as far as they can.
+    """
     xp = draws.xp
     lead = xp.clip(lead, lowest_lead(x) + lowest_lead(y), x.e_max + y.e_max)
-    stays_normal = (lead >= x.e_min + y.e_min) & normal
-    low_x = xp.where(stays_normal, x.e_min, lowest_lead(x))
-    low_y = xp.where(stays_normal, y.e_min, lowest_lead(y))
+    low_x, low_y = lowest_lead(x), lowest_lead(y)
+    if spare_x is not None and spare_y is not None:
+        nothing_lost = lead >= x.e_min - spare_x + y.e_min - spare_y
+        low_x = xp.where(nothing_lost, x.e_min - spare_x, low_x)
+        low_y = xp.where(nothing_lost, y.e_min - spare_y, low_y)
     lead_x = draws.integers(xp.maximum(low_x, lead - y.e_max), xp.minimum(x.e_max, lead - low_y), endpoint=True)
     return lead_x, lead - lead_x
 
@@ -119,7 +135,7 @@ def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile 
     lead = top[:, None] - draws.integers(0, draws.xp.broadcast_to(spread[:, None], size), endpoint=True)
     frac_a = fractions(draws, shape.a, (len(top), *tile[:1], shape.K))
     frac_b = fractions(draws, shape.b, (len(top), *tile[1:], shape.K))
-    return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, normal_factors=False)
+    return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, exact=False)
 
 
 def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom: IntArray, sign: IntArray) -> Products:
@@ -135,16 +151,16 @@ def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom:
     frac_a = np.where(bits > 0, ones - (1 << shape.a.man_bits), 0)
     present = ((bits > 0) | (place == -(-depth // width))) & (lead >= lead_range(shape)[0])
     start = draws.integers(0, shape.K, (rows, 1))
-    return _moved(Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, frac_a), (place + start) % shape.K)
+    return rearranged(Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, frac_a), (place + start) % shape.K)
 
 
 def shuffled(draws: GeneratorDraws, products: Products) -> Products:
     """The same products in random places, row by row."""
     rows, K = products.lead.shape
-    return _moved(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
+    return rearranged(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
 
 
-def _moved(products: Products, order: IntArray) -> Products:
+def rearranged(products: Products, order: IntArray) -> Products:
     """Product k is what was product order[k]."""
 
     def moved(column: Any) -> Any:
@@ -152,5 +168,5 @@ def _moved(products: Products, order: IntArray) -> Products:
 
     return Products(
         moved(products.lead), moved(products.sign), moved(products.present), moved(products.frac_a),
-        moved(products.frac_b), products.normal_factors,
+        moved(products.frac_b), products.exact,
     )  # fmt: skip

@@ -181,7 +181,8 @@ class _Parts:
     def _exponent(self) -> str:
         if not isinstance(self._operation, RoundedFDPA):
             return "e_max"
-        return "e_out" if "c" in self._subject() else "e_dot" if self._subject() in ("products", "groups") else "e_max"
+        words = {"T and c": "e_out", "products": "e_dot", "groups": "e_dot"}
+        return words.get(self._subject(), "e_max")
 
     def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
         name, classes = self._names[id(known)]

@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 from golden.format import Format, power_of_two
 
+SHOWN_BITS = 112
+"""Longest significand that is shown in full; products of fp64 have 106 bits, sums of them thousands."""
+
 
 class Exact(NamedTuple):
-    """A number: sig · 2**exp, sig signed."""
+    """A number: sig · 2**exp, sig signed. As text it is exact up to `SHOWN_BITS`."""
 
     sig: int
     exp: int
@@ -22,8 +25,12 @@ class Exact(NamedTuple):
         if not self.sig:
             return "0"
         zeros = (self.sig & -self.sig).bit_length() - 1
-        exp = self.exp + zeros
-        return f"{self.sig >> zeros:+}" + (f"·2^{exp}" if exp else "")
+        sig, exp = self.sig >> zeros, self.exp + zeros
+        bits = sig.bit_length()
+        if bits > SHOWN_BITS:
+            lead = abs(sig) >> (bits - SHOWN_BITS)
+            return f"{'-' if sig < 0 else '+'}{lead:#x}…·2^{exp + bits - SHOWN_BITS} ({bits:,} bits)"
+        return f"{sig:+}" + (f"·2^{exp}" if exp else "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,6 +50,13 @@ mmau_parameters random_parameters() {
     p.K_block = pick(2) ? p.L : pick(2) ? 32 : 1;
     p.G = pick(2) ? 1 : 16;
     p.scale = pick(2) ? MMAU_UE8M0 : MMAU_UE4M3;
+    if (pick(2)) {
+        p.sticky = pick(2);
+        p.flush_inputs = pick(2);
+        p.flush_results = pick(2);
+        p.overflow = pick(MMAU_OVERFLOWS);
+    }
+    if (p.operation == MMAU_FMA && pick(2)) p.b = p.c = p.a = mmau::conversion_of(p.rho).d;
     return p;
 }
 

@@ -42,14 +42,14 @@ def test_ties_and_their_neighbours(step: TFDPA) -> None:
         exactly += beside == 0
         above += 0 < beside < Fraction(1, 256)
         below += Fraction(-1, 256) < beside < 0
-    assert exactly > len(stimulus) / 5
-    assert min(above, below) > len(stimulus) / 20
+    assert exactly > len(stimulus) / 20
+    assert min(above, below) > len(stimulus) / 10
 
 
 @pytest.mark.parametrize("step", [BF16_STEP, FP16_STEP], ids=["bf16", "fp16"])
 def test_overflow_is_met_from_both_sides(step: TFDPA) -> None:
     """Exact sums just below, at and above the value from which on RNE gives infinity."""
-    shape, stimulus = OperandShape.of_operation(step), rows_for(step, "overflow")
+    shape, stimulus = OperandShape.of_operation(step), rows_for(step, "overflow", count=20000)
     half_ulp = power_of_two(step.d.e_max - step.d.man_bits - 1)
     limit = exact(step.d, step.d.max_finite) + half_ulp
     sums = [abs(sum(exact_terms(shape, stimulus, row), Fraction(0))) for row in range(len(stimulus))]
@@ -61,7 +61,7 @@ def test_overflow_is_met_from_both_sides(step: TFDPA) -> None:
 
 
 def test_cancellation_leaves_nothing_or_the_small_product() -> None:
-    shape, stimulus = OperandShape.of_operation(BF16_STEP), rows_for(BF16_STEP, "cancellation")
+    shape, stimulus = OperandShape.of_operation(BF16_STEP), rows_for(BF16_STEP, "cancellation", count=20000)
     gaps: set[int] = set()
     nothing = 0
     for row in range(len(stimulus)):

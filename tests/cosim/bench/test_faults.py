@@ -27,14 +27,21 @@ def unit_of(operation: TFDPA) -> Unit:
     return Unit(name="sound", operation=operation)
 
 
-def assert_differs(report: cosim.Report) -> None:
-    """Everything went in and came out, and only the values are wrong."""
+def assert_differs(report: cosim.Report, change: str | None) -> None:
+    """Everything went in and came out, and only the values are wrong, for a reason that is found.
+
+    Args:
+        change: of the model, which explains all mismatches; None where no single one does.
+    """
     assert report.mismatches > 0
     assert report.failures == (f"{report.mismatches} of {report.received} results differ from the golden model",)
     assert report.sent == report.received == report.vectors
     assert report.first_mismatch is not None
     assert "\n  got      " in report.first_mismatch
     assert "\n  expected " in report.first_mismatch
+    assert report.explanation is not None
+    cause = report.explanation.diagnoses[""].cause
+    assert (cause.change if cause else None) == change
 
 
 def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
@@ -44,14 +51,16 @@ def test_dropped_sticky_bit(monkeypatch: pytest.MonkeyPatch, generated: Generate
         rtl.steps.round.Round, "_increment", lambda self, odd, guard, below: increment(self, odd, guard, Const(0, 1))
     )
     unit = unit_of(FP16_OUT)
-    assert_differs(cosim.run(unit, vectors=3000, dut=generated(unit)))
+    report = cosim.run(unit, vectors=3000, dut=generated(unit))
+    assert_differs(report, "rounding does not see what lies below its guard bit")
 
 
 def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Every term shifted one place too far."""
     monkeypatch.setattr("rtl.steps.align.shift_right", lambda m, value, amount: shift_right(m, value, amount)[1:])
     unit = unit_of(FP6)
-    assert_differs(cosim.run(unit, vectors=1000, dut=generated(unit)))
+    report = cosim.run(unit, vectors=1000, dut=generated(unit))
+    assert_differs(report, "alignment shifts every term one place too far")
 
 
 def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
@@ -62,35 +71,39 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
 
     monkeypatch.setattr("rtl.steps.align.shift_right", wrapping)
     unit = unit_of(FP6)
-    assert_differs(cosim.run(unit, vectors=1000, dut=generated(unit)))
+    report = cosim.run(unit, vectors=1000, dut=generated(unit))
+    assert_differs(report, "alignment shifts by the distance modulo 32")
 
 
 @pytest.mark.parametrize(
-    ("change", "vectors"),
+    ("change", "vectors", "diagnosis"),
     [
-        pytest.param({"F": 24}, 3000, id="one fraction bit less"),
-        pytest.param({"e_zero": -132}, 20000, id="e_zero off by one"),
-        pytest.param({"truncation": "RD"}, 3000, id="other truncation", marks=pytest.mark.long),
-        pytest.param({"rho": "RNE-FP32"}, 3000, id="other rounding", marks=pytest.mark.long),
+        pytest.param({"F": 24}, 3000, "F is 24, not 25", id="one fraction bit less"),
+        pytest.param({"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one"),
+        pytest.param(
+            {"truncation": "RD"}, 3000, 'truncation is "RD", not "RZ"', id="other truncation", marks=pytest.mark.long
+        ),
+        pytest.param({"rho": "RNE-FP32"}, 3000, "rho is RNE-FP32, not RZ-FP32", id="other rounding", marks=pytest.mark.long),
     ],
 )
-def test_wrong_parameter(change: dict[str, Any], vectors: int, generated: Generated) -> None:
+def test_wrong_parameter(change: dict[str, Any], vectors: int, diagnosis: str, generated: Generated) -> None:
     """The datapath of a neighbouring unit."""
     neighbour = generated(unit_of(BFLOAT.changed(**change)))
-    assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, dut=neighbour))
+    assert_differs(cosim.run(unit_of(BFLOAT), vectors=vectors, dut=neighbour), diagnosis)
 
 
 @pytest.mark.long
 def test_swapped_operands(generated: Generated) -> None:
     """a and b exchanged: both are 12 bits wide here, but of different formats."""
     swapped = replace(generated(unit_of(FP6)), ports={"a": ("b",), "b": ("a",)})
-    assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=swapped))
+    assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=swapped), "a and b are exchanged")
 
 
 def test_swapped_elements(wrapped: Wrapped) -> None:
     """a[0] and a[1] exchanged."""
     design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})
-    assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=design))
+    report = cosim.run(unit_of(FP6), vectors=1000, dut=design)
+    assert_differs(report, "elements 0 and 1 of a, or of b, are swapped")
 
 
 def test_out_valid_stuck_low(wrapped: Wrapped) -> None:
@@ -129,7 +142,9 @@ def test_stall_ignored(wrapped: Wrapped) -> None:
 def test_operand_a_cycle_late(wrapped: Wrapped) -> None:
     late = "reg [31:0] c_late;\nalways @(posedge clk) c_late <= c;"
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"c": "c_late"}, late))
-    assert_differs(report)
+    assert_differs(report, None)  # what came before is no change of the model
+    assert report.explanation is not None
+    assert report.explanation.shown.note.startswith("as it came: ")
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed; Verilator has no X")

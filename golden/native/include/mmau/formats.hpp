@@ -81,8 +81,8 @@ MMAU_FN constexpr bool is_nan(const Format& format, int sign, uint64_t field, ui
     }
 }
 
-/// Step decode: split a bit pattern into sign, exponent, significand and class.
-MMAU_FN constexpr Decoded decode(const Format& format, uint64_t code) {
+/// Step decode: split a bit pattern into sign, exponent, significand and class. Under `flush` a subnormal is a zero of its sign.
+MMAU_FN constexpr Decoded decode(const Format& format, uint64_t code, bool flush = false) {
     const int sign = (code & format.sign_bit()) != 0;
     const uint64_t field = (code >> format.pad_bits) & format.field_mask();
     const uint64_t hidden = uint64_t{1} << format.man_bits;
@@ -93,14 +93,10 @@ MMAU_FN constexpr Decoded decode(const Format& format, uint64_t code) {
         return {sign, format.e_min(), 0, Cls::infinity};
     }
     if (stored_exp == 0 && format.subnormals) {
-        return {sign, format.e_min(), mantissa, mantissa ? Cls::subnormal : Cls::zero};
+        const uint64_t sig = flush ? 0 : mantissa;
+        return {sign, format.e_min(), sig, sig ? Cls::subnormal : Cls::zero};
     }
     return {sign, stored_exp - format.bias, mantissa | hidden, Cls::normal};
-}
-
-/// A subnormal operand read as a zero of its sign.
-MMAU_FN constexpr Decoded flushed(const Decoded& x) {
-    return x.cls == Cls::subnormal ? Decoded{x.sign, x.exp, 0, Cls::zero} : x;
 }
 
 /// The significand with its sign.

@@ -22,6 +22,7 @@ struct Plan {
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
     bool own_keys;                        // a key of units of one's own is set, which lanes do not know
+    bool machine_fma;                     // FMA as the machine has it: fp32 or fp64, RNE
     int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
     int blocks;                           // scales of A, and of B, in a row
     bool narrow;                          // every exact sum fits int64_t
@@ -187,6 +188,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
         plan.K_block = p.K_block;
         plan.blocks = ceil_div(p.K, p.K_block);
     }
+    plan.machine_fma = plan.a.storage_bits >= 32 && plan.rho.mode == Mode::RNE && !plan.own_keys;
     plan.narrow = sum_bits(plan) <= 61;  // int64_t, with bits to spare
     return plan;
 }

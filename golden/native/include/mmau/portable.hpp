@@ -13,6 +13,7 @@ typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #define MMAU_FN __device__ inline
 #define MMAU_LANE_FN __device__ inline
+#define MMAU_APART_FN __device__ inline
 #else
 #include <cmath>
 #include <cstddef>
@@ -20,6 +21,7 @@ typedef unsigned long long uint64_t;
 #include <cstring>
 #define MMAU_FN inline
 #define MMAU_LANE_FN inline __attribute__((always_inline))  // a call would keep a loop over lanes from becoming vectors
+#define MMAU_APART_FN inline __attribute__((noinline))      // long, and seldom taken: it would slow down the short way beside it
 #endif
 
 #ifndef MMAU_ISA

@@ -15,9 +15,9 @@ enum class Mode { RZ, RNE, RD, RU, RO, RNA };
 template <class Int>
 MMAU_FN Int truncated(const Int& value, int shift, Mode truncation) {
     if (shift <= 0) return shifted_left(value, -shift);
-    if (truncation == Mode::RO && any_below(magnitude(value), shift)) return made_odd(shifted_right(value, shift));
     if (truncation == Mode::RZ && is_negative(value)) return -shifted_right(Int(-value), shift);
-    return shifted_right(value, shift);
+    const Int floor = shifted_right(value, shift);
+    return truncation == Mode::RO && any_below(magnitude(value), shift) ? made_odd(floor) : floor;
 }
 
 /// A magnitude / 2^shift rounded to an integer that fits 64 bits.

@@ -35,12 +35,6 @@ MMAU_FN uint64_t to_fp16(const Format& source, uint64_t code) {
     return sign | encode_scaled(fp16, Mode::RNE, static_cast<int64_t>(x.sig), x.exp - source.man_bits);
 }
 
-/// Step decode of a, b and c, which flush_inputs concerns.
-MMAU_FN Decoded decode_operand(const Plan& plan, const Format& format, uint64_t code) {
-    const Decoded x = decode(format, code);
-    return plan.flush_inputs ? flushed(x) : x;
-}
-
 /// The part of a row that one step takes: products from `first` on.
 struct Operands {
     const Plan& plan;
@@ -53,9 +47,9 @@ struct Operands {
     MMAU_FN Decoded scale_b(int k) const { return scale(row.scale_b, k); }
 
     MMAU_FN Decoded operand(const Format& stored, const Format& format, const void* codes, int k) const {
-        if (!plan.fp16_order) return decode_operand(plan, format, load(stored, codes, first + k));
+        if (!plan.fp16_order) return decode(format, load(stored, codes, first + k), plan.flush_inputs);
         const int index = product_at(plan.fp16_order, plan.K, first + k);
-        return decode_operand(plan, format, to_fp16(stored, load(stored, codes, index)));
+        return decode(format, to_fp16(stored, load(stored, codes, index)), plan.flush_inputs);
     }
     MMAU_FN Decoded scale(const void* codes, int k) const {
         return decode(plan.scale, load(plan.scale, codes, (first + k) / plan.K_block));

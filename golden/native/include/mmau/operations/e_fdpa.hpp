@@ -7,7 +7,7 @@ MMAU_NAMESPACE_BEGIN
 
 MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded c = decode_operand(plan, c_format, c_code);
+    const Decoded c = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, c);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
     // Every term is an integer in units of 2^lsb.

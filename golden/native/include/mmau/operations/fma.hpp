@@ -64,7 +64,7 @@ MMAU_FN bool is_zero_negative(int x_sign, int y_sign, Mode mode) {
 /// One step in any format and rounding mode.
 MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded x = operands.a(0), y = operands.b(0), z = decode_operand(plan, plan.c, c_code);
+    const Decoded x = operands.a(0), y = operands.b(0), z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
     const int sign = x.sign ^ y.sign;
@@ -78,13 +78,15 @@ MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
     return is_zero_negative(sign, z.sign, plan.rho.mode) ? plan.d.sign_bit() : 0;
 }
 
+MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
+    uint64_t d = c;
+    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d);
+    return d;
+}
+
 /// All K steps: the machine's own fused multiply-add is IEEE 754's to nearest even.
 MMAU_FN uint64_t fma_dot(const Plan& plan, const Row& row, uint64_t c) {
-    if (plan.own_keys || plan.rho.mode != Mode::RNE || plan.a.storage_bits < 32) {
-        uint64_t d = c;
-        for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d);
-        return d;
-    }
+    if (!plan.machine_fma) return fma_steps(plan, row, c);
     if (plan.a.storage_bits == 32) {
         return fma_chain<uint32_t, float>(static_cast<const uint32_t*>(row.a), static_cast<const uint32_t*>(row.b),
                                           static_cast<uint32_t>(c), plan.K, plan.d);

@@ -27,19 +27,29 @@ MMAU_FN Term<Int> group_term(const Operands& operands, int first) {
     return {sum, is_zero ? plan.e_zero : alpha.exp + beta.exp, group_frac(plan)};
 }
 
+/// Whether alignment drops a one of any term of a unit that keeps a sticky bit.
+template <class Int>
+MMAU_FN bool groups_set_sticky(const Operands& operands, const Term<int64_t>& c, int e_max) {
+    const Plan& plan = operands.plan;
+    bool sticky = is_truncated(c, e_max, plan.F);
+    for (int k = 0; k < plan.L && !sticky; k += plan.G) sticky = is_truncated(group_term<Int>(operands, k), e_max, plan.F);
+    return sticky;
+}
+
 template <class Int>
 MMAU_FN uint64_t gst_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded z = decode_operand(plan, c_format, c_code);
+    const Decoded z = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());
     const Term<int64_t> c = addend(z, c_format, plan.e_zero);
     int e_max = c.exp;
     for (int k = 0; k < plan.L; k += plan.G) e_max = larger(e_max, group_term<Int>(operands, k).exp);
-    AlignedSum<Int> sum{Int(0), false};
-    add_aligned(plan, c, e_max, sum);
-    for (int k = 0; k < plan.L; k += plan.G) add_aligned(plan, group_term<Int>(operands, k), e_max, sum);
-    return convert_sum(plan, sum, e_max);
+    Int total = align<Int>(c, e_max, plan.F, plan.truncation);
+    for (int k = 0; k < plan.L; k += plan.G) {
+        total += align<Int>(group_term<Int>(operands, k), e_max, plan.F, plan.truncation);
+    }
+    return convert_sum(plan, total, e_max, plan.sticky && groups_set_sticky<Int>(operands, c, e_max));
 }
 
 MMAU_NAMESPACE_END

@@ -14,20 +14,6 @@ MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
     return product;
 }
 
-/// The aligned terms so far, in units of 2^(e_max − F), and whether alignment dropped a one of any.
-template <class Int>
-struct AlignedSum {
-    Int total;
-    bool sticky;
-};
-
-/// Step 3 of T-FDPA: a term, aligned and truncated to F bits, is added exactly.
-template <class Int, class Sig>
-MMAU_FN void add_aligned(const Plan& plan, const Term<Sig>& term, int e_max, AlignedSum<Int>& sum) {
-    sum.total += align<Int>(term, e_max, plan.F, plan.truncation);
-    if (plan.sticky) sum.sticky = sum.sticky || is_truncated(term, e_max, plan.F);
-}
-
 /// ρ of a total other than 0 plus an amount below every bit that rounding could keep: under RZ of the sign of the total, under
 /// RD positive (golden/steps.py, add_sticky).
 template <class Int>
@@ -40,17 +26,25 @@ MMAU_FN uint64_t convert_sticky(const Plan& plan, const Int& total, int exp) {
 
 /// Step 4 of T-FDPA: convert; a zero of either sign becomes +0.
 template <class Int>
-MMAU_FN uint64_t convert_sum(const Plan& plan, const AlignedSum<Int>& sum, int e_max) {
-    const bool sticky = sum.sticky && bit_length(magnitude(sum.total)) != 0;
+MMAU_FN uint64_t convert_sum(const Plan& plan, const Int& total, int e_max, bool sticky) {
     const int lsb = e_max - plan.F;
-    const uint64_t d = sticky ? convert_sticky(plan, sum.total, lsb) : convert(plan, sum.total, lsb);
+    const bool joins = sticky && bit_length(magnitude(total)) != 0;
+    const uint64_t d = joins ? convert_sticky(plan, total, lsb) : convert(plan, total, lsb);
     return d == plan.d.sign_bit() ? 0 : d;
+}
+
+/// Whether alignment drops a one of any term of a unit that keeps a sticky bit.
+MMAU_FN bool products_set_sticky(const Operands& operands, const Term<int64_t>& c, int e_max) {
+    const Plan& plan = operands.plan;
+    bool sticky = is_truncated(c, e_max, plan.F);
+    for (int k = 0; k < plan.L && !sticky; ++k) sticky = is_truncated(scaled_product(operands, k), e_max, plan.F);
+    return sticky;
 }
 
 template <class Int>
 MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded z = decode_operand(plan, c_format, c_code);
+    const Decoded z = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
     if (special.any()) return special.encode(plan.d, plan.d.nvidia_nan());
     // 1. exact terms, one without a significand has exponent e_zero; 2. the largest exponent
@@ -58,10 +52,9 @@ MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, u
     int e_max = c.exp;
     for (int k = 0; k < plan.L; ++k) e_max = larger(e_max, scaled_product(operands, k).exp);
     // 3. align each term, truncate it to F bits, add exactly
-    AlignedSum<Int> sum{Int(0), false};
-    add_aligned(plan, c, e_max, sum);
-    for (int k = 0; k < plan.L; ++k) add_aligned(plan, scaled_product(operands, k), e_max, sum);
-    return convert_sum(plan, sum, e_max);
+    Int total = align<Int>(c, e_max, plan.F, plan.truncation);
+    for (int k = 0; k < plan.L; ++k) total += align<Int>(scaled_product(operands, k), e_max, plan.F, plan.truncation);
+    return convert_sum(plan, total, e_max, plan.sticky && products_set_sticky(operands, c, e_max));
 }
 
 MMAU_NAMESPACE_END

@@ -75,7 +75,7 @@ MMAU_FN uint64_t round_with_c(const Plan& plan, const Term<Int>& dot, const Deco
 template <class Int>
 MMAU_FN uint64_t tr_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
     const Plan& plan = operands.plan;
-    const Decoded c = decode_operand(plan, c_format, c_code);
+    const Decoded c = decode(c_format, c_code, plan.flush_inputs);
     const Special special = rounded_sum_special(operands, c);
     if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
     return round_with_c(plan, dot_sum<Int>(operands), c);

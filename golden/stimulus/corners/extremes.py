@@ -1,0 +1,102 @@
+"""Corners at the ends of the result's range: overflow, subnormal results, and the exponent of a zero."""
+
+import numpy as np
+
+from golden.stimulus.classes import SPREADS
+from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.corners.corner import GAPS, crossed, either
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.sums import Places
+from golden.stimulus.terms import Products, lead_range, operands_of, shuffled, staircase, window
+
+OVERFLOWS = 5 * 3 * 4
+"""Steps from an eighth of an ulp to two, a little more or less beside them or not, ulps of c under the largest result."""
+
+
+def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Sums just below, at and above the largest result: c none to two ulps under it and a product from an eighth of an ulp
+    to two, with or without a little more or less; or products that reach it together."""
+    step, beside, ulps, rows = case % 5, case // 5 % 3, case // 15, len(case)
+    kept = min(shape.c.man_bits, shape.d.man_bits)
+    frac = ((1 << kept) - 1 - np.minimum(ulps, (1 << kept) - 1)) << (shape.c.man_bits - kept)
+    lead = np.full(rows, min(shape.c.e_max, shape.d.e_max))
+    half = lead - shape.d.man_bits - 3 + step
+    near = _rounded_at(shape, draws, lead, half, beside, draws.integers(0, 8, rows), frac)
+    top = shape.d.e_max - int(np.log2(shape.K)) + draws.integers(-1, 2, rows)
+    together = window(shape, draws, top, draws.choice(SPREADS[:3], rows))
+    one_sign = draws.integers(0, 2, rows)
+    together.sign = np.broadcast_to(one_sign[:, None], together.sign.shape)
+    c = number(shape.c, one_sign ^ (beside == 2), top - draws.integers(0, 4, rows), fractions(draws, shape.c, (rows,)))
+    return either(ulps > 2, operands_of(shape, draws, together, c), near)
+
+
+def _rounded_at(
+    shape: OperandShape, draws: GeneratorDraws, lead: IntArray, half: IntArray, beside: IntArray, distance: IntArray,
+    frac: IntArray,
+) -> Operands:  # fmt: skip
+    """c at exponent `lead`, a product of its sign at `half`, and where `beside` is 1 or 2 a product `distance` + 1 below
+    that one, of the same or of the other sign. A single product carries its own last bit instead."""
+    rows = len(lead)
+    sign = draws.integers(0, 2, rows)
+    place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
+    leads = np.where(place == 0, half[:, None], (half - 1 - distance)[:, None])
+    flips = (place == 1) & (beside == 2)[:, None]
+    present = (place == 0) | ((place == 1) & (beside > 0)[:, None])
+    frac_a = np.where(beside > 0, 1, 0)[:, None] if shape.K == 1 else 0
+    products = shuffled(draws, Products(leads, sign[:, None] ^ flips, present, frac_a))
+    return operands_of(shape, draws, products, number(shape.c, sign, lead, frac))
+
+
+def e_zero_floor(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """c zero and only tiny products, so that the exponent of a zero decides where they are truncated: staircases down to
+    every exponent below the result's smallest, which RZ sees, and to half of it beside that smallest, which RNE sees; a tie
+    or a result, and a little more or less than it."""
+    depth, kind, less = crossed(case, GAPS, 4, 2)
+    rows = len(case)
+    low, _ = lead_range(shape)
+    lowest = lowest_lead(shape.d)
+    sign = draws.integers(0, 2, rows)
+    top = np.where(kind == 0, lowest + draws.integers(0, 4, rows), lowest - 1)
+    stairs = staircase(shape, draws, top, np.maximum(np.minimum(top, lowest - depth), low), sign)
+    beside = (kind == 1)[:, None] & (np.arange(shape.K) == np.argmin(stairs.present, axis=1)[:, None])
+    stairs.lead = np.where(beside, lowest, stairs.lead)
+    stairs.frac_a = np.where(beside, 0, stairs.frac_a)
+    stairs.present = beside | stairs.present
+    # A tie with a little beside it: half of the smallest result and more, or three halves and less, which go to one.
+    three_halves = (kind == 2) & (less == 1)
+    places, everywhere = Places(rows, shape.K), np.ones(rows, np.bool_)
+    places.put(shape.K - 1, everywhere, np.maximum(lowest - 2 - depth, low), sign ^ less)
+    lead = np.where((kind == 2) & (less == 0), lowest - 1, lowest)
+    places.put(0, everywhere, lead, sign, np.where(three_halves, 1 << shape.a.man_bits - 1, 0))
+    c = zeros(shape.c, draws.integers(0, 2, rows))
+    pairs = operands_of(shape, draws, places.moved(shape, draws), c)
+    return either(kind >= 2, pairs, operands_of(shape, draws, stairs, c))
+
+
+def subnormal_span(shape: OperandShape) -> int:
+    """Exponents from the result's smallest normal number to one below its smallest number."""
+    return shape.d.man_bits + 2
+
+
+def subnormal_results(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Sums below the result's smallest normal number: small products alone, c alone beside zero products, and c just above
+    against a product that takes most of it away. Where products do not reach that low, c alone."""
+    span = subnormal_span(shape)
+    below, kind = crossed(case, span, 3)
+    target = shape.d.e_min - below
+    low, _ = lead_range(shape)
+    rows, sign = len(case), draws.integers(0, 2, len(case))
+    products = window(shape, draws, target, draws.choice(SPREADS[:3], rows))
+    by_products = (kind == 0) & (target >= low)
+    c_frac = fractions(draws, shape.c, (rows,))
+    products.present = np.broadcast_to(by_products[:, None], products.lead.shape)
+    alone = operands_of(
+        shape, draws, products, np.where(by_products, zeros(shape.c, sign), number(shape.c, sign, target, c_frac))
+    )
+    place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
+    taken = np.full((rows, shape.K), shape.d.e_min)
+    taken_away = shuffled(draws, Products(taken, np.broadcast_to(1 - sign[:, None], taken.shape), place == 0))
+    just_above = number(shape.c, sign, taken[:, 0], c_frac >> draws.integers(0, span, rows))
+    against = operands_of(shape, draws, taken_away, just_above)
+    return either((kind == 2) & (taken[:, 0] >= low), against, alone)

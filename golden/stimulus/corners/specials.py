@@ -1,0 +1,135 @@
+"""Corners of chosen operands: every special and landmark in its place, c through its range, a published input."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from golden.arrays import BitArray, bits_dtype
+from golden.formats import Format
+from golden.stimulus.classes import normal
+from golden.stimulus.codes import IntArray, landmarks, lowest_lead, number, zeros
+from golden.stimulus.corners.corner import crossed
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+
+FEW_EXPONENTS = 20
+"""Exponents that a short sweep of c takes, evenly over all of them."""
+
+
+def special_operands(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """One landmark in one place, every landmark in every place of a, b, c and the scales, all else moderate."""
+    start, filled = normal(shape, draws, len(case)), []
+    operand, option, place = _placements(shape)[:, case]
+    for number_of, (codes, of) in enumerate(_places(shape, start)):
+        columns = codes.reshape(len(case), -1).copy()
+        mine = np.flatnonzero(operand == number_of)
+        columns[mine, place[mine]] = np.array(landmarks(of), codes.dtype)[option[mine]]
+        filled.append(columns.reshape(codes.shape))
+    return Operands(filled[0], filled[1], filled[2], *(filled[3:] or (None, None)))
+
+
+def landmark_placements(shape: OperandShape) -> int:
+    """Landmarks of all operands, each in every place."""
+    return sum(len(landmarks(of)) * columns for of, columns in _columns(shape))
+
+
+def landmark_count(shape: OperandShape) -> int:
+    """Landmarks of all operands, each in one place."""
+    return sum(len(landmarks(of)) for of, _ in _columns(shape))
+
+
+def _columns(shape: OperandShape) -> list[tuple[Format, int]]:
+    """Each operand's format and how many of it a row has."""
+    columns = [(shape.a, shape.K), (shape.b, shape.K), (shape.c, 1)]
+    return columns if shape.scale is None else columns + [(shape.scale, shape.blocks)] * 2
+
+
+@lru_cache(maxsize=8)
+def _placements(shape: OperandShape) -> IntArray:
+    """Number of the operand, of its landmark, and of the place, for each case: first each landmark in one place."""
+    cases = [
+        (shift, operand, option, (shift + option) % columns)
+        for operand, (of, columns) in enumerate(_columns(shape))
+        for shift in range(columns)
+        for option in range(len(landmarks(of)))
+    ]
+    return np.array(sorted(cases), np.int64).T[1:]
+
+
+def _places(shape: OperandShape, operands: Operands) -> list[tuple[BitArray, Format]]:
+    places = [(operands.a, shape.a), (operands.b, shape.b), (operands.c, shape.c)]
+    if shape.scale is not None and operands.scale_a is not None and operands.scale_b is not None:
+        places += [(operands.scale_a, shape.scale), (operands.scale_b, shape.scale)]
+    return places
+
+
+def special_pairs(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Every landmark times every landmark in a random place; beside it, in every other row, a landmark in c."""
+    start = normal(shape, draws, len(case))
+    a_options, b_options, c_options = landmarks(shape.a), landmarks(shape.b), landmarks(shape.c)
+    here = np.arange(shape.K) == draws.integers(0, shape.K, (len(case), 1))
+    of_a, of_b = crossed(case, len(a_options), len(b_options))
+    a, b = np.array(a_options, start.a.dtype)[of_a], np.array(b_options, start.b.dtype)[of_b]
+    c = np.array(c_options, start.c.dtype)[draws.integers(0, len(c_options), len(case))]
+    return start._replace(
+        a=np.where(here, a[:, None], start.a),
+        b=np.where(here, b[:, None], start.b),
+        c=np.where(draws.integers(0, 2, len(case)) == 1, c, start.c),
+    )
+
+
+def c_sweep(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """c through all its classes and exponents against moderate products."""
+    options = c_values(shape.c)
+    start = normal(shape, draws, len(case))
+    return start._replace(c=np.array(options, start.c.dtype)[case])
+
+
+def c_values(c: Format) -> list[int]:
+    """Landmarks, and both signs of at most 256 exponents over the whole range, at first of a few."""
+    few, many = (_swept(c, count) for count in (FEW_EXPONENTS, 256))
+    return list(dict.fromkeys(landmarks(c) + few + many))
+
+
+def few_c_values(c: Format) -> int:
+    """How many of `c_values` are landmarks and a few exponents."""
+    return len(dict.fromkeys(landmarks(c) + _swept(c, FEW_EXPONENTS)))
+
+
+def _swept(c: Format, count: int) -> list[int]:
+    """Powers of two of both signs, at most so many of each, evenly over all exponents."""
+    low, high = lowest_lead(c), c.e_max
+    lead = np.unique(np.linspace(low, high, min(high - low + 1, count)).round().astype(np.int64))
+    return [int(code) for sign in (0, 1) for code in number(c, np.full(len(lead), sign), lead)]
+
+
+DISCREPANCY_A, DISCREPANCY_B, DISCREPANCY_C = (-(2.0**13), -0.5, -0.25, -0.125), (2.0**10, 1.0, 1.0, 1.0), 2.0**23
+"""Paper 000's input on which nearly every architecture differs (numerics.md, section 8)."""
+
+
+def discrepancy(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Paper 000's discrepancy input as published (case 0), rotated through all places, and with every sign flipped."""
+    rotation, flipped, row = case % shape.K, case // shape.K, np.arange(len(case))
+    a = zeros(shape.a, np.zeros((len(case), shape.K)))
+    b = zeros(shape.b, np.zeros((len(case), shape.K)))
+    for k, (value_a, value_b) in enumerate(zip(DISCREPANCY_A, DISCREPANCY_B, strict=True)):
+        place = (rotation + k) % shape.K
+        a[row, place] = _value_of_either_sign(shape.a, value_a)[flipped]
+        b[row, place] = shape.b.encode(value_b)
+    c = _value_of_either_sign(shape.c, DISCREPANCY_C)[flipped]
+    scales: list[BitArray | None] = [None, None]
+    if shape.scale is not None:
+        unscaled = np.zeros((len(case), shape.blocks), np.int64)
+        scales = [number(shape.scale, unscaled, unscaled) for _ in range(2)]
+    return Operands(a, b, c, scales[0], scales[1])
+
+
+def _value_of_either_sign(operand: Format, value: float) -> BitArray:
+    return np.array([operand.encode(value), operand.encode(-value)], bits_dtype(operand))
+
+
+def discrepancy_cases(shape: OperandShape) -> int:
+    """None where a format cannot hold a value or there are fewer than four products."""
+    wanted = [(shape.a, v) for v in DISCREPANCY_A] + [(shape.b, v) for v in DISCREPANCY_B] + [(shape.c, DISCREPANCY_C)]
+    holds = all(operand.value(operand.encode(value)) == value for operand, value in wanted)
+    return 2 * shape.K if holds and shape.K > 3 else 0

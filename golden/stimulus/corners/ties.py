@@ -1,0 +1,66 @@
+"""Corners of rounding: ties and exact sums with a little more or less beside them, and carries that run far."""
+
+import numpy as np
+
+from golden.stimulus.codes import IntArray, lowest_lead
+from golden.stimulus.corners.corner import crossed
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.significands import significands
+from golden.stimulus.sums import NONE, OTHER, SAME, SHARES, Sums, operands_with, point_range
+
+DISTANCES = np.array([*range(48), 56, 64, 80, 100, 150, 250, 5000])
+"""From a tie down to the term that breaks it (exponent value): all that an alignment may keep, and some far below; the last
+stands for the smallest number that there is."""
+
+CARRIES = (1, 2, -1, -2)
+"""What carries or borrows, in halves of a unit in the last place (`Sums.beyond`)."""
+
+PLACES = ANYWHERE, LARGEST, SMALLEST = range(3)
+"""Where in the result's range a carry runs."""
+
+
+def ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Sums half-way between two results, made by c, by a product, by both or by several, and sums that are results: alone,
+    or with a tiny term of either sign at any distance below."""
+    step, share, tiny, exact = crossed(case, len(DISTANCES), len(SHARES), 2, 2)
+    tiny = np.where(draws.integers(0, 8, len(case)) == 0, NONE, np.where(tiny == 0, SAME, OTHER))
+    beyond = np.where(exact == 1, 0, draws.choice([1, -1], len(case)))
+    low, high = point_range(shape, share)
+    smallest = draws.integers(0, 5, len(case)) == 0
+    point = draws.integers(np.minimum(low + DISTANCES[step] + 1, high), high, endpoint=True)
+    point = np.where(smallest, low, point)
+    kept = significands(draws, _kept_bits(shape, draws, point))
+    return operands_with(shape, draws, Sums(point, kept, beyond, share, tiny, DISTANCES[step]))
+
+
+def carry_runs(shape: OperandShape) -> int:
+    """How many bits a carry can run through, which are the kept ones."""
+    return shape.d.man_bits + 1
+
+
+def carries(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Carries and borrows through runs of ones and zeros of every length, from rounding or from a product at the last place:
+    anywhere, at the largest result, and from the subnormal to the normal ones."""
+    run, carry, where = crossed(case, carry_runs(shape), len(CARRIES), len(PLACES))
+    rows, beyond = len(case), np.array(CARRIES)[carry]
+    share = draws.integers(0, len(SHARES), rows)
+    low, high = point_range(shape, share)
+    point = np.select([where == LARGEST, where == SMALLEST], [high, low], draws.integers(low, high, endpoint=True))
+    bits = np.where(where == SMALLEST, _kept_bits(shape, draws, point), shape.d.man_bits + 1)
+    run = np.minimum(run + 1, bits)
+    # The run begins after a zero of the other bits, or is all of the significand: 1 x x 0 1 1 1 1, 1 1 1 1 1 1 1 1.
+    ones = (np.int64(1) << run) - 1
+    prefix = significands(draws, bits) & ~(ones | (ones + 1))
+    upward = np.where(run >= bits - 1, (np.int64(1) << bits) - 1, prefix | ones)
+    downward = np.where(run >= bits - 1, np.int64(1) << (bits - 1), prefix | (ones + 1))
+    kept = np.where(beyond > 0, upward, downward)
+    tiny = np.where(np.abs(beyond) == 1, draws.choice([NONE, SAME, OTHER], rows), NONE)
+    return operands_with(shape, draws, Sums(point, kept, beyond, share, tiny, draws.integers(0, 24, rows)))
+
+
+def _kept_bits(shape: OperandShape, draws: GeneratorDraws, point: IntArray) -> IntArray:
+    """Bits that a result keeps above `point`: all of them, but at the lowest one any number of them, for subnormals."""
+    whole = shape.d.man_bits + 1
+    subnormal = point <= lowest_lead(shape.d) - 1
+    return np.where(subnormal, draws.integers(1, whole, len(point), endpoint=True), whole)

@@ -1,0 +1,128 @@
+"""`mmau vectors`: rows of the stimulus with the results that they must give, as text or as arrays."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import golden
+from golden.arrays import BitArray
+from golden.checks import check_least
+from golden.files import check_output, is_stdout, npz_bytes, write_output
+from golden.instruction import Instruction
+from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
+from golden.stimulus.shape import concatenated
+from golden.text import mmau_version
+from golden.unit import Unit, unit_to_toml
+from mmau import OK
+from mmau.evaluate import chosen_model, operand_formats
+
+CHUNK = 4096
+"""Vectors that are made and written at a time."""
+
+
+def run_vectors(arguments: argparse.Namespace) -> int:
+    """`mmau vectors`."""
+    model = chosen_model(arguments)
+    inputs = [path for path in (arguments.unit,) if path is not None]
+    to_stdout = is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and -o - both write to stdout; give -o a file")
+    check_output(arguments.output, inputs)
+    check_least("--seed", arguments.seed, 0)
+    shape = (
+        OperandShape.of_instruction(model) if isinstance(model, Instruction) else OperandShape.of_operation(model.operation)
+    )
+    level = None if arguments.vectors is not None else arguments.level or 1
+    count = arguments.vectors if level is None else complete_rows(shape, level)
+    check_least("--vectors", count, 1)
+    kind = arguments.format or ("npz" if arguments.output.suffix == ".npz" else "text")
+    about = facts(model, shape, level, count, arguments.seed)
+    parts = with_results(model, chunks(shape, count, arguments.seed, CHUNK))
+    write_output(arguments.output, text(model, about, parts) if kind == "text" else npz(model, about, parts), inputs)
+    if arguments.json:
+        print(json.dumps({**about, "format": kind, "output": str(arguments.output)}))
+    else:
+        said = f"{named(model)}: {count} vectors in {'stdout' if to_stdout else arguments.output}"
+        print(said, file=sys.stderr if to_stdout else sys.stdout)
+    return OK
+
+
+def named(model: Instruction | Unit) -> str:
+    """The instruction, or the unit, in words."""
+    return f"{model.arch} {model.name}" if isinstance(model, Instruction) else model.name
+
+
+def facts(model: Instruction | Unit, shape: OperandShape, level: int | None, count: int, seed: int) -> dict[str, Any]:
+    """What made the vectors, for JSON."""
+    of_model = {"arch": model.arch, "name": model.name} if isinstance(model, Instruction) else {"unit": model.name}
+    return {**of_model, "K": shape.K, "vectors": count, "level": level, "seed": seed, "version": mmau_version()}
+
+
+def with_results(
+    model: Instruction | Unit, parts: Iterator[Stimulus]
+) -> Iterator[tuple[Stimulus, BitArray]]:  # fmt: skip
+    """Rows, and the d of each."""
+    for stimulus in parts:
+        yield stimulus, model.dot(*stimulus.operands)
+
+
+def text(
+    model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]
+) -> Iterator[bytes]:  # fmt: skip
+    """The text format, piece by piece: a header in lines that begin with #, then one vector a line."""
+    yield "".join(f"{line}\n" for line in header(model, about)).encode()
+    formats = {**operand_formats(model), "d": model.operation.d}
+    in_order = [name for name in ("a", "b", "scale_a", "scale_b", "c", "d") if name in formats]
+    for stimulus, d in parts:
+        codes = {**stimulus.operands._asdict(), "d": d}
+        columns = [hexadecimal(codes[name], formats[name]) for name in in_order]
+        yield "".join(" ".join(row) + "\n" for row in zip(*columns, strict=True)).encode()
+
+
+def hexadecimal(codes: BitArray, operand: golden.Format) -> list[str]:
+    """Each row's codes, lowest element first, separated by blanks, with as many digits as the format needs."""
+    digits = f"0{-(-operand.width // 4)}x"
+    return [" ".join(format(code, digits) for code in row) for row in codes.reshape(len(codes), -1).tolist()]
+
+
+def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
+    """What a reader needs to know. Without the first # of each line it is the unit's file."""
+    formats, operation = operand_formats(model), model.operation
+    counts = {"a": about["K"], "b": about["K"]}
+    if operation.block_size is not None:
+        counts |= dict.fromkeys(("scale_a", "scale_b"), -(-about["K"] // operation.block_size))
+    order = [name for name in ("a", "b", "scale_a", "scale_b") if name in formats]
+    columns = [f"{name}[0] … {name}[{counts[name] - 1}] {formats[name]}" for name in order]
+    nan = "a NaN is this one" if operation.nan_is_fixed() else "any NaN may stand for a NaN"
+    lines = [
+        f"## mmau {about['version']}: test vectors of {named(model)}, one a line",
+        f"## {', '.join(columns)}, c {formats['c']}, d {operation.d}: hexadecimal codes; {nan}",
+        f"## seed = {about['seed']}",
+        f"## level = {about['level']}" if about["level"] else f"## vectors = {about['vectors']}",
+    ]
+    if isinstance(model, Instruction) and model.fp16_order is not None:
+        lines.append(
+            f"## runs as fp16 work, products in the order {model.fp16_order}, c last; the unit below is one step of it"
+        )
+    elif about["K"] > operation.length:
+        lines.append(f"## d of {operation.length} products is c of the next {operation.length}")
+    return [*lines, *(f"# {line}".rstrip() for line in unit_to_toml(step_unit(model)).splitlines())]
+
+
+def step_unit(model: Instruction | Unit) -> Unit:
+    """The unit that computes one step."""
+    return model if isinstance(model, Unit) else Unit(name=model.step_name, operation=model.operation)
+
+
+def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]) -> bytes:
+    """A .npz file: a, b, c [, scale_a, scale_b], d, the label of each row's class, and `metadata`, JSON in UTF-8."""
+    made = list(parts)
+    stimulus = concatenated([part for part, _ in made])
+    arrays = {name: codes for name, codes in stimulus.operands._asdict().items() if codes is not None}
+    arrays |= {"d": np.concatenate([d for _, d in made]), "label": stimulus.label}
+    metadata = {**about, "unit_toml": unit_to_toml(step_unit(model)), "classes": stimulus.names}
+    return npz_bytes({**arrays, "metadata": np.frombuffer(json.dumps(metadata).encode(), np.uint8)})

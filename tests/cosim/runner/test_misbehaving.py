@@ -1,0 +1,198 @@
+"""Designs that run and misbehave: each is a report that does not pass and says what the design did."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim.runner import heartbeat, simulate
+from golden import Implementation, Unit
+from golden.formats import E4M3, E5M2, FP32
+from golden.operations import TFDPA
+from rtl import UnitDesign, as_design, to_verilog
+
+FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133)
+UNIT = Unit(name="combinational", operation=FP8)
+CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stages=1))
+
+pytestmark = pytest.mark.simulator
+
+NEEDS_ICARUS = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
+BOTH = [pytest.param("icarus", marks=NEEDS_ICARUS), pytest.param("verilator", marks=pytest.mark.long)]
+"""Icarus builds in a second, Verilator in ten: the long run has both."""
+
+OPERANDS = "input [15:0] a, input [15:0] b, input [31:0] c, output [31:0] d"
+HANDSHAKE = "input clk, input rst, input in_valid, output in_ready, output out_valid, input out_ready"
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> "Described":
+    return Described(tmp_path)
+
+
+class Described:
+    """Verilog of a test as a design under test, beside a sound combinational `core`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, body: str, unit: Unit = UNIT) -> cosim.Dut:
+        core, bad = self._folder / "core.v", self._folder / "bad.sv"
+        core.write_text(to_verilog(as_design(UNIT), "core"))
+        ports = OPERANDS if unit is UNIT else f"{HANDSHAKE}, {OPERANDS}"
+        bad.write_text(
+            f"module bad({ports});\n  wire [31:0] sum;\n  core core(.a(a), .b(b), .c(c), .d(sum));\n{body}\nendmodule\n"
+        )
+        return cosim.dut_like(UnitDesign(unit), (core, bad), "bad")
+
+
+def stage(valid: str, ready: str = "~full | out_ready", full: str = "if (rst) full <= 0;") -> str:
+    """A register that holds a result: what `out_valid` and `in_ready` show, and how `full` is reset."""
+    return f"""
+  reg full;
+  reg [31:0] held;
+  assign in_ready = {ready}, out_valid = {valid}, d = held;
+  always @(posedge clk) begin
+    if (in_valid & in_ready) held <= sum;
+    if (in_ready) full <= in_valid;
+    {full}
+  end"""
+
+
+@pytest.mark.long
+@NEEDS_ICARUS
+def test_sound_stage_passes(described: Described) -> None:
+    report = cosim.run(CLOCKED, vectors=200, dut=described(stage("full"), CLOCKED), simulator="icarus")
+    assert (report.failures, report.received) == ((), 200)
+    assert report.dropped > 0
+
+
+@pytest.mark.parametrize("simulator", BOTH)
+def test_finish_is_a_verdict_with_its_place(simulator: str, described: Described) -> None:
+    dut = described("  assign d = sum;\n  always @(a) if (a[2:0] == 5) $finish;")
+    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
+    assert report.stopped is not None
+    assert report.stopped.startswith("the design ended the simulation")
+    if simulator == "verilator":  # Icarus says nothing of it
+        assert re.search(r": \S*bad\.sv:5: Verilog \$finish$", report.stopped)
+    assert report.failures[0] == report.stopped
+    assert 0 < report.received < 300
+    assert report.mismatches == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("simulator", BOTH)
+def test_finish_at_the_beginning_is_a_verdict(simulator: str, described: Described) -> None:
+    report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;\n  initial $finish;"), simulator=simulator)
+    assert report.failures[0].startswith("the design ended the simulation")
+    assert report.received < 3
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("simulator", BOTH)
+def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described) -> None:
+    dut = described('  assign d = sum;\n  always @(a) if (a[2:0] == 5) $fatal(1, "no fives");')
+    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
+    assert re.search(r"^the simulation broke off: \w+ exited with status 1: .*bad\.sv:5: .*, after", report.failures[0])
+    assert 0 < report.received < 300
+
+
+@pytest.mark.parametrize("simulator", BOTH)
+def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (heartbeat, simulate):
+        monkeypatch.setattr(module, "STANDSTILL", 5.0)
+    dut = described(
+        "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
+    )
+    report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
+    assert re.fullmatch(
+        r"the simulation stood still for 5 s, as in a loop without delay, after (\d+) vectors had gone in and (\d+) results "
+        r"had come out",
+        report.failures[0],
+    )
+    assert report.sent == report.received + 1 > 1
+    assert report.waiting == 1
+
+
+@pytest.mark.long
+def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Described) -> None:
+    dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
+    report = cosim.run(UNIT, vectors=300, dut=dut)
+    assert re.search(r"^the simulation broke off: .*%Error-DIDNOTCONVERGE: .*, after \d+ vectors", report.failures[0])
+
+
+@NEEDS_ICARUS
+@pytest.mark.long
+def test_combinational_loop_stands_still_in_icarus(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "STANDSTILL", 5.0)
+    dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
+    report = cosim.run(UNIT, vectors=300, dut=dut, simulator="icarus")
+    assert report.failures[0].startswith("the simulation stood still for ")
+
+
+@NEEDS_ICARUS
+def test_valid_bit_without_reset_is_found(described: Described) -> None:
+    """It begins as X, which nothing clears before it is looked at."""
+    dut = described(stage("full", full=""), CLOCKED)
+    report = cosim.run(CLOCKED, vectors=100, dut=dut, simulator="icarus")
+    assert report.failures[0] == "out_valid is neither 0 nor 1"
+
+
+@NEEDS_ICARUS
+def test_some_undefined_bits_are_mismatches_of_their_own_kind(described: Described) -> None:
+    report = cosim.run(UNIT, vectors=200, dut=described("  reg u;\n  assign d = {u, sum[30:0]};"), simulator="icarus")
+    assert report.failures == ("200 of 200 results differ from the golden model",)
+    assert {(group.got_class, group.distance) for group in report.groups} == {("undefined", "undefined bits")}
+    first = report.groups[0].mismatches[0]
+    assert first.got == f"X{first.expected & 0x7FFF_FFFF:031b}"
+    assert f"got      fp32 {first.got}: bits that are neither 0 nor 1" in report.groups[0].first
+
+
+@pytest.mark.long
+@NEEDS_ICARUS
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        (stage("1'b0"), "no result for 1000 cycles although vectors are inside: out_valid stayed low"),
+        (stage("full", ready="1'b0"), "in_ready stayed low for 1000 cycles"),
+        (
+            stage("full", full="if (rst) full <= 0; else if (full & out_ready & ~in_valid & ~a[0]) full <= 1;"),
+            "results came out",
+        ),
+    ],
+    ids=["never answers", "never ready", "answers twice"],
+)
+def test_too_few_and_too_many_answers(body: str, failure: str, described: Described) -> None:
+    report = cosim.run(CLOCKED, vectors=200, dut=described(body, CLOCKED), simulator="icarus")
+    assert any(failure in each for each in report.failures), report.failures
+    assert not report.passed
+
+
+@pytest.mark.long
+@NEEDS_ICARUS
+def test_mismatch_has_cycle_and_time(described: Described) -> None:
+    dut = described(stage("full").replace("held <= sum", "held <= sum ^ (a[7:0] == 8'h38)"), CLOCKED)
+    report = cosim.run(CLOCKED, vectors=3000, seed=2, dut=dut, simulator="icarus")
+    recorded = sorted((each for group in report.groups for each in group.mismatches), key=lambda each: each.vector)
+    assert len(recorded) > 3
+    assert all(each.a[0] == 0x38 for each in recorded)
+    times = [(each.cycle or 0, each.time) for each in recorded]
+    assert times == sorted(times)
+    assert all(cycle >= each.vector and time >= 2000 * cycle for (cycle, time), each in zip(times, recorded, strict=True))
+
+
+@NEEDS_ICARUS
+def test_first_error_of_a_build_is_shown_and_its_log_kept(described: Described, tmp_path: Path) -> None:
+    """Verilator reads the ports; what Icarus does not know is its own error."""
+    dut = described("  localparam int unsigned N = 0;\n  assign d = sum + N;")
+    with pytest.raises(cosim.SimulationError) as error:
+        cosim.run(UNIT, vectors=10, dut=dut, simulator="icarus", work_dir=tmp_path / "work")
+    found = re.fullmatch(
+        r"icarus cannot build mmau_dut: iverilog exited with status \d+: (\S*bad\.sv:4: .*)\nlog: (.*)", str(error.value)
+    )
+    assert found is not None, error.value
+    log = Path(found[2])
+    assert log == tmp_path / "work" / "build.log"
+    assert found[1] in log.read_text()
