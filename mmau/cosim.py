@@ -64,8 +64,9 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         raise ValueError(error) from error
     except (rtl.MissingTool, rtl.YosysError) as error:
         raise ValueError(error) from error
+    status = show(reports, errors, arguments, waves)
     files.finish(reports, errors)
-    return show(reports, errors, arguments, waves)
+    return status
 
 
 def common(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -100,6 +101,8 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
         print(summary(reports, arguments.seed))
         if waves is not None:
             print(f"waveform: {waves}")
+        if arguments.work is not None:
+            print(f"build and logs: {arguments.work}")
     for name, message in errors.items():
         print(f"mmau cosim: {name}: {message}", file=sys.stderr)
     if errors:

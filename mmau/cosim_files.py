@@ -3,6 +3,7 @@ killed leaves what was done, and never half a file."""
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from cosim import Report
@@ -35,13 +36,17 @@ class ReportFiles:
             raise ValueError(f"--junit and --html must name two files, got {junit} twice")
 
     def add(self, report: Report) -> None:
-        """One more design is done; of a campaign, in any thread."""
-        with self._lock:
+        """One more design is done; of a campaign, in any thread. A disk that is full now may not be at the end."""
+        with self._lock, suppress(OSError):
             self._done.append(report)
             self._write(self._done, {}, self._designs - len(self._done))
 
     def finish(self, reports: Sequence[Report], errors: Mapping[str, str]) -> None:
-        """All are done: in their order, with those that could not be run."""
+        """All are done: in their order, with those that could not be run.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
         with self._lock:
             self._write(reports, errors, 0)
 

@@ -13,7 +13,7 @@ from cosim.bench.handshake import Stalls
 from cosim.bench.monitor import Monitor
 from cosim.bench.outcome import Outcome
 from cosim.bench.own import OwnRows, PortCodes, own_rows
-from cosim.bench.pins import Inverted, Lanes
+from cosim.bench.pins import Inverted, Lanes, fields
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from cosim.bench.rows import Bits, Rows
 from cosim.bench.scoreboard import Result, Scoreboard
@@ -44,6 +44,7 @@ __all__ = [
     "Timing",
     "Vector",
     "exercise",
+    "fields",
     "own_rows",
     "specification_of",
 ]

@@ -6,9 +6,9 @@ A cycle has two halves. While the clock is low, driver and monitor `drive` their
 
 from collections.abc import Iterator, Sequence
 
+from cosim.bench.board import Board
 from cosim.bench.handshake import Pins, Stalls, is_high
 from cosim.bench.products import Vector
-from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.timing import Timing
 
 
@@ -22,9 +22,7 @@ class Driver:
         waited: cycles for which the transfer on offer has not been accepted.
     """
 
-    def __init__(
-        self, pins: Pins, timing: Timing, scoreboard: Scoreboard, stalls: Stalls, vectors: Iterator[Vector]
-    ) -> None:
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls, vectors: Iterator[Vector]) -> None:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
         self._valid, self._ready = "in_valid" in timing.controls, "in_ready" in timing.controls
         self._vectors = vectors

@@ -16,8 +16,9 @@ import random
 from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
+from cosim.bench.board import Board
 from cosim.bench.driver import Driver
-from cosim.bench.handshake import Pins, Stalls, code_of
+from cosim.bench.handshake import STALL_ODDS, Pins, Stalls, code_of
 from cosim.bench.mismatch import Arrival
 from cosim.bench.monitor import Monitor
 from cosim.bench.scoreboard import Scoreboard
@@ -57,10 +58,23 @@ async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int
     if timing.protocol == "combinational":
         await _combinational(pins, scoreboard)
     else:
-        await _Clocked(pins, timing, scoreboard, seed).run()
+        await _Clocked(pins, timing, scoreboard, seed).run(EXTRA_CYCLES)
 
 
-async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
+async def calmly(pins: Pins, timing: Timing, board: Board) -> None:
+    """Send every vector and receive every result, after a reset at the beginning, without pauses and further resets.
+
+    Args:
+        pins, timing: as of `exercise`.
+        board: gives the vectors and takes the results.
+    """
+    if timing.protocol == "combinational":
+        await _combinational(pins, board)
+    else:
+        await _Clocked(pins, timing, board, seed=None).run(extra_cycles=1)
+
+
+async def _combinational(pins: Pins, scoreboard: Board) -> None:
     """One vector after another, each with time to settle."""
     scoreboard.now = lambda: Arrival(None, get_sim_time("ns"))
     for vector in scoreboard.vectors():
@@ -77,22 +91,24 @@ async def _combinational(pins: Pins, scoreboard: Scoreboard) -> None:
 class _Clocked:
     """A design with a clock: driver and monitor, cycle by cycle, with resets and cycles without enable in between."""
 
-    def __init__(self, pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, seed: int | None) -> None:
+        """With a seed there are pauses and resets, without one there are none."""
+        odds = STALL_ODDS if seed is not None else (0.0,)
         self._pins, self._timing, self._scoreboard = pins, timing, scoreboard
-        self._driver = Driver(pins, timing, scoreboard, Stalls(f"in {seed}"), scoreboard.vectors())
-        self._monitor = Monitor(pins, timing, scoreboard, Stalls(f"out {seed}"))
-        self._enables = Stalls(f"enable {seed}")
+        self._driver = Driver(pins, timing, scoreboard, Stalls(f"in {seed}", odds), scoreboard.vectors())
+        self._monitor = Monitor(pins, timing, scoreboard, Stalls(f"out {seed}", odds))
+        self._enables = Stalls(f"enable {seed}", odds)
         self._random = random.Random(f"reset {seed}")
-        self._resets = 0 if timing.reset == "none" else RESETS
+        self._resets = 0 if timing.reset == "none" or seed is None else RESETS
         self._next_reset = self._random.randrange(RESET_PERIOD // 20)
         self._edges = 0
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
 
-    async def run(self) -> None:
-        """All vectors, until every result is there or nothing moves any more."""
+    async def run(self, extra_cycles: int) -> None:
+        """All vectors, until every result is there, and so many cycles more, or until nothing moves any more."""
         await self._power_up()
         extra = cycle = 0
-        while extra < EXTRA_CYCLES and self._scoreboard.stopped is None:
+        while extra < extra_cycles and self._scoreboard.stopped is None:
             if self._resets and cycle >= self._next_reset and self._scoreboard.waiting:
                 await self._reset_in_the_middle(cycle)
             await self._cycle()

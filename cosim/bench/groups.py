@@ -65,19 +65,23 @@ class Groups:
     def __init__(self) -> None:
         self._groups: dict[GroupKey, Group] = {}
 
-    def add(self, mismatch: Mismatch, text: str) -> None:
+    def add(self, mismatch: Mismatch, text: str) -> bool:
         """One more.
 
         Args:
             text: it in full; used where it is the first of its group.
+
+        Returns:
+            Whether it is recorded, and not counted alone.
         """
         group = self._groups.get(mismatch.group)
         if group is None:
             key = mismatch.group._asdict()
             self._groups[mismatch.group] = Group(**key, count=1, first=text, mismatches=(mismatch,))
-            return
+            return True
         recorded = group.mismatches if len(group.mismatches) == RECORDED else (*group.mismatches, mismatch)
         self._groups[mismatch.group] = replace(group, count=group.count + 1, mismatches=recorded)
+        return recorded is not group.mismatches
 
     def all(self) -> tuple[Group, ...]:
         """The groups, the largest first, and where they are equal the one that came first."""

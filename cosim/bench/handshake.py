@@ -1,10 +1,10 @@
 """What driver and monitor of a valid/ready handshake share: pins, stalls, and how a signal is read."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.board import Board
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 """How likely a side pauses in a cycle; one of these holds for a while, so that full speed and back-pressure both occur."""
@@ -17,9 +17,14 @@ Pins = Mapping[str, Any]
 
 
 class Stalls:
-    """Seeded decisions whether to pause."""
+    """Seeded decisions whether to pause.
 
-    def __init__(self, seed: str) -> None:
+    Args:
+        odds: how likely, one of them for a while.
+    """
+
+    def __init__(self, seed: str, odds: Sequence[float] = STALL_ODDS) -> None:
+        self._all_odds = odds
         self._random = random.Random(seed)
         self._cycle = 0
         self._odds = 0.0
@@ -27,12 +32,12 @@ class Stalls:
     def pause(self) -> bool:
         """Whether to pause in this cycle."""
         if self._cycle % STALL_PERIOD == 0:
-            self._odds = self._random.choice(STALL_ODDS)
+            self._odds = self._random.choice(self._all_odds)
         self._cycle += 1
         return self._random.random() < self._odds
 
 
-def is_high(port: str, pins: Pins, scoreboard: Scoreboard) -> bool:
+def is_high(port: str, pins: Pins, scoreboard: Board) -> bool:
     """Whether a one-bit signal is 1; X or Z, where it is looked at, fails the design."""
     bit = str(pins[port].value)
     if bit not in ("0", "1"):

@@ -2,8 +2,8 @@
 
 from collections import deque
 
+from cosim.bench.board import Board
 from cosim.bench.handshake import Pins, Stalls, code_of, is_high
-from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.timing import Timing
 
 
@@ -15,7 +15,7 @@ class Monitor:
         waited: cycles without a result although vectors are inside.
     """
 
-    def __init__(self, pins: Pins, timing: Timing, scoreboard: Scoreboard, stalls: Stalls) -> None:
+    def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls) -> None:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
         self._latency = timing.latency
         self._valid, self._can_stall = "out_valid" in timing.controls, "out_ready" in timing.controls

@@ -17,7 +17,8 @@ class Outcome:
             once, for a reset in the middle of the stream dropped them.
         waiting: vectors left without a result; surplus: results without a vector.
         mismatches: results that differ from the golden model's; first_mismatch: the first one in full. groups: all elements
-            of results that differ, by what they have in common. agreeing: some that agreed, of a run with mismatches.
+            of results that differ, by what they have in common. differing: the first of them, and those recorded in groups.
+            agreeing: some that agreed, of a run with mismatches.
         engine: golden's engine that computed the expected results.
         checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
             of them for which it expects other bits; first_disagreement: the first one in full.
@@ -37,6 +38,7 @@ class Outcome:
     mismatches: int
     first_mismatch: str | None
     groups: tuple[Group, ...]
+    differing: tuple[ComparedRow, ...]
     agreeing: tuple[ComparedRow, ...]
     engine: str
     checked: int

@@ -10,6 +10,9 @@ from cosim.bench.products import Element
 AGREEING = 64
 """Elements of each class that are kept although they agreed: an explanation of the others must fit them too."""
 
+DIFFERING = 2000
+"""Elements that differ and are kept for the diagnosis; the first of each group are kept beyond that."""
+
 OPERANDS = ("a", "b", "c", "scale_a", "scale_b")
 """The operands of a dot product, as fields of `ComparedRow`; what else a specification sends is one of its `ports`."""
 
@@ -20,15 +23,19 @@ class Record:
     def __init__(self) -> None:
         self.first_mismatch: str | None = None
         self._groups = Groups()
+        self._differing: list[ComparedRow] = []
         self._agreed: Counter[str] = Counter()
         self._agreeing: list[tuple[int, Element, int | str, Arrival]] = []
 
     def differs(self, vector: int, element: Element, code: int | str, arrival: Arrival) -> None:
         """An element that differs."""
-        mismatch = Mismatch.of(compared_row(vector, element, code, arrival), element.products.result)
+        row = compared_row(vector, element, code, arrival)
+        mismatch = Mismatch.of(row, element.products.result)
         text = described(vector, element, code)
         self.first_mismatch = self.first_mismatch or text
-        self._groups.add(mismatch, text)
+        recorded = self._groups.add(mismatch, text)
+        if recorded or len(self._differing) < DIFFERING:
+            self._differing.append(row)
 
     def agrees(self, vector: int, element: Element, code: int | str, now: Callable[[], Arrival]) -> None:
         """An element that agrees."""
@@ -36,6 +43,10 @@ class Record:
         if self._agreed[name] < AGREEING:
             self._agreed[name] += 1
             self._agreeing.append((vector, Element(element.products.alone(element.row), 0, element.place), code, now()))
+
+    def differing(self) -> tuple[ComparedRow, ...]:
+        """The first elements that differ, and those that are recorded in groups."""
+        return tuple(self._differing)
 
     def groups(self) -> tuple[Group, ...]:
         """All mismatches, the largest group first."""

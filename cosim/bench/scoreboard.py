@@ -201,6 +201,7 @@ class Scoreboard:
             mismatches=self.mismatches,
             first_mismatch=self.first_mismatch,
             groups=self.record.groups(),
+            differing=self.record.differing(),
             agreeing=self.record.agreeing() if self.mismatches else (),
             engine=self.engine,
             checked=len(self.sample.rows()),

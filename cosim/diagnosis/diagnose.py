@@ -53,7 +53,7 @@ def diagnose(
         return Diagnosis.nothing(len(mismatches))
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
-    failing, kept = golden_model.rows([mismatches[place] for place in defined]), golden_model.rows(known)
+    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(known, K)
     trial = _Trial(golden_model, failing, kept)
     until, tried, left_out = time.monotonic() + seconds, 0, 0
     for change in _changes(golden_model, failing, K):
@@ -121,7 +121,7 @@ class _Trial:
         compared = len(places)
         causes = [Cause(t.change.words, int(t.explains.sum()), compared, t.kept, t.agreeing) for t in ranked]
         complete = tuple(cause for cause in causes if cause.is_complete)
-        best = () if complete else tuple(causes[:SHOWN])
+        best = () if complete else tuple(cause for cause in causes if cause.kept == cause.agreeing)[:SHOWN]
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
             of[place] = next((t.change.words for t in ranked if t.explains[number] and t.kept == t.agreeing), None)

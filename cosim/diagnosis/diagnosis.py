@@ -48,7 +48,7 @@ class Diagnosis:
         mismatches: how many were looked at. undefined: those of them with bits that are neither 0 nor 1.
         causes: changes that explain all of them and keep all rows that agreed: the first is the diagnosis, the rows cannot
             tell the others from it.
-        best: where there is none, those that explain most.
+        best: where there is none, those that explain most, of those that keep all rows that agreed.
         of: for each mismatch the best change that explains it and keeps all rows that agreed, or None.
         tried: changes that were tried. left_out: those for which no time was left.
     """
@@ -86,7 +86,8 @@ class Diagnosis:
             lines = ["diagnosis: none, for every result has bits that are neither 0 nor 1"]
         else:
             lines = [f"diagnosis: no single change of the model explains all mismatches ({self.tried:,} tried)"]
-            lines += [f"  {cause}" for cause in self.best]
+            none = "none explains any of them without changing rows that agreed"
+            lines += [f"  {cause}" for cause in self.best] or [f"  {none}"]
         if self.undefined and self.undefined < self.mismatches:
             lines.append(f"  {self.undefined:,} mismatches with undefined bits are left out")
         if self.left_out:

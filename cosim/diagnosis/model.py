@@ -77,17 +77,19 @@ class Model:
         """d of every row."""
         return run(engine, self.chain, Batch(rows.a, rows.b, rows.c, rows.scale_a, rows.scale_b))
 
-    def rows(self, compared: Sequence[ComparedRow]) -> Rows:
-        """Compared rows as arrays; their results are defined bits."""
+    def rows(self, compared: Sequence[ComparedRow], K: int) -> Rows:
+        """Compared rows of K products as arrays; their results are defined bits."""
         operation = self.operation
         scale = operation.scale_format
 
         def scales(pick: Callable[[ComparedRow], tuple[int, ...] | None]) -> Codes | None:
-            return None if scale is None else np.array([pick(row) for row in compared], bits_dtype(scale))
+            if scale is None or operation.block_size is None:
+                return None
+            return np.array([pick(row) for row in compared], bits_dtype(scale)).reshape(-1, -(-K // operation.block_size))
 
         return Rows(
-            a=np.array([row.a for row in compared], bits_dtype(self.a)).reshape(len(compared), -1),
-            b=np.array([row.b for row in compared], bits_dtype(self.b)).reshape(len(compared), -1),
+            a=np.array([row.a for row in compared], bits_dtype(self.a)).reshape(-1, K),
+            b=np.array([row.b for row in compared], bits_dtype(self.b)).reshape(-1, K),
             c=np.array([row.c for row in compared], bits_dtype(operation.c)),
             scale_a=scales(lambda row: row.scale_a),
             scale_b=scales(lambda row: row.scale_b),

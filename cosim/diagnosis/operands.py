@@ -40,8 +40,9 @@ def _whole_vectors(model: Model, K: int) -> Iterator[Change]:
     orders |= {f"swapped, k with k xor {step}": ks ^ step for step in (1, 2, 4, 8, 16, 32) if K % (2 * step) == 0}
     for words, order in orders.items():
         if K > 1 and (order != ks).any():
-            yield _change(model, f"elements of a, or of b, are {words}", a=_in_order(order))
-            yield _change(model, f"elements of b alone are {words}", b=_in_order(order))
+            yield _change(model, f"the elements of a are {words}, those of b are not", a=_in_order(order))
+            if _has_places(model):
+                yield _change(model, f"the elements of b are {words}, those of a are not", b=_in_order(order))
 
 
 def _pairs(model: Model, K: int) -> Iterator[Change]:
@@ -49,7 +50,17 @@ def _pairs(model: Model, K: int) -> Iterator[Change]:
         for j in range(i + 1, K):
             order = np.arange(K)
             order[[i, j]] = j, i
-            yield _change(model, f"elements {i} and {j} of a, or of b, are swapped", a=_in_order(order))
+            of = "a" if _has_places(model) else "a, or of b,"
+            yield _change(model, f"elements {i} and {j} of {of} are swapped", a=_in_order(order))
+            if _has_places(model):
+                yield _change(model, f"elements {i} and {j} of b are swapped", b=_in_order(order))
+                yield _change(model, f"products {i} and {j} are swapped", a=_in_order(order), b=_in_order(order))
+
+
+def _has_places(model: Model) -> bool:
+    """Whether it matters at which place a product stands: for its scales, its group, its step or its pair."""
+    operation = model.operation
+    return operation.scale_format is not None or operation.name in ("GTR-FDPA", "FTZ-AddMul", "FMA")
 
 
 def _in_order(order: Any) -> Callable[[Codes], Codes]:

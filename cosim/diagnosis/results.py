@@ -77,7 +77,7 @@ def _bits(d: Format) -> Iterator[Change]:
     yield Change("every bit of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, everything))
     yield Change("the sign of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, minus))
     yield Change("the sign of d is lost", lambda rows: rows.expected & ~_of(rows.expected, minus))
-    for bit in range(d.width):
+    for bit in range(d.width - 1):  # the last one is the sign
         yield from _bit(bit)
 
 

@@ -3,7 +3,7 @@
 The reference engine computes them, a row in some ten microseconds, so `diagnose` tries them on few rows first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -68,7 +68,7 @@ def _largest_exponent(model: Model, operation: TruncatedFDPA) -> Iterator[Change
         without = lambda self, terms, place=place: steps.max_exp([*terms[:place], *terms[place + 1 :]])  # noqa: E731
         yield _stepped(model, f"e_max leaves out {name}", max_exp=without)
         words = f"e_max leaves out {name}, and a term shifted left loses what is above {WORD} bits"
-        yield _stepped(model, words, max_exp=without, align=_align_in_a_word)
+        yield _stepped(model, words, max_exp=without, align=_align_in_a_word, accumulate=_sum_in_a_word)
     yield _stepped(model, "e_max is that of c alone", max_exp=lambda self, terms: terms[-1].exp)
 
 
@@ -76,6 +76,11 @@ def _align_in_a_word(self: Operation, term: Term, e_max: int, F: int, mode: Mode
     shift = e_max - term.exp + term.frac - F
     magnitude = 0 if abs(shift) >= WORD else shift_and_round(abs(term.sig), shift, "RZ") & (1 << WORD) - 1
     return -magnitude if term.sig < 0 else magnitude
+
+
+def _sum_in_a_word(self: Operation, aligned: Iterable[int]) -> int:
+    half = 1 << (WORD - 1)
+    return (steps.accumulate(aligned) + half) % (2 * half) - half
 
 
 def _zero_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
@@ -119,6 +124,11 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
         above = abs(product.sig).bit_length() - 1 - frac
         return product._replace(exp=product.exp + above, frac=frac + above) if above > 0 else product
 
+    def shortened(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
+        product = renormalised(self, x, y, frac, zero_exp)
+        sig = shift_and_round(product.sig, product.frac - frac, "RZ")
+        return Term(sig, product.exp, frac)
+
     def normalised(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
         above = abs(product.sig).bit_length() - 1 - frac
@@ -131,8 +141,11 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
 
     if not isinstance(operation, (EFDPA, FMA)):
         yield _stepped(model, "a product of 2 or more is renormalised before alignment", multiply=renormalised)
+        words = "a product of 2 or more is renormalised before alignment, and loses its last bit"
+        yield _stepped(model, words, multiply=shortened)
         yield _stepped(model, "products are normalised before alignment, subnormals too", multiply=normalised)
-    yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
+    if operation.product_frac + 1 > operation.d.man_bits:  # else they fit
+        yield _stepped(model, f"products are rounded to {operation.d} before they are added", multiply=rounded)
 
 
 # The sum and its rounding

@@ -18,6 +18,10 @@ AROUND = "mmau_elaboration"
 """Name of the module whose instance the design is while it is read."""
 
 
+INSTANCE = "dut"
+"""Name of the design's instance in what is put around it."""
+
+
 class ElaborationError(Exception):
     """Verilator cannot read the design; the message is its first error."""
 
@@ -115,7 +119,7 @@ def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
 def instance(dut: Dut) -> str:
     """`top #(parameters) dut`, to which the connections are added."""
     parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
-    return f"{dut.top} {f'#({parameters}) ' if parameters else ''}dut"
+    return f"{dut.top} {f'#({parameters}) ' if parameters else ''}{INSTANCE}"
 
 
 def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:

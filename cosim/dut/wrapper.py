@@ -23,6 +23,8 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> st
         for number, place in enumerate(connection.elements[operand.name]):
             outside = f"{operand.name}[{number * operand.width} +: {operand.width}]"
             lines.append(_assign(place, outside, operand.direction == "input"))
+            if operand.count * dut.results > 1:  # for the eye, in waveforms
+                lines.append(f"  wire logic [{operand.width - 1}:0] {operand.name}_{number} = {outside};")
     for control, port in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
         lines.append(_assign(Place(port, (), 0, 1), f"{'~' if inverted else ''}{control}", port.direction == "input"))

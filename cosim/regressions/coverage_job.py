@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
 from golden import Implementation, Operation, Unit
@@ -13,6 +13,7 @@ from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, 
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
+from rtl.designs.own_keys import OWN_KEYS
 from rtl.designs.samples import multi_format_designs, tile_designs
 
 STAGES = (0, 1, 3, 8)
@@ -20,14 +21,24 @@ STAGES = (0, 1, 3, 8)
 
 TRUNCATIONS = ("RZ", "RD")
 
+PUBLISHED_MULTIPLICANDS = tuple(name for name in MULTIPLICANDS if name != "e4m3ieee")
+"""Formats of a and b that published units have."""
+
+DIRECTED_CONVERSIONS = tuple(name for name, rho in CONVERSIONS.items() if rho.mode not in ("RO", "RNA"))
+"""Every ρ in a mode that published units have, or RD or RU."""
+
 
 def coverage_units() -> list[Unit]:
     """Units for every published parameter set, then units off the catalogue for everything else, each operation apart.
 
     Off the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
-    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format.
+    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format. Then every key
+    that no published unit has.
     """
-    return [*published_units(), *(unit for kind in OPERATIONS.values() for unit in further_units(kind))]
+    kinds = OPERATIONS.values()
+    further = [unit for kind in kinds for unit in further_units(kind)]
+    own = [unit for kind in kinds for unit in own_key_units(kind)]
+    return [*published_units(), *further, *own]
 
 
 def coverage_job() -> list[Unit | Design]:
@@ -51,9 +62,20 @@ def further_units(kind: type[Operation]) -> list[Unit]:
     ]
 
 
-def _builds() -> Iterator[Implementation]:
+def own_key_units(kind: type[Operation]) -> list[Unit]:
+    """Small units of one operation with the keys of units of one's own, and each operation's first in another encoding."""
+    operations = OWN_KEYS.get(kind, [])
+    builds = _builds(start=list(OPERATIONS.values()).index(kind))
+    return [
+        Unit(name=f"{kind.name} of one's own {number}", operation=operation, implementation=next(builds))
+        for number, operation in enumerate(operations)
+    ]
+
+
+def _builds(start: int = 0) -> Iterator[Implementation]:
     """Implementations without end: encodings, stages and the choices for each step, each turning at its own pace."""
-    for n, encoding in enumerate(cycle(ENCODINGS)):
+    for n in count(start):
+        encoding = ENCODINGS[n % len(ENCODINGS)]
         turns = (n, n // 2, (n + 1) // 2, n // 3)  # of two choices each, any four in a row show both
         chosen = {
             key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, CIRCUIT_CHOICES.items(), strict=True)
@@ -63,8 +85,8 @@ def _builds() -> Iterator[Implementation]:
 
 def _formats(number: int) -> dict[str, Any]:
     """a and b, such that five numbers in a row show every format."""
-    start = 2 * number % len(MULTIPLICANDS)
-    return {"a": MULTIPLICANDS[start], "b": MULTIPLICANDS[start + 1]}
+    start = 2 * number % len(PUBLISHED_MULTIPLICANDS)
+    return {"a": PUBLISHED_MULTIPLICANDS[start], "b": PUBLISHED_MULTIPLICANDS[start + 1]}
 
 
 def _fused(number: int) -> dict[str, Any]:
@@ -78,10 +100,9 @@ def _fused(number: int) -> dict[str, Any]:
 
 def _converted(number: int, offset: int) -> dict[str, Any]:
     """c, rho and e_zero of the truncated operations of NVIDIA's kind."""
-    conversions = list(CONVERSIONS)
     return {
         "c": ("fp32", "fp16", "bf16")[number % 3],
-        "rho": conversions[(6 * offset + number) % len(conversions)],
+        "rho": DIRECTED_CONVERSIONS[(6 * offset + number) % len(DIRECTED_CONVERSIONS)],
         "e_zero": (-133, -21, -300, 5, -139, -19)[number],
     }
 

@@ -1,7 +1,7 @@
 """Builds a design in a simulator."""
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -11,11 +11,12 @@ from cocotb_tools.runner import VerilatorControlFile, get_runner
 from cosim.bench.timing import Timing
 from cosim.dut.connection import connect, operands_of
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import compiler_arguments, elaborated_ports
+from cosim.dut.elaborate import INSTANCE, compiler_arguments, elaborated_ports
 from cosim.dut.generated import write_generated
 from cosim.dut.wrapper import WRAPPER, wrapper
 from cosim.runner.errors import ending, simulation_error
 from cosim.runner.runtime import keep_runtime, place_runtime
+from cosim.runner.save_file import instance_ports
 from rtl.designs.design import Design
 from rtl.tools import run_tool
 
@@ -40,6 +41,7 @@ class Sources:
     Attributes:
         files: in order. top: the top module, whose ports have this project's names. ports: these names.
         arguments: of the compiler. verilator_args: further ones, of Verilator alone. timing: how it is driven.
+        instances: within the top module, to their ports; what a waveform shows first.
     """
 
     files: tuple[Path, ...]
@@ -48,6 +50,7 @@ class Sources:
     arguments: tuple[str, ...]
     verilator_args: tuple[str, ...]
     timing: Timing
+    instances: Mapping[str, Sequence[str]]
 
 
 class Commands:
@@ -101,15 +104,17 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
     """
     if dut is None:
         ports = tuple(port.name for port in design.ports)
-        return Sources((write_generated(design, folder),), "unit", ports, (), (), Timing.of_design(design))
+        source = write_generated(design, folder)
+        instances = instance_ports(source.read_text(encoding="utf-8"))
+        return Sources((source,), "unit", ports, (), (), Timing.of_design(design), instances)
     operands = operands_of(design)
-    text = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut)))
+    connection = connect(dut, operands, elaborated_ports(dut))
+    text = wrapper(dut, operands, connection)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
-    return Sources(
-        (*dut.sources, around), WRAPPER, ports, tuple(compiler_arguments(dut)), tuple(dut.verilator_args), dut.timing
-    )
+    arguments, own = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
+    return Sources((*dut.sources, around), WRAPPER, ports, arguments, tuple(dut.verilator_args), dut.timing, own)
 
 
 def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool) -> Built:

@@ -74,6 +74,8 @@ def design_section(report: Report, number: int) -> Markup:
     parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
     if report.failures:
         parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
+    if report.explanation is not None:
+        parts.append(report.explanation.html_body())
     if report.groups:
         parts += mismatches(report.groups)
     if report.first_disagreement is not None:

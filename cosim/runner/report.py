@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from cosim.bench.groups import Group, joined
+from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow
 from cosim.bench.outcome import Outcome
+from cosim.runner.explanation import Explanation, diagnosed, explanation_of
 from rtl.designs.design import Design
 
 
@@ -19,6 +21,8 @@ class Report(Outcome):
         unit, operation: names.
         simulator, seed: what it ran with.
         seconds: duration of the simulation, without build and golden model.
+        minimised: the first mismatch, minimised in its simulation; None where there is none.
+        explanation: why results differ, of a whole run; None where none does.
 
     All others are the scoreboard's, as `Outcome` describes them.
     """
@@ -28,6 +32,8 @@ class Report(Outcome):
     simulator: str
     seed: int
     seconds: float
+    minimised: Minimised | None = None
+    explanation: Explanation | None = None
 
     @classmethod
     def of(cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float) -> "Report":
@@ -43,7 +49,9 @@ class Report(Outcome):
         sums |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
         sums |= {key: _summed([getattr(part, key) for part in parts]) for key in ("waived", "classes", "result_classes")}
         sums |= {"groups": joined(group for part in parts for group in part.groups)}
-        sums |= {"agreeing": tuple(row for part in parts for row in part.agreeing)}
+        for key in _ROWS:
+            sums |= {key: tuple(row for part in parts for row in getattr(part, key))}
+        sums |= {"minimised": next((part.minimised for part in parts if part.minimised is not None), None)}
         return replace(parts[0], **sums, seconds=sum(part.seconds for part in parts))
 
     @property
@@ -57,26 +65,42 @@ class Report(Outcome):
         return self.received / self.seconds if self.seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for people's programs, ready for JSON; rows that agreed aside."""
+        """All of it for people's programs, ready for JSON; rows that a diagnosis alone is made of aside."""
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
-        return {key: value for key, value in asdict(self).items() if key != "agreeing"} | derived
+        explanation = None if self.explanation is None else self.explanation.as_dict()
+        known = {key: value for key, value in self._plain().items() if key not in (*_ROWS, "minimised")}
+        return known | {"explanation": explanation} | derived
+
+    def explained(self, design: Design) -> "Report":
+        """The report with its explanation, and each group's diagnosis."""
+        explanation = explanation_of(self, self.minimised, design)
+        if explanation is None:
+            return self
+        return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
+
+    def _plain(self) -> dict[str, Any]:
+        """All but the explanation."""
+        return asdict(replace(self, explanation=None))
 
     def to_json(self) -> str:
-        """What `from_json` reads back."""
-        return json.dumps(asdict(self))
+        """What `from_json` reads back: all but the explanation, which is made of whole runs."""
+        return json.dumps(self._plain())
 
     @classmethod
     def from_json(cls, text: str) -> "Report":
         """The report that `to_json` wrote."""
         table: Mapping[str, Any] = json.loads(text)
         groups = tuple(Group.from_dict(group) for group in table["groups"])
-        agreeing = tuple(ComparedRow.from_dict(row) for row in table["agreeing"])
-        return cls(**{**table, "groups": groups, "agreeing": agreeing})
+        rows = {key: tuple(ComparedRow.from_dict(row) for row in table[key]) for key in _ROWS}
+        small = table["minimised"]
+        minimised = None if small is None else Minimised.from_dict(small)
+        return cls(**{**table, **rows, "groups": groups, "minimised": minimised})
 
 
 _COUNTS = (
     "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
 )  # fmt: skip
+_ROWS = ("differing", "agreeing")
 _TEXTS = ("first_mismatch", "first_disagreement", "stopped")
 
 

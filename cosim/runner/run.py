@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
@@ -108,7 +109,7 @@ def run(
         design: what is simulated: a unit, or a `MultiFormatDesign` or a `TileDesign`.
         vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
         simulator: one of `SIMULATORS`.
-        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None.
+        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None; beside it a save file for GTKWave.
         dut: Verilog of one's own that should be the design; None generates it.
         work_dir: where to build, which stays; None builds in a temporary folder and leaves nothing but the log of a failure.
         progress: called with a line at every step.
@@ -161,8 +162,11 @@ def run_many(
     """
     reports: dict[int, Report] = {}
     errors: dict[str, str] = {}
+    failed = Event()
 
     def one(number: int, design: Unit | Design) -> None:
+        if failed.is_set():
+            return
         folder = None if work_dir is None else work_dir / file_name(design.name)
         try:
             report = run(
@@ -174,6 +178,7 @@ def run_many(
         reports[number] = report
         on_report(report)
         if fail_fast and not report.passed:
+            failed.set()
             raise _FirstFailure
 
     with suppress(_FirstFailure):
@@ -207,7 +212,7 @@ def _run(design: Design, request: Request) -> Report:
                 keep_waves(built, waves)
             if parts[-1].stopped is not None:
                 break
-    report = replace(Report.joined(parts), seed=request.seed)
+    report = replace(Report.joined(parts), seed=request.seed).explained(design)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
@@ -240,5 +245,10 @@ def _folder(work_dir: Path | None) -> Iterator[Path]:
         work_dir.mkdir(parents=True, exist_ok=True)
         yield work_dir.resolve()
         return
-    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as folder:
-        yield Path(folder)
+    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as temporary:
+        try:
+            yield Path(temporary)
+        except OSError as error:  # of a full disk it does not say where
+            if error.filename is None:
+                raise type(error)(error.errno, error.strerror, temporary) from error
+            raise

@@ -109,6 +109,7 @@ def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:
         mismatches=beat.mismatches,
         first_mismatch=None,
         groups=(),
+        differing=(),
         agreeing=(),
         engine=fastest_engine(),
         checked=0,

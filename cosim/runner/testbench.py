@@ -5,14 +5,21 @@ import os
 import signal
 import time
 from asyncio import CancelledError  # what cocotb raises in a test whose simulation has ended
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cocotb
 
+from cosim.bench.ask import ask
 from cosim.bench.comparison import Compare
 from cosim.bench.exercise import exercise
-from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.minimise import Minimised, minimised
+from cosim.bench.mismatch import ComparedRow
+from cosim.bench.products import Vector
+from cosim.bench.record import compared_row
+from cosim.bench.scoreboard import Result, Scoreboard
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.bench.timing import Timing
@@ -35,35 +42,52 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
     operands = [port.name for port in design.ports if port.name not in Timing.of_design(design).controls]
     pins = {name: getattr(dut, name) for name in (*operands, *timing.controls)}
     heartbeat = Heartbeat(Path(job.heartbeat_file))
+    compare = Compare(**job.compare)
+    first: list[tuple[Result, ComparedRow]] = []
 
-    def beat(_: object) -> None:
+    def beat(_: object = None) -> None:
         heartbeat.beat(scoreboard.sent, scoreboard.received, scoreboard.mismatches)
+
+    def differs(result: Result) -> None:
+        if not first:
+            first.append((result, compared_row(result.number, *result.wrong[0], scoreboard.now())))
 
     scoreboard = Scoreboard(
         specification_of(design, job.results),
         job.vectors,
         job.seed,
-        Compare(**job.compare),
+        compare,
         selection=Selection.from_table(job.selection),
         first=job.first,
         fail_fast=job.fail_fast,
         on_send=beat,
         on_result=beat,
+        on_mismatch=differs,
     )
     started = time.perf_counter()
 
-    def leave_report() -> None:
-        seconds = time.perf_counter() - started - scoreboard.golden_seconds
+    def leave_report(seconds: float, minimised: Minimised | None = None) -> None:
         report = Report.of(design, scoreboard.outcome(), job.simulator, job.seed, seconds)
-        write_atomically(job.report_file, report.to_json().encode())
+        write_atomically(job.report_file, replace(report, minimised=minimised).to_json().encode())
+
+    def seconds() -> float:
+        return time.perf_counter() - started - scoreboard.golden_seconds
+
+    async def asked(vectors: Sequence[Vector]) -> list[int | str]:
+        beat()
+        return await ask(pins, timing, vectors)
 
     try:
         await exercise(pins, timing, scoreboard, job.seed)
     except CancelledError:
         scoreboard.stop(ENDED)
-        leave_report()
+        leave_report(seconds())
         raise
-    leave_report()  # any other exception leaves none: it is no verdict on the design
+    ran = seconds()
+    leave_report(ran)  # any other exception leaves none: it is no verdict on the design
+    if first and (scoreboard.stopped is None or job.fail_fast):
+        result, row = first[0]
+        leave_report(ran, await minimised(asked, result.vector, result.wrong[0][0], row, compare))
 
 
 def end_with(parent: int) -> None:

@@ -58,6 +58,8 @@ def failures_in_full(report: Report) -> list[str]:
     if report.groups:
         vectors = f"{report.mismatches:,} of {report.received:,} results"
         lines += ["", f"{report.unit}: {vectors} differ, in {len(report.groups)} groups", group_table(report.groups), ""]
+        if report.explanation is not None:
+            lines += [*report.explanation.lines(), ""]
         for number, group in enumerate(report.groups[:IN_FULL]):
             lines += [f"first of group {number}: {group.first}", ""]
         lines += [f"again: the same command with --vector {report.groups[0].mismatches[0].vector}", ""]

@@ -1,18 +1,21 @@
-"""Where a simulator leaves its waveform, and where it goes."""
+"""Where a simulator leaves its waveform, where it goes, and the save file beside it."""
 
 import os
 import shutil
 from pathlib import Path
 
 from cosim.runner.build import Built
+from cosim.runner.save_file import write_save_file
 from golden.files import check_output
 
 
 def keep_waves(built: Built, target: Path) -> None:
-    """Copy a simulation's waveform to where it is wanted."""
+    """Copy a simulation's waveform to where it is wanted, and write a save file for GTKWave beside it."""
     folder = built.folder
     made = folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
     keep(made, target)
+    if target.is_file():  # a device or a FIFO has nothing beside it
+        write_save_file(target.resolve(), built.sources.top, built.sources.instances)
 
 
 def keep(file: Path, target: Path) -> None:

@@ -12,15 +12,19 @@ def page(title: str, blocks: Sequence[Block]) -> str:
     return html.page(title, body(blocks[1:]))
 
 
-def body(blocks: Sequence[Block]) -> Markup:
-    """The trace alone, for a page that has `golden.html.STYLE`."""
-    return element("section", *map(_element, blocks))
+def body(blocks: Sequence[Block], below: int = 0) -> Markup:
+    """The trace alone, for a page that has `golden.html.STYLE`.
+
+    Args:
+        below: level of the heading of the page that it stands under.
+    """
+    return element("section", *(_element(block, below) for block in blocks))
 
 
-def _element(block: Block) -> Markup:
+def _element(block: Block, below: int) -> Markup:
     match block:
         case Heading(words, level):
-            return element(f"h{level}", words)
+            return element(f"h{level + below}", words)
         case Facts(lines):
             rows = (element("tr", element("th", word, scope="row"), element("td", _code(what))) for word, what in lines)
             return element("div", element("table", *rows), class_="wide")

@@ -56,9 +56,13 @@ class Trace:
         blocks = self.blocks()
         return page(blocks[0].text if isinstance(blocks[0], Heading) else self.model, blocks)
 
-    def html_body(self) -> Markup:
-        """The same without head and style, for a page that has `golden.html.STYLE`."""
-        return body(self.blocks())
+    def html_body(self, below: int = 0) -> Markup:
+        """The same without head and style, for a page that has `golden.html.STYLE`.
+
+        Args:
+            below: level of the heading of the page that it stands under.
+        """
+        return body(self.blocks(), below)
 
     def __str__(self) -> str:
         return self.text()

@@ -1,43 +1,54 @@
 """ρ of a sum: steps normalise, round and encode."""
 
+from dataclasses import replace
+
 from amaranth import Value
 
 from golden.conversion import Conversion
 from golden.formats import Format
-from golden.specials import nvidia_nan, quiet_nan
+from golden.operations.fused import FusedOperation
 from rtl.datapath.records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
-from rtl.steps.encode import Encode
-from rtl.steps.interfaces import Special, Term, TermFormat
+from rtl.steps.encode import Encode, ResultRules
+from rtl.steps.interfaces import Special, Term
 from rtl.steps.normalise import Normalise
 from rtl.steps.round import Round
 
 
-def normalise_total(build: Build, largest: MaxExponent, total: SignedTotal, result: Format) -> NormalisedSum:
-    """Step normalise: the total's leading one at the top, as near as the e_min of the result's format allows."""
-    return _normalise(build, total.name, total.format, total.sign, largest.exp, total.total, total.zeros, result)
+def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
+    """What an operation does with results that are no normal numbers; `canonical` as in `ResultRules`."""
+    return ResultRules(canonical, "flush-tiny" if operation.flush_results else "gradual", operation.overflow)
 
 
-def normalise_term(build: Build, name: str, term: Term, result: Format) -> NormalisedSum:
-    """The same for a term by itself."""
-    return _normalise(build, name, term.format, term.sign, term.exp, term.sig, None, result)
-
-
-def _normalise(
-    build: Build,
-    name: str,
-    total_format: TermFormat,
-    sign: Value,
-    exp: Value,
-    total: Value,
-    zeros: Value | None,
-    result: Format,
+def normalise_total(
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True
 ) -> NormalisedSum:
-    component = Normalise(total_format, result, anticipated=zeros is not None)
+    """Step normalise: the total's leading one at the top, as near as the e_min of the result's format allows.
+
+    Args:
+        bounded: whether e_min is observed, as it is where subnormal results are not flushed as tiny ones.
+    """
+    lost = total.lost
+    filled = lost is not None and lost.fill is not None
+    component = Normalise(total.format, result, total.zeros is not None, filled, bounded)
+    normalised = _placed(build, total.name, component, total.sign, largest.exp, total.total)
+    if total.zeros is not None:
+        build.assign(component.zeros.eq(total.zeros))
+    if lost is None:
+        return normalised
+    if lost.fill is not None:
+        build.assign(component.fill.eq(lost.fill))
+    return replace(normalised, sticky=normalised.sticky | lost.sticky)
+
+
+def normalise_term(build: Build, name: str, term: Term, result: Format, bounded: bool = True) -> NormalisedSum:
+    """The same for a term by itself."""
+    return _placed(build, name, Normalise(term.format, result, bounded=bounded), term.sign, term.exp, term.sig)
+
+
+def _placed(build: Build, name: str, component: Normalise, sign: Value, exp: Value, total: Value) -> NormalisedSum:
     build.place(f"{name}_normalise", component)
     build.assign(component.total.eq(total), component.e_max.eq(exp))
-    if zeros is not None:
-        build.assign(component.zeros.eq(zeros))
     return NormalisedSum(name, sign, component.norm, component.e_norm, component.sticky, component.normalised)
 
 
@@ -47,20 +58,17 @@ def round_and_encode(
     special: Special,
     rho: Conversion,
     result_exp: str,
-    canonical: bool,
-    flush: bool = False,
+    rules: ResultRules,
 ) -> Value:
     """Steps round and encode: the code of a normalised sum, or of its special.
 
     Args:
         rho: the conversion.
         result_exp: how the exponent takes up a carry out of rounding; as in `golden.Implementation`.
-        canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units.
-        flush: whether a subnormal result becomes a zero.
+        rules: for results that are no normal numbers; where tiny ones are flushed, the sum must be normalised unbounded.
     """
     rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode)
-    nan = nvidia_nan(rho.d) if canonical else quiet_nan(rho.d)
-    encode = Encode(rho, total.e_norm.shape(), nan, canonical, flush, result_exp)
+    encode = Encode(rho, total.e_norm.shape(), rules, result_exp)
     build.place(f"{total.name}_round", rounding)
     build.place(f"{total.name}_encode", encode)
     build.assign(rounding.sign.eq(total.sign), rounding.norm.eq(total.norm), rounding.sticky.eq(total.sticky))

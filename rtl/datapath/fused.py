@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from golden import Implementation, Operation
-from golden.conversion import Conversion
+from golden import Implementation
+from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
-from rtl.datapath.conversion import normalise_total, round_and_encode
+from rtl.datapath.conversion import normalise_total, result_rules, round_and_encode
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Terms, Total
-from rtl.datapath.stages import decode_operands
+from rtl.datapath.stages import decode_operands, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.interfaces import TermFormat
@@ -24,12 +24,13 @@ class FusedDatapath(Datapath):
     Args:
         operation: the golden parameter object.
         implementation: how it is built.
-        rho: the conversion of the sum.
         canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units.
     """
 
-    def __init__(self, operation: Operation, implementation: Implementation, rho: Conversion, canonical: bool) -> None:
-        self.rho, self.canonical = rho, canonical
+    operation: FusedOperation
+
+    def __init__(self, operation: FusedOperation, implementation: Implementation, canonical: bool) -> None:
+        self.rho, self.rules = operation.conversion, result_rules(operation, canonical)
         super().__init__(operation, implementation)
 
     def steps(self) -> Steps[Any, Code]:
@@ -61,7 +62,7 @@ class FusedDatapath(Datapath):
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
         """Step decode."""
-        return decode_operands(build, operands, self.operation)
+        return decode_operands(build, operands, self.operation, subnormal_inputs(self.operation))
 
     def max_exp(self, build: Build, terms: Terms) -> Compared:
         """Step max_exp."""
@@ -83,12 +84,13 @@ class FusedDatapath(Datapath):
 
     def normalise(self, build: Build, total: Total) -> Normalised:
         """Step normalise."""
-        return Normalised(total.special, normalise_total(build, total.largest, total.total, self.rho.rounding_format))
+        result, bounded = self.rho.rounding_format, not self.operation.flush_results
+        return Normalised(total.special, normalise_total(build, total.largest, total.total, result, bounded))
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
         result_exp = self.implementation.result_exp
-        return Code(round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.canonical))
+        return Code(round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.rules))
 
     def multiply_depth(self) -> int:
         """Depth of step multiply (rtl.datapath.depths)."""

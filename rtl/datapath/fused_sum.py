@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from amaranth import Cat, Const
+from amaranth import Cat, Const, Signal, Value
 
 from golden import Implementation
-from rtl.datapath.records import AlignedTerm, AlignedTerms, MaxExponent, SignedTotal
+from rtl.datapath.records import AlignedTerm, AlignedTerms, Lost, MaxExponent, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.accumulate import Accumulate
 from rtl.steps.align import Align, Truncation, aligned_width
@@ -21,10 +21,12 @@ class Precision:
     Attributes:
         F: fractional bits at the largest exponent.
         truncation: how the rest is truncated.
+        tells_lost: whether the rounding of the sum is to know that a one was lost; the same for all terms.
     """
 
     F: int
     truncation: Truncation
+    tells_lost: bool = False
 
 
 def max_exp(build: Build, name: str, terms: Sequence[Term], implementation: Implementation) -> MaxExponent:
@@ -49,9 +51,10 @@ def fixed_exp(name: str, exp: int) -> MaxExponent:
 def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions: Sequence[Precision]) -> AlignedTerms:
     """Step align: every term at the largest exponent, truncated to its own `Precision`, in units of the finest F."""
     F = max(precision.F for precision in precisions)
-    aligned = []
+    aligned, lost = [], []
     for k, (term, precision) in enumerate(zip(terms, precisions, strict=True)):
-        component = Align(term.format, largest.exps, precision.F, precision.truncation, gap_given=bool(largest.gap))
+        gap_given, tells_lost = bool(largest.gap), precision.tells_lost
+        component = Align(term.format, largest.exps, precision.F, precision.truncation, gap_given, tells_lost)
         build.place(f"{largest.name}_align_{k}", component)
         build.drive(component.term, term)
         if largest.gap:
@@ -61,8 +64,14 @@ def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions:
         finer = Const(0, F - precision.F)
         bits = aligned_width(term.format, F, precision.truncation)
         aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned), bits))
+        if tells_lost:
+            lost.append(component.lost)
     total_bits = sum(1 << (term.format.sig_bits - term.format.frac + F) for term in terms).bit_length()
-    return AlignedTerms(largest.name, tuple(aligned), F, total_bits)
+    if not lost:
+        return AlignedTerms(largest.name, tuple(aligned), F, total_bits)
+    any_lost = Signal(name=f"{largest.name}_lost")
+    build.assign(any_lost.eq(Cat(lost).any()))
+    return AlignedTerms(largest.name, tuple(aligned), F, total_bits, any_lost, precisions[0].truncation == "RD")
 
 
 def accumulate(
@@ -78,11 +87,32 @@ def accumulate(
         normalised: whether the total is normalised next, so that its leading zeros may be anticipated.
     """
     anticipates = normalised and implementation.leading_zeros == "anticipate"
-    widths = [len(term.aligned) for term in aligned.terms]
-    component = Accumulate(widths, aligned.total_bits, implementation.encoding, implementation.reduction, anticipates)
+    terms: list[tuple[Value, Value]] = [(term.sign, term.aligned) for term in aligned.terms]
+    halves = aligned.lost is not None and aligned.rounded_down
+    if aligned.lost is not None and halves:
+        terms = _with_half(terms, aligned.lost)
+    widths, total_bits = [len(magnitude) for _, magnitude in terms], aligned.total_bits + halves
+    component = Accumulate(widths, total_bits, implementation.encoding, implementation.reduction, anticipates)
     build.place(f"{aligned.name}_accumulate", component)
-    for (sign, magnitude), term in zip(component.terms, aligned.terms, strict=True):
-        build.assign(sign.eq(term.sign), magnitude.eq(term.aligned))
+    for (sign, magnitude), (term_sign, term_magnitude) in zip(component.terms, terms, strict=True):
+        build.assign(sign.eq(term_sign), magnitude.eq(term_magnitude))
     zeros = component.zeros if anticipates else None
     total_format = TermFormat(largest.exps, aligned.total_bits, aligned.F)
-    return SignedTotal(aligned.name, component.sign, component.total, zeros, total_format)
+    if aligned.lost is None:
+        return SignedTotal(aligned.name, component.sign, component.total, zeros, total_format)
+    total = component.total[1:] if halves else component.total
+    lost = Lost(aligned.lost & (component.sign | total.any()), aligned.lost & component.sign if halves else None)
+    return SignedTotal(aligned.name, component.sign, total, zeros, total_format, lost)
+
+
+def _with_half(terms: Sequence[tuple[Value, Value]], lost: Value) -> list[tuple[Value, Value]]:
+    """The terms with one place more below, where one half is added if anything was lost.
+
+    What terms lose toward minus infinity is positive, so that a negative sum is smaller than its total by less than any bit:
+
+        total        −1 0 1 1 0         −22
+        with half    −1 0 1 0 1 1       −21.5: 21, and a one below that stands for ones in all places
+        total        +1 0 1 1 0
+        with half    +1 0 1 1 0 1       22, and a one that stands for the sticky bit alone
+    """
+    return [*((sign, Cat(Const(0, 1), magnitude)) for sign, magnitude in terms), (Const(0, 1), lost)]

@@ -112,12 +112,17 @@ class AlignedTerms(Record):
     Attributes:
         F: fraction bits of every magnitude.
         total_bits: bits of the largest |total|.
+        lost: whether any term lost a one, where the rounding of the sum is to know.
+        rounded_down: whether what the terms lost is positive, as it is where they were truncated toward minus infinity; else
+            it counts as below the magnitude of the sum.
     """
 
     name: str
     terms: tuple[AlignedTerm, ...] = field(metadata=COLUMNS)
     F: int
     total_bits: int
+    lost: Value | None = None
+    rounded_down: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +136,30 @@ class Aligned(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class Lost(Record):
+    """What stands for the ones that the terms of a sum lost, which make it differ from its total by less than any bit.
+
+    Attributes:
+        sticky: whether there are any, in places below all others; not set beside a total of zero, which stays zero.
+        fill: the bit of every place between these and the total's last, where that is not always zero: a one where the
+            sum's magnitude is below |total|, of which the record of the total then holds one less.
+    """
+
+    sticky: Value
+    fill: Value | None
+
+    def widths(self) -> dict[str, int]:
+        return {"sticky": 1} if self.fill is None else {"sticky": 1, "fill": 1}
+
+
+@dataclass(frozen=True, eq=False)
 class SignedTotal(Record):
     """The exact total of the sum `name`, in units of 2**(e_max − F).
 
     Attributes:
         zeros: leading zeros of the total, or up to `ANTICIPATION_ERROR` fewer, where they are anticipated.
         format: of the total as a term at e_max.
+        lost: what the terms lost, where the rounding is to know.
     """
 
     name: str
@@ -144,6 +167,7 @@ class SignedTotal(Record):
     total: Value
     zeros: Value | None
     format: TermFormat
+    lost: Lost | None = None
 
     def widths(self) -> dict[str, int]:
         return {"sign": 1, "total": self.format.sig_bits}

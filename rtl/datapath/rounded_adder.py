@@ -14,6 +14,8 @@ from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.stages import addend, decode, multiply_pairs
 from rtl.datapath.step import Build
 from rtl.steps.accumulate import signed_zero
+from rtl.steps.decode import Subnormals
+from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.record import COLUMNS, Record
 from rtl.steps.specials import Specials
@@ -58,7 +60,8 @@ class RoundedAdder:
 
     def __init__(self, name: str, rho: Conversion, implementation: Implementation, canonical: bool, flush: bool) -> None:
         self.name, self._rho, self._implementation = name, rho, implementation
-        self._canonical, self._flush = canonical, flush
+        self._subnormals: Subnormals = "+0" if flush else "kept"
+        self._rules = ResultRules(canonical, "flush-subnormal" if flush else "gradual")
 
     def align(self, build: Build, x: Value, y: Value) -> AlignedPair:
         """Both codes decoded and aligned."""
@@ -67,13 +70,13 @@ class RoundedAdder:
         build.place(f"{name}_specials", specials)
         terms = []
         for side, code, port in zip("xy", (x, y), specials.special, strict=True):
-            z = decode(build, f"{name}_decode_{side}", code, operand, self._flush)
+            z = decode(build, f"{name}_decode_{side}", code, operand, self._subnormals)
             term, special = addend(build, f"{name}_term_{side}", z, operand, operand.e_min)
             build.drive(port, special)
             terms.append(term)
         both_negative = terms[0].sign & terms[1].sign
         largest = fused_sum.max_exp(build, name, terms, self._implementation)
-        aligned = fused_sum.align(build, largest, terms, [Precision(operand.man_bits + 3, "sticky")] * 2)
+        aligned = fused_sum.align(build, largest, terms, [Precision(operand.man_bits + 3, "RO")] * 2)
         return AlignedPair(name, largest.without_gaps(), aligned, specials.result, both_negative)
 
     def accumulate(self, build: Build, pair: AlignedPair) -> tuple[PairExponent, SignedTotal]:
@@ -86,7 +89,7 @@ class RoundedAdder:
         """The rounded sum."""
         normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format)
         result_exp = self._implementation.result_exp
-        return round_and_encode(build, normalised, exponent.special, self._rho, result_exp, self._canonical, self._flush)
+        return round_and_encode(build, normalised, exponent.special, self._rho, result_exp, self._rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +126,8 @@ def product_to_fp32(build: Build, name: str, product: Product, implementation: I
     """
     normalised = normalise_term(build, name, product.prod, RNE_FP32.rounding_format)
     result_exp = implementation.result_exp
-    return round_and_encode(build, normalised, product.special, RNE_FP32, result_exp, canonical=False, flush=flush)
+    rules = ResultRules(canonical=False, underflow="flush-subnormal" if flush else "gradual")
+    return round_and_encode(build, normalised, product.special, RNE_FP32, result_exp, rules)
 
 
 def multiply_elements(build: Build, operands: RoundedOperands, operation: Operation) -> ExactProducts:

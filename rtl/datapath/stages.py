@@ -6,9 +6,10 @@ from amaranth import Value
 
 from golden.formats import Format
 from golden.operations import Operation
+from golden.operations.fused import FusedOperation
 from rtl.datapath.records import Decoded, Operands
 from rtl.datapath.step import Build
-from rtl.steps.decode import Decode
+from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.multiply import Addend, Multiply
 from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial
@@ -16,27 +17,32 @@ from rtl.steps.specials import Specials
 
 
 def decode_vector(
-    build: Build, name: str, codes: Value, operand: Format, count: int, flush: bool = False
+    build: Build, name: str, codes: Value, operand: Format, count: int, subnormals: Subnormals = "kept"
 ) -> tuple[Operand, ...]:
     """The elements of a vector, decoded by the components `decode_<name>_0` …."""
     return tuple(
-        decode(build, f"decode_{name}_{k}", codes.word_select(k, operand.width), operand, flush) for k in range(count)
+        decode(build, f"decode_{name}_{k}", codes.word_select(k, operand.width), operand, subnormals) for k in range(count)
     )
 
 
-def decode(build: Build, name: str, code: Value, operand: Format, flush: bool = False) -> Operand:
+def decode(build: Build, name: str, code: Value, operand: Format, subnormals: Subnormals = "kept") -> Operand:
     """One operand, decoded by the component of that name."""
-    component = Decode(operand, flush)
+    component = Decode(operand, subnormals)
     build.place(name, component)
     build.assign(component.code.eq(code))
     return component.x
 
 
-def decode_operands(build: Build, operands: Operands, operation: Operation, flush: bool = False) -> Decoded:
+def subnormal_inputs(operation: FusedOperation) -> Subnormals:
+    """What a subnormal element of a and b, or a subnormal c, counts as; scales are never flushed."""
+    return "±0" if operation.flush_inputs else "kept"
+
+
+def decode_operands(build: Build, operands: Operands, operation: Operation, subnormals: Subnormals = "kept") -> Decoded:
     """Step decode: a, b, c and the scales."""
-    x = decode_vector(build, "x", operands.a, operation.a, operation.length, flush)
-    y = decode_vector(build, "y", operands.b, operation.b, operation.length, flush)
-    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, flush)
+    x = decode_vector(build, "x", operands.a, operation.a, operation.length, subnormals)
+    y = decode_vector(build, "y", operands.b, operation.b, operation.length, subnormals)
+    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, subnormals)
     alpha: tuple[Operand, ...] = ()
     beta: tuple[Operand, ...] = ()
     if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:

@@ -73,7 +73,7 @@ class MultiFormatDatapath(TruncatedDatapath):
     exponent is never the only largest.
 
     Args:
-        operations: T-FDPA of one c, F, rho, e_zero and truncation; L is proportional to how many elements a word holds.
+        operations: T-FDPA that share all keys but a, b and L; L is proportional to how many elements a word holds.
         implementation: how it is built.
 
     Members:
@@ -202,8 +202,8 @@ def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
         raise ValueError(f"a multi-format datapath takes T-FDPA operations, got {listed(o.name for o in operations)}")
     for operation in fused:
         check_range(operation)
-    for key in ("c", "F", "rho", "e_zero", "truncation"):
-        found = list(dict.fromkeys(str(getattr(operation, key)) for operation in fused))
+    for key in (key for key in TFDPA.unit_keys() if key not in ("a", "b", "L")):
+        found = list(dict.fromkeys(_shown(getattr(operation, key)) for operation in fused))
         if len(found) > 1:
             raise ValueError(f"{key} must be the same in all operations of a multi-format datapath, got {listed(found)}")
     widths = [_width(operation) for operation in fused]
@@ -223,6 +223,11 @@ def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
                 f"a packed significand must fit half of the widest, {half} bits; {operation.a} has {_sig_bits(operation)}"
             )
     return fused
+
+
+def _shown(value: object) -> str:
+    """A key's value, for messages."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _width(operation: TFDPA) -> int:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from golden import Implementation
-from golden.conversion import conversion
 from golden.operations import EFDPA
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
@@ -20,7 +19,7 @@ class EFDPADatapath(FusedDatapath):
     operation: EFDPA
 
     def __init__(self, operation: EFDPA, implementation: Implementation) -> None:
-        super().__init__(operation, implementation, conversion(operation.rho), canonical=False)
+        super().__init__(operation, implementation, canonical=False)
 
     @property
     def term_count(self) -> int:

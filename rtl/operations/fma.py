@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from amaranth import Value
 
 from golden import Implementation
-from golden.conversion import Conversion
 from golden.operations import FMA
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
@@ -19,7 +18,11 @@ from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
 @dataclass(frozen=True, eq=False)
 class SignedProducts(Terms):
-    """The product and c, and whether both are negative: IEEE 754, 6.3, a zero sum is negative only then."""
+    """The product and c, and whether both are negative: IEEE 754, 6.3, a zero sum is negative only then.
+
+    Where ρ rounds toward minus infinity, a zero sum is negative where either is, and `all_negative` says that; it keeps its
+    name, so that the Verilog of a unit stays the same.
+    """
 
     prod: tuple[Term, ...]
     c: Term
@@ -35,7 +38,7 @@ class SignedProducts(Terms):
 
 
 class FMADatapath(FusedDatapath):
-    """d = RNE(a·b + c): the product stays at its place, c is shifted, what it loses below is sticky.
+    """d = ρ(a·b + c): the product stays at its place, c is shifted, what it loses below is sticky.
 
     The product's leading one stands `lift` = man_bits + 4 places below the top, or one place higher:
 
@@ -54,7 +57,7 @@ class FMADatapath(FusedDatapath):
 
     def __init__(self, operation: FMA, implementation: Implementation) -> None:
         self.lift = operation.d.man_bits + 4
-        super().__init__(operation, implementation, Conversion("RNE", "RNE", operation.d, operation.d), canonical=False)
+        super().__init__(operation, implementation, canonical=False)
 
     @property
     def term_count(self) -> int:
@@ -68,7 +71,7 @@ class FMADatapath(FusedDatapath):
         operation = self.operation
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
-        all_negative = prod[0].sign & c.sign
+        all_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
         return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]))
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
@@ -84,4 +87,4 @@ class FMADatapath(FusedDatapath):
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
         """The product whole, whatever its exponent; c with a sticky bit."""
         F = terms[0].frac + 3
-        return [Precision(F, "unshifted"), Precision(F, "sticky")]
+        return [Precision(F, "unshifted"), Precision(F, "RO")]

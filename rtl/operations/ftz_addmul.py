@@ -118,7 +118,7 @@ class FTZAddMulDatapath(Datapath):
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
         """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
-        decoded = decode_operands(build, operands, self.operation, flush=True)
+        decoded = decode_operands(build, operands, self.operation, "+0")
         # The adder decodes c itself, so nothing reads this decoder; it stays, so that the Verilog of a unit stays the same.
         build.ignore(*(value for _, value in decoded.z.values()))
         return RoundedOperands(decoded.x, decoded.y, operands.c)

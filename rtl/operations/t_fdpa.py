@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from golden import Implementation
-from golden.conversion import conversion
 from golden.operations.t_fdpa import TruncatedFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused import FusedDatapath
@@ -11,6 +10,7 @@ from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Decoded, Operands, Products
 from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.steps.align import truncation_of
 from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 
 
@@ -20,7 +20,7 @@ class TruncatedDatapath(FusedDatapath):
     operation: TruncatedFDPA
 
     def __init__(self, operation: TruncatedFDPA, implementation: Implementation) -> None:
-        super().__init__(operation, implementation, conversion(operation.rho), canonical=True)
+        super().__init__(operation, implementation, canonical=True)
 
     @property
     def term_count(self) -> int:
@@ -31,8 +31,9 @@ class TruncatedDatapath(FusedDatapath):
         return addend(build, "addend", z, self.operation.c, self.operation.e_zero)
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """Every term to F bits, toward zero or toward minus infinity."""
-        return [Precision(self.operation.F, "RD" if self.operation.truncation == "RD" else "RZ")] * len(terms)
+        """Every term to F bits, as the operation truncates."""
+        operation = self.operation
+        return [Precision(operation.F, truncation_of(operation.truncation), operation.sticky)] * len(terms)
 
     def align_depth(self) -> int:
         return depths.ALIGN_DOWN if self.operation.truncation == "RD" else depths.ALIGN

@@ -7,11 +7,10 @@ from typing import Any
 from amaranth import Const, Value
 
 from golden import Implementation
-from golden.conversion import conversion
 from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP, RoundedFDPA
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
-from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
+from rtl.datapath.conversion import normalise_term, normalise_total, result_rules, round_and_encode
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import (
     AlignedTerms,
@@ -25,9 +24,9 @@ from rtl.datapath.records import (
     SignedTotal,
     Total,
 )
-from rtl.datapath.stages import addend, combine_specials, decode_operands, multiply_pairs
+from rtl.datapath.stages import addend, combine_specials, decode_operands, multiply_pairs, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
-from rtl.steps.align import Truncation
+from rtl.steps.align import Truncation, truncation_of
 from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.record import INLINE, Record
 from rtl.steps.truncate import TRUNCATED, TruncateNormalised
@@ -96,13 +95,13 @@ class RoundedDatapath(Datapath):
     operation: RoundedFDPA
 
     def __init__(self, operation: RoundedFDPA, implementation: Implementation) -> None:
-        self.rho = conversion(operation.rho)
+        self.rho, self.rules = operation.conversion, result_rules(operation, canonical=False)
         super().__init__(operation, implementation)
 
     @property
     def truncation(self) -> Truncation:
         """How T, c and their sum are truncated."""
-        return "RD" if self.operation.truncation == "RD" else "RZ"
+        return truncation_of(self.operation.truncation)
 
     @property
     def align_depth(self) -> int:
@@ -131,7 +130,7 @@ class RoundedDatapath(Datapath):
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
         """Step decode."""
-        return decode_operands(build, operands, self.operation)
+        return decode_operands(build, operands, self.operation, subnormal_inputs(self.operation))
 
     def multiply(self, build: Build, decoded: Decoded) -> Products:
         """Step multiply: exact products; one of magnitude 2**128 or more is an infinity."""
@@ -165,24 +164,24 @@ class RoundedDatapath(Datapath):
         return NormalisedOut(Normalised(total.special, out), total.total.format)
 
     def truncate(self, build: Build, normalised: NormalisedOut) -> Normalised:
-        """Step truncate: the normalised sum to F2 fractional bits, and normalised again where ρ's e_min is another."""
+        """Step truncate: the normalised sum to F2 fractional bits; normalised again where ρ has another e_min or none."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
         build.place(TRUNCATED, component)
         build.assign(component.sign.eq(out.sign), component.norm.eq(out.norm), component.e_norm.eq(out.e_norm))
         build.ignore(out.sticky)  # 0: the exponent of the sum is at least c's e_min, so nothing moved right
-        if result.e_min == operation.c.e_min:
+        if result.e_min == operation.c.e_min and not operation.flush_results:
             sticky = Const(0, 1)
             truncated = NormalisedSum(TRUNCATED, out.sign, component.kept, component.e_kept, sticky, component.format)
         else:
             kept = Term(out.sign, component.e_kept, component.kept, component.format)
-            truncated = normalise_term(build, TRUNCATED, kept, result)
+            truncated = normalise_term(build, TRUNCATED, kept, result, bounded=not operation.flush_results)
         return Normalised(normalised.out.special, truncated)
 
     def encode(self, build: Build, truncated: Normalised) -> Code:
         """Steps round and encode."""
         result_exp = self.implementation.result_exp
-        return Code(round_and_encode(build, truncated.sum, truncated.special, self.rho, result_exp, canonical=False))
+        return Code(round_and_encode(build, truncated.sum, truncated.special, self.rho, result_exp, self.rules))
 
 
 @dataclass(frozen=True, eq=False)

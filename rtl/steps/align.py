@@ -5,19 +5,27 @@ from typing import Literal
 from amaranth import Cat, Const, Module, Signal
 from amaranth.lib.wiring import In, Out
 
+from golden.rounding import Mode
 from rtl.arithmetic.shift import shift_right, shift_right_sticky
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
 from rtl.steps.max_exp import gap_range
 
-Truncation = Literal["RZ", "RD", "sticky", "unshifted"]
+Truncation = Literal["RZ", "RD", "RO", "unshifted"]
 """How a term is truncated.
 
-`RZ`: toward zero. `RD`: toward minus infinity. `sticky`: toward zero, with the last kept bit set where a one was lost; the
-rounding of the sum then gives what it gives for the exact sum, if F leaves enough bits below the result's last. `unshifted`:
-not at all, the term counts as if its exponent were e_max; right only where a term below e_max is so small that the rounding
-needs to know no more of it than its sign and that it is not zero.
+`RZ`: toward zero. `RD`: toward minus infinity. `RO`: to odd, that is toward zero, with the last kept bit set where a one was
+lost; the rounding of the sum then gives what it gives for the exact sum, if F leaves enough bits below the result's last.
+`unshifted`: not at all, the term counts as if its exponent were e_max; right only where a term below e_max is so small that
+the rounding needs to know no more of it than its sign and that it is not zero.
 """
+
+
+def truncation_of(mode: Mode) -> Truncation:
+    """The truncation that a unit's key of that name asks for."""
+    if mode not in ("RZ", "RD", "RO"):
+        raise ValueError(f"truncation must be RZ, RD or RO, got {mode!r}")
+    return mode
 
 
 class Align(SharedComponent):
@@ -35,11 +43,12 @@ class Align(SharedComponent):
         F: fractional bits kept.
         truncation: see `Truncation`.
         gap_given: whether e_max − term.exp comes from outside.
+        tells_lost: whether it tells, apart from what it keeps, that a one was lost; with RZ and RD.
 
     Members:
         term: In(TermSignature).
         e_max: In, at least term.exp; in its place gap: In, e_max − term.exp, where that is given.
-        sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F).
+        sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F). lost: Out(1), where it is told.
     """
 
     term: Term
@@ -47,17 +56,28 @@ class Align(SharedComponent):
     gap: Signal
     sign: Signal
     aligned: Signal
+    lost: Signal
 
-    def __init__(self, term: TermFormat, e_maxes: ExpRange, F: int, truncation: Truncation, gap_given: bool = False) -> None:
+    def __init__(
+        self,
+        term: TermFormat,
+        e_maxes: ExpRange,
+        F: int,
+        truncation: Truncation,
+        gap_given: bool = False,
+        tells_lost: bool = False,
+    ) -> None:
         self.format, self.e_maxes, self.F, self.truncation, self.gap_given = term, e_maxes, F, truncation, gap_given
+        self.tells_lost = tells_lost
         super().__init__(
             "align",
-            (term, e_maxes, F, truncation, gap_given),
+            (term, e_maxes, F, truncation, gap_given, tells_lost),
             {
                 "term": In(TermSignature(term)),
                 **({"gap": In(gap_range(term.exps, e_maxes))} if gap_given else {"e_max": In(e_maxes.shape)}),
                 "sign": Out(1),
                 "aligned": Out(aligned_width(term, F, truncation)),
+                **({"lost": Out(1)} if tells_lost else {}),
             },
         )
 
@@ -78,15 +98,22 @@ class Align(SharedComponent):
         else:
             gap = Signal(gap_range(self.format.exps, self.e_maxes))
             m.d.comb += gap.eq(self.e_max - term.exp)
-        # 3. shift and truncate; RZ needs none of the bits that it loses, so the excess goes first
-        if self.truncation == "RZ":
+        # 3. shift and truncate; RZ needs none of the bits that it loses, so the excess goes first where nobody asks for them
+        if self.truncation == "RZ" and not self.tells_lost:
             m.d.comb += self.aligned.eq(shift_right(m, placed[excess:], gap))
             return m
         shifted, lost = shift_right_sticky(m, placed, gap)
         lost = lost | shifted[:excess].any()
         kept = shifted[excess:]
-        # A negative term moves away from zero under RD: one more in its magnitude wherever a one was lost.
-        m.d.comb += self.aligned.eq(kept | lost if self.truncation == "sticky" else kept + (lost & term.sign))
+        if self.tells_lost:
+            m.d.comb += self.lost.eq(lost)
+        match self.truncation:
+            case "RZ":
+                m.d.comb += self.aligned.eq(kept)
+            case "RO":
+                m.d.comb += self.aligned.eq(kept | lost)
+            case "RD":  # a negative term moves away from zero: one more in its magnitude wherever a one was lost
+                m.d.comb += self.aligned.eq(kept + (lost & term.sign))
         return m
 
 

@@ -1,5 +1,7 @@
 """Step decode: a bit pattern split into sign, exponent, significand and class (golden: `Format.decode`)."""
 
+from typing import Literal
+
 from amaranth import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
@@ -7,13 +9,16 @@ from golden.formats import Format
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Operand, OperandSignature
 
+Subnormals = Literal["kept", "+0", "±0"]
+"""What a subnormal operand counts as: what it is, +0, or a zero of its sign."""
+
 
 class Decode(SharedComponent):
     """Combinational decoder of one operand.
 
     Args:
         operand: the format of `code`.
-        flush: whether a subnormal counts as +0.
+        subnormals: how they count.
 
     Members:
         code: In(width), the bit pattern.
@@ -23,10 +28,10 @@ class Decode(SharedComponent):
     code: Signal
     x: Operand
 
-    def __init__(self, operand: Format, flush: bool = False) -> None:
-        self.operand, self.flush = operand, flush
+    def __init__(self, operand: Format, subnormals: Subnormals = "kept") -> None:
+        self.operand, self.subnormals = operand, subnormals
         members = {"code": In(operand.width), "x": Out(OperandSignature.of(operand))}
-        super().__init__(f"decode_{operand}", (operand, flush), members)
+        super().__init__(f"decode_{operand}", (operand, subnormals), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -39,13 +44,15 @@ class Decode(SharedComponent):
             m.d.comb += [x.exp.eq(stored_exp - fmt.bias), x.sig.eq(1), x.nan.eq(stored_exp.all())]
             return m
         # 2. the value: sig = hidden.man
-        flushed = ~hidden & man.any() if self.flush else Const(0, 1)
+        flushes = self.subnormals != "kept"
+        flushed = ~hidden & man.any() if flushes else Const(0, 1)
+        positive = flushed if self.subnormals != "±0" else Const(0, 1)
         m.d.comb += [
-            x.sign.eq(self.code[-1] & ~flushed if fmt.signed else 0),
+            x.sign.eq(self.code[-1] & ~positive if fmt.signed else 0),
             # e_min = 1 − bias for subnormals too
             x.exp.eq(Mux(hidden, stored_exp, 1) - fmt.bias),
-            x.sig.eq(Mux(flushed, 0, Cat(man, hidden)) if self.flush else Cat(man, hidden)),
-            x.zero.eq(~hidden if self.flush else ~(hidden | man.any())),
+            x.sig.eq(Mux(flushed, 0, Cat(man, hidden)) if flushes else Cat(man, hidden)),
+            x.zero.eq(~hidden if flushes else ~(hidden | man.any())),
         ]
         # 3. the codes that are no number
         match fmt.specials:
@@ -54,5 +61,6 @@ class Decode(SharedComponent):
             case "fn":
                 m.d.comb += x.nan.eq(stored_exp.all() & man.all())
             case "fnuz":
-                m.d.comb += [x.nan.eq(x.sign & ~field[:-1].any()), x.zero.eq(~self.code.any())]
+                zero = ~hidden & ~x.nan if flushes else ~self.code.any()
+                m.d.comb += [x.nan.eq(x.sign & ~field[:-1].any()), x.zero.eq(zero)]
         return m

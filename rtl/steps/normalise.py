@@ -1,4 +1,4 @@
-"""Step normalise: the leading one of the total moved to the top, but not below the exponent e_min."""
+"""Step normalise: the leading one of the total moved to the top, but not below the exponent e_min where there is one."""
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Member, Out
@@ -25,9 +25,11 @@ class Normalise(SharedComponent):
         total: the total as a term; its exponent is e_max.
         result: the format to which the sum is rounded; below its e_min the result is subnormal.
         anticipated: whether the leading zeros come with the total, as `Accumulate.zeros`.
+        filled: whether it is told what follows total below, zeros or ones.
+        bounded: whether e_min is observed; else the leading one always comes to the top.
 
     Members:
-        total: In. e_max: In. zeros: In, where anticipated.
+        total: In. e_max: In. zeros: In, where anticipated. fill: In(1), where filled: the bit of every place below total.
         norm: Out(norm_bits), its top bit set unless the result is subnormal or zero.
         e_norm: Out, exponent of norm's top bit.
         sticky: Out(1), whether a one was lost below norm.
@@ -36,19 +38,23 @@ class Normalise(SharedComponent):
     total: Signal
     e_max: Signal
     zeros: Signal
+    fill: Signal
     norm: Signal
     e_norm: Signal
     sticky: Signal
 
-    def __init__(self, total: TermFormat, result: Format, anticipated: bool = False) -> None:
+    def __init__(
+        self, total: TermFormat, result: Format, anticipated: bool = False, filled: bool = False, bounded: bool = True
+    ) -> None:
         self.format, self.e_min, self.anticipated = total, result.e_min, anticipated
-        self.norm_bits, e_norms = normalised(total, result)
+        self.filled, self.bounded = filled, bounded
+        self.norm_bits, e_norms = normalised(total, result, bounded)
         #: What norm is as a term at e_norm.
         self.normalised = TermFormat(e_norms, self.norm_bits, self.norm_bits - 1)
         #: Exponents of the total's top bit.
         self.tops = top_exps(total)
         #: How far below e_min the top bit can lie: the total then moves right, until all of it is sticky.
-        self.most_right = max(0, min(result.e_min - self.tops.low, self.norm_bits + 1))
+        self.most_right = max(0, min(result.e_min - self.tops.low, self.norm_bits + 1)) if bounded else 0
         members: dict[str, Member] = {
             "total": In(total.sig_bits),
             "e_max": In(total.exps.shape),
@@ -58,24 +64,29 @@ class Normalise(SharedComponent):
         }
         if anticipated:
             members["zeros"] = In(range(total.sig_bits + 1))
-        super().__init__("normalise", (total, result, anticipated), members)
+        if filled:
+            members["fill"] = In(1)
+        super().__init__("normalise", (total, result, anticipated, filled, bounded), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # 1. the exponent of the total's top bit, and how far e_min lets the total move left (right, where negative)
+        # 1. the exponent of the total's top bit
         e_top = Signal(self.tops.shape)
+        m.d.comb += e_top.eq(self.e_max + (self.tops.low - self.format.exps.low))
+        if not self.bounded:
+            moved, left = self._moved_left(m, None)
+            m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
+            return m
+        # 2. how far e_min lets the total move left (right, where negative)
         # Verilog calls it `room`, here and in rtl/steps/convert.py: kept, so that the Verilog of a unit stays the same.
         left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape, name="room")
-        m.d.comb += [
-            e_top.eq(self.e_max + (self.tops.low - self.format.exps.low)),
-            left_limit.eq(e_top - self.e_min),
-        ]
-        # 2. left, by the leading zeros or the limit, whichever is less
+        m.d.comb += left_limit.eq(e_top - self.e_min)
+        # 3. left, by the leading zeros or the limit, whichever is less
         moved, left = self._moved_left(m, left_limit)
         if not self.most_right:
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
             return m
-        # 3. right, where the top bit lies below e_min; what leaves norm is sticky
+        # 4. right, where the top bit lies below e_min; what leaves norm is sticky
         right = Signal(range(self.most_right + 1))
         whole, shifted = Cat(Const(0, self.most_right), moved), Signal(self.norm_bits + self.most_right)
         m.d.comb += [
@@ -87,16 +98,26 @@ class Normalise(SharedComponent):
         ]
         return m
 
-    def _moved_left(self, m: Module, left_limit: Signal) -> tuple[Signal, Signal]:
+    def _moved_left(self, m: Module, left_limit: Signal | None) -> tuple[Signal, Signal]:
         """The total with its leading one at the top, or as near as `left_limit` allows, and how far it was moved."""
         left = Signal(range(len(self.total) + 1))
         moved = Signal(self.norm_bits)
-        m.d.comb += moved.eq(Cat(Const(0, self.norm_bits - len(self.total)), self.total) << left)
+        lacking = self.norm_bits - len(self.total)
+        whole = Cat(self.fill.replicate(lacking) if self.filled else Const(0, lacking), self.total)
+        m.d.comb += moved.eq(self._left(whole, left))
         if self.anticipated:
-            m.d.comb += left.eq(Mux(left_limit < 0, 0, Mux(left_limit < self.zeros, left_limit, self.zeros)))
+            m.d.comb += left.eq(self.zeros if left_limit is None else _lesser(left_limit, self.zeros))
             return self._corrected(m, left_limit, moved, left)
-        m.d.comb += left.eq(count_leading_zeros(m, self.total | self._stop(left_limit)))
+        stop = 0 if left_limit is None else self._stop(left_limit)
+        m.d.comb += left.eq(count_leading_zeros(m, self.total | stop))
         return moved, left
+
+    def _left(self, value: Value, places: Value | int) -> Value:
+        """Moved left; what comes in below is zeros, or the fill: inverted before and after where that is one."""
+        if not self.filled:
+            return value << places
+        inverted = self.fill.replicate(len(value))
+        return ((value ^ inverted) << places)[: len(value)] ^ inverted
 
     def _stop(self, left_limit: Signal) -> Value:
         """A one where the shift has to end at the latest: so many places down, or at the top where nothing may move left.
@@ -106,19 +127,25 @@ class Normalise(SharedComponent):
         width = len(self.total)
         return Cat(reversed([left_limit <= 0, *(left_limit == place for place in range(1, width))]))
 
-    def _corrected(self, m: Module, left_limit: Signal, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
+    def _corrected(self, m: Module, left_limit: Signal | None, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
         """What was moved by an anticipated count, moved on by what that lacked: 0, 1 or 2 places."""
         again = Signal(range(ANTICIPATION_ERROR + 1))
         corrected = Signal(self.norm_bits)
         moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))
-        at_top = moved[-1] | (left_limit <= self.zeros)
-        one_below = moved[-2] | (left_limit == self.zeros + 1)
+        at_top, one_below = moved[-1], moved[-2]
+        if left_limit is not None:
+            at_top, one_below = at_top | (left_limit <= self.zeros), one_below | (left_limit == self.zeros + 1)
         m.d.comb += [
             again.eq(Mux(at_top, 0, Mux(one_below, 1, 2))),
-            corrected.eq(Mux(again[1], moved << 2, Mux(again[0], moved << 1, moved))),
+            corrected.eq(Mux(again[1], self._left(moved, 2), Mux(again[0], self._left(moved, 1), moved))),
             moved_by.eq(left + again),
         ]
         return corrected, moved_by
+
+
+def _lesser(left_limit: Value, zeros: Value) -> Value:
+    """The lesser of a limit, which counts as 0 where it is negative, and a number of zeros."""
+    return Mux(left_limit < 0, 0, Mux(left_limit < zeros, left_limit, zeros))
 
 
 def top_exps(total: TermFormat) -> ExpRange:
@@ -127,8 +154,9 @@ def top_exps(total: TermFormat) -> ExpRange:
     return ExpRange(total.exps.low + offset, total.exps.high + offset)
 
 
-def normalised(total: TermFormat, result: Format) -> tuple[int, ExpRange]:
+def normalised(total: TermFormat, result: Format, bounded: bool = True) -> tuple[int, ExpRange]:
     """Bits of norm, and what e_norm can be."""
     tops = top_exps(total)
-    e_norms = ExpRange(max(result.e_min, tops.low - total.sig_bits), max(result.e_min, tops.high))
+    lowest, highest = tops.low - total.sig_bits, tops.high
+    e_norms = ExpRange(max(result.e_min, lowest), max(result.e_min, highest)) if bounded else ExpRange(lowest, highest)
     return max(total.sig_bits, result.man_bits + 2), e_norms

@@ -44,7 +44,10 @@ class Round(SharedComponent):
         kept, guard = self.norm[below_kept:], self.norm[below_kept - 1]
         below = self.norm[: below_kept - 1].any() | self.sticky
         # 2. round
-        m.d.comb += self.sig.eq(kept + self._increment(kept[0], guard, below))
+        if self.mode == "RO":  # to odd: nothing is added, so nothing carries
+            m.d.comb += self.sig.eq(kept | guard | below)
+        else:
+            m.d.comb += self.sig.eq(kept + self._increment(kept[0], guard, below))
         return m
 
     def _increment(self, odd: Value, guard: Value, below: Value) -> Value:
@@ -58,4 +61,6 @@ class Round(SharedComponent):
                 return ~self.sign & (guard | below)
             case "RZ":
                 return Const(0, 1)
-        raise ValueError(f"rounding mode must be RZ, RNE, RD or RU, got {self.mode!r}")
+            case "RNA":  # in the middle, or above it
+                return guard
+        raise ValueError(f"rounding mode must be RZ, RNE, RD, RU, RO or RNA, got {self.mode!r}")

@@ -22,7 +22,7 @@ DOCUMENTS = tuple(
 
 PACKAGES = ("golden", "rtl", "cosim", "hwtests", "mmau", "benchmarks")
 
-LANGUAGES = ("python", "toml", "sh", "text")
+LANGUAGES = ("python", "toml", "sh", "makefile", "systemverilog", "text")
 """What a fenced block may be. `text` is a picture or a command's output; all others are checked."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)

@@ -95,6 +95,20 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert cosim.load_ports(path)
 
 
+@pytest.mark.parametrize("block", all_blocks("makefile", "systemverilog"), ids=str)
+def test_makefiles_and_designs_are_those_of_the_examples(block: Block) -> None:
+    files = [path for path in (ROOT / "examples").rglob("*") if path.name == "Makefile" or path.suffix == ".sv"]
+    assert len(block.text) > 100
+    assert [path for path in files if block.text in path.read_text(encoding="utf-8")] != []
+
+
+def test_testbench_document_shows_the_whole_example() -> None:
+    """The example, which a simulation runs, is shown as it is."""
+    _, _, source = (ROOT / "examples/testbench/scaled_dot_tests.py").read_text(encoding="utf-8").partition("\n\n")
+    shown = [block.text.strip() for block in python_blocks(ROOT / "docs/testbench.md")]
+    assert "\n\n\n".join(text for text in shown if text in source) == source.strip()
+
+
 def test_readme_unit_lists_every_operation_and_encoding() -> None:
     """The comments of the unit name all that may stand there."""
     text = "\n".join(block.text for block in blocks(README) if block.language == "toml")

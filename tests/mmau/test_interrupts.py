@@ -1,18 +1,14 @@
 """Signals that end a command which runs programs: none of them is left running, and no temporary folder is left."""
 
 import signal
-import subprocess
-import sys
 import time
-import uuid
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from tests.mmau.units import TINY
+from tests.mmau.started import Started
 
 pytestmark = [pytest.mark.simulator, pytest.mark.usefixtures("default_signals")]
 
@@ -20,62 +16,6 @@ EACH_SIGNAL = [
     pytest.param(signal.SIGINT, id="SIGINT"),
     *(pytest.param(signum, id=signum.name, marks=pytest.mark.long) for signum in (signal.SIGTERM, signal.SIGHUP)),
 ]
-
-
-@dataclass
-class Started:
-    """A command that runs, with a mark in the environment that every process it starts inherits.
-
-    Attributes:
-        temporary: where its temporary folders go.
-    """
-
-    process: subprocess.Popen[str]
-    mark: str
-    temporary: Path
-
-    def processes(self) -> list[str]:
-        """The command lines of all that still runs."""
-        found = []
-        for folder in Path("/proc").glob("[0-9]*"):
-            try:
-                if self.mark in (folder / "environ").read_text(errors="replace"):
-                    found.append((folder / "cmdline").read_text(errors="replace").replace("\0", " "))
-            except OSError:
-                continue
-        return found
-
-    def wait_for(self, program: str) -> None:
-        """Wait until a program of that name runs."""
-        until = time.monotonic() + 120
-        while not any(program in line for line in self.processes()):
-            assert self.process.poll() is None, self.process.communicate()
-            assert time.monotonic() < until, f"{program} does not come"
-            time.sleep(0.02)
-
-
-@pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Started]]:
-    mark, temporary = f"MARK={uuid.uuid4()}", tmp_path / "temporary"
-    temporary.mkdir()
-    monkeypatch.setenv(*mark.split("="))
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "tiny.toml").write_text(TINY)
-    started: list[Started] = []
-
-    def run(*argv: str) -> Started:
-        command = [sys.executable, "-m", "mmau", *argv]
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-        )
-        started.append(Started(process, mark, temporary))
-        return started[-1]
-
-    yield run
-    for one in started:
-        one.process.kill()
-        one.process.communicate()
 
 
 def assert_ends(run: Started, signum: signal.Signals) -> None:

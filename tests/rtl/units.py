@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.conversion import CONVERSIONS
+from golden.conversion import CONVERSIONS, conversions_to
+from golden.formats import FORMATS
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
-from golden.unit import ENCODINGS
+from golden.rounding import OVERFLOWS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 
-MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz"]
+MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "e4m3ieee"]
 
 
 def truncated(rng: random.Random) -> dict[str, Any]:
@@ -46,8 +48,8 @@ def grouped(rng: random.Random) -> dict[str, Any]:
 
 
 def fma(rng: random.Random) -> Operation:
-    name = rng.choice(["fp32", "fp64"])
-    return FMA(a=name, b=name, c=name)  # type: ignore[arg-type]
+    name = rng.choice(["fp16", "bf16", "fp32", "fp64"])
+    return FMA(a=name, b=name, c=name, rho=rng.choice(conversions_to(FORMATS[name])))  # type: ignore[arg-type]
 
 
 def ftz_addmul(rng: random.Random) -> Operation:
@@ -68,9 +70,26 @@ MAKERS: dict[str, Callable[[random.Random], Operation]] = {
 """Operation name to a maker of random operations."""
 
 
+WITH_OWN_KEYS = [name for name in MAKERS if name != "FTZ-AddMul"]
+"""Operations that take the keys of units of one's own."""
+
+
 def random_unit(operation: str, seed: int, stages: int = 0) -> Unit:
     """A unit of that operation."""
     rng = random.Random(f"{operation} {seed}")
     made = MAKERS[operation](rng)
     implementation = Implementation(encoding=ENCODINGS[seed % len(ENCODINGS)], stages=stages)
     return Unit(name=f"{operation}-{seed}", operation=made, implementation=implementation)
+
+
+def random_unit_of_ones_own(operation: str, seed: int, stages: int = 0) -> Unit:
+    """A unit of that operation that flushes, saturates or keeps a sticky bit, built in any way."""
+    rng = random.Random(f"{operation} {seed} of one's own")
+    made = MAKERS[operation](rng)
+    keys: dict[str, Any] = {key: rng.random() < 0.5 for key in ("flush_inputs", "flush_results")}
+    keys["overflow"] = rng.choice(OVERFLOWS)
+    if "sticky" in made.own_keys:
+        keys |= rng.choice([{"sticky": True}, {"sticky": True}, {"truncation": "RO"}])
+    ways = {key: rng.choice(choices) for key, choices in CIRCUIT_CHOICES.items()}
+    implementation = Implementation(encoding=ENCODINGS[seed % len(ENCODINGS)], stages=stages, **ways)
+    return Unit(name=f"{operation}-{seed}-own", operation=made.changed(**keys), implementation=implementation)

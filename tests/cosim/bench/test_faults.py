@@ -30,6 +30,7 @@ def unit_of(operation: TFDPA) -> Unit:
 def assert_differs(report: cosim.Report) -> None:
     """Everything went in and came out, and only the values are wrong."""
     assert report.mismatches > 0
+    print(report.explanation and report.explanation.lines()[:9])
     assert report.failures == (f"{report.mismatches} of {report.received} results differ from the golden model",)
     assert report.sent == report.received == report.vectors
     assert report.first_mismatch is not None

@@ -51,6 +51,7 @@ def test_bug_is_found(name: str, bug: str) -> None:
     unit, dut = parts(name)
     report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}))
     assert not report.passed
+    print(name, bug, report.explanation and report.explanation.lines()[:9])
 
 
 def test_there_is_a_bug_of_every_kind() -> None:

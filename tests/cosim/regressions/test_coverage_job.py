@@ -3,15 +3,17 @@
 import re
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cosim
 import golden
-from cosim.regressions.coverage_job import STAGES, further_units, published_units
+from cosim.regressions.coverage_job import STAGES, further_units, own_key_units, published_units
 from golden.catalogue import parameter_set
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
+from golden.rounding import MODES
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.lengths import check_range
@@ -56,8 +58,38 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
     for key in ("F", "F2"):
         if key in keys:
             assert {p[key] for p in parameters} >= {1, MAX_FRACTION}, key
-    formats = {"FMA": {"fp32", "fp64"}, "FTZ-AddMul": {"fp16", "bf16"}}.get(kind.name, set(MULTIPLICANDS))
+    published = set(MULTIPLICANDS) - {"e4m3ieee"}
+    formats = {"FMA": {"fp32", "fp64"}, "FTZ-AddMul": {"fp16", "bf16"}}.get(kind.name, published)
     assert {p[side] for p in parameters for side in ("a", "b")} == formats
+
+
+@pytest.mark.parametrize("kind", OPERATIONS.values(), ids=list(OPERATIONS))
+def test_each_operation_has_every_key_that_no_published_unit_has(kind: type[Operation]) -> None:
+    units = own_key_units(kind)
+    if not kind.own_keys:
+        assert kind.name == "FTZ-AddMul"
+        assert not units
+        return
+    operations: list[Any] = [unit.operation for unit in units]
+    assert {operation.overflow for operation in operations} >= {"saturate", "by-mode"}
+    for key in ("flush_inputs", "flush_results"):
+        assert any(getattr(operation, key) for operation in operations), key
+    assert {operation.conversion.mode for operation in operations} >= {"RO", "RNA"}
+    if kind.name == "FMA":
+        assert {operation.a.name for operation in operations} == {"fp16", "bf16", "fp32", "fp64"}
+        assert {operation.conversion.mode for operation in operations} == set(MODES)
+    else:
+        assert "e4m3ieee" in {operand.name for operation in operations for operand in (operation.a, operation.b)}
+    if "sticky" in kind.unit_keys():
+        assert {(o.truncation, o.sticky) for o in operations} == {("RZ", True), ("RD", True), ("RO", False)}
+    assert {unit.implementation.encoding for unit in units} == set(ENCODINGS)
+    assert len({unit.implementation.stages for unit in units}) >= 3
+
+
+def test_every_sticky_truncation_comes_in_every_encoding() -> None:
+    units = [unit for unit in cosim.coverage_units() if unit.operation.parameters().get("sticky")]
+    found = {(unit.operation.parameters()["truncation"], unit.implementation.encoding) for unit in units}
+    assert found == set(product(["RZ", "RD"], ENCODINGS))
 
 
 def test_every_format_of_c_and_d_and_every_scale_is_there() -> None:

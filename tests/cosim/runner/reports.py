@@ -38,7 +38,7 @@ def nothing_done() -> Report:
     """A simulation that broke off before anything went in."""
     outcome = Outcome(
         vectors=100, left_out=0, sent=0, dropped=0, received=0, waiting=0, surplus=0, mismatches=0, first_mismatch=None,
-        groups=(), agreeing=(), engine="native", checked=0, disagreements=0, first_disagreement=None, waived={},
-        stopped="the simulation stood still", classes={}, result_classes={},
+        groups=(), differing=(), agreeing=(), engine="native", checked=0, disagreements=0, first_disagreement=None,
+        waived={}, stopped="the simulation stood still", classes={}, result_classes={},
     )  # fmt: skip
     return Report.of(UnitDesign(T_UNIT), outcome, "none", 0, 0.0)

@@ -61,6 +61,7 @@ def stage(valid: str, ready: str = "~full | out_ready", full: str = "if (rst) fu
   end"""
 
 
+@pytest.mark.long
 @NEEDS_ICARUS
 def test_sound_stage_passes(described: Described) -> None:
     report = cosim.run(CLOCKED, vectors=200, dut=described(stage("full"), CLOCKED), simulator="icarus")
@@ -81,6 +82,7 @@ def test_finish_is_a_verdict_with_its_place(simulator: str, described: Described
     assert report.mismatches == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("simulator", BOTH)
 def test_finish_at_the_beginning_is_a_verdict(simulator: str, described: Described) -> None:
     report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;\n  initial $finish;"), simulator=simulator)
@@ -148,6 +150,7 @@ def test_some_undefined_bits_are_mismatches_of_their_own_kind(described: Describ
     assert f"got      fp32 {first.got}: bits that are neither 0 nor 1" in report.groups[0].first
 
 
+@pytest.mark.long
 @NEEDS_ICARUS
 @pytest.mark.parametrize(
     ("body", "failure"),
@@ -167,6 +170,7 @@ def test_too_few_and_too_many_answers(body: str, failure: str, described: Descri
     assert not report.passed
 
 
+@pytest.mark.long
 @NEEDS_ICARUS
 def test_mismatch_has_cycle_and_time(described: Described) -> None:
     dut = described(stage("full").replace("held <= sum", "held <= sum ^ (a[7:0] == 8'h38)"), CLOCKED)

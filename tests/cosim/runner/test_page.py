@@ -15,8 +15,8 @@ from golden.html import VOID
 from tests.cosim.runner.reports import HOSTILE, failed, hostile, nothing_done, passed
 
 KNOWN = {
-    "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "p", "ul", "li", "div", "table",
-    "caption", "thead", "tbody", "tr", "th", "td", "a", "span", "code", "pre", "details", "summary",
+    "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "h4", "h5", "p", "ul", "li",
+    "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "a", "span", "code", "pre", "details", "summary",
 }  # fmt: skip
 
 NEEDS_CHROMIUM = pytest.mark.skipif(shutil.which("chromium") is None, reason="Chromium is not installed")

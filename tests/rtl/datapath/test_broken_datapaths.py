@@ -36,6 +36,8 @@ def _collected() -> Iterator[None]:
 
 
 OPERATION = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
+STICKY = OPERATION.changed(sticky=True)
+STICKY_DOWN = STICKY.changed(truncation="RD")
 FUSED = FMA(a="fp32", b="fp32", c="fp32")  # type: ignore[arg-type]
 ROUNDED = FTZAddMul(a="fp16", b="fp16", c="fp32", P=2)  # type: ignore[arg-type]
 
@@ -97,6 +99,31 @@ class WithoutSignOfZero(FMADatapath):
         return replace(super().align(build, compared), all_negative=None)
 
 
+class WithoutLost(TFDPADatapath):
+    """Align forgets that terms lost bits."""
+
+    def align(self, build: Build, compared: Compared) -> Aligned:
+        aligned = super().align(build, compared)
+        return replace(aligned, aligned=replace(aligned.aligned, lost=None))
+
+
+class WithoutSticky(TFDPADatapath):
+    """Accumulate forgets it."""
+
+    def accumulate(self, build: Build, aligned: Aligned) -> Total:
+        total = super().accumulate(build, aligned)
+        return replace(total, total=replace(total.total, lost=None))
+
+
+class WithoutFill(TFDPADatapath):
+    """Normalise shifts zeros in below a total that is one too small."""
+
+    def normalise(self, build: Build, total: Total) -> Normalised:
+        lost = total.total.lost
+        assert lost is not None
+        return super().normalise(build, replace(total, total=replace(total.total, lost=replace(lost, fill=None))))
+
+
 class NarrowExponents(TFDPADatapath):
     """Multiply drops the upper bits of the exponents."""
 
@@ -150,7 +177,7 @@ class UnreadDecoder(FTZAddMulDatapath):
     """Decode decodes c and does not say that nothing reads it."""
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
-        decoded = decode_operands(build, operands, self.operation, flush=True)
+        decoded = decode_operands(build, operands, self.operation, "+0")
         return RoundedOperands(decoded.x, decoded.y, operands.c)
 
 
@@ -164,6 +191,9 @@ class UnreadDecoder(FTZAddMulDatapath):
         (WithoutProductSpecials, OPERATION, "step multiply leaves special.nan of multiply unread; .*"),
         (WithoutC, OPERATION, "step accumulate leaves sum_sign_2 of Aligned unread; .*"),
         (WithoutSignOfZero, FUSED, "step align leaves all_negative of Compared unread; .*"),
+        (WithoutLost, STICKY, "step align leaves lost of align unread; .*"),
+        (WithoutSticky, STICKY, "step accumulate leaves sum_lost of Aligned unread; .*"),
+        (WithoutFill, STICKY_DOWN, "step normalise leaves sum_lost_fill of Total unread; .*"),
         (UnreadDecoder, ROUNDED, "step decode leaves x.sign of decode_fp32 unread; .*"),
         (NarrowExponents, OPERATION, "step multiply: exp of Term must have 6 bits, got 3"),
         (NarrowOperand, OPERATION, "step decode: exp of Operand must have 5 bits, got 2"),

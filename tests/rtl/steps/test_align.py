@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from amaranth import Module, Signal, Value
+from amaranth import Const, Module, Signal, Value
 
 from golden.formats import power_of_two
 from rtl.steps.align import Align, Truncation
@@ -20,39 +20,42 @@ def check(part: Align, cases: list[tuple[int, int, int, int]]) -> None:
     def build(m: Module, inputs: list[Signal]) -> list[Value]:
         m.submodules.align = part
         m.d.comb += [port.eq(value) for port, value in zip(ports, inputs, strict=True)]
-        return [part.sign, part.aligned]
+        return [part.sign, part.aligned, part.lost if part.tells_lost else Const(0, 1)]
 
     last = part.gap if part.gap_given else part.e_max
     ports = [*members(part.term), last]
     rows = [(sign, exp, sig, e_max - exp if part.gap_given else e_max) for sign, exp, sig, e_max in cases]
     seen = evaluate([port.shape() for port in ports], build, rows)
     assert len(seen) == len(cases) > 0
-    for case, (sign, aligned) in zip(cases, seen, strict=True):
-        assert (sign, aligned) == (case[0], magnitude(part, *case)), case
+    for case, (sign, aligned, lost) in zip(cases, seen, strict=True):
+        kept, loses = magnitude(part, *case)
+        assert (sign, aligned, lost) == (case[0], kept, loses if part.tells_lost else 0), case
 
 
-def magnitude(part: Align, sign: int, exp: int, sig: int, e_max: int) -> int:
-    """What is left of the exact magnitude in units of 2**(e_max − F)."""
+def magnitude(part: Align, sign: int, exp: int, sig: int, e_max: int) -> tuple[int, bool]:
+    """What is left of the exact magnitude in units of 2**(e_max − F), and whether that is not all of it."""
     exact = sig * power_of_two(part.F - part.format.frac - (0 if part.truncation == "unshifted" else e_max - exp))
     floor = exact.numerator // exact.denominator
     match part.truncation:
         case "RZ":
-            return floor
+            return floor, floor != exact
         case "RD":  # away from zero below it
-            return floor + (sign and floor != exact)
-        case "sticky":
-            return floor | (floor != exact)
+            return floor + (sign and floor != exact), floor != exact
+        case "RO":
+            return floor | (floor != exact), floor != exact
         case "unshifted":
             assert floor == exact
-            return floor
+            return floor, False
 
 
 @pytest.mark.parametrize("gap_given", [False, True])
-@pytest.mark.parametrize("truncation", ["RZ", "RD", "sticky"])
+@pytest.mark.parametrize(("truncation", "tells_lost"), [("RZ", False), ("RZ", True), ("RD", True), ("RO", False)])
 @pytest.mark.parametrize(("sig_bits", "frac"), SHAPES)
-def test_every_term_at_every_gap(sig_bits: int, frac: int, truncation: Truncation, gap_given: bool) -> None:
+def test_every_term_at_every_gap(
+    sig_bits: int, frac: int, truncation: Truncation, tells_lost: bool, gap_given: bool
+) -> None:
     for F in (1, 2, 4, 7):
-        part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 18), F, truncation, gap_given)
+        part = Align(TermFormat(ExpRange(-2, 1), sig_bits, frac), ExpRange(-2, 18), F, truncation, gap_given, tells_lost)
         cases = [
             (sign, exp, sig, e_max)
             for sign, exp, sig in itertools.product((0, 1), range(-2, 2), range(1 << sig_bits))
@@ -61,7 +64,7 @@ def test_every_term_at_every_gap(sig_bits: int, frac: int, truncation: Truncatio
         check(part, cases)
 
 
-@pytest.mark.parametrize("truncation", ["RZ", "RD", "sticky"])
+@pytest.mark.parametrize("truncation", ["RZ", "RD", "RO"])
 def test_no_gap_is_too_far(truncation: Truncation) -> None:
     """Gaps of up to 600 places, around every power of two, where a shifter's level begins or ends."""
     part = Align(TermFormat(ExpRange(-300, 300), 3, 2), ExpRange(-300, 300), 5, truncation)

@@ -24,7 +24,11 @@ module fdpa_core
     logic [EXP-1:0] stored = `EXPONENT_OF(x, W, MAN);
     logic [MAN-1:0] mantissa = `MANTISSA_OF(x, MAN);
     o.sign = `SIGN_OF(x, W);
+`ifdef BUG_SUBNORMAL_EXPONENT
+    o.exponent = 12'(int'(stored) - Bias);
+`else
     o.exponent = stored == 0 ? 12'(1 - Bias) : 12'(int'(stored) - Bias);
+`endif
     o.significand = 48'({stored != 0, mantissa});
     o.inf = INFINITIES && &stored && mantissa == 0;
     o.nan = &stored && (INFINITIES ? mantissa != 0 : &mantissa);
@@ -50,6 +54,12 @@ module fdpa_core
       signs[k] = x[k].sign ^ y[k].sign;
       magnitudes[k] = 64'(x[k].significand * y[k].significand);
       exponents[k] = magnitudes[k] == 0 ? E_ZERO : int'(x[k].exponent) + int'(y[k].exponent);
+`ifdef BUG_PRODUCT_RENORMALISED
+      if (magnitudes[k] >> (2 * MAN + 1) != 0) begin
+        exponents[k] += 1;
+        magnitudes[k] >>= 1;
+      end
+`endif
       any_nan |= x[k].nan | y[k].nan | (x[k].inf & y[k].significand == 0) | (y[k].inf & x[k].significand == 0);
       pos_inf |= (x[k].inf | y[k].inf) & ~signs[k];
       neg_inf |= (x[k].inf | y[k].inf) & signs[k];
@@ -58,6 +68,9 @@ module fdpa_core
     c_nan = &c[30:23] && c[22:0] != 0;
     signs[L] = c[31];
     magnitudes[L] = 64'({c[30:23] != 0, c[22:0]});
+`ifdef BUG_ZERO_C_KEEPS_HIDDEN_BIT
+    if (c[30:0] == 0) magnitudes[L] = 64'd1 << FP32_MAN;
+`endif
     exponents[L] = magnitudes[L] == 0 ? E_ZERO : (c[30:23] == 0 ? -126 : int'(c[30:23]) - 127);
     any_nan |= c_nan;
     pos_inf |= c_inf & ~c[31];

@@ -1,0 +1,44 @@
+"""examples/testbench, a testbench of one's own under cocotb's makefile: it passes, and finds what is wrong with a design."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cocotb_tools.check_results import get_results
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "testbench"
+
+pytestmark = pytest.mark.simulator
+
+
+def made(folder: Path, old: str = "", new: str = "") -> tuple[int, int]:
+    """`make` in a copy of the example, a piece of its design replaced: tests, and how many of them failed."""
+    shutil.copytree(EXAMPLE, folder)
+    design = folder / "scaled_dot.sv"
+    assert old in design.read_text()
+    design.write_text(design.read_text().replace(old, new, 1))
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    result = subprocess.run(["make"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    tests, failed = get_results(folder / "results.xml")
+    assert (result.returncode != 0) == (failed > 0), result.stdout[-2000:] + result.stderr[-2000:]
+    return tests, failed
+
+
+def test_sound_design_passes(tmp_path: Path) -> None:
+    assert made(tmp_path / "example") == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "failed"),
+    [
+        pytest.param("scaled >= 255", "scaled > 255", 2, id="overflow one late"),
+        pytest.param("10'(shift_q)", "10'({2'b0, shift_q})", 2, id="shift without its sign", marks=pytest.mark.long),
+        pytest.param("if (!rst_n) {valid_q, valid_o} <= '0;\n    else ", "", 1, id="no reset", marks=pytest.mark.long),
+        pytest.param("{valid_i, valid_q}", "{valid_i, valid_i}", 2, id="valid one early", marks=pytest.mark.long),
+    ],
+)
+def test_wrong_design_fails(old: str, new: str, failed: int, tmp_path: Path) -> None:
+    assert made(tmp_path / "example", old, new) == (2, failed)

@@ -1,0 +1,238 @@
+"""The first mismatch is made as small as the design's own fault allows, and shown as it came where it cannot be."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import golden
+from cosim.bench.comparison import Compare
+from cosim.bench.minimise import MAX_ASKED, Minimised, minimised
+from cosim.bench.mismatch import Arrival
+from cosim.bench.products import Element, Vector
+from cosim.bench.record import compared_row
+from cosim.bench.simpler import Formats, Row, cost, with_fewer_terms, with_simpler_values
+from cosim.bench.stimulus import MultiFormatSpecification, Specification, TileSpecification, UnitSpecification
+from golden import Unit
+from golden.formats import BF16, E4M3, FP16, FP32
+from golden.operations import EFDPA, STFDPA, TFDPA
+
+T = Unit(name="t", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132))
+ST = Unit(name="s", operation=STFDPA(a=E4M3, b=E4M3, c=FP32, L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=2))
+E = Unit(name="e", operation=EFDPA(a=BF16, b=BF16, c=FP32, L=2))
+
+Answer = Callable[[Vector], "int | str"]
+"""What a design gives for a vector that stands alone."""
+
+
+Wrong = Callable[[Vector, "int | str"], "tuple[Element, int | str] | None"]
+"""The element of a result that differs, with its code; None where none does."""
+
+
+def codes(value: int, width: int, count: int) -> list[int]:
+    return [value >> k * width & (1 << width) - 1 for k in range(count)]
+
+
+def result(unit: Unit, transfer: dict[str, int], place: int = 0) -> int:
+    """golden's d of one transfer, from its packed ports."""
+    operation = unit.operation
+    L = operation.length
+    a = codes(transfer["a"], operation.a.width, L * (place + 1))[place * L :]
+    b = codes(transfer["b"], operation.b.width, L * (place + 1))[place * L :]
+    c = codes(transfer["c"], operation.c.width, place + 1)[place]
+    n = operation.scales_per_step
+    scales = [codes(transfer[name], 8, n) if n else [] for name in ("scale_a", "scale_b")] if n else [[], []]
+    return operation.step(a, b, c, scales[0], scales[1])
+
+
+def first_mismatch(specification: Specification, answer: Answer, wrong: Wrong) -> Minimised:
+    """A run of the design up to its first mismatch, which is minimised."""
+
+    async def ask(vectors: Sequence[Vector]) -> list[int | str]:
+        return [answer(each) for each in vectors]
+
+    for chunk in specification.chunks(300, 5):
+        for vector in chunk.vectors:
+            found = wrong(vector, answer(vector))
+            if found is not None:
+                row = compared_row(vector.number, *found, Arrival(None, 0.0))
+                return asyncio.run(minimised(ask, vector, found[0], row, Compare()))
+    raise AssertionError("the design never differs")
+
+
+def differs(vector: Vector, code: int | str) -> tuple[Element, int | str] | None:
+    element = vector.elements[0]
+    return (element, code) if code != element.products.expected[element.row] else None
+
+
+def of_unit(unit: Unit, answer: Callable[[dict[str, int]], int | str]) -> Minimised:
+    return first_mismatch(UnitSpecification(unit), lambda vector: answer(dict(vector.transfers[0])), differs)
+
+
+def test_missing_product_is_one_times_one() -> None:
+    small = of_unit(T, lambda sent: result(T, sent | {"a": sent["a"] & ~(0xFFFF << 32)}))
+    assert small.reproduced
+    assert (small.row.a, small.row.b, small.row.c) == ((0, 0, 0x3C00, 0), (0, 0, 0x3C00, 0), 0)
+    assert (small.row.got, small.row.expected) == (0, 0x3F800000)
+    assert "to 1, " in small.note
+    assert small.asked < 2000
+
+
+def test_alignment_needs_two_terms() -> None:
+    """F one less shows only where a term loses the bit: two terms, both as simple as can be."""
+    other = replace(T, operation=T.operation.changed(F=23))
+    small = of_unit(T, lambda sent: result(other, sent))
+    terms = sum(bool(p and q) for p, q in zip(small.row.a, small.row.b, strict=True)) + bool(small.row.c)
+    assert small.reproduced
+    assert terms == 2
+    assert small.row.got != small.row.expected
+
+
+def test_way_of_failing_is_kept() -> None:
+    """The first mismatch is a NaN that is missed; smaller rows fail with numbers, which is another fault."""
+
+    def answer(sent: dict[str, int]) -> int:
+        d = result(T, sent)
+        return 0x3F800000 if d == 0x7FFFFFFF else d ^ (d != 0)
+
+    def nan_missed(vector: Vector, code: int | str) -> tuple[Element, int | str] | None:
+        element = vector.elements[0]
+        return (element, code) if element.products.expected[element.row] == 0x7FFFFFFF else None
+
+    small = first_mismatch(UnitSpecification(T), lambda vector: answer(dict(vector.transfers[0])), nan_missed)
+    assert small.reproduced
+    assert (small.row.expected, small.row.got) == (0x7FFFFFFF, 0x3F800000)
+
+
+def test_scales_become_one() -> None:
+    small = of_unit(ST, lambda sent: result(ST, sent) ^ 1)
+    assert small.reproduced
+    assert (small.row.scale_a, small.row.scale_b) == ((0x7F, 0x7F), (0x7F, 0x7F))
+    assert (small.row.a, small.row.b, small.row.c) == ((0,) * 4, (0,) * 4, 0)
+
+
+def test_what_does_not_fail_alone_is_shown_as_it_came() -> None:
+    """A fault of what came before: every second vector is wrong, but never a vector that stands alone."""
+    count = 0
+
+    def answer(sent: dict[str, int]) -> int:
+        nonlocal count
+        count += 1
+        return result(T, sent) ^ (count == 3)
+
+    small = of_unit(T, answer)
+    assert not small.reproduced
+    assert small.asked == 1
+    assert small.note.startswith("as it came: sent alone it is not wrong")
+
+
+def test_what_is_smaller_in_company_only_is_shown_as_it_came() -> None:
+    """Wrong wherever another vector has been asked in the same batch."""
+    batches: list[int] = []
+
+    async def ask(vectors: Sequence[Vector]) -> list[int | str]:
+        batches.append(len(vectors))
+        first = len(batches) == 1
+        return [result(T, dict(v.transfers[0])) ^ (first or len(vectors) > 1) for v in vectors]
+
+    chunk = next(UnitSpecification(T).chunks(1, 5))
+    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    row = compared_row(0, element, element.products.expected[0] ^ 1, Arrival(None, 0.0))
+    small = asyncio.run(minimised(ask, vector, element, row, Compare()))
+    assert small.row == row
+    assert (small.reproduced, small.note) == (True, "as it came: what is smaller fails in company only")
+
+
+def test_one_of_several_results() -> None:
+    """The second of two results is wrong; the first one's operands become zero."""
+
+    def answer(vector: Vector) -> int:
+        sent = dict(vector.transfers[0])
+        return result(E, sent) | (result(E, sent, 1) ^ 1) << 32
+
+    def second(vector: Vector, code: int | str) -> tuple[Element, int | str]:
+        assert isinstance(code, int)
+        return vector.elements[1], code >> 32
+
+    small = first_mismatch(UnitSpecification(E, results=2), answer, second)
+    assert small.reproduced
+    assert (small.row.a, small.row.b, small.row.c, small.row.got) == ((0, 0), (0, 0), 0, 1)
+    assert small.row.place == "result 1"
+
+
+def test_format_of_a_datapath_of_several_stays() -> None:
+    other = Unit(name="u", operation=TFDPA(a=BF16, b=BF16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132))
+    units = (T, other)
+
+    def answer(vector: Vector) -> int:
+        sent = dict(vector.transfers[0])
+        return result(units[sent["format"]], sent) ^ (sent["format"] == 1)
+
+    small = first_mismatch(MultiFormatSpecification(units), answer, differs)
+    assert small.reproduced
+    assert small.row.products == "format 1 (u)"
+    assert (small.row.a, small.row.c, small.row.got) == ((0,) * 4, 0, 1)
+
+
+def test_tile_is_shown_as_it_came() -> None:
+    tile = replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), m=2, n=2)
+
+    def wrong(vector: Vector, _: int | str) -> tuple[Element, int | str]:
+        element = vector.elements[0]
+        return element, element.products.expected[element.row] ^ 1
+
+    small = first_mismatch(TileSpecification(tile), lambda vector: 0, wrong)
+    assert not small.reproduced
+    assert (small.asked, small.note) == (0, "as it came: only vectors of units are minimised")
+
+
+def test_undefined_bits_are_a_way_of_failing() -> None:
+    small = of_unit(T, lambda sent: "X" * 32)
+    assert small.reproduced
+    assert (small.row.a, small.row.c, small.row.got) == ((0,) * 4, 0, "X" * 32)
+
+
+def test_design_that_stops_answering_is_shown_as_it_came() -> None:
+    chunk = next(UnitSpecification(T).chunks(1, 5))
+    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    row = compared_row(0, element, 1, Arrival(None, 0.0))
+
+    async def silent(vectors: Sequence[Vector]) -> list[int | str]:
+        return []
+
+    assert not asyncio.run(minimised(silent, vector, element, row, Compare())).reproduced
+
+
+def test_waived_differences_are_no_failures() -> None:
+    """Another NaN is waived: a row that differs by it alone is not taken for one that fails."""
+
+    def answer(sent: dict[str, int]) -> int:
+        d = result(T, sent)
+        return 0x7FC00000 if d == 0x7FFFFFFF else d
+
+    chunk = next(UnitSpecification(T).chunks(1, 5))
+    vector, element = chunk.vectors[0], chunk.vectors[0].elements[0]
+    row = replace(compared_row(0, element, 0x7FC00000, Arrival(None, 0.0)), a=(0x7E00, 0, 0, 0), expected=0x7FFFFFFF)
+
+    async def ask(vectors: Sequence[Vector]) -> list[int | str]:
+        return [answer(dict(each.transfers[0])) for each in vectors]
+
+    assert asyncio.run(minimised(ask, vector, element, row, Compare())).reproduced
+    assert not asyncio.run(minimised(ask, vector, element, row, Compare(nan="any"))).reproduced
+
+
+def test_every_candidate_is_bounded_and_terms_count_first() -> None:
+    formats = Formats(FP16, FP16, FP32, None)
+    row = Row((0x3E66, 0xB000, 0, 0x0001), (0x7BFF, 0x4123, 0x3C00, 0x8001), 0xC2F6E979)
+    assert cost(row, formats)[0] == 4
+    assert {cost(small, formats)[0] for small in with_fewer_terms(row, formats)} == {1, 2, 3, 4}
+    assert len(list(with_simpler_values(row, formats))) < 150
+    assert cost(Row((0x3C00,), (0x3C00,), 0), formats) < cost(Row((0x3C00,), (0x3E00,), 0), formats)
+    assert cost(Row((0x7BFF,), (0x7BFF,), 0), formats) < cost(Row((0x3C00,), (0x3C00,), 1), formats)
+
+
+def test_asking_ends() -> None:
+    """A design that is always wrong in the same way, at the longest vector of a unit that is built."""
+    longest = Unit(name="l", operation=TFDPA(a=FP16, b=FP16, c=FP32, L=64, F=24, rho="RZ-FP32", e_zero=-132))
+    small = of_unit(longest, lambda sent: result(longest, sent) ^ 1)
+    assert small.asked <= MAX_ASKED
+    assert (set(small.row.a), set(small.row.b), small.row.c) == ({0}, {0}, 0)

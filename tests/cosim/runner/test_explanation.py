@@ -1,0 +1,129 @@
+"""Why a design differs stands in its report: in the text, the page and the JSON."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import golden
+from cosim import Report, summary
+from cosim.bench.groups import Group
+from cosim.bench.minimise import Minimised
+from cosim.bench.record import DIFFERING
+from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.stimulus import MultiFormatSpecification, TileSpecification
+from cosim.runner.explanation import explanation_of
+from cosim.runner.page import report_page
+from golden import Unit
+from golden.formats import BF16, FP32
+from golden.operations import TFDPA
+from rtl import MultiFormatDesign, TileDesign, UnitDesign
+from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
+from tests.cosim.runner.reports import failed, passed
+from tests.cosim.runner.test_page import Reader
+
+CHANGE = "F is 24, not 25"
+
+
+def one_less(vectors: int = 1500) -> Report:
+    """A design whose F is one less than its unit's."""
+    board = scoreboard(vectors=vectors)
+    other = Unit(name="other", operation=T_UNIT.operation.changed(F=24))
+    given = other.dot(*board.products.stimulus.operands).tolist()
+    return run_through(board, lambda row, _: given[row])
+
+
+def test_run_that_passes_has_no_explanation() -> None:
+    assert passed().explained(UnitDesign(T_UNIT)).explanation is None
+
+
+def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
+    report = one_less().explained(UnitDesign(T_UNIT))
+    assert report.explanation is not None
+    cause = report.explanation.diagnoses[""].cause
+    assert cause is not None
+    assert (cause.change, cause.explained) == (CHANGE, report.mismatches)
+    assert all(group.diagnoses == {CHANGE: len(group.mismatches)} for group in report.groups)
+    text, page = summary([report], 3), Reader(report_page([report], {}, 3))
+    row = report.explanation.shown.row
+    for shown in (text, page.text):
+        assert f"diagnosis: {CHANGE}: explains all {report.mismatches:,} mismatches and all " in shown
+        assert "as it came" in shown
+        assert "e_max = " in shown
+        assert f"got          {FP32.describe(int(row.got))}" in shown
+        assert f"expected     {FP32.describe(row.expected)}" in shown
+    table = json.loads(json.dumps(report.as_dict()))
+    assert table["explanation"]["diagnoses"][""]["causes"][0]["change"] == CHANGE
+    assert table["explanation"]["trace"]["d"] == row.expected
+    assert table["explanation"]["first"]["row"]["got"] == row.got
+    assert "differing" not in table
+
+
+def test_trace_is_that_of_the_minimised_mismatch() -> None:
+    report = one_less()
+    row = replace(report.differing[0], a=(0x3C00, 0), b=(0x3C00, 0), c=0, got=0, expected=0x3F800000)
+    minimised = Minimised(row=row, reproduced=True, asked=5, note="minimised")
+    explanation = explanation_of(report, minimised, UnitDesign(T_UNIT))
+    assert explanation is not None
+    assert explanation.trace.d == 0x3F800000
+    assert "first mismatch, minimised" in explanation.lines()
+
+
+def test_report_with_a_minimised_mismatch_survives_json() -> None:
+    report = one_less(300)
+    minimised = Minimised(row=report.differing[0], reproduced=True, asked=5, note="minimised")
+    whole = replace(report, minimised=minimised)
+    assert Report.from_json(whole.to_json()) == whole
+    assert Report.joined([report, whole]).minimised == minimised
+    assert len(Report.joined([report, whole]).differing) == 2 * len(report.differing)
+
+
+def test_undefined_results_are_left_out_of_the_diagnosis() -> None:
+    report = failed().explained(UnitDesign(T_UNIT))
+    assert report.explanation is not None
+    assert report.explanation.diagnoses[""].undefined == 1
+    undefined: list[Group] = [group for group in report.groups if group.got_class == "undefined"]
+    assert [group.diagnosis for group in undefined] == [""]
+
+
+def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
+    other = Unit(name="other", operation=TFDPA(a=BF16, b=BF16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
+    units = (T_UNIT, other)
+    board = Scoreboard(MultiFormatSpecification(units), 600, seed=3)
+    for vector in board.vectors():
+        (element,) = vector.elements
+        code = element.products.expected[element.row]
+        board.send(vector)
+        board.receive(code ^ 0x8000_0000 if element.products.name == "format 1 (other)" else code)
+    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
+    explanation = explanation_of(report, None, MultiFormatDesign(units))
+    assert explanation is not None
+    assert list(explanation.diagnoses) == ["format 1 (other)"]
+    assert explanation.lines()[0].startswith("format 1 (other): diagnosis: the sign of d is inverted: explains all")
+
+
+def test_elements_of_a_tile_are_diagnosed() -> None:
+    instruction = replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), m=2, n=2)
+    board = Scoreboard(TileSpecification(instruction), 40, seed=3)
+    for vector in board.vectors():
+        board.send(vector)
+        codes = [int(element.products.expected[element.row]) | 1 for element in vector.elements]
+        board.receive(sum(code << 32 * place for place, code in enumerate(codes)))
+    report = Report.of(UnitDesign(T_UNIT), board.outcome(), "none", 3, 1.0)
+    explanation = explanation_of(report, None, TileDesign(instruction, golden.Implementation(stages=1)))
+    assert explanation is not None
+    assert explanation.diagnoses[""].cause is not None
+    assert explanation.diagnoses[""].cause.change == "bit 0 of d is stuck at 1"
+
+
+@pytest.mark.slow
+def test_what_was_not_kept_is_told() -> None:
+    board = scoreboard(vectors=2 * DIFFERING)
+    report = run_through(board, lambda row, code: code ^ 0x8000_0000).explained(UnitDesign(T_UNIT))
+    assert report.explanation is not None
+    kept = len(report.differing)
+    assert DIFFERING <= kept < report.explanation.elements == 2 * DIFFERING
+    said = f"  {kept:,} of the {2 * DIFFERING:,} elements that differ were kept for this"
+    assert f"{said}, the first ones of every group among them" in report.explanation.lines()
+    assert np.all([row.got != row.expected for row in report.differing])

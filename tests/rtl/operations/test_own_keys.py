@@ -1,0 +1,150 @@
+"""Datapaths with the keys of units of one's own: golden's results, above all where a key matters, and no neighbour's."""
+
+from typing import Any
+
+import pytest
+
+from golden import Implementation, Unit
+from golden.operations import OPERATIONS
+from golden.operations.fused import FusedOperation
+from golden.rounding import MODES
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from rtl import unit_datapath
+from rtl.designs.own_keys import OWN_KEYS
+from tests.rtl.edge_rows import Row, edge_rows
+from tests.rtl.operations.test_datapaths import Inputs, assert_equal, check, streamed
+from tests.rtl.simulate import outputs
+from tests.rtl.units import WITH_OWN_KEYS, random_unit_of_ones_own
+
+SAMPLES = [(kind.name, number) for kind, operations in OWN_KEYS.items() for number in range(len(operations))]
+QUICK = {("FMA", 0), ("FMA", 3), ("T-FDPA", 0), ("T-FDPA", 1), ("T-FDPA", 2), ("T-FDPA", 3), ("GST-FDPA", 2), ("TR-FDPA", 2)}
+"""Of the samples, those that every run of the tests simulates."""
+
+
+def sample(name: str, number: int) -> Any:
+    """An operation of that name, with keys of its own."""
+    return OWN_KEYS[OPERATIONS[name]][number]
+
+
+def ports(operation: FusedOperation, row: Row) -> Inputs:
+    """A row as the ports take it."""
+    operands = {"a": (row.a, operation.a), "b": (row.b, operation.b)}
+    if operation.scale_format is not None:
+        operands |= {"scale_a": (row.scale_a, operation.scale_format), "scale_b": (row.scale_b, operation.scale_format)}
+    packed = {
+        name: sum(code << (k * operand.width) for k, code in enumerate(codes)) for name, (codes, operand) in operands.items()
+    }
+    return packed | {"c": row.c}
+
+
+def golden_of(operation: FusedOperation, rows: list[Row]) -> list[int]:
+    return [operation.step(row.a, row.b, row.c, row.scale_a, row.scale_b) for row in rows]
+
+
+def simulated(unit: Unit, operation: FusedOperation, rows: list[Row]) -> list[int]:
+    """What the unit's datapath makes of rows for an operation."""
+    component = unit_datapath(unit)
+    return outputs(component, [ports(operation, row) for row in rows], lambda get: get(component.d))
+
+
+def check_edges(unit: Unit, vectors: int) -> None:
+    operation: Any = unit.operation
+    rows = edge_rows(operation, vectors)
+    inputs = [ports(operation, row) for row in rows]
+    assert_equal(unit, inputs, simulated(unit, operation, rows), golden_of(operation, rows))
+
+
+def implementations(number: int) -> Implementation:
+    """One way to build a unit; three in a row show every encoding, four every choice."""
+    ways: dict[str, Any] = {
+        key: choices[(number >> k) % len(choices)] for k, (key, choices) in enumerate(CIRCUIT_CHOICES.items())
+    }
+    return Implementation(encoding=ENCODINGS[number % len(ENCODINGS)], **ways)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [pytest.param(*which, marks=[] if which in QUICK else [pytest.mark.long]) for which in SAMPLES],
+)
+def test_datapath_equals_golden_where_the_keys_matter(name: str, number: int) -> None:
+    unit = Unit(name="u", operation=sample(name, number), implementation=implementations(SAMPLES.index((name, number))))
+    check_edges(unit, 80 if (name, number) in QUICK else 200)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("leading_zeros", CIRCUIT_CHOICES["leading_zeros"])
+@pytest.mark.parametrize(("name", "number"), [which for which in SAMPLES if which[0] in ("T-FDPA", "GST-FDPA", "TR-FDPA")])
+def test_no_way_to_build_changes_a_result_where_the_keys_matter(
+    name: str, number: int, leading_zeros: str, encoding: str
+) -> None:
+    ways = Implementation(encoding=encoding, leading_zeros=leading_zeros)
+    check_edges(Unit(name="u", operation=sample(name, number), implementation=ways), 150)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", WITH_OWN_KEYS)
+def test_random_datapath_equals_golden(name: str, seed: int) -> None:
+    unit = random_unit_of_ones_own(name, seed)
+    check(unit, 40 if name == "E-FDPA" else 120, seed)
+    check_edges(unit, 60 if name == "E-FDPA" else 150)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("name", WITH_OWN_KEYS)
+def test_random_datapath_pipelines(name: str, stages: int) -> None:
+    unit = random_unit_of_ones_own(name, 100 + stages, stages)
+    operation: Any = unit.operation
+    rows = edge_rows(operation, 25)
+    inputs = [ports(operation, row) for row in rows]
+    results, _ = streamed(unit_datapath(unit), inputs, 0.2, 0.3)
+    assert_equal(unit, inputs, results, golden_of(operation, rows))
+
+
+def neighbours(operation: FusedOperation) -> list[dict[str, Any]]:
+    """What a datapath could lack of an operation's keys: each by itself as published units have it."""
+    own = {key for key in operation.own_keys if key in operation.parameters()}
+    found: list[dict[str, Any]] = [{key: False} for key in ("sticky", "flush_inputs", "flush_results") if key in own]
+    if "overflow" in own:
+        found.append({"overflow": "infinity"})
+    mode, d = operation.conversion.mode, operation.conversion.d.name.upper()
+    found += [{"rho": f"{other}-{d}"} for other in MODES if {mode, other} in ({"RO", "RZ"}, {"RNA", "RNE"})]
+    if operation.parameters().get("truncation") == "RO":
+        found.append({"truncation": "RZ"})
+    return found
+
+
+NEIGHBOURS = [(name, number, change) for name, number in SAMPLES for change in neighbours(sample(name, number))]
+
+
+def test_every_key_of_every_sample_is_told_from_its_default() -> None:
+    """Else the rows would pass a datapath that lacks the key."""
+    for (name, number), operation in ((which, sample(*which)) for which in SAMPLES):
+        rows = edge_rows(operation, 400)
+        expected = golden_of(operation, rows)
+        for change in neighbours(operation):
+            assert golden_of(operation.changed(**change), rows) != expected, (name, number, change)
+    changed = {key for _, _, change in NEIGHBOURS for key in change}
+    assert changed == {"sticky", "truncation", "flush_inputs", "flush_results", "overflow", "rho"}
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "change"),
+    [
+        ("T-FDPA", 1, {"sticky": False}),
+        ("T-FDPA", 2, {"truncation": "RZ"}),
+        ("FMA", 0, {"rho": "RZ-FP16"}),
+        ("FMA", 1, {"rho": "RNE-BF16"}),
+        ("FMA", 3, {"flush_inputs": False}),
+        ("FMA", 3, {"flush_results": False}),
+        ("FMA", 0, {"overflow": "infinity"}),
+        ("FMA", 1, {"overflow": "by-mode"}),
+    ],
+)
+def test_datapath_that_lacks_a_key_differs(name: str, number: int, change: dict[str, Any]) -> None:
+    operation = sample(name, number)
+    rows = edge_rows(operation, 150)
+    lacking = Unit(name="lacking", operation=operation.changed(**change))
+    assert simulated(lacking, operation, rows) != golden_of(operation, rows)
