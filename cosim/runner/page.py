@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from cosim.bench.groups import Group
 from cosim.runner.report import Report
+from golden import Trace
 from golden.html import Markup, details, element, joined, page, table
 
 OPENED = 3
@@ -77,15 +78,19 @@ def design_section(report: Report, number: int, alone: bool) -> Markup:
     if report.explanation is not None:
         parts.append(report.explanation.html_body())
     if report.groups:
-        parts += mismatches(report.groups)
+        parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
     parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
 
-def mismatches(groups: Sequence[Group]) -> list[Markup]:
-    """The groups, and the first of each in full."""
+def mismatches(groups: Sequence[Group], traces: Sequence[Trace]) -> list[Markup]:
+    """The groups, and the first of each in full.
+
+    Args:
+        traces: of the first mismatch of each of the first groups.
+    """
     header = ["class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)"]
     diagnosed = any(group.diagnoses for group in groups)
     rows = []
@@ -99,7 +104,8 @@ def mismatches(groups: Sequence[Group]) -> list[Markup]:
     parts = [element("h3", "Mismatches"), table(header, rows, f"{len(groups)} groups", numbers=range(3, 7))]
     for number, group in enumerate(groups):
         title = f"{group.stimulus_class}: {group.result_class}, {group.distance} ({group.count:,})"
-        parts.append(details(title, *group_body(group), opened=number < OPENED))
+        steps = [details("The model's steps for it", trace.html_body(below=2)) for trace in traces[number : number + 1]]
+        parts.append(details(title, *group_body(group), *steps, opened=number < OPENED))
     return parts
 
 

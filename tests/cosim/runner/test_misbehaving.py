@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 import cosim
+<<<<<<< HEAD
+from cosim.runner import heartbeat, simulate
+from cosim.runner.errors import place_in_log
+from cosim.runner.simulate import FROM_THE_DESIGN
+=======
 from cosim.runner import heartbeat, run
+>>>>>>> report
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
@@ -229,3 +235,17 @@ def test_first_error_of_a_build_is_shown_and_its_log_kept(described: Described, 
     log = Path(found[2])
     assert log == tmp_path / "work" / "build.log"
     assert found[1] in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "blamed"),
+    [
+        ("- :0: Verilog $finish", False),
+        ("- /a/bad.sv:5: Verilog $finish", True),
+        ("/a/bad.sv:5: $finish called at 3 (1ns)", True),
+        ("%Error: bad.sv:7: Verilog $stop", True),
+    ],
+)
+def test_end_of_a_test_is_not_taken_for_the_designs_finish(line: str, blamed: bool) -> None:
+    """Where the testbench fails, cocotb ends the simulation, and Verilator says so without a place."""
+    assert (place_in_log(f"first\n{line}\n", FROM_THE_DESIGN) is not None) == blamed
