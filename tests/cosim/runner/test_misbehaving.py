@@ -8,13 +8,9 @@ from pathlib import Path
 import pytest
 
 import cosim
-<<<<<<< HEAD
-from cosim.runner import heartbeat, simulate
+from cosim.runner import heartbeat, run
 from cosim.runner.errors import place_in_log
 from cosim.runner.simulate import FROM_THE_DESIGN
-=======
-from cosim.runner import heartbeat, run
->>>>>>> report
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
