@@ -9,6 +9,7 @@ import numpy as np
 from cosim.diagnosis.fields import is_subnormal, is_zero, sign_bit, with_exponent_one, zeros_of_sign
 from cosim.diagnosis.model import Change, Codes, Model, Rows
 from golden import Format
+from golden.chain import product_order
 
 MAX_PAIRS = 32
 """Longest vector whose pairs of elements are all tried (elements)."""
@@ -46,7 +47,7 @@ def _orders(model: Model, K: int) -> Iterator[Change]:
     for words, order in {**_whole_orders(K), **_pairs(K)}.items():
         if order == ks:
             continue
-        if _has_places(model):
+        if _has_places(model, K):
             yield _change(model, words.format("a"), a=_in_order(order))
             yield _change(model, words.format("b"), b=_in_order(order))
             yield _change(model, words.format("a and b"), a=_in_order(order), b=_in_order(order))
@@ -74,15 +75,18 @@ def _whole_orders(K: int) -> dict[str, tuple[int, ...]]:
         "the elements of {} are reversed": ks[::-1],
         "the elements of {} are rotated by one": (*ks[1:], 0),
         "the elements of {} are rotated by one the other way": (K - 1, *ks[:-1]),
+        "the elements of {} are taken even ones first": tuple(product_order("even-odd", K)),
+        "the elements of {} are taken in pairs of every four": tuple(product_order("pairs-of-four", K)),
     }
     steps = (step for step in (1, 2, 4, 8, 16, 32) if K % (2 * step) == 0)
     return orders | {f"the elements k and k xor {step} of {{}} are swapped": tuple(k ^ step for k in ks) for step in steps}
 
 
-def _has_places(model: Model) -> bool:
+def _has_places(model: Model, K: int) -> bool:
     """Whether it matters at which place a product stands: for its scales, its group, its step or its pair."""
     operation = model.operation
-    return operation.scale_format is not None or operation.name in ("GTR-FDPA", "FTZ-AddMul", "FMA")
+    several_steps = operation.length < K
+    return several_steps or operation.scale_format is not None or operation.name in ("GTR-FDPA", "FTZ-AddMul")
 
 
 def _in_order(order: tuple[int, ...]) -> Callable[[Codes], Codes]:

@@ -19,7 +19,7 @@ from golden.operations.ieee import add
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import Mode, shift_and_round
-from golden.specials import product_special, quiet_nan
+from golden.specials import Special, combine, product_special, quiet_nan
 from golden.steps import Term
 
 WORD = 64
@@ -44,6 +44,7 @@ def step_changes(model: Model) -> Iterator[Change]:
         yield from _largest_exponent(model, operation)
         yield from _shifts(model)
         yield from _zero_terms(model, operation)
+        yield from _product_overflow(model, operation)
         yield from _accumulators(model, operation)
     if isinstance(operation, RoundedFDPA):
         yield from _two_steps(model, operation)
@@ -121,6 +122,22 @@ def _zero_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
             return term if term.sig else term._replace(exp=self.e_zero)
 
         yield _stepped(model, "a group whose products cancel has exponent e_zero", group_term=group)
+
+
+def _product_overflow(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
+    """A product too large for d by itself."""
+    exact = type(operation).special
+
+    def special(
+        self: TruncatedFDPA, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, *scales: Sequence[Decoded]
+    ) -> Special | None:
+        terms = [steps.multiply(p, q, self.product_frac, 0) for p, q in zip(x, y, strict=True)]
+        lead = self.product_frac + self.d.e_max + 1
+        large = [int(t.sig < 0) for t in terms if abs(t.sig).bit_length() + t.exp > lead]
+        return combine([exact(self, x, y, z, scales[0], scales[1]), *large])  # type: ignore[list-item]
+
+    words = f"a product beyond the largest finite {operation.d} is an infinity"
+    yield _stepped(model, words, special=special)
 
 
 def _decoding(model: Model) -> Iterator[Change]:

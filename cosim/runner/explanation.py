@@ -23,6 +23,9 @@ from rtl.designs.unit_design import UnitDesign
 
 Model = Unit | Instruction
 
+TRACED = 10
+"""Groups of mismatches whose first one is traced too."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
@@ -33,12 +36,14 @@ class Explanation:
         elements: how many elements of results differ; of more than `cosim.bench.record.DIFFERING` only some are diagnosed.
         shown: the mismatch that is traced: the first one, minimised where that was possible.
         trace: golden's steps for it.
+        of_groups: golden's steps for the first mismatch of each of the first groups.
     """
 
     diagnoses: Mapping[str, Diagnosis]
     elements: int
     shown: Minimised
     trace: Trace
+    of_groups: tuple[Trace, ...]
 
     @property
     def has_one_cause(self) -> bool:
@@ -105,9 +110,10 @@ def explanation_of(outcome: Outcome, minimised: Minimised | None, design: Design
     first = outcome.differing[0]
     shown = minimised or Minimised(row=first, reproduced=False, asked=0, note="as it came")
     elements = sum(group.count for group in outcome.groups)
-    return Explanation(
-        diagnoses=diagnoses, elements=elements, shown=shown, trace=trace_of(models[shown.row.products], shown.row)
-    )
+    trace = trace_of(models[shown.row.products], shown.row)
+    firsts = [group.mismatches[0] for group in outcome.groups[:TRACED]]
+    of_groups = tuple(trace_of(models[row.products], row) for row in firsts)
+    return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups)
 
 
 def models_of(design: Design) -> dict[str, Model]:

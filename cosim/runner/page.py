@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from cosim.bench.groups import Group
 from cosim.runner.report import Report
+from golden import Trace
 from golden.html import Markup, details, element, joined, page, table
 
 OPENED = 3
@@ -18,7 +19,7 @@ def report_page(reports: Sequence[Report], errors: Mapping[str, str], seed: int,
         running: designs that are not done yet.
     """
     body = [verdict(reports, errors, seed, running), designs(reports, errors)]
-    body += [design_section(report, number) for number, report in enumerate(reports)]
+    body += [design_section(report, number, len(reports) == 1) for number, report in enumerate(reports)]
     body += [
         joined([element("h2", f"{name}: not run"), element("pre", message, tabindex="0")])
         for name, message in errors.items()
@@ -69,34 +70,42 @@ def passed_or_failed(passed: bool) -> Markup:
     return element("span", "passed" if passed else "FAILED", class_="passed" if passed else "failed")
 
 
-def design_section(report: Report, number: int) -> Markup:
-    """One design: why it failed, its mismatches, what was compared."""
+def design_section(report: Report, number: int, alone: bool) -> Markup:
+    """One design: why it failed, its mismatches, what was compared; of a design alone this is open."""
     parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
     if report.failures:
         parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
     if report.explanation is not None:
         parts.append(report.explanation.html_body())
     if report.groups:
-        parts += mismatches(report.groups)
+        parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
-    parts.append(details("What was compared", compared(report), opened=not report.groups))
+    parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
 
-def mismatches(groups: Sequence[Group]) -> list[Markup]:
-    """The groups, and the first of each in full."""
-    header = ("class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)", "diagnosis")
+def mismatches(groups: Sequence[Group], traces: Sequence[Trace]) -> list[Markup]:
+    """The groups, and the first of each in full.
+
+    Args:
+        traces: of the first mismatch of each of the first groups.
+    """
+    header = ["class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)"]
+    diagnosed = any(group.diagnoses for group in groups)
     rows = []
     for group in groups:
         first = group.mismatches[0]
         cycle = "" if first.cycle is None else f"{first.cycle:,}"
         when = (f"{group.count:,}", str(first.vector), cycle, f"{first.time:,.0f}")
-        rows.append((group.stimulus_class, group.result_class, group.distance, *when, group.diagnosis))
+        diagnosis = (group.diagnosis,) if diagnosed else ()
+        rows.append((group.stimulus_class, group.result_class, group.distance, *when, *diagnosis))
+    header += ["diagnosis"] if diagnosed else []
     parts = [element("h3", "Mismatches"), table(header, rows, f"{len(groups)} groups", numbers=range(3, 7))]
     for number, group in enumerate(groups):
         title = f"{group.stimulus_class}: {group.result_class}, {group.distance} ({group.count:,})"
-        parts.append(details(title, *group_body(group), opened=number < OPENED))
+        steps = [details("The model's steps for it", trace.html_body(below=2)) for trace in traces[number : number + 1]]
+        parts.append(details(title, *group_body(group), *steps, opened=number < OPENED))
     return parts
 
 

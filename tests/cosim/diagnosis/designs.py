@@ -25,10 +25,16 @@ def golden_results(operation: Operation, operands: Operands) -> Codes:
 
 def compared(operation: Operation, design: Design, count: int, seed: int = 7) -> tuple[list[ComparedRow], list[ComparedRow]]:
     """The rows of a run that differ, and those that agree."""
-    stimulus = generate(OperandShape.of_operation(operation), count, seed)
-    expected = golden_results(operation, stimulus.operands)
-    got = np.array(design(stimulus.operands, expected), expected.dtype)
-    rows = [_row(stimulus.operands, number, int(got[number]), int(expected[number])) for number in range(count)]
+    operands = generate(OperandShape.of_operation(operation), count, seed).operands
+    expected = golden_results(operation, operands)
+    return split(operation, operands, np.array(design(operands, expected), expected.dtype), expected)
+
+
+def split(
+    operation: Operation, operands: Operands, got: Codes, expected: Codes
+) -> tuple[list[ComparedRow], list[ComparedRow]]:
+    """Rows that differ, and those that agree."""
+    rows = [_row(operands, number, int(got[number]), int(expected[number])) for number in range(len(got))]
     differs = differing(got, expected, operation).tolist()
     wrong = [row for row, differ in zip(rows, differs, strict=True) if differ]
     return wrong, [row for row, differ in zip(rows, differs, strict=True) if not differ]

@@ -7,13 +7,16 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+import golden
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import diagnose
 from golden import Cls, Operation
+from golden.chain import product_order
 from golden.formats import BF16, E4M3, FP16, FP32
 from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.steps import Term
-from tests.cosim.diagnosis.designs import Design, compared, diagnosis, golden_results
+from golden.stimulus import OperandShape, generate
+from tests.cosim.diagnosis.designs import Design, compared, diagnosis, golden_results, split
 from tests.golden import twin
 
 T = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=24, rho="RZ-FP32", e_zero=-132)
@@ -99,6 +102,15 @@ def scale_off_by_one(operands: Any, _: Any) -> Any:
     return golden_results(ST, operands._replace(scale_b=less))
 
 
+def product_overflow(operation: TFDPA, a: list[int], b: list[int], c: int) -> int:
+    """A product of 2^128 or more is an infinity, as if it were rounded to fp32 first."""
+    for k, (p, q) in enumerate(zip(a, b, strict=True)):
+        x, y = BF16.value(p), BF16.value(q)
+        if x is not None and y is not None and abs(x * y) >= 2**128:
+            a[k], b[k] = (0xFF80 if x * y < 0 else 0x7F80), 0x3F80
+    return int(twin.dot(operation, a, b, c, [], []))
+
+
 def other_nan(operands: Any, expected: Any) -> Any:
     return np.where(expected == 0x7FFFFFFF, 0x7FC00000, expected)
 
@@ -112,6 +124,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
     "e_max without c": (T, by_row(T, max_without_c), "e_max leaves out c"),
     "renormalised": (T, by_row(T, renormalised), "a product of 2 or more is renormalised before alignment"),
     "swapped elements": (T, permuted(T, 0, 2, 1, 3), "elements 1 and 2 of a, or of b, are swapped"),
+    "product overflow": (BF, by_row(BF, product_overflow), "a product beyond the largest finite fp32 is an infinity"),
     "other NaN": (T, other_nan, "NaN is 0x7fc00000, not 0x7fffffff"),
     "stuck bit": (T, stuck, "bit 0 of d is stuck at 1"),
 }  # fmt: skip
@@ -198,6 +211,19 @@ def test_rows_that_agreed_speak_against_a_change() -> None:
     alone, with_others = diagnose(T, wrong[:1]), diagnose(T, wrong[:1], agreeing)
     assert len(with_others.causes) < len(alone.causes)
     assert with_others.causes[0].change == "F is 23, not 24"
+
+
+def test_order_of_an_instructions_steps() -> None:
+    """Two steps of eight products: which of them takes which product shows, and is found."""
+    instruction = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
+    operands = generate(OperandShape.of_instruction(instruction), 1000, 7).operands
+    order = product_order("even-odd", 16)
+    expected = instruction.dot(*operands)
+    got = instruction.dot(*operands._replace(a=operands.a[:, order], b=operands.b[:, order]))
+    wrong, agreeing = split(instruction.operation, operands, got, expected)
+    found = diagnose(instruction, wrong, agreeing)
+    assert found.cause is not None
+    assert found.cause.change == "the elements of a and b are taken even ones first"
 
 
 def test_golden_itself_is_no_explanation() -> None:

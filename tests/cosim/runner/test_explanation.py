@@ -13,7 +13,7 @@ from cosim.bench.minimise import Minimised
 from cosim.bench.record import DIFFERING
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import MultiFormatSpecification, TileSpecification
-from cosim.runner.explanation import explanation_of
+from cosim.runner.explanation import TRACED, explanation_of
 from cosim.runner.page import report_page
 from golden import Unit
 from golden.formats import BF16, FP32
@@ -53,6 +53,7 @@ def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
         assert "e_max = " in shown
         assert f"got          {FP32.describe(int(row.got))}" in shown
         assert f"expected     {FP32.describe(row.expected)}" in shown
+    assert page.text.count("The model's steps for it") == min(len(report.groups), TRACED)
     table = json.loads(json.dumps(report.as_dict()))
     assert table["explanation"]["diagnoses"][""]["causes"][0]["change"] == CHANGE
     assert table["explanation"]["trace"]["d"] == row.expected
