@@ -46,7 +46,12 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, nu
     head = element("tr", *(element("th", cell, scope="col", **kind) for cell, kind in zip(header, aligned, strict=True)))
     body = [element("tr", *(element("td", cell, **kind) for cell, kind in zip(row, aligned, strict=True))) for row in rows]
     whole = element("table", element("caption", caption), element("thead", head), element("tbody", *body))
-    return element("div", whole, class_="wide", tabindex="0", role="region", aria_label=caption)
+    return wide(whole, caption)
+
+
+def wide(inner: Markup, name: str) -> Markup:
+    """Something that scrolls by itself where it is too wide, by keyboard too; its name is for those who hear the page."""
+    return element("div", inner, class_="wide", tabindex="0", role="region", aria_label=name)
 
 
 def details(summary: str, *body: str, opened: bool = False) -> Markup:

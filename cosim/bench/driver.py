@@ -48,6 +48,15 @@ class Driver:
             for port, value in self._vector.transfers[self._accepted].items():
                 self._pins[port].value = value
 
+    def disturb(self) -> None:
+        """Show a disabled design the coming operands, which it must not take yet; what waits for in_ready stays."""
+        if self._offering or self._vector is None:
+            return
+        for port, value in self._vector.transfers[self._accepted].items():
+            self._pins[port].value = value
+        if self._valid and not self._ready:
+            self._pins["in_valid"].value = 1
+
     def sample(self) -> bool:
         """See whether the transfer on offer is accepted at the coming edge.
 

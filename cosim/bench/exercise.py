@@ -124,6 +124,8 @@ class _Clocked:
         if enabled:
             self._driver.drive()
             self._monitor.drive()
+        else:
+            self._driver.disturb()
         await SETTLE
         if enabled:
             sent = self._driver.sample()
@@ -139,8 +141,8 @@ class _Clocked:
         if self._monitor.waited > PATIENCE:
             scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
 
-    def _outputs(self) -> list[int | str]:
-        return [code_of(self._pins[name]) for name in ("d", "out_valid") if name in self._pins]
+    def _outputs(self) -> list[str]:
+        return [str(self._pins[name].value) for name in ("d", "out_valid") if name in self._pins]
 
     async def _power_up(self) -> None:
         """A few cycles of reset; every input is defined already. Without a reset, a few cycles alone."""

@@ -10,7 +10,10 @@ _LAYOUT = struct.Struct("<4Q")
 
 STANDSTILL = 60.0
 """Seconds without a sign of life after which a simulation counts as standing still. The slowest ones take tenths of a second
-for a vector; starting takes some seconds."""
+for a vector."""
+
+STARTING = 180.0
+"""As many until the first sign of life: Python has to start, on a busy machine too."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class Beat:
     """How far a simulation has come.
 
     Attributes:
-        beats: goes up with every transfer; 0 before the first. sent, received, mismatches: as the scoreboard counts them.
+        beats: goes up with every transfer; 1 when the testbench has started, 0 before.
+        sent, received, mismatches: as the scoreboard counts them.
     """
 
     beats: int = 0
@@ -58,9 +62,14 @@ class Watch:
         """How far it has come."""
         return Beat(*_LAYOUT.unpack(self._path.read_bytes()))
 
+    @property
+    def limit(self) -> float:
+        """Seconds for which nothing may move now."""
+        return STANDSTILL if self.read().beats else STARTING
+
     def __call__(self) -> bool:
         beats, now = self.read().beats, time.monotonic()
         if beats != self._last:
             self._last, self._since = beats, now
-        self.gave_up = now - self._since > STANDSTILL
+        self.gave_up = now - self._since > self.limit
         return self.gave_up

@@ -46,10 +46,12 @@ def junit_xml(reports: Sequence[Report], errors: Mapping[str, str], seed: int) -
 def failure_text(report: Report) -> str:
     """Every reason why a run does not pass, and the first mismatch of each group."""
     lines = list(report.failures)
+    for diagnosis in () if report.explanation is None else report.explanation.diagnoses.values():
+        lines += diagnosis.lines()
     for group in report.groups:
-        diagnosis = f"; {group.diagnosis}" if group.diagnosis else ""
+        changes = f"; {group.diagnosis}" if group.diagnosis else ""
         key = f"{group.stimulus_class}, {group.result_class}, {group.distance}"
-        lines += ["", f"{group.count} elements: {key}{diagnosis}", f"first: {group.first}"]
+        lines += ["", f"{group.count} elements: {key}{changes}", f"first: {group.first}"]
     if report.first_disagreement is not None:
         lines += ["", f"first disagreement of the engines: {report.first_disagreement}"]
     return "\n".join(lines)

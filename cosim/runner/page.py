@@ -19,7 +19,7 @@ def report_page(reports: Sequence[Report], errors: Mapping[str, str], seed: int,
         running: designs that are not done yet.
     """
     body = [verdict(reports, errors, seed, running), designs(reports, errors)]
-    body += [design_section(report, number) for number, report in enumerate(reports)]
+    body += [design_section(report, number, len(reports) == 1) for number, report in enumerate(reports)]
     body += [
         joined([element("h2", f"{name}: not run"), element("pre", message, tabindex="0")])
         for name, message in errors.items()
@@ -70,8 +70,8 @@ def passed_or_failed(passed: bool) -> Markup:
     return element("span", "passed" if passed else "FAILED", class_="passed" if passed else "failed")
 
 
-def design_section(report: Report, number: int) -> Markup:
-    """One design: why it failed, its mismatches, what was compared."""
+def design_section(report: Report, number: int, alone: bool) -> Markup:
+    """One design: why it failed, its mismatches, what was compared; of a design alone this is open."""
     parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
     if report.failures:
         parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
@@ -81,7 +81,7 @@ def design_section(report: Report, number: int) -> Markup:
         parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
-    parts.append(details("What was compared", compared(report), opened=not report.groups))
+    parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
 
@@ -91,13 +91,16 @@ def mismatches(groups: Sequence[Group], traces: Sequence[Trace]) -> list[Markup]
     Args:
         traces: of the first mismatch of each of the first groups.
     """
-    header = ("class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)", "diagnosis")
+    header = ["class of stimulus", "result", "distance", "elements", "first vector", "cycle", "time (ns)"]
+    diagnosed = any(group.diagnoses for group in groups)
     rows = []
     for group in groups:
         first = group.mismatches[0]
         cycle = "" if first.cycle is None else f"{first.cycle:,}"
         when = (f"{group.count:,}", str(first.vector), cycle, f"{first.time:,.0f}")
-        rows.append((group.stimulus_class, group.result_class, group.distance, *when, group.diagnosis))
+        diagnosis = (group.diagnosis,) if diagnosed else ()
+        rows.append((group.stimulus_class, group.result_class, group.distance, *when, *diagnosis))
+    header += ["diagnosis"] if diagnosed else []
     parts = [element("h3", "Mismatches"), table(header, rows, f"{len(groups)} groups", numbers=range(3, 7))]
     for number, group in enumerate(groups):
         title = f"{group.stimulus_class}: {group.result_class}, {group.distance} ({group.count:,})"

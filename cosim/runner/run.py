@@ -203,16 +203,18 @@ def _run(design: Design, request: Request) -> Report:
         built = build(simulator, sources, folder, waves is not None, request.work_dir is not None)
         say(f"{design.name}: {request.vectors:,} vectors")
         parts: list[Report] = []
-        for part in power_ups(simulator, sources.timing, request.vectors, request.seed):
-            if not part.has_any(request.selection):
-                continue
+        simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
+        chosen = [part for part in simulations if part.has_any(request.selection)]
+        for part in chosen:
             job = _job(design, request, part, built)
             parts.append(simulate(design, built, job, part.plusargs, waves is not None and not parts))
             if waves is not None and len(parts) == 1:
                 keep_waves(built, waves)
             if parts[-1].stopped is not None:
                 break
-    report = replace(Report.joined(parts), seed=request.seed).explained(design)
+    joined = Report.joined(parts)
+    left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
+    report = replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed).explained(design)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")

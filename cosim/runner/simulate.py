@@ -8,7 +8,7 @@ from cosim.bench.outcome import Outcome
 from cosim.dut.log import first_error, read_log
 from cosim.runner.build import TIMESCALE, Built
 from cosim.runner.errors import full_disk, place_in_log, simulation_error
-from cosim.runner.heartbeat import STANDSTILL, Beat, Watch
+from cosim.runner.heartbeat import Beat, Watch
 from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
 from cosim.runner.report import Report
 from golden.engines import fastest_engine
@@ -18,8 +18,8 @@ ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """How a simulator ends where the design may have made it: Verilator calls abort() on a loop that does not settle. Any other
 signal comes from outside."""
 
-FROM_THE_DESIGN = r"\$(finish|stop|fatal)\b|^%Error|^FATAL"
-"""What a simulator says where the design ended the simulation, or made it break off."""
+FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^%Error|^FATAL"
+"""What a simulator says where the design ended the simulation, or made it break off. At `:0:` cocotb has ended it."""
 
 
 def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
@@ -33,8 +33,10 @@ def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], wa
     ended = _run(built, write_job(folder, job), plusargs, waves, log, watch)
     text = read_log(log) if log.is_file() else ""
     report_file = Path(job.report_file)
-    if report_file.is_file() and ended is None:
-        return _with_place(Report.from_json(report_file.read_text(encoding="utf-8")), text)
+    if report_file.is_file():
+        report = Report.from_json(report_file.read_text(encoding="utf-8"))
+        if ended is None or not report.passed:  # what broke off after a verdict against the design changes nothing
+            return _with_place(report, text)
     reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
     if reason is not None:
         return _broken_off(design, job, watch.read(), reason)
@@ -50,13 +52,13 @@ def _designs_fault(log: str, ended: str | None, watch: Watch) -> str | None:
         ended: how the simulator ended where it did not end well.
     """
     if watch.gave_up:
-        return f"the simulation stood still for {STANDSTILL:.0f} s, as in a loop without delay"
+        return f"the simulation stood still for {watch.limit:.0f} s, as in a loop without delay"
     place = place_in_log(log, FROM_THE_DESIGN)
     if ended is None:
         return None if place is None else f"{ENDED}: {place}"
     if not any(sign in ended for sign in ENDINGS):
         return None
-    if place is not None or watch.read().beats:
+    if place is not None or watch.read().sent:
         return f"the simulation broke off: {ended}: {place or first_error(log)}"
     return None
 

@@ -77,7 +77,8 @@ def group_table(groups: Sequence[Group], explanation: Explanation | None = None)
         explanation: stands above it; the one cause that it has for all is not said again.
     """
     above = explanation is not None and explanation.has_one_cause
-    header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", "diagnosis")
+    last = "diagnosis" if any(group.diagnoses for group in groups) else ""
+    header = ("group", "class of stimulus", "result", "distance", "elements", "vector", "got", "expected", last)
     rows = [header]
     for number, group in enumerate(groups):
         first = group.mismatches[0]

@@ -8,8 +8,8 @@ from golden.formats import Format
 from golden.stimulus.codes import IntArray, number, zeros
 from golden.stimulus.draws import GeneratorDraws
 
-_TRIES = 8
-"""Pairs of factors that are tried for a product of a given width; of each about half are of it."""
+_TRIES = 16
+"""Pairs of factors that are tried for one product; about a quarter of them fit."""
 
 
 def bit_length(values: Any) -> IntArray:
@@ -28,11 +28,14 @@ def significands(draws: GeneratorDraws, bits: IntArray) -> IntArray:
     return np.select([kind == k for k in range(len(options))], options, lead | draws.integers(0, lead))
 
 
-def factors(a: Format, b: Format, draws: GeneratorDraws, width: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def factors(
+    a: Format, b: Format, draws: GeneratorDraws, width: IntArray, second_last: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
     """Fractions of a and b whose significands have a product of `width` bits, the last one a one.
 
     Args:
         width: at most the bits that a product of the formats has.
+        second_last: the last bit but one, 0 or 1.
 
     Returns:
         Both fractions, and how far above the product's last bit its leading bit would be if both were zero.
@@ -42,7 +45,8 @@ def factors(a: Format, b: Format, draws: GeneratorDraws, width: IntArray) -> tup
     bits_a = draws.integers(np.broadcast_to(least, size), np.broadcast_to(most, size), endpoint=True)
     bits_b = np.clip(width - bits_a + draws.integers(0, 2, size), 1, b.man_bits + 1)
     sig_a, sig_b = significands(draws, bits_a) | 1, significands(draws, bits_b) | 1
-    chosen = np.argmax(bit_length(sig_a * sig_b) == width, axis=1)[:, None]
+    fits = (bit_length(sig_a * sig_b) == width) & ((sig_a * sig_b >> 1) & 1 == second_last[:, None])
+    chosen = np.argmax(fits, axis=1)[:, None]
     bits_a, bits_b, sig_a, sig_b = (np.take_along_axis(x, chosen, axis=1)[:, 0] for x in (bits_a, bits_b, sig_a, sig_b))
     return fraction(a, sig_a, bits_a), fraction(b, sig_b, bits_b), bits_a + bits_b - 2
 

@@ -17,7 +17,7 @@ from golden.stimulus.codes import BoolArray, IntArray, lowest_lead, number
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import bit_length, codes_of, factors, fraction, with_last_bit_alone
-from golden.stimulus.terms import Products, lead_range, operands_of, rearranged
+from golden.stimulus.terms import Products, lead_range, moved, operands_of
 
 SHARES = BESIDE_C, OVERLAPPING_C, TWO_BESIDE_C, ONE_PRODUCT, ABOVE_C, PRODUCTS = range(6)
 """Who holds the sum. BESIDE_C: c what is kept, a product what is beyond. OVERLAPPING_C: the same, but some of what is kept
@@ -76,16 +76,8 @@ class Places:
         self.put(place, where & (value != 0), lsb + length - 1, sign ^ (value < 0), frac)
 
     def moved(self, shape: OperandShape, draws: GeneratorDraws) -> Products:
-        """The products in other places. Neighbours stay neighbours: in half of the rows, but under scales always, so that
-        products of one block stay in one."""
-        rows, K = self._lead.shape
-        block = K if shape.block_size is None or K % shape.block_size else shape.block_size
-        place, start = np.arange(K), draws.integers(0, K, (rows, 1))
-        order = (place // block + start // block) % (K // block) * block + (place + start) % block
-        if block == K:
-            anywhere = draws.permuted(np.broadcast_to(place, (rows, K)).copy())
-            order = np.where(draws.integers(0, 2, (rows, 1)) == 0, order, anywhere)
-        return rearranged(Products(self._lead, self._sign, self._present, self._frac_a, self._frac_b), order)
+        """The products in other places, as `moved` does."""
+        return moved(shape, draws, Products(self._lead, self._sign, self._present, self._frac_a, self._frac_b))
 
 
 def point_range(shape: OperandShape, share: IntArray) -> tuple[IntArray, IntArray]:
@@ -114,7 +106,8 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
     for place in range(min(2, shape.K)):
         places.put_integer(place, share == TWO_BESIDE_C, sign, sums.beyond, point - 1, shape.a)
     even = 1 - (total & 1)
-    frac_a, frac_b, reach = factors(shape.a, shape.b, draws, np.clip(length - even, 1, _product_bits(shape)))
+    width, above_last = np.clip(length - even, 1, _product_bits(shape)), (total >> 1 + even) & 1
+    frac_a, frac_b, reach = factors(shape.a, shape.b, draws, width, above_last)
     places.put(0, share == ONE_PRODUCT, point + even + reach, sign, frac_a, frac_b)
     places.put_integer(0, share == ABOVE_C, sign, total >> split, point + split, shape.a)
     for place, (piece, lsb) in enumerate(_pieces(shape, total)):
@@ -165,8 +158,8 @@ def _pieces(shape: OperandShape, total: IntArray) -> list[tuple[IntArray, IntArr
 
 
 def _tiny_fraction(draws: GeneratorDraws, operand: Format, rows: int) -> Any:
-    """A power of two in half of the rows, else with its last bit, or all ones."""
-    return draws.choice([0, 0, 1 if operand.man_bits else 0, (1 << operand.man_bits) - 1], rows)
+    """A power of two in most rows, else with its last bit, or all ones."""
+    return draws.choice([0, 0, 0, 0, 1 if operand.man_bits else 0, (1 << operand.man_bits) - 1], rows)
 
 
 def _with_last_bit(c: Format, sums: Sums, where: BoolArray, value: IntArray) -> tuple[IntArray, IntArray]:
@@ -187,7 +180,7 @@ def _put_uneven(
     more, less = np.clip(sums.distance + 1, 1, man_a), np.clip(sums.distance // 2 + 1, 1, least)
     second = np.where(draws.integers(0, 2, len(sign)) == 0, 0, np.int64(1) << draws.integers(0, man_b, len(sign)))
     ones = (((np.int64(1) << less) - 1) << (man_b + 1 - less)) - (1 << man_b)
-    is_less, some = sums.tiny == OTHER, where & (sums.beyond != 0)
+    is_less, some = (sums.tiny == OTHER) ^ (sums.beyond < 0), where & (sums.beyond != 0)
     lead = sums.point + bit_length(sums.beyond) - 1 - is_less
     frac_a = np.int64(1) << (man_a - np.where(is_less, less, more))
     places.put(0, some, lead, sign ^ (sums.beyond < 0), frac_a, np.where(is_less, ones, second))

@@ -1,7 +1,7 @@
 """Products at chosen exponents: operands, and scales where there are any, whose products lie where they are wanted."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,8 @@ class Products:
         sign: 0 or 1.
         present: False for a zero product.
         frac_a, frac_b: fractions of the factors (see `number`).
-        exact: whether a factor is subnormal only where its fraction loses no bits by it, as far as the exponent allows.
+        subnormal_factors: "any"; "exact", as far as the exponent allows only where the fraction loses no bits by it;
+            "avoided", as far as the exponent allows.
     """
 
     lead: IntArray
@@ -28,7 +29,7 @@ class Products:
     present: BoolArray | bool = True
     frac_a: IntArray | int = 0
     frac_b: IntArray | int = 0
-    exact: bool = True
+    subnormal_factors: Literal["any", "exact", "avoided"] = "exact"
 
 
 def lead_range(shape: OperandShape) -> tuple[int, int]:
@@ -49,9 +50,11 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
     """
     xp, tile = draws.xp, c.shape[1:]
     lead, scale_a, scale_b = _scaled_out(shape, draws, products)
-    spare = (None, None)
-    if products.exact:
+    spare: tuple[Any, Any] = (None, None)
+    if products.subnormal_factors == "exact":
         spare = _spare(xp, shape.a, products.frac_a), _spare(xp, shape.b, products.frac_b)
+    elif products.subnormal_factors == "avoided":
+        spare = (0, 0)
     lead_a, lead_b = _split(draws, lead, shape.a, shape.b, *spare)
     sign_a = draws.integers(0, 2, lead.shape)
     sign_b = sign_a ^ products.sign
@@ -135,7 +138,7 @@ def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile 
     lead = top[:, None] - draws.integers(0, draws.xp.broadcast_to(spread[:, None], size), endpoint=True)
     frac_a = fractions(draws, shape.a, (len(top), *tile[:1], shape.K))
     frac_b = fractions(draws, shape.b, (len(top), *tile[1:], shape.K))
-    return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, exact=False)
+    return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, subnormal_factors="any")
 
 
 def staircase(shape: OperandShape, draws: GeneratorDraws, top: IntArray, bottom: IntArray, sign: IntArray) -> Products:
@@ -160,6 +163,19 @@ def shuffled(draws: GeneratorDraws, products: Products) -> Products:
     return rearranged(products, draws.permuted(np.broadcast_to(np.arange(K), (rows, K)).copy()))
 
 
+def moved(shape: OperandShape, draws: GeneratorDraws, products: Products) -> Products:
+    """The same products in other places. Neighbours stay neighbours: in half of the rows, but under scales always, so that
+    products of one block stay in one."""
+    rows, K = products.lead.shape
+    block = K if shape.block_size is None or K % shape.block_size else shape.block_size
+    place, start = np.arange(K), draws.integers(0, K, (rows, 1))
+    order = (place // block + start // block) % (K // block) * block + (place + start) % block
+    if block == K:
+        anywhere = draws.permuted(np.broadcast_to(place, (rows, K)).copy())
+        order = np.where(draws.integers(0, 2, (rows, 1)) == 0, order, anywhere)
+    return rearranged(products, order)
+
+
 def rearranged(products: Products, order: IntArray) -> Products:
     """Product k is what was product order[k]."""
 
@@ -168,5 +184,5 @@ def rearranged(products: Products, order: IntArray) -> Products:
 
     return Products(
         moved(products.lead), moved(products.sign), moved(products.present), moved(products.frac_a),
-        moved(products.frac_b), products.exact,
+        moved(products.frac_b), products.subnormal_factors,
     )  # fmt: skip

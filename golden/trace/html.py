@@ -27,7 +27,7 @@ def _element(block: Block, below: int) -> Markup:
             return element(f"h{level + below}", words)
         case Facts(lines):
             rows = (element("tr", element("th", word, scope="row"), element("td", _code(what))) for word, what in lines)
-            return element("div", element("table", *rows), class_="wide")
+            return html.wide(element("table", *rows), ", ".join(word for word, _ in lines))
         case Table(header, rows):
             return html.table(header, [(row[0], *map(_code, row[1:])) for row in rows], f"{header[0]}s")
         case Picture(rows):

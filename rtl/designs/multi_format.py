@@ -14,7 +14,7 @@ from golden.checks import listed
 from golden.operations import TFDPA
 from rtl.datapath import depths
 from rtl.datapath.records import Operands, Terms
-from rtl.datapath.stages import combine_specials, decode
+from rtl.datapath.stages import combine_specials, decode, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
 from rtl.designs.subword import LaneFormat, SubwordMultiply
 from rtl.operations.lengths import check_range
@@ -124,7 +124,7 @@ class MultiFormatDatapath(TruncatedDatapath):
         """Step decode: every lane's element in the selected format; multiply must know the format too."""
         selected = self._selected(build, operands.format)
         x, y = self._elements(build, "x", operands.a, selected), self._elements(build, "y", operands.b, selected)
-        z = decode(build, "decode_z", operands.c, self.operation.c)
+        z = decode(build, "decode_z", operands.c, self.operation.c, subnormal_inputs(self.operation))
         return DecodedWords(operands.format, x, y, z)
 
     def multiply(self, build: Build, decoded: DecodedWords) -> WordProducts:
@@ -175,7 +175,7 @@ class MultiFormatDatapath(TruncatedDatapath):
                 operand = operation.a if side == "x" else operation.b
                 code = codes.word_select(word * count + lane, operand.width)
                 name = f"decode_{side}_{word}_{lane}_{operand}_{number}"
-                yield selected[number], decode(build, name, code, operand)
+                yield selected[number], decode(build, name, code, operand, subnormal_inputs(operation))
 
 
 def check_units(units: Sequence[Unit]) -> tuple[TFDPA, ...]:

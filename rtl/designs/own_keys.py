@@ -12,7 +12,7 @@ from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDP
 _SUMS: tuple[dict[str, Any], ...] = (
     {"a": "e4m3ieee", "b": "e5m2", "rho": "RNE-FP16", "overflow": "saturate", "flush_inputs": True},
     {"a": "bf16", "b": "bf16", "rho": "RO-FP32", "overflow": "by-mode", "flush_results": True},
-    {"a": "fp16", "b": "e4m3ieee", "rho": "RNA-FP16", "overflow": "saturate", "flush_inputs": True, "flush_results": True},
+    {"a": "bf16", "b": "e4m3ieee", "rho": "RNA-FP16", "overflow": "saturate", "flush_inputs": True, "flush_results": True},
     {"a": "fp16", "b": "fp16", "rho": "RU-FP16", "overflow": "by-mode"},
 )
 """Formats of the multiplicands, and the keys that every operation but FTZ-AddMul has."""

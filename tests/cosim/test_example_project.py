@@ -48,7 +48,7 @@ def project(folder: Path, broken: bool) -> Path:
     """A copy of the project outside the repository, its design sound or broken."""
     shutil.copytree(ROOT / "tests" / "example_project", folder)
     if broken:
-        design = folder / "hdl" / "axis_dot4.v"
+        design = folder / "hdl" / "axis_dot4.sv"
         assert design.read_text().count(FAULT[0]) == 1
         design.write_text(design.read_text().replace(*FAULT))
     return folder

@@ -35,6 +35,8 @@ def check_command(words: list[str]) -> None:
             assert is_module(module), f"there is no module {module}"
         case ["python", "-c", code]:
             exec(compile(code, "python -c", "exec"), {})
+        case ["gtkwave", _]:
+            pass  # what it opens is made by the command before it
         case ["python", script, *_]:
             assert (ROOT / script).is_file(), f"there is no {script}"
         case ["pip", "install", *packages]:

@@ -114,10 +114,10 @@ def test_c_sweep_takes_c_through_all_classes_and_exponents() -> None:
     shape = SHAPES["bf16"]
     c = [FP32.decode(code) for code in only(generate(shape, complete_rows(shape), seed=1), "c-sweep").operands.c.tolist()]
     assert {(x.sign, x.cls) for x in c} == set(itertools.product((0, 1), Cls))
-    # 277 exponents, subnormals' included, by 256 even steps: no two of them are skipped in a row.
+    # 277 exponents, subnormals' included, by 96 even steps.
     leads = sorted({x.exp + x.sig.bit_length() - 1 - FP32.man_bits for x in c if x.sig})
     assert (leads[0], leads[-1]) == (-149, 127)
-    assert max(high - low for low, high in itertools.pairwise(leads)) <= 2
+    assert max(high - low for low, high in itertools.pairwise(leads)) <= 3
 
 
 def test_discrepancy_input_is_the_published_one() -> None:

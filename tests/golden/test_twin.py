@@ -1,6 +1,7 @@
 """The reference against its exact-rational twin: random operations on and off the catalogue, random and hostile operands."""
 
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, note, settings
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 
 import golden
 from golden.chain import ConvertedChain
+from golden.stimulus import OperandShape, generate
 from tests.golden import twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, reference, unit
-from tests.golden.strategies import cases
+from tests.golden.strategies import cases, operations
 
 
 @pytest.mark.slow
@@ -56,4 +58,27 @@ def test_catalogue_equals_twin(instruction: golden.Instruction) -> None:
         expected = twin_of(instruction, row)
         assert twin.same(instruction.operation, got, expected), (
             f"{row}\ngot      {instruction.d.describe(got)}\nexpected {instruction.d.describe(expected)}"
+        )
+
+
+def rows_of(columns: tuple[Any, ...]) -> list[Operands]:
+    """The rows of golden's stimulus, a, b, c and the scales, as the twin takes them."""
+    lists = [[[]] * len(columns[2]) if column is None else column.tolist() for column in columns]
+    return [Operands(*row) for row in zip(*lists, strict=True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+@settings(max_examples=15)
+@given(data=st.data())
+def test_reference_equals_twin_on_corners(name: str, data: st.DataObject) -> None:
+    """On rows such as those that reference and native engine are compared on."""
+    operation = data.draw(operations(name))
+    shape = OperandShape.of_operation(operation)
+    drawn = rows_of(generate(shape, 48, seed=data.draw(st.integers(0, 2**32 - 1))).operands)
+    note(f"{operation.name} {operation.parameters()}")
+    for row, got in zip(drawn, reference(unit(operation), drawn), strict=True):
+        expected = twin.dot(operation, *row)
+        assert twin.same(operation, got, expected), (
+            f"{row}\ngot      {operation.d.describe(got)}\nexpected {operation.d.describe(expected)}"
         )

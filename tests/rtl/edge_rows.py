@@ -31,22 +31,24 @@ def edge_rows(operation: FusedOperation, count: int, seed: int = 0) -> list[Row]
 
 
 def _row(operation: FusedOperation, rng: random.Random) -> Row:
-    c = _addend(operation, rng)
+    if rng.random() < 0.25:
+        return _at_an_end(operation, rng)
+    zero = rng.random() < 0.1
+    c = _signed(operation.c, 0, rng) if zero and rng.random() < 0.6 else _addend(operation, rng)
     z = operation.c.decode(c)
     # 1. the scales, all alike
     alpha, beta = _scales(operation, z.exp, rng)
-    scaled = sum(operation.scale_format.decode(code).exp for code in (alpha, beta)) if operation.scale_format else 0
+    scaled = _scaled(operation, alpha, beta)
     # 2. the first product: how far its exponent lies from that of c
     man, F = operation.conversion.rounding_format.man_bits, int(operation.parameters().get("F", operation.d.man_bits))
     half = [man + 1] * 5
     distance = rng.choice([0, -1, 1, man, *half, man + 2, F - 1, F, F + 1, F + 2, 2 * F, rng.randint(-4, 60)])
     first = _pair(operation, z.exp - distance - scaled, rng, negative=bool(z.sign) ^ (rng.random() < 0.6))
-    pairs = [first]
+    pairs = [(_signed(operation.a, 0, rng), 0) if zero else first]
     # 3. the others
     for _ in range(operation.length - 1):
-        kind = rng.choice(["zero", "tiny", "cancels", "lost"])
         p, q = pairs[-1]
-        match kind:
+        match rng.choice(["zero", "tiny", "cancels", "lost"]):
             case "cancels":
                 pairs.append((p ^ 1 << (operation.a.width - 1), q))
             case "zero":
@@ -55,8 +57,25 @@ def _row(operation: FusedOperation, rng: random.Random) -> Row:
                 pairs.append((rng.choice(_least(operation.a)), rng.choice(_least(operation.b))))
             case "lost":
                 pairs.append(_pair(operation, z.exp - F - rng.randint(1, 9) - scaled, rng, negative=rng.random() < 0.5))
-    order = rng.sample(range(len(pairs)), len(pairs))
-    a, b = zip(*(pairs[k] for k in order), strict=True)
+    return _arranged(operation, rng.sample(pairs, len(pairs)), c, alpha, beta)
+
+
+def _at_an_end(operation: FusedOperation, rng: random.Random) -> Row:
+    """The smallest normal number of d less half, a quarter or an eighth of its last place: tiny, or no more once rounded. Or
+    about the largest number, and a part of its last place or more."""
+    c, d, negative, below = operation.c, operation.conversion.rounding_format, rng.random() < 0.5, rng.random() < 0.5
+    exp = max(d.e_min, c.e_min) if below else min(d.e_max, c.e_max)
+    stored_exp = exp + c.bias << c.man_bits
+    code = stored_exp if below else min(stored_exp | (1 << c.man_bits) - 1, c.max_finite >> c.pad_bits)
+    alpha, beta = _scales(operation, exp, rng)
+    distance = d.man_bits + rng.randint(1, 3) if below else rng.randint(0, d.man_bits + 2)
+    pair = _pair(operation, exp - distance - _scaled(operation, alpha, beta), rng, negative=negative != below)
+    pairs = [pair, *[(0, 0)] * (operation.length - 1)]
+    return _arranged(operation, pairs, code << c.pad_bits | c.negative_zero * negative, alpha, beta)
+
+
+def _arranged(operation: FusedOperation, pairs: Sequence[tuple[int, int]], c: int, alpha: int, beta: int) -> Row:
+    a, b = zip(*pairs, strict=True)
     return Row(a, b, c, [alpha] * operation.scales_per_step, [beta] * operation.scales_per_step)
 
 
@@ -65,16 +84,22 @@ def _addend(operation: FusedOperation, rng: random.Random) -> int:
     c, d = operation.c, operation.conversion.rounding_format
     exp = rng.choice([c.e_min, c.e_max, d.e_min - 1, d.e_min, d.e_max, 0, None])
     if exp is None:
-        return rng.choice([0, c.negative_zero, rng.randrange(c.codes)])
-    code = _code(c, exp, rng) + rng.choice([-1, 0, 0, 1])
-    sign = c.negative_zero * rng.randrange(2)
-    return (max(0, code) | sign) & (c.codes - 1)
+        return rng.choice([_signed(c, 0, rng), rng.randrange(c.codes)])
+    return _signed(c, max(0, _code(c, exp, rng) + rng.choice([-1, 0, 0, 1])), rng)
+
+
+def _signed(operand: Format, code: int, rng: random.Random) -> int:
+    """The code of a positive number or zero, with either sign where the format has it."""
+    return code | operand.negative_zero * rng.randrange(2)
 
 
 def _pair(operation: FusedOperation, exp: int, rng: random.Random, negative: bool) -> tuple[int, int]:
-    """Elements of a and b whose product has that exponent, or one as near as can be."""
+    """Elements of a and b whose product has that exponent, or one as near as can be; at times that of b is subnormal."""
     a, b = operation.a, operation.b
-    share = max(a.e_min, min(a.e_max, exp // 2 + rng.randint(-3, 3)))
+    if rng.random() < 0.1:
+        return _code(a, exp - b.e_min, rng) | (1 << (a.width - 1)) * negative, rng.choice(_least(b)[:2])
+    share = max(exp - b.e_max, min(exp - b.e_min, exp // 2 + rng.randint(-3, 3)))
+    share = max(a.e_min, min(a.e_max, share))
     p, q = _code(a, share, rng), _code(b, exp - share, rng)
     return p | (1 << (a.width - 1)) * negative, q
 
@@ -94,6 +119,12 @@ def _code(operand: Format, exp: int, rng: random.Random) -> int:
 def _least(operand: Format) -> list[int]:
     """The smallest numbers, of which all but the last are subnormal."""
     return [code << operand.pad_bits for code in (1, (1 << operand.man_bits) - 1, 1 << operand.man_bits)]
+
+
+def _scaled(operation: FusedOperation, alpha: int, beta: int) -> int:
+    """What the scales add to a product's exponent."""
+    scale = operation.scale_format
+    return 0 if scale is None else scale.decode(alpha).exp + scale.decode(beta).exp
 
 
 def _scales(operation: FusedOperation, exp: int, rng: random.Random) -> tuple[int, int]:

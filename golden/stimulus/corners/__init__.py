@@ -20,17 +20,21 @@ from golden.stimulus.corners.specials import (
     special_operands,
     special_pairs,
 )
-from golden.stimulus.corners.ties import CARRIES, DISTANCES, PLACES, carries, carry_runs, ties
+from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, TIE_SHARES, carries, carry_runs, distances, ties
 from golden.stimulus.shape import OperandShape
-from golden.stimulus.sums import SHARES
 
 
 def _pairs(shape: OperandShape) -> int:
     return len(landmarks(shape.a)) * len(landmarks(shape.b))
 
 
+def _directed_ties(shape: OperandShape) -> int:
+    steps = len(distances(shape))
+    return steps * max(1, DIRECTED_TIES // steps)
+
+
 CORNERS: dict[str, Corner] = {
-    "ties": Corner(*sweep(len(DISTANCES), len(SHARES), 2, 2, directed=3), ties),
+    "ties": Corner(_directed_ties, lambda shape: len(distances(shape)) * len(TIE_SHARES) * 2 * 2, ties),
     "overflow": Corner(lambda shape: OVERFLOWS, lambda shape: OVERFLOWS, overflow),
     "cancellation": Corner(*sweep(GAPS, 2, 2, directed=1), cancellation),
     "e_zero-floor": Corner(*sweep(GAPS, 4, 2, directed=1), e_zero_floor),

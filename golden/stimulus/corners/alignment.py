@@ -7,7 +7,7 @@ from golden.stimulus.codes import IntArray, fractions, number, zeros
 from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.terms import Products, lead_range, operands_of, shuffled, staircase, window
+from golden.stimulus.terms import Products, lead_range, moved, operands_of, staircase, window
 
 
 def cancellation(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -18,12 +18,12 @@ def cancellation(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     small = draws.integers(low, np.maximum(high - gap, low), endpoint=True)
     place = np.broadcast_to(np.arange(shape.K), (len(case), shape.K))
     sign = np.where(place == 0, 0, 1) ^ draws.integers(0, 2, (len(case), 1))
-    remainder = 2 if shape.K > 2 else shape.K - 1
+    remainder = other_block(shape) or (2 if shape.K > 2 else shape.K - 1)
     lead = np.where(place == remainder, small[:, None], (small + gap)[:, None])
     pair = np.where(by_c[:, None] == 1, place == 0, place <= 1)
     present = pair | ((place == remainder) & (leaves[:, None] == 1) & (shape.K > 1))
     c = np.where(by_c == 1, number(shape.c, 1 - sign[:, 0], small + gap), zeros(shape.c, sign[:, 0]))
-    return operands_of(shape, draws, shuffled(draws, Products(lead, sign, present)), c)
+    return operands_of(shape, draws, moved(shape, draws, Products(lead, sign, present)), c)
 
 
 def alignment_edge(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -50,7 +50,14 @@ def alignment_edge(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -
     products.lead = np.where(taken, top[:, None], products.lead)
     products.sign = np.where(taken, place & 1, products.sign)
     products.frac_a, products.frac_b = np.where(taken, 0, products.frac_a), np.where(taken, 0, products.frac_b)
-    products.present = taken | products.present
+    beside_large = (place < other_block(shape)) & taken.any(axis=1, keepdims=True)
+    products.present = taken | (products.present & ~beside_large)
     stays = number(shape.c, sign, top, fractions(draws, shape.c, (rows,)))
     c = np.select([large == 0, large == 1], [number(shape.c, 1 + 0 * sign, top), zeros(shape.c, sign)], stays)
-    return operands_of(shape, draws, shuffled(draws, products), c)
+    return operands_of(shape, draws, moved(shape, draws, products), c)
+
+
+def other_block(shape: OperandShape) -> int:
+    """The first place whose scale is not that of the first products, which may lie too far from them for one scale; 0 where
+    there is none."""
+    return shape.block_size if shape.block_size is not None and shape.blocks > 1 else 0

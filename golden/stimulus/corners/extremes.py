@@ -70,8 +70,10 @@ def e_zero_floor(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     lead = np.where((kind == 2) & (less == 0), lowest - 1, lowest)
     places.put(0, everywhere, lead, sign, np.where(three_halves, 1 << shape.a.man_bits - 1, 0))
     c = zeros(shape.c, draws.integers(0, 2, rows))
-    pairs = operands_of(shape, draws, places.moved(shape, draws), c)
-    return either(kind >= 2, pairs, operands_of(shape, draws, stairs, c))
+    pairs = places.moved(shape, draws)
+    # A subnormal factor's exponent is that of the normal ones: it would lift its product's above the exponent of a zero.
+    stairs.subnormal_factors = pairs.subnormal_factors = "avoided"
+    return either(kind >= 2, operands_of(shape, draws, pairs, c), operands_of(shape, draws, stairs, c))
 
 
 def subnormal_span(shape: OperandShape) -> int:

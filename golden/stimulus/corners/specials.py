@@ -12,8 +12,8 @@ from golden.stimulus.corners.corner import crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 
-FEW_EXPONENTS = 20
-"""Exponents that a short sweep of c takes, evenly over all of them."""
+FEW_EXPONENTS, MANY_EXPONENTS = 20, 96
+"""Exponents that a sweep of c takes, evenly over all of them, on level 1 and on level 2."""
 
 
 def special_operands(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -86,8 +86,8 @@ def c_sweep(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Opera
 
 
 def c_values(c: Format) -> list[int]:
-    """Landmarks, and both signs of at most 256 exponents over the whole range, at first of a few."""
-    few, many = (_swept(c, count) for count in (FEW_EXPONENTS, 256))
+    """Landmarks, and powers of two of both signs over the whole range, at first a few."""
+    few, many = (_swept(c, count) for count in (FEW_EXPONENTS, MANY_EXPONENTS))
     return list(dict.fromkeys(landmarks(c) + few + many))
 
 

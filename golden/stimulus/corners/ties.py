@@ -3,15 +3,29 @@
 import numpy as np
 
 from golden.stimulus.codes import IntArray, lowest_lead
-from golden.stimulus.corners.corner import crossed
+from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import significands
-from golden.stimulus.sums import NONE, OTHER, SAME, SHARES, Sums, operands_with, point_range
+from golden.stimulus.sums import NONE, ONE_PRODUCT, OTHER, PRODUCTS, SAME, SHARES, Sums, operands_with, point_range
 
-DISTANCES = np.array([*range(48), 56, 64, 80, 100, 150, 250, 5000])
-"""From a tie down to the term that breaks it (exponent value): all that an alignment may keep, and some far below; the last
-stands for the smallest number that there is."""
+FAR = (56, 64, 80, 100, 150, 250, 5000)
+"""Distances from a tie to a term far below (exponent value); the last stands for the smallest number that there is."""
+
+DIRECTED_TIES = 165
+"""Ties of level 1, about."""
+
+
+TIE_SHARES = (*SHARES, ONE_PRODUCT, PRODUCTS)
+"""Who makes a tie; twice as often products alone, to which c may be the tiny term and the only bit below."""
+
+
+def distances(shape: OperandShape) -> IntArray:
+    """From a tie down to the term that breaks it (exponent value): all that an alignment or a product may keep, and some far
+    below."""
+    near = range(max(GAPS, shape.a.man_bits + shape.b.man_bits + 4))
+    return np.array([*near, *FAR])
+
 
 CARRIES = (1, 2, -1, -2)
 """What carries or borrows, in halves of a unit in the last place (`Sums.beyond`)."""
@@ -23,15 +37,20 @@ PLACES = ANYWHERE, LARGEST, SMALLEST = range(3)
 def ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Sums half-way between two results, made by c, by a product, by both or by several, and sums that are results: alone,
     or with a tiny term of either sign at any distance below."""
-    step, share, tiny, exact = crossed(case, len(DISTANCES), len(SHARES), 2, 2)
+    reach = distances(shape)
+    step, share, tiny, exact = crossed(case, len(reach), len(TIE_SHARES), 2, 2)
+    distance, share = reach[step], np.array(TIE_SHARES)[share]
     tiny = np.where(draws.integers(0, 8, len(case)) == 0, NONE, np.where(tiny == 0, SAME, OTHER))
     beyond = np.where(exact == 1, 0, draws.choice([1, -1], len(case)))
     low, high = point_range(shape, share)
     smallest = draws.integers(0, 5, len(case)) == 0
-    point = draws.integers(np.minimum(low + DISTANCES[step] + 1, high), high, endpoint=True)
+    point = draws.integers(np.minimum(low + distance + 1, high), high, endpoint=True)
     point = np.where(smallest, low, point)
     kept = significands(draws, _kept_bits(shape, draws, point))
-    return operands_with(shape, draws, Sums(point, kept, beyond, share, tiny, DISTANCES[step]))
+    # In most rows the tie alone would go the other way than with the tiny term: to even, up or down.
+    odd = np.where((tiny == OTHER) ^ (beyond == -1), kept | 1, np.maximum(kept & -2, 1))
+    kept = np.where((tiny == NONE) | (draws.integers(0, 4, len(case)) == 0), kept, odd)
+    return operands_with(shape, draws, Sums(point, kept, beyond, share, tiny, distance))
 
 
 def carry_runs(shape: OperandShape) -> int:
@@ -60,7 +79,10 @@ def carries(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Opera
 
 
 def _kept_bits(shape: OperandShape, draws: GeneratorDraws, point: IntArray) -> IntArray:
-    """Bits that a result keeps above `point`: all of them, but at the lowest one any number of them, for subnormals."""
+    """Bits that a result keeps above `point`: all of them, but at the lowest one, for subnormals, any number, in half of
+    the rows one less than all."""
     whole = shape.d.man_bits + 1
     subnormal = point <= lowest_lead(shape.d) - 1
-    return np.where(subnormal, draws.integers(1, whole, len(point), endpoint=True), whole)
+    bits = draws.integers(1, whole, len(point), endpoint=True)
+    bits = np.where(draws.integers(0, 2, len(point)) == 0, whole - 1, bits)
+    return np.where(subnormal, bits, whole)

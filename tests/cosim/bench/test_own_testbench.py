@@ -59,7 +59,7 @@ def surplus_results(unit: Unit) -> str:
 @pytest.mark.parametrize(
     ("verilog", "failed"),
     [
-        pytest.param(lambda unit: to_verilog(UnitDesign(unit)), 0, id="sound"),
+        pytest.param(lambda unit: to_verilog(UnitDesign(unit)), 0, id="sound", marks=pytest.mark.long),
         pytest.param(another_unit, 1, id="another unit", marks=pytest.mark.long),
         pytest.param(surplus_results, 1, id="surplus results"),
     ],

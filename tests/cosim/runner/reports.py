@@ -26,6 +26,11 @@ def failed(name: str = "failing") -> Report:
     return replace(run_through(scoreboard(vectors=2000), answer), unit=name)
 
 
+def explained() -> Report:
+    """With diagnosis and trace."""
+    return failed("explained").explained(UnitDesign(T_UNIT))
+
+
 def hostile() -> Report:
     """Texts that come from a user's files, with all that they may hold."""
     report = failed(HOSTILE)

@@ -5,7 +5,7 @@ from xml.dom import minidom
 import pytest
 
 from cosim.runner.junit import SUITE, junit_xml
-from tests.cosim.runner.reports import HOSTILE, failed, hostile, nothing_done, passed
+from tests.cosim.runner.reports import HOSTILE, explained, failed, hostile, nothing_done, passed
 
 CHILDREN = {
     "testsuites": ["testsuite"],
@@ -81,6 +81,13 @@ def test_failure_has_every_reason_and_the_first_of_each_group() -> None:
     assert len(report.groups) > 5
     for part in (*report.failures, *(group.first for group in report.groups)):
         assert part in text(failure)
+
+
+def test_failure_has_the_diagnosis() -> None:
+    report = explained()
+    assert report.explanation is not None
+    (failure,) = read(junit_xml([report], {}, seed=0)).getElementsByTagName("failure")
+    assert report.explanation.diagnoses[""].lines()[0] in text(failure)
 
 
 @pytest.mark.parametrize("report", [hostile(), nothing_done()], ids=["hostile", "nothing done"])

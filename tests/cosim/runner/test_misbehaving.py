@@ -2,12 +2,15 @@
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import cosim
-from cosim.runner import heartbeat, simulate
+from cosim.runner import heartbeat, run
+from cosim.runner.errors import place_in_log
+from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
@@ -95,20 +98,20 @@ def test_finish_at_the_beginning_is_a_verdict(simulator: str, described: Describ
 def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described) -> None:
     dut = described('  assign d = sum;\n  always @(a) if (a[2:0] == 5) $fatal(1, "no fives");')
     report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
-    assert re.search(r"^the simulation broke off: \w+ exited with status 1: .*bad\.sv:5: .*, after", report.failures[0])
+    said = r"(the design ended the simulation|the simulation broke off: \w+ exited with status 1): .*bad\.sv:5: "
+    assert re.match(said, report.failures[0])
     assert 0 < report.received < 300
 
 
 @pytest.mark.parametrize("simulator", BOTH)
 def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (heartbeat, simulate):
-        monkeypatch.setattr(module, "STANDSTILL", 5.0)
+    monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)
     dut = described(
         "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
     )
     report = cosim.run(UNIT, vectors=300, dut=dut, simulator=simulator)
     assert re.fullmatch(
-        r"the simulation stood still for 5 s, as in a loop without delay, after (\d+) vectors had gone in and (\d+) results "
+        r"the simulation stood still for 10 s, as in a loop without delay, after \d+ vectors had gone in and \d+ results "
         r"had come out",
         report.failures[0],
     )
@@ -126,7 +129,7 @@ def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Describ
 @NEEDS_ICARUS
 @pytest.mark.long
 def test_combinational_loop_stands_still_in_icarus(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(heartbeat, "STANDSTILL", 5.0)
+    monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)
     dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
     report = cosim.run(UNIT, vectors=300, dut=dut, simulator="icarus")
     assert report.failures[0].startswith("the simulation stood still for ")
@@ -183,6 +186,21 @@ def test_mismatch_has_cycle_and_time(described: Described) -> None:
     assert all(cycle >= each.vector and time >= 2000 * cycle for (cycle, time), each in zip(times, recorded, strict=True))
 
 
+@pytest.mark.parametrize("simulator", BOTH)
+def test_error_of_the_testbench_is_no_verdict(
+    simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The report cannot be written."""
+    sound = run._job
+    nowhere = tmp_path / "none" / "report.json"
+    monkeypatch.setattr(run, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
+    with pytest.raises(cosim.SimulationError) as error:
+        cosim.run(UNIT, vectors=100, dut=described("  assign d = sum;"), simulator=simulator, work_dir=tmp_path / "work")
+    first, log = str(error.value).splitlines()
+    assert first.startswith("the testbench of mmau_dut failed: FileNotFoundError: [Errno 2] ")
+    assert log == f"log: {tmp_path / 'work' / 'simulation.log'}"
+
+
 @NEEDS_ICARUS
 def test_first_error_of_a_build_is_shown_and_its_log_kept(described: Described, tmp_path: Path) -> None:
     """Verilator reads the ports; what Icarus does not know is its own error."""
@@ -196,3 +214,17 @@ def test_first_error_of_a_build_is_shown_and_its_log_kept(described: Described, 
     log = Path(found[2])
     assert log == tmp_path / "work" / "build.log"
     assert found[1] in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("line", "blamed"),
+    [
+        ("- :0: Verilog $finish", False),
+        ("- /a/bad.sv:5: Verilog $finish", True),
+        ("/a/bad.sv:5: $finish called at 3 (1ns)", True),
+        ("%Error: bad.sv:7: Verilog $stop", True),
+    ],
+)
+def test_end_of_a_test_is_not_taken_for_the_designs_finish(line: str, blamed: bool) -> None:
+    """Where the testbench fails, cocotb ends the simulation, and Verilator says so without a place."""
+    assert (place_in_log(f"first\n{line}\n", FROM_THE_DESIGN) is not None) == blamed

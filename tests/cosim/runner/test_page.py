@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from cosim import Report
-from cosim.runner.page import report_page
+from cosim.runner.page import OPENED, report_page
 from golden.html import VOID
-from tests.cosim.runner.reports import HOSTILE, failed, hostile, nothing_done, passed
+from tests.cosim.runner.reports import HOSTILE, explained, failed, hostile, nothing_done, passed
 
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "h4", "h5", "p", "ul", "li",
@@ -80,9 +80,11 @@ def test_links_lead_to_the_designs() -> None:
     assert page.ids == ["design-0", "design-1"]
 
 
-@pytest.mark.parametrize("report", [passed(), failed(), nothing_done()], ids=["passed", "failed", "nothing done"])
+@pytest.mark.parametrize("report", [passed(), explained(), nothing_done()], ids=["passed", "explained", "nothing done"])
 def test_page_asks_for_nothing(report: Report) -> None:
-    assert_self_contained(report_page([report], {}, seed=0))
+    page = report_page([report], {}, seed=0)
+    assert_self_contained(page)
+    Reader(page)
 
 
 def test_request_is_noticed() -> None:
@@ -101,7 +103,7 @@ def test_texts_are_escaped() -> None:
 
 def test_everything_that_opens_or_scrolls_is_reached_by_keyboard() -> None:
     """`summary` and links are by themselves; what scrolls needs a tab stop and a name."""
-    page = report_page([failed()], {}, seed=0)
+    page = report_page([explained()], {}, seed=0)
     assert re.findall(r"<pre(?! tabindex)", page) == []
     scrolling = re.findall(r'<div class="wide"([^>]*)>', page)
     assert scrolling
@@ -150,7 +152,7 @@ def test_browser_shows_the_page(scheme: str, tmp_path: Path) -> None:
         "</script>"
     )
     page = tmp_path / "report.html"
-    page.write_text(report_page([passed(), failed()], {}, seed=0).replace("</body>", f"{probe}</body>"))
+    page.write_text(report_page([passed(), explained()], {}, seed=0).replace("</body>", f"{probe}</body>"))
     dark = ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
     command = [
         "chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}", *dark,
@@ -161,4 +163,4 @@ def test_browser_shows_the_page(scheme: str, tmp_path: Path) -> None:
     assert title is not None
     background, opened, fits, requests = title[1].split("|")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 25, 28)"}[scheme]
-    assert (int(opened), fits, requests) == (3 + 1, "true", "0")
+    assert (int(opened), fits, requests) == (OPENED, "true", "0")

@@ -21,7 +21,7 @@ from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 from tests.rtl.simulate import evaluate
 
-TERM = TermFormat(ExpRange(-20, 12), sig_bits=4, frac=3)
+TERM = TermFormat(ExpRange(-150, 12), sig_bits=4, frac=3)
 F = 10
 COUNT = 3
 
@@ -30,16 +30,17 @@ Row = tuple[int, ...]
 
 
 def rows(count: int, seed: str) -> list[Row]:
-    """Terms that cancel, that make ties of 8 bits, and that are lost."""
+    """Terms that cancel, that make ties of 8 bits, and that are lost; around 1, and around the end of bf16."""
     rng = random.Random(seed)
     found = []
     for _ in range(count):
-        top, sign, sig = rng.randint(-4, 12), rng.randrange(2), rng.choice([8, 8, 9, 15, rng.randrange(16)])
+        top = rng.choice([rng.randint(-4, 12), rng.randint(-4, 12), rng.randint(-128, -118)])
+        sign, sig = rng.randrange(2), rng.choice([0, 8, 8, 9, 15, rng.randrange(16)])
         near = rng.choice([0, 0, 1, 8, 8, 8, 9, 10, 11, rng.randint(0, 12)])
         terms = [
             (sign, top, sig),
             (sign ^ (rng.random() < 0.6), top - near, rng.choice([8, sig, sig, rng.randrange(16)])),
-            (rng.randrange(2), max(-20, top - rng.choice([8, 11, 12, 13, 25])), rng.choice([0, 8, 1, rng.randrange(16)])),
+            (rng.randrange(2), max(-150, top - rng.choice([8, 11, 12, 13, 25])), rng.choice([0, 8, 1, rng.randrange(16)])),
         ]
         rng.shuffle(terms)
         found.append(tuple(value for term in terms for value in term))

@@ -62,6 +62,14 @@ def test_every_format_equals_its_own_operation(words: int, changes: dict[str, An
     check(operations(words, **changes), Implementation(), 50)
 
 
+@pytest.mark.parametrize(
+    "formats", [(("fp16", 1), ("e4m3", 2)), pytest.param(FORMATS, marks=pytest.mark.long)], ids=["two", "all"]
+)
+def test_formats_share_the_keys_of_units_of_ones_own(formats: tuple[tuple[str, int], ...]) -> None:
+    keys = {"sticky": True, "truncation": "RD", "rho": "RO-BF16", "flush_inputs": True, "overflow": "saturate"}
+    check(operations(1, formats, F=12, flush_results=True, **keys), Implementation(), 40)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
@@ -142,6 +150,14 @@ TWO = operations(2, (("fp16", 1), ("e4m3", 2)))
         (
             [TWO[0], TWO[1].changed(c="fp16")],
             "c must be the same in all operations of a multi-format datapath, got fp32, fp16",
+        ),
+        (
+            [TWO[0], TWO[1].changed(sticky=True)],
+            "sticky must be the same in all operations of a multi-format datapath, got false, true",
+        ),
+        (
+            [TWO[0], TWO[1].changed(overflow="saturate")],
+            "overflow must be the same in all operations of a multi-format datapath, got infinity, saturate",
         ),
         ([TWO[0], TWO[1].changed(L=5)], "L times the width of a must be the same in all operations, got 32, 40 bits"),
         (

@@ -8,15 +8,22 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden import Implementation, Unit
-from golden.operations import TFDPA
+from golden import Implementation, Operation, Unit
+from golden.operations import FMA, TFDPA, TRFDPA
 from rtl import UnitDesign, to_verilog
+from rtl.designs.own_keys import OWN_KEYS
 from tests.rtl.units import MAKERS, random_unit
 
 
 def unit(stages: int = 0, **changes: object) -> Unit:
     keys = {"a": "e4m3", "b": "e3m2", "c": "fp16", "L": 3, "F": 9, "rho": "RNE-FP16", "e_zero": -21} | changes
     return Unit(name="tiny", operation=TFDPA(**keys), implementation=Implementation(stages=stages))  # type: ignore[arg-type]
+
+
+def own_unit(kind: type[Operation], number: int) -> Unit:
+    """A unit with keys that no published one has."""
+    implementation = Implementation(stages=3, result_exp="parallel", leading_zeros="anticipate")
+    return Unit(name=f"own {kind.name}", operation=OWN_KEYS[kind][number], implementation=implementation)
 
 
 def unit_verilog(made: Unit, top: str = "unit") -> str:
@@ -48,6 +55,12 @@ def test_header_holds_the_unit_file(tmp_path: Path) -> None:
     assert golden.load_unit(path) == made
 
 
+def test_header_holds_the_keys_of_units_of_ones_own_where_they_are_not_the_default() -> None:
+    text = unit_verilog(own_unit(TFDPA, 1))
+    assert {"//   sticky = true", "//   flush_results = true", '//   overflow = "by-mode"'} <= set(text.splitlines())
+    assert not re.search("sticky|flush|overflow", unit_verilog(unit()).split("module", 1)[0])
+
+
 def test_same_unit_gives_the_same_text() -> None:
     assert unit_verilog(unit(stages=4)) == unit_verilog(unit(stages=4))
 
@@ -73,6 +86,7 @@ def test_equal_parts_share_a_module() -> None:
         unit(L=64, F=40, a="bf16", b="tf32", c="fp32", rho="RU-FP32", e_zero=-300),
         unit(L=5, a="e5m2fnuz", b="e4m3fnuz", c="fp32", rho="RZ-E8M13", stages=3),
         *(random_unit(operation, 1, stages) for operation in MAKERS for stages in (0, 8)),
+        *(own_unit(kind, number) for kind, number in ((FMA, 2), (TFDPA, 1), (TRFDPA, 2))),
     ],
     ids=lambda unit: f"{unit.name}-{unit.implementation.stages}",
 )

@@ -2,26 +2,28 @@
 // Terms are cut at 20 bits below the largest exponent; the sum is cut to fp32. A zero term has exponent -132.
 `default_nettype none
 module axis_dot4 (
-    input  wire        aclk,
-    input  wire        aresetn,
-    input  wire        s_axis_tvalid,
-    output wire        s_axis_tready,
-    input  wire [95:0] s_axis_tdata,
-    output reg         m_axis_tvalid,
-    input  wire        m_axis_tready,
-    output reg  [31:0] m_axis_tdata
+    input  logic        aclk,
+    input  logic        aresetn,
+    input  logic        s_axis_tvalid,
+    output logic        s_axis_tready,
+    input  logic [95:0] s_axis_tdata,
+    output logic        m_axis_tvalid,
+    input  logic        m_axis_tready,
+    output logic [31:0] m_axis_tdata
 );
-    localparam FRACTION = 20;
-    localparam signed [8:0] ZERO = -9'sd132;
+    localparam int FRACTION = 20;
+    localparam logic signed [8:0] ZERO = -9'sd132;
+
+    logic [31:0] result;
 
     // ---- first register: the operands -------------------------------------------------------------------------
-    reg         full;
-    reg  [95:0] operands;
-    wire        step = ~m_axis_tvalid | m_axis_tready;
+    logic        full;
+    logic [95:0] operands;
+    wire         step = ~m_axis_tvalid | m_axis_tready;
 
     assign s_axis_tready = ~full | step;
 
-    always @(posedge aclk) begin
+    always_ff @(posedge aclk) begin
         if (s_axis_tready) begin
             full <= s_axis_tvalid;
             if (s_axis_tvalid) operands <= s_axis_tdata;
@@ -45,32 +47,28 @@ module axis_dot4 (
     wire       [31:0] c = operands[95:64];
     wire       [23:0] c_magnitude = {|c[30:23], c[22:0]};
 
-    genvar k;
-    generate
-        for (k = 0; k < 4; k = k + 1) begin : lane
-            e4m3_mul mul (
-                .x(operands[8*k +: 8]), .y(operands[32 + 8*k +: 8]), .negative(negative[k]), .nan(nan[k]),
-                .magnitude(magnitude[k]), .exponent(raw[k])
-            );
-            assign exponent[k] = (magnitude[k] == 8'd0) ? ZERO : raw[k];
-        end
-    endgenerate
+    for (genvar k = 0; k < 4; k++) begin : lane
+        e4m3_mul mul (
+            .x(operands[8*k +: 8]), .y(operands[32 + 8*k +: 8]), .negative(negative[k]), .nan(nan[k]),
+            .magnitude(magnitude[k]), .exponent(raw[k])
+        );
+        assign exponent[k] = (magnitude[k] == 8'd0) ? ZERO : raw[k];
+    end
     assign negative[4] = c[31];
     assign exponent[4] = (c_magnitude == 24'd0) ? ZERO : {1'b0, |c[30:23] ? c[30:23] : 8'd1} - 9'sd127;
 
     // ---- align, add, normalise, cut ---------------------------------------------------------------------------
-    reg signed [8:0]  largest;
-    reg signed [25:0] sum, term;
-    reg        [24:0] absolute;
-    reg signed [9:0]  lead;
-    reg        [31:0] result;
-    integer i, gap;
+    logic signed [8:0]  largest;
+    logic signed [25:0] sum, term;
+    logic        [24:0] absolute;
+    logic signed [9:0]  lead;
+    int                 gap;
 
-    always @* begin
+    always_comb begin
         largest = exponent[4];
-        for (i = 0; i < 4; i = i + 1) if (exponent[i] > largest) largest = exponent[i];
+        for (int i = 0; i < 4; i++) if (exponent[i] > largest) largest = exponent[i];
         sum = 26'sd0;
-        for (i = 0; i < 5; i = i + 1) begin
+        for (int i = 0; i < 5; i++) begin
             gap  = largest - exponent[i];
             if (i == 4) term = {2'b00, c_magnitude} >> (gap + 23 - FRACTION);
             else        term = {4'b0000, magnitude[i], 14'd0} >> gap;
@@ -78,7 +76,7 @@ module axis_dot4 (
         end
         absolute = sum < 0 ? -sum : sum;
         lead = largest - FRACTION;
-        for (i = 0; i < 25; i = i + 1) if (absolute[i]) lead = largest - FRACTION + i;
+        for (int i = 0; i < 25; i++) if (absolute[i]) lead = largest - FRACTION + i;
         gap = lead < -126 ? -126 : lead;              // exponent of the result's hidden bit
         gap = gap - 23 - (largest - FRACTION);        // places that the sum moves down to it
         result[22:0]  = gap > 0 ? absolute >> gap : {7'd0, absolute} << -gap;

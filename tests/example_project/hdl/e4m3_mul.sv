@@ -1,12 +1,12 @@
 // One lane: the exact product of two OCP E4M3 numbers, magnitude * 2^(exponent - 6).
 `default_nettype none
 module e4m3_mul (
-    input  wire        [7:0] x,
-    input  wire        [7:0] y,
-    output wire              negative,
-    output wire              nan,
-    output wire        [7:0] magnitude,
-    output wire signed [8:0] exponent
+    input  logic        [7:0] x,
+    input  logic        [7:0] y,
+    output logic              negative,
+    output logic              nan,
+    output logic        [7:0] magnitude,
+    output logic signed [8:0] exponent
 );
     wire x_normal = |x[6:3];
     wire y_normal = |y[6:3];

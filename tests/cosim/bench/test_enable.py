@@ -1,0 +1,78 @@
+"""A design whose registers have an enable: what it must not do while it is low."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from golden import Unit
+from golden.formats import E2M3, E3M2, FP32
+from golden.operations import TFDPA
+from rtl import to_verilog
+
+pytestmark = pytest.mark.simulator
+
+UNIT = Unit(name="unit", operation=TFDPA(a=E3M2, b=E2M3, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
+
+REGISTERED = """
+module registered #(parameter OPERANDS_ALWAYS = 0, parameter VALID_ALWAYS = 0, parameter STAGES_ALWAYS = 0) (
+  input clk, input en, input in_valid, output reg out_valid,
+  input [11:0] a, input [11:0] b, input [31:0] c, output reg [31:0] d
+);
+  reg [11:0] a_q, b_q;
+  reg [31:0] c_q;
+  reg valid_q;
+  wire [31:0] sum;
+  core core(.a(a_q), .b(b_q), .c(c_q), .d(sum));
+  always @(posedge clk) begin
+    if (en || OPERANDS_ALWAYS) begin a_q <= a; b_q <= b; c_q <= c; end
+    if (en || VALID_ALWAYS) valid_q <= in_valid;
+    if (en || STAGES_ALWAYS) begin d <= sum; out_valid <= valid_q; end
+  end
+endmodule
+"""
+
+
+def described(folder: Path, protocol: str, **parameters: int) -> cosim.Dut:
+    (folder / "core.v").write_text(to_verilog(UNIT, "core"))
+    (folder / "registered.v").write_text(REGISTERED)
+    table: dict[str, Any] = {
+        "top": "registered",
+        "sources": ["core.v", "registered.v"],
+        "verilator_args": ["-Wno-WIDTHTRUNC"],
+        "protocol": protocol,
+        "clock": "clk",
+        "enable": "en",
+        "parameters": parameters,
+        "ports": {port: port for port in ("a", "b", "c", "d")},
+    }
+    if protocol == "fixed-latency":
+        table |= {"latency": 2, "tie": {"in_valid": 1}}
+    else:
+        table["ports"] = {**table["ports"], "in_valid": "in_valid", "out_valid": "out_valid"}
+    return cosim.dut_from_table(table, folder)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("protocol", ["valid", "fixed-latency"])
+def test_sound_design_passes(protocol: str, tmp_path: Path) -> None:
+    report = cosim.run(UNIT, vectors=1000, seed=3, dut=described(tmp_path, protocol))
+    assert (report.failures, report.sent, report.received) == ((), 1000, 1000)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "ignored", "said"),
+    [
+        ("valid", "OPERANDS_ALWAYS", r"of \d+ results differ"),
+        pytest.param("valid", "VALID_ALWAYS", r"results came out|results differ", marks=pytest.mark.long),
+        pytest.param(
+            "valid", "STAGES_ALWAYS", r"^an output changed at a clock edge without enable$", marks=pytest.mark.long
+        ),
+        pytest.param("fixed-latency", "OPERANDS_ALWAYS", r"of \d+ results differ", marks=pytest.mark.long),
+    ],
+)
+def test_register_without_the_enable_is_found(protocol: str, ignored: str, said: str, tmp_path: Path) -> None:
+    report = cosim.run(UNIT, vectors=1000, seed=3, dut=described(tmp_path, protocol, **{ignored: 1}))
+    assert any(re.search(said, failure) for failure in report.failures), report.failures
