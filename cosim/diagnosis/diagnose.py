@@ -26,6 +26,9 @@ SECONDS = 10.0
 SAMPLE = 200
 """Mismatches, and rows that agreed, on which a change is tried next; on all of them only where it keeps all that agreed."""
 
+NEAR_MISSES = 2
+"""Changes that explain most mismatches and yet are contradicted by rows that agreed, told where none explains everything."""
+
 SHOWN = 5
 """Changes that are told where none explains everything."""
 
@@ -126,7 +129,7 @@ class _Trial:
         ranked = sorted(self._found, key=lambda t: (t.kept < t.agreeing, -int(t.explains.sum())))
         causes = [Cause(t.change.words, int(t.explains.sum()), t.mismatches, t.kept, t.agreeing) for t in ranked]
         complete = tuple(cause for cause in causes if cause.is_complete)
-        best = () if complete else tuple(cause for cause in causes if cause.kept == cause.agreeing)[:SHOWN]
+        best = () if complete else _best(causes)
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
             of[place] = next((t.change.words for t in ranked if t.explains[number] and t.kept == t.agreeing), None)
@@ -134,6 +137,14 @@ class _Trial:
             mismatches=mismatches, undefined=mismatches - len(places), causes=complete, best=best, of=tuple(of), tried=tried,
             left_out=left_out,
         )  # fmt: skip
+
+
+def _best(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Those that keep all rows that agreed, and then near misses: those that explain most mismatches and do not."""
+    fitting = [cause for cause in causes if cause.kept == cause.agreeing][:SHOWN]
+    near = [cause for cause in causes if cause.kept < cause.agreeing and 2 * cause.explained > cause.mismatches]
+    near.sort(key=lambda cause: (cause.explained / cause.mismatches, cause.kept / cause.agreeing), reverse=True)
+    return (*fitting, *near[:NEAR_MISSES])
 
 
 def _spread(count: int, limit: int | None) -> Codes:

@@ -48,7 +48,7 @@ class Diagnosis:
         mismatches: how many were looked at. undefined: those of them with bits that are neither 0 nor 1.
         causes: changes that explain all of them and keep all rows that agreed: the first is the diagnosis, the rows cannot
             tell the others from it.
-        best: where there is none, those that explain most, of those that keep all rows that agreed.
+        best: where there is none, those that explain most: first such as keep all rows that agreed, then near misses.
         of: for each mismatch the best change that explains it and keeps all rows that agreed, or None.
         tried: changes that were tried. left_out: those for which no time was left.
     """

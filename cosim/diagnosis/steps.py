@@ -4,7 +4,7 @@ The reference engine computes them, a row in some ten microseconds, so `diagnose
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from cosim.diagnosis.model import Change, Codes, Model, Rows
 from golden import Cls, Decoded, Operation, steps
 from golden.chain import Chain
+from golden.engines import Batch, run
 from golden.operations import EFDPA, FMA, GSTFDPA, TFDPA, FTZAddMul
 from golden.operations.base import EXPONENT_LIMIT
 from golden.operations.fused import FusedOperation
@@ -45,6 +46,7 @@ def step_changes(model: Model) -> Iterator[Change]:
         yield from _shifts(model)
         yield from _zero_terms(model, operation)
         yield from _product_overflow(model, operation)
+        yield from _missing_terms(model, operation)
         yield from _accumulators(model, operation)
     if isinstance(operation, RoundedFDPA):
         yield from _two_steps(model, operation)
@@ -65,8 +67,8 @@ def _stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change
 
 def _largest_exponent(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
     """One term that is left out when the largest exponent is looked for. Shifted left it may leave a word of the design."""
-    count = operation.length // (operation.G if isinstance(operation, GSTFDPA) else 1)
-    names = [f"group {n}" if isinstance(operation, GSTFDPA) else f"product {n}" for n in range(count)]
+    names = _products_of(operation)
+    count = len(names)
     for place, name in (*enumerate(names), (count, "c")):
         if count == 1 and place == 0:
             continue
@@ -74,6 +76,8 @@ def _largest_exponent(model: Model, operation: TruncatedFDPA) -> Iterator[Change
         yield _stepped(model, f"e_max leaves out {name}", max_exp=without)
         words = f"e_max leaves out {name}, and a term shifted left loses what is above {WORD} bits"
         yield _stepped(model, words, max_exp=without, align=_align_in_a_word, accumulate=_sum_in_a_word)
+    floor = lambda self, terms: max(self.e_zero, steps.max_exp(terms))  # noqa: E731
+    yield _stepped(model, "e_max is never below e_zero, also where no term is zero", max_exp=floor)
     yield _stepped(model, "e_max is that of c alone", max_exp=lambda self, terms: terms[-1].exp)
 
 
@@ -140,6 +144,31 @@ def _product_overflow(model: Model, operation: TruncatedFDPA) -> Iterator[Change
     yield _stepped(model, words, special=special)
 
 
+def _missing_terms(model: Model, operation: TruncatedFDPA) -> Iterator[Change]:
+    """One term that is left out of the sum and of e_max, though its NaN or infinity counts."""
+    exact = type(operation).terms
+
+    def without(place: int) -> Callable[..., list[Term]]:
+        def terms(self: TruncatedFDPA, *vectors: Sequence[Decoded]) -> list[Term]:
+            found = exact(self, *vectors)
+            found[place] = Term(0, self.e_zero, 0)
+            return found
+
+        return terms
+
+    for place, name in enumerate(_products_of(operation)):
+        yield _stepped(model, f"{name} is left out of the sum, its NaN and infinity are not", terms=without(place))
+    nothing = staticmethod(lambda z, c, zero_exp: Term(0, zero_exp, 0))
+    yield _stepped(model, "c is left out of the sum, its NaN and infinity are not", addend=nothing)
+
+
+def _products_of(operation: TruncatedFDPA) -> list[str]:
+    """The terms that meet c, in words."""
+    if isinstance(operation, GSTFDPA):
+        return [f"group {n}" for n in range(operation.length // operation.G)]
+    return [f"product {n}" for n in range(operation.length)]
+
+
 def _decoding(model: Model) -> Iterator[Change]:
     """Subnormals at the exponent that their stored 0 would have."""
 
@@ -176,7 +205,8 @@ def _products(model: Model, operation: FusedOperation) -> Iterator[Change]:
 
     def rounded(self: Operation, x: Decoded, y: Decoded, frac: int, zero_exp: int) -> Term:
         product = steps.multiply(x, y, frac, zero_exp)
-        z = self.d.decode(self.d.encode_scaled(product.sig, product.exp - frac, "RNE"))
+        assert isinstance(self, FusedOperation)
+        z = self.d.decode(FusedOperation.converted(self, product.sig, product.exp - frac))
         return product if z.cls is Cls.INFINITY else steps.addend(z, self.d, zero_exp)
 
     if not isinstance(operation, (EFDPA, FMA)):
@@ -243,22 +273,22 @@ def _rounding(model: Model, operation: FusedOperation) -> Iterator[Change]:
 
 def _addend_last(model: Model) -> Iterator[Change]:
     """The products summed and rounded from zero, then c added to that in one more rounding."""
-    operation, chain = model.operation, model.chain
-    if operation.c is not operation.d or not isinstance(chain, Chain):
+    operation, d = model.operation, model.operation.d
+    if not isinstance(operation, FusedOperation) or operation.c is not d or not isinstance(model.chain, Chain):
         return
+    keys: dict[str, Any] = {key: getattr(operation, key) for key in FusedOperation.own_keys}
+    rho = operation.conversion.name if operation.conversion.rounding_format is d else None
+    addition = Chain(FMA(a=d, b=d, c=d, rho=rho, **keys))  # times one
 
     def results(rows: Rows) -> Codes:
-        sums = model.results(replace(rows, c=rows.c * 0)).tolist()
-        nan = quiet_nan(operation.d)
-        return np.array(
-            [add(s, c, operation.d, nan) for s, c in zip(sums, rows.c.tolist(), strict=True)], rows.expected.dtype
-        )
+        sums = model.results(replace(rows, c=rows.c * 0))[:, None]
+        return run(None, addition, Batch(sums, np.full_like(sums, d.encode(1)), rows.c))
 
     yield Change("c is added after the sum of the products has been rounded", results)
 
 
 def _truncated_terms(model: Model, operation: EFDPA) -> Iterator[Change]:
-    keys: dict[str, Any] = {"a": operation.a, "b": operation.b, "c": operation.c, "L": operation.L, "rho": operation.rho}
+    keys: dict[str, Any] = {f.name: getattr(operation, f.name) for f in fields(operation)}
     for F in range(operation.d.man_bits, operation.d.man_bits + 16):
         other = replace(model, chain=Chain(TFDPA(**keys, F=F, e_zero=-EXPONENT_LIMIT)))
         yield Change(f"terms are cut to {F} fraction bits at the largest exponent", other.results)

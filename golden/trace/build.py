@@ -13,7 +13,7 @@ from golden.format import Cls, Decoded, Format
 from golden.operations import Operation
 from golden.operations.fused import FusedOperation
 from golden.operations.gst_fdpa import GSTFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
+from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
 from golden.rounding import Mode, shift_and_round
 from golden.specials import NAN, addend_special, combine, encode_special, product_special
 from golden.specials import Special as SpecialResult
@@ -86,6 +86,7 @@ class _Parts:
     def __init__(self, operation: Operation, products: Sequence[int], arguments: tuple[Any, ...]) -> None:
         self._operation, self._products, self._arguments = operation, products, arguments
         self._names: dict[int, tuple[str, str]] = {}  # id of a term to its name and the classes of what it is made of
+        self._sums: set[int] = set()  # ids of terms that are sums of something
         self._seen = 0
         self._groups = 0
         self._open: list[steps.Term] = []
@@ -122,6 +123,8 @@ class _Parts:
         name = f"group {self._groups}"
         self._groups += 1
         self._names[id(term)] = (name, "")
+        if alpha.sig and beta.sig and any(product.sig for product in products.terms):
+            self._sums.add(id(term))
         self._scaling(name, products.total, alpha, beta, term)
 
     def _scaling(self, name: str, before: Exact, alpha: Decoded, beta: Decoded, term: steps.Term) -> None:
@@ -136,14 +139,15 @@ class _Parts:
         self._open, self._aligned, self._e = list(terms), [], e
         unknown = [term for term in terms if id(term) not in self._names]
         for place, term in enumerate(unknown):
-            self._names[id(term)] = (self._name_of_sum(place, len(terms)), "")
+            self._names[id(term)] = (self._name_of_sum(place), "")
+            if term.exp != NO_PRODUCT_EXP:
+                self._sums.add(id(term))
 
-    def _name_of_sum(self, place: int, terms: int) -> str:
+    def _name_of_sum(self, place: int) -> str:
         """A term of TR- and GTR-FDPA that is a sum itself: T, or one of the groups, which come first."""
-        groups = sum(isinstance(part, Sum) for part in self._parts)
-        if self._operation.name == "GTR-FDPA" and groups == terms:
-            return ("even products", "odd products")[place]
-        return "T"
+        sums = [part.of for part in self._parts if isinstance(part, Sum)]
+        of_groups = self._operation.name == "GTR-FDPA" and "groups" not in sums
+        return sums[place] if of_groups else "T"
 
     def _align(self, aligned: int, term: steps.Term, e_max: int, F: int, mode: Mode) -> None:
         self._aligned.append((term, e_max, F, mode, aligned))
@@ -160,12 +164,17 @@ class _Parts:
                 of=self._subject(),
                 exponent=self._exponent(),
                 e=self._e,
-                set_by=tuple(t.name for t in terms if t.sig and t.exp == self._e),
+                set_by=tuple(t.name for t, known in zip(terms, self._open, strict=True) if self._sets(known)),
                 truncation=", ".join(modes),
                 terms=tuple(terms),
                 total=Exact(total, lsb),
             )
         )
+
+    def _sets(self, term: steps.Term) -> bool:
+        """Whether the largest exponent is the term's own: of one that is not zero, or of a sum whose terms cancelled."""
+        is_own = term.sig != 0 or id(term) in self._sums
+        return is_own and term.exp == self._e
 
     def _subject(self) -> str:
         """What is summed, in words."""
@@ -211,8 +220,19 @@ class _Parts:
         operation = self._operation
         assert isinstance(operation, FusedOperation)
         rho = operation.conversion
+        exact, amount = self._amount(Exact(total, lsb))
+        # An amount below every bit lies far below what rounding looks at, however near the model puts it.
+        more = 2 * rho.rounding_format.man_bits if amount else 0
+        total, lsb = (exact.sig << more) + amount, exact.exp - more
         record = _rounding("total", total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
-        self._parts.append(record)
+        self._parts.append(replace(record, exact=exact, amount=amount))
+
+    def _amount(self, rounded: Exact) -> tuple[Exact, int]:
+        """What is rounded without the amount that `steps.add_sticky` has added, and the sign of that; 0 without one."""
+        before = self._parts[-1]
+        if not isinstance(before, Sum) or before.total.value == rounded.value:
+            return rounded, 0
+        return before.total, 1 if rounded.value > before.total.value else -1
 
     def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
         self._rounded_products += 1
@@ -358,7 +378,7 @@ def _rounded(step: str, of: str, exact: Exact, last: int, mode: Mode, sig: int) 
     half = 1 << (shift - 1) if shift > 0 else 0
     direction = "exact" if not lost else "toward zero" if abs(sig) == kept else "away from zero"
     return Rounding(
-        step=step, of=of, exact=exact, mode=mode,
+        step=step, of=of, exact=exact, amount=0, mode=mode,
         e_norm=magnitude.bit_length() - 1 + exact.exp if magnitude else None,
         last=last if magnitude else None,
         kept=kept, guard=int(bool(lost & half)), sticky=int(bool(lost & (half - 1)) if shift > 0 else 0),

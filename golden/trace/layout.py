@@ -181,10 +181,14 @@ def _note(term: Term) -> str:
 
 
 def _rounding_lines(part: Rounding) -> list[tuple[str, str]]:
+    lines = []
+    if part.amount:
+        tiny = "positive" if part.amount > 0 else "negative"
+        lines.append(("sticky", f"for what alignment cut off, an amount below every bit is added, {tiny}"))
     if part.e_norm is None or part.last is None:
-        lines = [("normalise", f"{part.of} is zero")]
+        lines.append(("normalise", f"{part.of} is zero"))
     else:
-        lines = [("normalise", f"leading one at 2^{part.e_norm}")]
+        lines += [("normalise", f"leading one at 2^{part.e_norm}")]
         bits = f"kept {part.kept:b} in units of 2^{part.last}, guard {part.guard}, sticky {part.sticky}"
         tie = ", a tie" if part.tie else ""
         carry = ", carry into a new leading bit" if part.carry else ""

@@ -135,6 +135,7 @@ class Rounding:
     Attributes:
         step: `round` or `truncate`. of: what is rounded, in words.
         exact: what is rounded. mode: rounding mode.
+        amount: sign of an amount below every bit that joins it, for what alignment cut off (key `sticky`); 0 without one.
         e_norm: exponent of its leading one, None for zero.
         last: exponent of the last bit that is kept, None for zero.
         kept: magnitude above that bit, cut off. guard: the bit below it. sticky: whether there is a one below that.
@@ -149,6 +150,7 @@ class Rounding:
     step: str
     of: str
     exact: Exact
+    amount: int
     mode: str
     e_norm: int | None
     last: int | None

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import golden
 from golden.chain import Chain, product_order, steps_for
+from golden.formats import FP16, FP32
+from golden.operations import TFDPA
 from golden.trace import Exact, Rounding, Scaling, Special, Step, Sum, Term, Trace, trace_of
 from tests.golden.inputs import operands
 from tests.golden.rows import distinct_arithmetic
@@ -32,15 +34,27 @@ def problems(trace: Trace) -> Problems:
     """What does not hold in a trace."""
     found = []
     for number, step in enumerate(trace.steps):
-        found += [f"step {number}: {problem}" for part in step.parts for problem in problems_of(part)]
+        for place, part in enumerate(step.parts):
+            found += [f"step {number}: {problem}" for problem in problems_of(part, step.parts[:place])]
         found += problems_between(trace, step)
         found += [f"step {number}: {name} is in no sum" for name in missing_terms(step)]
+        found += [f"step {number}: {problem}" for problem in problems_of_two_steps(trace, step)]
         taken = next(x.code for x in step.operands if x.name == ("c" if step.products else "sum of the products"))
         if number and taken != trace.steps[number - 1].d.code:
             found.append(f"step {number}: it does not go on from the d of the step before")
     if trace.steps[-1].d.code != trace.d:
         found.append("the last step's d is not the trace's")
     return found
+
+
+def problems_of_two_steps(trace: Trace, step: Step) -> Problems:
+    """TR- and GTR-FDPA end with the sum of T and c at e_out."""
+    sums = [part for part in step.parts if isinstance(part, Sum)]
+    if trace.operation not in ("TR-FDPA", "GTR-FDPA") or not sums:
+        return []
+    last = sums[-1]
+    named = (last.of, last.exponent, [term.name for term in last.terms]) == ("T and c", "e_out", ["T", "c"])
+    return [] if named else ["the last sum is not of T and c"]
 
 
 def missing_terms(step: Step) -> set[str]:
@@ -51,9 +65,9 @@ def missing_terms(step: Step) -> set[str]:
     return {"c", *(f"a[{k}]·b[{k}]" for k in step.products)} - summed
 
 
-def problems_of(part: Any) -> Problems:
+def problems_of(part: Any, before: tuple[Any, ...]) -> Problems:
     if isinstance(part, Sum):
-        return problems_of_sum(part)
+        return problems_of_sum(part, before)
     if isinstance(part, Rounding):
         return problems_of_rounding(part)
     if isinstance(part, Scaling):
@@ -63,7 +77,22 @@ def problems_of(part: Any) -> Problems:
     return [] if part.reasons else ["a special without a reason"]
 
 
-def problems_of_sum(part: Sum) -> Problems:
+def has_exponent(term: Term, before: tuple[Any, ...]) -> bool:
+    """Whether the exponent that alignment sees is the term's own: it is not zero, or a sum of terms that are not."""
+    sums = {part.of: part for part in before if isinstance(part, Sum)}
+    scalings = {part.name: part for part in before if isinstance(part, Scaling)}
+    if term.name.startswith("group "):
+        scaling = scalings[term.name]
+        return bool(scaling.alpha.sig and scaling.beta.sig and any(t.sig for t in sums[f"products of {term.name}"].terms))
+    if term.name == "T":
+        parts = [sums[of] for of in ("products", "even products", "odd products") if of in sums]
+        return any(t.sig for part in parts for t in part.terms)
+    if term.name in ("even products", "odd products"):
+        return any(t.sig for t in sums[term.name].terms)
+    return term.sig != 0
+
+
+def problems_of_sum(part: Sum, before: tuple[Any, ...]) -> Problems:
     found = []
     if sum((fraction(t.aligned) for t in part.terms), Fraction(0)) != fraction(part.total):
         found.append("aligned terms do not add up to the total")
@@ -73,7 +102,7 @@ def problems_of_sum(part: Sum) -> Problems:
         exps = [t.exp for t in part.terms]
         if part.e != max(exps):
             found.append(f"{part.exponent} is not the largest exponent")
-        if part.set_by != tuple(t.name for t in part.terms if t.exp == part.e and t.sig):
+        if part.set_by != tuple(t.name for t in part.terms if t.exp == part.e and has_exponent(t, before)):
             found.append(f"{part.exponent} was set by others")
     return found
 
@@ -94,7 +123,8 @@ def problems_of_term(term: Term, part: Sum) -> Problems:
 
 
 def problems_of_rounding(part: Rounding) -> Problems:
-    exact, rounded = abs(fraction(part.exact)), abs(fraction(part.rounded))
+    rounded = abs(fraction(part.rounded))
+    exact = abs(fraction(part.exact) + part.amount * Fraction(2) ** (part.exact.exp - 300))
     if part.last is None or part.e_norm is None:
         return [] if exact == rounded == 0 else ["no leading one in what is not zero"]
     found = []
@@ -120,10 +150,14 @@ def problems_between(trace: Trace, step: Step) -> Problems:
     """What one part takes from another, and what the last one gives."""
     found = []
     for before, after in pairwise(step.parts):
-        if not isinstance(before, Sum) or not isinstance(after, Rounding) or "sticky" in trace.parameters:
+        if not isinstance(before, Sum) or not isinstance(after, Rounding):
             continue
         if fraction(before.total) != fraction(after.exact):
             found.append("what is rounded is not the total before it")
+        lost = "sticky" in trace.parameters and before.total.sig and any(t.cut.sig for t in before.terms)
+        negative = trace.parameters.get("truncation") == "RZ" and before.total.sig < 0
+        if after.amount != (0 if not lost else -1 if negative else 1):
+            found.append("what alignment cut off is not what joins the total")
     last = step.parts[-1]
     code = getattr(last, "code", step.d.code)
     if code is not None and code != step.d.code and decode(step.d.format, code).value != 0:
@@ -171,6 +205,7 @@ BROKEN: dict[str, Any] = {
     "Term.exact": lambda term: replace(term, exact=one(term.exact)),
     "Term.sig": lambda term: replace(term, sig=term.sig + 1),
     "Term.sign": lambda term: replace(term, sign=1 - term.sign) if term.sig else None,
+    "Rounding.amount": lambda part: replace(part, amount=part.amount + 1) if part.format and part.of == "total" else None,
     "Rounding.kept": lambda part: None if part.last is None else replace(part, kept=part.kept + 1),
     "Rounding.guard": lambda part: None if part.last is None else replace(part, guard=1 - part.guard),
     "Rounding.sticky": lambda part: None if part.last is None else replace(part, sticky=1 - part.sticky),
@@ -220,6 +255,34 @@ def test_other_result_is_found() -> None:
     trace = volta_trace()
     assert problems(replace(trace, d=trace.d ^ 1))
     assert problems(replace(trace, steps=(replace(trace.steps[0], d=replace(trace.steps[0].d, code=1)),)))
+
+
+def test_group_that_cancels_sets_e_max() -> None:
+    """Its products are zero together, and yet it has an exponent, its scales' (numerics.md, section 5)."""
+    instruction = golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0")
+    a, b, ones = np.zeros(64, np.uint8), np.zeros(64, np.uint8), np.full(2, 127, np.uint8)
+    a[:2], b[:2] = (2, 10), (2, 2)
+    assert largest(instruction.explain(a, b, np.uint32(0x29800000), ones, ones)) == (0, ("group 0",))
+    assert largest(instruction.explain(b * 0, b, np.uint32(0), ones, ones)) == (-139, ())
+
+
+def largest(trace: Trace) -> tuple[int | None, tuple[str, ...]]:
+    """e_max of the first step, and who set it."""
+    (total,) = (part for part in trace.steps[0].parts if isinstance(part, Sum) and part.exponent == "e_max")
+    return total.e, total.set_by
+
+
+def test_amount_for_lost_bits_makes_no_tie() -> None:
+    """-1 and a product that is all cut off: under RD a tiny amount is added, and 1 less that is no tie of its last bits."""
+    operation = TFDPA(a=FP16, b=FP16, c=FP32, L=1, F=24, rho="RNE-FP32", e_zero=-132, truncation="RD", sticky=True)
+    tiny = np.full(1, 2.0**-24, np.float16)
+    trace = golden.Unit(name="sticky", operation=operation).explain(tiny, tiny, np.float32(-1))
+    total, rounding = trace.steps[0].parts
+    assert isinstance(total, Sum)
+    assert isinstance(rounding, Rounding)
+    assert (str(total.total), rounding.exact, rounding.amount) == ("-1", total.total, 1)
+    assert (rounding.guard, rounding.sticky, rounding.tie, trace.d) == (1, 1, False, 0xBF800000)
+    assert "for what alignment cut off, an amount below every bit is added, positive" in trace.text()
 
 
 def test_term_without_its_name_is_found() -> None:

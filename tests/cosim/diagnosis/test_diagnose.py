@@ -111,6 +111,24 @@ def product_overflow(operation: TFDPA, a: list[int], b: list[int], c: int) -> in
     return int(twin.dot(operation, a, b, c, [], []))
 
 
+def unfused(operation: FMA, a: list[int], b: list[int], c: int) -> int:
+    """Two roundings in the operation's mode."""
+    return operation.step([operation.step(a, b, 0)], [0x3F800000], c)
+
+
+def truncated(operands: Any, _: Any) -> Any:
+    other = TFDPA(a=FP16, b=FP16, c=FP32, L=4, F=26, rho="RNE-FP32", e_zero=-1024, flush_inputs=True)
+    return golden_results(other, operands)
+
+
+def special_alone(operation: TFDPA, a: list[int], b: list[int], c: int) -> int:
+    """Product 1 counts where it is an infinity or a NaN alone."""
+    d = int(twin.dot(operation, a, b, c, [], []))
+    if FP32.decode(d).cls is Cls.NAN or any(FP16.decode(x).cls >= Cls.INFINITY for x in (*a, *b)):
+        return d
+    return int(twin.dot(operation, [a[0], 0, *a[2:]], [b[0], 0, *b[2:]], c, [], []))
+
+
 def other_nan(operands: Any, expected: Any) -> Any:
     return np.where(expected == 0x7FFFFFFF, 0x7FC00000, expected)
 
@@ -130,6 +148,11 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
 }  # fmt: skip
 
 MORE: dict[str, tuple[Operation, Design, str]] = {
+    "not fused, RZ": (FUSED.changed(rho="RZ-FP32"), by_row(FUSED.changed(rho="RZ-FP32"), unfused),
+                      "c is added after the sum of the products has been rounded"),
+    "truncated, flushed": (E.changed(flush_inputs=True), truncated,
+                           "terms are cut to 26 fraction bits at the largest exponent"),
+    "product not summed": (T, by_row(T, special_alone), "product 1 is left out of the sum, its NaN and infinity are not"),
     "RNE for RZ": (T, unit(T, rho="RNE-FP32"), "rho is RNE-FP32, not RZ-FP32"),
     "RD at alignment": (T, unit(T, truncation="RD"), 'truncation is "RD", not "RZ"'),
     "reversed": (T, permuted(T, 3, 2, 1, 0), "the elements of a, or of b, are reversed"),
@@ -203,6 +226,21 @@ def test_two_bugs_at_once_are_told_apart() -> None:
     assert set(nans) == {"NaN is 0x7fc00000, not 0x7fffffff"}
     assert set(others) == {"F is 23, not 24"}
     assert sum(cause.explained for cause in found.best[:2]) == found.mismatches
+
+
+def test_near_miss_is_told_where_nothing_fits() -> None:
+    """F is one less but where e_max is high: that explains every mismatch, and rows that agreed speak against it."""
+
+    def mostly(operands: Any, expected: Any) -> Any:
+        other = golden_results(T.changed(F=23), operands)
+        return np.where(operands.c % 3 == 0, expected, other)
+
+    found = diagnosis(T, mostly)
+    assert found.cause is None
+    near = next(cause for cause in found.best if cause.change == "F is 23, not 24")
+    assert near.explained == near.mismatches
+    assert 0 < near.kept < near.agreeing
+    assert any(line.startswith("  F is 23, not 24: explains ") and "speak against it" in line for line in found.lines())
 
 
 def test_rows_that_agreed_speak_against_a_change() -> None:
