@@ -30,18 +30,32 @@ def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
             raise ValueError("--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST")
         return None
     if any(path.suffix == ".toml" for path in files):
-        if len(files) > 1 or given:
+        if len(files) > 1 or arguments.top or arguments.ports:
             raise ValueError(
-                "--dut DUT.toml says everything itself: leave other files, --top, --ports, -I, -D, -G, -f and "
-                "--verilator-args out"
+                "--dut DUT.toml says itself what the top module and its ports are: leave other files, --top and --ports out"
             )
-        return load_dut(files[0])
+        return changed(load_dut(files[0]), arguments)
     if not arguments.top:
         raise ValueError("--dut FILE.v needs --top NAME, the name of its top module")
     listed = _filelist(arguments)
     ports = load_ports(arguments.ports) if arguments.ports else {}
     described = dut_like(design, (*listed.sources, *files), arguments.top, ports)
     return replace(described, **_build_options(listed, arguments))
+
+
+def changed(dut: Dut, arguments: argparse.Namespace) -> Dut:
+    """A described design with what the options add: files of -f before its own, folders and arguments behind; a macro or a
+    parameter takes the place of the description's."""
+    listed = _filelist(arguments)
+    added = _build_options(listed, arguments)
+    return replace(
+        dut,
+        sources=(*listed.sources, *dut.sources),
+        include=(*dut.include, *added["include"]),
+        defines={**dut.defines, **added["defines"]},
+        parameters={**dut.parameters, **added["parameters"]},
+        verilator_args=(*dut.verilator_args, *added["verilator_args"]),
+    )
 
 
 def dut_template(arguments: argparse.Namespace) -> str:

@@ -166,6 +166,8 @@ class _Matcher:
             for place in dict.fromkeys(piece):
                 self._use(place, "[tie]")
                 found.append((place, value))
+                if isinstance(value, int) and not -(1 << place.width) // 2 <= value < 1 << place.width:
+                    self.reasons.append(f"[tie] {name} must fit in {place.width} bits, got {value}")
         return tuple(found)
 
     def check_all_inputs_driven(self) -> None:

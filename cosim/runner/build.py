@@ -23,13 +23,20 @@ from rtl.tools import run_tool
 SIMULATORS = ("verilator", "icarus")
 
 VERILATOR_ARGUMENTS = (
-    "-O3", "--noassert",  # speed; nothing here asserts
+    "-O3",
     "--x-assign", "unique", "--x-initial", "unique",  # registers start as the run says, see `power_ups`
     "-Wno-fatal",  # lint is not this program's business
     "--no-timing",  # a design's delays count as zero
     "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
     "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
 )  # fmt: skip
+
+ASSERTIONS = ("--assert", "--no-assert-case")
+"""A design of one's own fails by its own assertions. `unique` and `priority` only warn, by the standard, and glitches in
+combinational logic break them."""
+
+NO_ASSERTIONS = ("--noassert",)
+"""A generated design has none."""
 
 TIMESCALE = ("1ns", "1ps")
 
@@ -106,7 +113,7 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
         ports = tuple(port.name for port in design.ports)
         source = write_generated(design, folder)
         instances = instance_ports(source.read_text(encoding="utf-8"))
-        return Sources((source,), "unit", ports, (), (), Timing.of_design(design), instances)
+        return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
     operands = operands_of(design)
     connection = connect(dut, operands, elaborated_ports(dut))
     text = wrapper(dut, operands, connection)
@@ -114,7 +121,8 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
     arguments, own = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
-    return Sources((*dut.sources, around), WRAPPER, ports, arguments, tuple(dut.verilator_args), dut.timing, own)
+    further = (*ASSERTIONS, *dut.verilator_args)
+    return Sources((*dut.sources, around), WRAPPER, ports, arguments, further, dut.timing, own)
 
 
 def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool) -> Built:

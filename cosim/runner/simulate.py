@@ -18,7 +18,7 @@ ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
 """How a simulator ends where the design may have made it: Verilator calls abort() on a loop that does not settle. Any other
 signal comes from outside."""
 
-FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^%Error|^FATAL"
+FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%Error|^FATAL"
 """What a simulator says where the design ended the simulation, or made it break off. At `:0:` cocotb has ended it."""
 
 

@@ -6,9 +6,9 @@
     >>> stimulus.operands.a.shape
     (1000, 8)
 
-Six classes of random inputs (`CLASSES`) and directed corners (`CORNERS`); `Stimulus.label` says which made a row. The
-generators know formats and lengths only, never an operation's parameters: exponent gaps are swept, so that the edges of
-any alignment and any e_zero are met.
+Six classes of random inputs (`CLASSES`) and directed corners in two levels (`CORNERS`, docs/stimulus.md); `Stimulus.label`
+says which made a row. The generators know formats and lengths only, never an operation's parameters: exponent gaps are
+swept, so that the edges of any alignment and any e_zero are met.
 """
 
 from golden.stimulus.classes import CLASSES

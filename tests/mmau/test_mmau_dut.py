@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 
+import golden
 from cosim import load_dut
 from mmau import cli
+from mmau.dut import chosen_dut
+from mmau.parser import parser
+from rtl import UnitDesign
 
 THIRD_PARTY = Path(__file__).parents[1] / "third_party"
 LANES = THIRD_PARTY / "lanes"
+CATALOGUED = UnitDesign(golden.catalogue_units()[0])
 
 
 @pytest.mark.simulator
@@ -42,13 +47,33 @@ def test_template_leaves_open_what_no_name_tells(capsys: pytest.CaptureFixture[s
     assert 'protocol = "combinational"  # guessed: there is no clock' in text
 
 
+def test_options_beside_a_description_add_to_it(tmp_path: Path) -> None:
+    """A macro or a parameter takes the place of the description's."""
+    listed, extra = tmp_path / "more.f", tmp_path / "more.sv"
+    extra.write_text("package more; endpackage\n")
+    listed.write_text("more.sv\n-D FROM_THE_LIST=1\n")
+    path = str(LANES / "dut.toml")
+    argv = [
+        "cosim", "--dut", path, "-D", "BUG_LANES_SWAPPED", "-D", "FROM_THE_LIST=2", "-G", "F=9", "-I", "more",
+        "-f", str(listed), "--verilator-args=-Wno-LATCH -O0",
+    ]  # fmt: skip
+    described, found = load_dut(path), chosen_dut(CATALOGUED, parser().parse_args(argv))
+    assert found is not None
+    assert found.sources == (extra, *described.sources)
+    assert found.include == (*described.include, Path("more"))
+    assert found.defines == {**described.defines, "BUG_LANES_SWAPPED": "", "FROM_THE_LIST": "2"}
+    assert (dict(described.parameters), dict(found.parameters)) == ({"F": "24"}, {"F": "9"})
+    assert found.verilator_args == (*described.verilator_args, "-Wno-LATCH", "-O0")
+    assert (found.ports, found.reset, found.top) == (described.ports, described.reset, described.top)
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
         (["--dut-template", "x.v"], "--dut-template FILE.v needs --top NAME, the name of its top module"),
         (
             ["--unit", "UNIT", "--dut", "DUT", "--top", "x"],
-            "--dut DUT.toml says everything itself: leave other files, --top, ",
+            "--dut DUT.toml says itself what the top module and its ports are: leave other files, --top and --ports out",
         ),
         (["--unit", "UNIT", "-I", "x"], "--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST"),
         (["--unit", "UNIT", "--dut", "none.toml"], "none.toml: No such file or directory"),

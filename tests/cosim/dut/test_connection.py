@@ -119,6 +119,8 @@ def test_internal_net_is_no_port_and_every_reason_is_given(tmp_path: Path) -> No
         ({"ports": {"d": ("d_o[32:1]",)}}, "d: d_o[32:1] is outside output d_o of 32 bits"),
         ({"ports": {"d": ("d_o",)}, "tie": {"d_o": 0}}, "[tie] must be an input of top, d_o is an output"),
         ({"ports": {"d": ("d_o",)}, "tie": {"c": 0}}, "[tie]: input c of 32 bits is driven twice"),
+        ({"ports": {"d": ("d_o",)}, "tie": {"mode": 2}}, "[tie] mode must fit in 1 bits, got 2"),
+        ({"ports": {"d": ("d_o",)}, "tie": {"mode": -2}}, "[tie] mode must fit in 1 bits, got -2"),
         ({"protocol": "valid", "clock": "a", "ports": {"d": ("d_o",)}}, "clk must be one bit, input a of 32 bits has more"),
     ],
 )

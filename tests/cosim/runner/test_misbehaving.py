@@ -103,6 +103,23 @@ def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described)
     assert 0 < report.received < 300
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("options", "passes"), [((), False), (("--noassert",), True)], ids=["asserted", "switched off"])
+def test_assertion_of_the_design_is_a_verdict(options: tuple[str, ...], passes: bool, described: Described) -> None:
+    """With its text and its time; `unique` only warns, by the standard."""
+    dut = described(
+        '  assign d = sum;\n  always_comb assert (a[2:0] != 5) else $error("five in %h", a);\n'
+        "  logic q;\n  always_comb unique case (a[2:0]) 0: q = 0; 1: q = 1; endcase"
+    )
+    report = cosim.run(UNIT, vectors=300, dut=replace(dut, verilator_args=options))
+    assert report.passed == passes
+    if not passes:
+        said = (
+            r"the design ended the simulation: \[\d+\] %Error: bad\.sv:5: Assertion failed in mmau_dut\.dut: five in \w+5$"
+        )
+        assert re.match(said, report.failures[0]), report.failures
+
+
 @pytest.mark.parametrize("simulator", BOTH)
 def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)
