@@ -65,10 +65,10 @@ class Report(Outcome):
         return self.received / self.seconds if self.seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for people's programs, ready for JSON; rows that a diagnosis alone is made of aside."""
+        """All of it for people's programs, ready for JSON; rows that agreed aside."""
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
-        known = {key: value for key, value in self._plain().items() if key not in (*_ROWS, "minimised")}
+        known = {key: value for key, value in self._plain().items() if key not in ("agreeing", "minimised")}
         return known | {"explanation": explanation} | derived
 
     def explained(self, design: Design) -> "Report":

@@ -58,7 +58,9 @@ def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
     assert table["explanation"]["diagnoses"][""]["causes"][0]["change"] == CHANGE
     assert table["explanation"]["trace"]["d"] == row.expected
     assert table["explanation"]["first"]["row"]["got"] == row.got
-    assert "differing" not in table
+    assert [row["vector"] for row in table["differing"]] == [row.vector for row in report.differing]
+    assert len(table["differing"]) == report.mismatches
+    assert "agreeing" not in table
 
 
 def test_trace_is_that_of_the_minimised_mismatch() -> None:
