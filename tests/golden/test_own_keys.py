@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import BF16, E4M3IEEE, FP16, FP32, FP64, Format
+from golden.formats import BF16, E2M1, E4M3IEEE, FP16, FP32, FP64, UE8M0, Format
 from golden.operations import EFDPA, FMA, GSTFDPA, TFDPA, TRFDPA, FTZAddMul, Operation
 from golden.unit import load_unit, unit_from_table, unit_to_toml
 from tests.golden.rows import unit
@@ -47,6 +47,40 @@ def test_sticky_of_c_and_of_any_term_counts() -> None:
     assert of_values(t_fdpa(sticky=True, rho="RU-FP32"), [(1, 1), (0, 0)], 2.0**-40) == FP32.encode(1) + 1
     assert of_values(t_fdpa(sticky=True, rho="RU-FP32"), [(1, 1), BELOW], 0) == FP32.encode(1) + 1
     assert of_values(t_fdpa(rho="RU-FP32"), [(1, 1), BELOW], 2.0**-40) == FP32.encode(1)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("flush", [False, True])
+@pytest.mark.parametrize("place", range(4))
+def test_sticky_of_a_term_in_any_place_breaks_a_tie(place: int, flush: bool, engine: str) -> None:
+    """1 + half an ulp + a term that is lost: two products and, in the place of one of them, the lost one; or it is c."""
+    operation = t_fdpa(L=3, sticky=True, flush_results=flush)
+    products = [(1.0, 1.0), HALF_ULP]
+    c = 2.0**-40
+    if place < 3:
+        products, c = [*products[:place], (2.0**-14, 2.0**-14), *products[place:]], 0.0
+    else:
+        products.append((0.0, 0.0))
+    a, b = (np.array([[FP16.encode(pair[i]) for pair in products]], np.uint16) for i in range(2))
+    codes = a, b, np.array([FP32.encode(c)], np.uint32)
+    assert unit(operation).dot(*codes, engine=engine)[0] == FP32.encode(1) + 1
+    assert unit(operation.changed(sticky=False)).dot(*codes, engine=engine)[0] == FP32.encode(1)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("place", range(3))
+def test_sticky_of_a_group_breaks_a_tie(place: int, engine: str) -> None:
+    """Three groups of one product, each with scales of its own: 1, half an ulp of it, and one that is lost."""
+    operation = GSTFDPA(
+        a=E2M1, b=E2M1, c=FP32, L=3, F=24, G=1, K_block=1, rho="RNE-FP32", e_zero=-126, scale=UE8M0, sticky=True
+    )
+    exponents = [0, -24]
+    exponents.insert(place, -60)
+    scales = np.array([[127 + exponent for exponent in exponents]], np.uint8)
+    ones, unscaled = np.full((1, 3), operation.a.encode(1), np.uint8), np.full((1, 3), 127, np.uint8)
+    codes = ones, ones, np.zeros(1, np.uint32), scales, unscaled
+    assert unit(operation).dot(*codes, engine=engine)[0] == FP32.encode(1) + 1
+    assert unit(operation.changed(sticky=False)).dot(*codes, engine=engine)[0] == FP32.encode(1)
 
 
 def test_sticky_is_no_value_after_cancellation() -> None:

@@ -13,7 +13,8 @@ import pytest
 import cosim
 from cosim.runner import run as runner
 from golden import Unit
-from mmau import cli
+from mmau import cli, cosim_files
+from mmau import cosim as command
 from tests.cosim.bench.test_scoreboard import E_UNIT, T_UNIT
 from tests.cosim.runner.reports import failed, passed
 from tests.cosim.runner.test_junit import read
@@ -53,7 +54,7 @@ def test_design_that_cannot_be_built_stops_no_other(runs: list[str]) -> None:
 def test_command_shows_the_others_and_ends_with_status_2(
     runs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mmau.cosim.main_job", lambda: DESIGNS)
+    monkeypatch.setattr(command, "main_job", lambda: DESIGNS)
     junit = tmp_path / "j.xml"
     assert cli.main(["cosim", "--junit", str(junit)]) == 2
     captured = capsys.readouterr()
@@ -91,8 +92,8 @@ def test_report_that_cannot_be_written_does_not_cost_the_table(
         return [T_UNIT, E_UNIT]
 
     monkeypatch.setattr(runner, "run", run)
-    monkeypatch.setattr("mmau.cosim.main_job", job)
-    monkeypatch.setattr("mmau.cosim_files.write_atomically", full)
+    monkeypatch.setattr(command, "main_job", job)
+    monkeypatch.setattr(cosim_files, "write_atomically", full)
     assert cli.main(["cosim", "--junit", str(tmp_path / "j.xml")]) == 2
     captured = capsys.readouterr()
     assert "2 of 2 units passed" in captured.out

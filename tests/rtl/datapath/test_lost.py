@@ -101,7 +101,7 @@ def check(encoding: str, truncation: Truncation, mode: Mode, leading_zeros: str,
     ],
 )
 def test_rounding_knows_what_was_lost(encoding: str, truncation: Truncation, mode: Mode, leading_zeros: str) -> None:
-    check(encoding, truncation, mode, leading_zeros, 250)
+    check(encoding, truncation, mode, leading_zeros, 160)
 
 
 @pytest.mark.long
