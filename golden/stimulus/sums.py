@@ -20,9 +20,10 @@ from golden.stimulus.significands import bit_length, codes_of, factors, fraction
 from golden.stimulus.terms import Products, lead_range, moved, operands_of
 
 SHARES = BESIDE_C, OVERLAPPING_C, TWO_BESIDE_C, ONE_PRODUCT, ABOVE_C, PRODUCTS = range(6)
-"""Who holds the sum. BESIDE_C: c what is kept, a product what is beyond. OVERLAPPING_C: the same, but some of what is kept
-is the product's too. TWO_BESIDE_C: two products share what is beyond. ONE_PRODUCT: it holds all. ABOVE_C: a product holds
-the upper bits and c the lower ones. PRODUCTS: they hold all, piece by piece."""
+"""Who holds the sum. BESIDE_C: c what is kept, a product what is beyond; or c one more, and the product takes it back.
+OVERLAPPING_C: the same, but some of what is kept is the product's too. TWO_BESIDE_C: two products share what is beyond.
+ONE_PRODUCT: it holds all. ABOVE_C: a product holds the upper bits and c the lower ones. PRODUCTS: they hold all, piece by
+piece."""
 
 NONE, SAME, OTHER = range(3)
 """The tiny term: there is none, or it has the sum's sign or the other one."""
@@ -95,14 +96,17 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
     sign, share, places = draws.integers(0, 2, rows), _possible_share(shape, sums), Places(rows, shape.K)
     # 1. what c holds: what is kept, of which a product may hold a part too; or the lower bits of the total
     overlap = draws.integers(0, 1 + np.minimum(sums.kept, 1 << shape.a.man_bits - 1) // 2)
-    overlap = np.where((share == OVERLAPPING_C) & (shape.c.man_bits >= shape.d.man_bits), overlap, 0)
+    borrowed = (share <= OVERLAPPING_C) & (sums.beyond >= 0) & (draws.integers(0, 4, rows) == 0)
+    overlap = np.where(borrowed, -1, np.where(share == OVERLAPPING_C, overlap, 0))
+    overlap = overlap if shape.c.man_bits >= shape.d.man_bits else 0 * overlap
     length = np.maximum(bit_length(total), 1)
     upper = draws.integers(1, np.minimum(length, shape.a.man_bits + 1), endpoint=True)
     split = length - np.maximum(upper, length - shape.c.man_bits - 1)
     c_value = np.where(share <= TWO_BESIDE_C, 2 * (sums.kept - overlap), 0)
     c_value = np.where(share == ABOVE_C, total & ((1 << split) - 1), c_value)
     # 2. what the products hold
-    places.put_integer(0, share <= OVERLAPPING_C, sign, sums.beyond + 2 * overlap, point, shape.a)
+    beyond_c = sums.beyond + 2 * overlap
+    places.put_integer(0, share <= OVERLAPPING_C, sign, beyond_c, point, shape.a)
     for place in range(min(2, shape.K)):
         places.put_integer(place, share == TWO_BESIDE_C, sign, sums.beyond, point - 1, shape.a)
     even = 1 - (total & 1)
@@ -118,7 +122,7 @@ def operands_with(shape: OperandShape, draws: GeneratorDraws, sums: Sums) -> Ope
     if shape.K > 1:
         places.put(shape.K - 1, tiny & ~is_c, lead, tiny_sign, _tiny_fraction(draws, shape.a, rows))
     else:
-        _put_uneven(shape, draws, places, sums, sign, tiny & (share == BESIDE_C))
+        _put_uneven(shape, draws, places, sums, sign, beyond_c, tiny & (share == BESIDE_C))
         alone = np.clip(sums.distance + 1, 1, shape.b.man_bits)
         frac_a, frac_b, reach = with_last_bit_alone(shape.a, shape.b, draws, alone)
         its_sign, is_wide = sign ^ (sums.beyond < 0), tiny & (share == OVERLAPPING_C)
@@ -171,17 +175,17 @@ def _with_last_bit(c: Format, sums: Sums, where: BoolArray, value: IntArray) -> 
 
 
 def _put_uneven(
-    shape: OperandShape, draws: GeneratorDraws, places: Places, sums: Sums, sign: IntArray, where: BoolArray
+    shape: OperandShape, draws: GeneratorDraws, places: Places, sums: Sums, sign: IntArray, value: IntArray, where: BoolArray
 ) -> None:
-    """The only product: what is beyond times (1 + 2^−i)·(1 + 2^−j) or (1 + 2^−i)·(1 − 2^−i), a little more or less than it;
-    where nothing is beyond, the tiny term."""
+    """The only product: `value`, a power of two in halves of a unit in the last place, times (1 + 2^−i)·(1 + 2^−j) or
+    (1 + 2^−i)·(1 − 2^−i), a little more or less than it; where it is 0, the tiny term."""
     man_a, man_b = shape.a.man_bits, shape.b.man_bits
     least = min(man_a, man_b)
     more, less = np.clip(sums.distance + 1, 1, man_a), np.clip(sums.distance // 2 + 1, 1, least)
     second = np.where(draws.integers(0, 2, len(sign)) == 0, 0, np.int64(1) << draws.integers(0, man_b, len(sign)))
     ones = (((np.int64(1) << less) - 1) << (man_b + 1 - less)) - (1 << man_b)
-    is_less, some = (sums.tiny == OTHER) ^ (sums.beyond < 0), where & (sums.beyond != 0)
-    lead = sums.point + bit_length(sums.beyond) - 1 - is_less
+    is_less, some = (sums.tiny == OTHER) ^ (value < 0), where & (value != 0)
+    lead = sums.point + bit_length(value) - 1 - is_less
     frac_a = np.int64(1) << (man_a - np.where(is_less, less, more))
-    places.put(0, some, lead, sign ^ (sums.beyond < 0), frac_a, np.where(is_less, ones, second))
-    places.put(0, where & (sums.beyond == 0), sums.point - 1 - sums.distance, sign ^ is_less)
+    places.put(0, some, lead, sign ^ (value < 0), frac_a, np.where(is_less, ones, second))
+    places.put(0, where & (value == 0), sums.point - 1 - sums.distance, sign ^ is_less)

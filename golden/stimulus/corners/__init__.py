@@ -47,6 +47,6 @@ CORNERS: dict[str, Corner] = {
     "carries": Corner(carry_runs, lambda shape: carry_runs(shape) * len(CARRIES) * len(PLACES), carries),
     "completed-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), completed_products),
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
-    "significant-products": Corner(offsets, lambda shape: 2 * offsets(shape), significant_products),
+    "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
 }
 """Name to corner, in the order in which rows are labelled, after the six classes."""

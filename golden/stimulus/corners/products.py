@@ -23,7 +23,7 @@ def offsets(shape: OperandShape) -> int:
 def significant_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Products of special significands and a c of one, its exponent from far above them to far below: one product, or all
     of them within a few exponents."""
-    step, several = crossed(case, offsets(shape), 2)
+    step, several, round_c = crossed(case, offsets(shape), 2, 2)
     rows = len(case)
     (low, high), frac = lead_range(shape), _fractions(shape, draws, (rows, shape.K))
     above = shape.d.man_bits + 6 - step
@@ -35,7 +35,8 @@ def significant_products(shape: OperandShape, draws: GeneratorDraws, case: IntAr
     present = (several == 1)[:, None] | (np.arange(shape.K) == draws.integers(0, shape.K, (rows, 1)))
     products = Products(lead[:, None] - np.where(several == 1, 1, 0)[:, None] * apart, draws.integers(0, 2, apart.shape))
     products.present, products.frac_a, products.frac_b = present, *frac
-    c_frac = _fraction(draws, shape.c.man_bits, (rows,))
+    # From a power of two a product borrows through all bits, and the result has one more below.
+    c_frac = np.where((round_c == 1) & (above > 0), 0, _fraction(draws, shape.c.man_bits, (rows,)))
     return operands_of(shape, draws, products, number(shape.c, draws.integers(0, 2, rows), lead + above, c_frac))
 
 
