@@ -10,8 +10,8 @@ from cosim.bench.products import Element
 AGREEING = 64
 """Elements of each class that are kept although they agreed: an explanation of the others must fit them too."""
 
-DIFFERING = 2000
-"""Elements that differ and are kept for the diagnosis; the first of each group are kept beyond that."""
+DIFFERING = 20_000
+"""Elements that differ and are kept, all of a run of default length; the first of each group are kept beyond that."""
 
 OPERANDS = ("a", "b", "c", "scale_a", "scale_b")
 """The operands of a dot product, as fields of `ComparedRow`; what else a specification sends is one of its `ports`."""

@@ -26,6 +26,9 @@ Model = Unit | Instruction
 TRACED = 10
 """Groups of mismatches whose first one is traced too."""
 
+DIAGNOSED = 2000
+"""Mismatches that a diagnosis looks at, beside those recorded in groups."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
@@ -33,7 +36,7 @@ class Explanation:
 
     Attributes:
         diagnoses: by name of the dot products, as `ComparedRow.products`; one, under an empty name, but of several formats.
-        elements: how many elements of results differ; of more than `cosim.bench.record.DIFFERING` only some are diagnosed.
+        elements: how many elements of results differ; of more than `DIAGNOSED` only some are diagnosed.
         shown: the mismatch that is traced: the first one, minimised where that was possible.
         trace: golden's steps for it.
         of_groups: golden's steps for the first mismatch of each of the first groups.
@@ -68,7 +71,7 @@ class Explanation:
         diagnosed = sum(diagnosis.mismatches for diagnosis in self.diagnoses.values())
         if diagnosed == self.elements:
             return []
-        kept = f"{diagnosed:,} of the {self.elements:,} elements that differ were kept for this"
+        kept = f"{diagnosed:,} of the {self.elements:,} elements that differ were looked at for this"
         return [f"  {kept}, the first ones of every group among them"]
 
     def _results(self) -> list[str]:
@@ -97,14 +100,21 @@ class Explanation:
         }
 
 
+def to_diagnose(rows: Sequence[ComparedRow], groups: Sequence[Group]) -> list[ComparedRow]:
+    """The rows that a diagnosis looks at: the first ones, and those recorded in groups."""
+    recorded = {(row.vector, row.place) for group in groups for row in group.mismatches}
+    return [row for number, row in enumerate(rows) if number < DIAGNOSED or (row.vector, row.place) in recorded]
+
+
 def explanation_of(outcome: Outcome, minimised: Minimised | None, design: Design) -> Explanation | None:
     """Why the results of a run differ; None where none does."""
     if not outcome.differing:
         return None
     models = models_of(design)
     diagnoses = {}
+    differing = to_diagnose(outcome.differing, outcome.groups)
     for name, model in models.items():
-        rows = [row for row in outcome.differing if row.products == name]
+        rows = [row for row in differing if row.products == name]
         if rows:
             diagnoses[name] = diagnose(model, rows, [row for row in outcome.agreeing if row.products == name])
     first = outcome.differing[0]
@@ -142,6 +152,7 @@ def trace_of(model: Model, row: ComparedRow) -> Trace:
 def diagnosed(groups: Sequence[Group], rows: Sequence[ComparedRow], explanation: Explanation) -> tuple[Group, ...]:
     """The groups with the diagnoses of their recorded mismatches."""
     changes: dict[tuple[int, str], str | None] = {}
+    rows = to_diagnose(rows, groups)
     for name, diagnosis in explanation.diagnoses.items():
         of_name = [row for row in rows if row.products == name]
         changes |= {(row.vector, row.place): change for row, change in zip(of_name, diagnosis.of, strict=True)}
