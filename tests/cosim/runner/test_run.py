@@ -16,6 +16,7 @@ from cosim.runner import waves as waveform
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
+from golden.stimulus import NAMES
 from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from rtl.designs.tile_shape import TileShape
 from tests.cosim.designs import Generated
@@ -45,7 +46,8 @@ def test_two_units_side_by_side(temporary: Path) -> None:
         assert report.failures == ()
         assert (report.sent, report.received, report.waiting) == (3000, 3000, 0)
         assert (report.simulator, report.seed, report.operation) == ("verilator", 1, "T-FDPA")
-        assert report.classes_hit == len(report.classes) == 15
+        assert report.classes.keys() == set(NAMES) - {"discrepancy"}  # which needs more products
+        assert report.classes_hit == len(report.classes)
         assert all(report.result_classes.values())
     assert {f"{unit}: passed" for unit in ("combinational", "clocked")} <= set(lines)
     assert list(temporary.iterdir()) == []
