@@ -30,6 +30,7 @@ def test_agreeing_unit_ends_with_status_0_and_its_sums(unit_file: Path, capsys: 
     assert "tiny: building with verilator" in captured.err
 
 
+@pytest.mark.long
 @pytest.mark.simulator
 def test_tile_and_several_formats(unit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*VOLTA, "--tile", "1x2", "--stages", 2, "--encoding", "twos-complement", "--vectors", 200) == 0
@@ -59,6 +60,7 @@ def test_own_verilog_that_differs_ends_with_status_1(unit_file: Path, capsys: py
     assert "  expected fp16 0x" in report["first_mismatch"]
 
 
+@pytest.mark.long
 @pytest.mark.simulator
 def test_own_verilog_under_other_port_names_and_a_waveform(
     unit_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -27,6 +27,7 @@ def made(folder: Path, old: str = "", new: str = "") -> tuple[int, int]:
     return tests, failed
 
 
+@pytest.mark.long
 def test_sound_design_passes(tmp_path: Path) -> None:
     assert made(tmp_path / "example") == (2, 0)
 

@@ -139,6 +139,7 @@ def test_stall_ignored(wrapped: Wrapped) -> None:
     assert "a result changed, or was withdrawn, while out_valid was high and out_ready low" in report.failures
 
 
+@pytest.mark.long
 def test_operand_a_cycle_late(wrapped: Wrapped) -> None:
     late = "reg [31:0] c_late;\nalways @(posedge clk) c_late <= c;"
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"c": "c_late"}, late))

@@ -61,7 +61,7 @@ def surplus_results(unit: Unit) -> str:
     [
         pytest.param(lambda unit: to_verilog(UnitDesign(unit)), 0, id="sound", marks=pytest.mark.long),
         pytest.param(another_unit, 1, id="another unit", marks=pytest.mark.long),
-        pytest.param(surplus_results, 1, id="surplus results"),
+        pytest.param(surplus_results, 1, id="surplus results", marks=pytest.mark.long),
     ],
 )
 def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

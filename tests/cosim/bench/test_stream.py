@@ -105,7 +105,7 @@ print(-peak(int(sys.argv[2])) + peak(int(sys.argv[3])))
     ("design", "few", "many"),
     [
         pytest.param("UNIT", 100_000, 1_000_000, marks=pytest.mark.long),
-        ("formats(1)", 30_000, 150_000),
+        pytest.param("formats(1)", 30_000, 150_000, marks=pytest.mark.long),
         ("TWO_STEPS", 10_000, 50_000),
     ],
 )

@@ -47,7 +47,9 @@ EACH = [pytest.param(*bug, marks=() if bug[1] in QUICK else pytest.mark.long, id
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("name", DESIGNS)
+@pytest.mark.parametrize(
+    "name", ["lanes", "stream", *(pytest.param(name, marks=pytest.mark.long) for name in ("arrays", "simd"))]
+)
 def test_sound_design_passes(name: str) -> None:
     unit, dut = parts(name)
     report = cosim.run(unit, vectors=3000, seed=5, dut=dut)

@@ -120,6 +120,7 @@ def test_assertion_of_the_design_is_a_verdict(options: tuple[str, ...], passes: 
         assert re.match(said, report.failures[0]), report.failures
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("simulator", BOTH)
 def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "STANDSTILL", 10.0)

@@ -64,7 +64,7 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in (1, 2, 3))])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
     # E-FDPA sums hundreds of bits, which this simulator takes one by one; co-simulation runs the volume.
