@@ -46,6 +46,7 @@ def counted(state: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in state.items() if key not in ("started", "updated", "seconds")}
 
 
+@pytest.mark.slow
 def test_every_row_is_counted_once(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     run(path, new_state(MADE_WITH), 7 * ROWS_A_CHUNK - 1)
@@ -59,6 +60,7 @@ def test_every_row_is_counted_once(tmp_path: Path) -> None:
     assert (state["rows_differing"], state["differences"]) == (0, [])
 
 
+@pytest.mark.slow
 def test_interrupted_run_ends_as_one_that_was_not(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole.json", tmp_path / "parts.json"
     run(whole, new_state(MADE_WITH), 6 * ROWS_A_CHUNK)

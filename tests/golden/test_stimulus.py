@@ -143,6 +143,7 @@ def test_a_wrong_unit_is_noticed(change: dict[str, Any]) -> None:
     assert (results(BF16_STEP.changed(**change), stimulus) != results(BF16_STEP, stimulus)).any()
 
 
+@pytest.mark.slow
 def test_instruction_rows_run_through_its_chain() -> None:
     """Every catalogue instruction takes the rows that are made for it; one shape a pattern of names is enough."""
     seen: dict[OperandShape, golden.Instruction] = {}

@@ -92,6 +92,7 @@ def test_rtl_never_writes_over_its_unit(tmp_path: Path, capsys: pytest.CaptureFi
     assert unit.read_text() == FP16_UNIT
 
 
+@pytest.mark.slow
 def test_rtl_of_several_units_on_one_datapath(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wide, narrow, output = tmp_path / "wide.toml", tmp_path / "narrow.toml", tmp_path / "both.v"
     wide.write_text(FP16_UNIT)
@@ -116,6 +117,7 @@ def test_rtl_of_an_instruction(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "//   input  a           64  4 x fp16 (w = 16)" in output.read_text()
 
 
+@pytest.mark.slow
 def test_rtl_of_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "tile.v"
     argv = ["rtl", "--arch", "sm_80", "--instr", "mma.m16n8k8.f32.tf32.tf32.f32", "--tile", "2x1", "--stages", "2"]

@@ -56,6 +56,7 @@ def test_finished_campaign_has_nothing_to_do(tmp_path: Path) -> None:
     assert len(shown) == 1
 
 
+@pytest.mark.slow
 def test_more_vectors_go_on_from_there(tmp_path: Path) -> None:
     first, _ = run(tmp_path / "report.json")
     more, _ = run(tmp_path / "report.json", vectors=2 * VECTORS)

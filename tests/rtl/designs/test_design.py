@@ -41,6 +41,7 @@ def unit(stages: int, name: str = '"x"') -> UnitDesign:
 DESIGNS: list[Design] = [unit(0), unit(3), formats(0), formats(2), tile(VOLTA_ENTRY, 2, 3), tile(SCALED_ENTRY, 1, 2, 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
 def test_ports_are_those_of_the_verilog_and_of_its_header(design: Design) -> None:
     text = to_verilog(design, "top")
@@ -82,6 +83,7 @@ def test_port_of_another_width_than_its_elements_is_refused() -> None:
         list(ports_of(signature, {"a": ""}, {"a": Elements(BF16, 2)}))
 
 
+@pytest.mark.slow
 def test_unit_is_a_design_wherever_one_is_taken() -> None:
     made = unit(2)
     assert to_verilog(made.unit, "top") == to_verilog(made, "top")
