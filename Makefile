@@ -16,7 +16,7 @@ cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths agai
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
 coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
-	$(BIN)/mmau cosim --coverage --vectors 30000
+	$(BIN)/mmau cosim --coverage --vectors 35000
 
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m rtl.verilog.lint build/verilog
