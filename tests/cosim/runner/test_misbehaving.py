@@ -141,8 +141,8 @@ def test_loop_without_delay_is_a_verdict(simulator: str, described: Described, m
 def test_combinational_loop_that_does_not_settle_is_a_verdict(described: Described) -> None:
     dut = described("  wire x;\n  assign x = ~(x & a[0]);\n  assign d = sum ^ x;")
     report = cosim.run(UNIT, vectors=300, dut=dut)
-    said = r"^(the simulation broke off|the design ended the simulation): .*%Error-DIDNOTCONVERGE: "
-    assert re.search(said, report.failures[0]), report.failures
+    assert re.search(r"^the design ended the simulation: %Error-DIDNOTCONVERGE: ", report.failures[0]), report.failures
+    assert report.sent < 300
 
 
 @NEEDS_ICARUS
