@@ -69,17 +69,16 @@ def _pairs(K: int) -> dict[str, tuple[int, ...]]:
 def _whole_orders(K: int) -> dict[str, tuple[int, ...]]:
     """Orders of all elements, of vectors where these are more than one swap."""
     ks = tuple(range(K))
-    if K < 4:
-        return {"the elements of {} are rotated by one": (*ks[1:], 0)} if K == 3 else {}
-    orders = {
-        "the elements of {} are reversed": ks[::-1],
-        "the elements of {} are rotated by one": (*ks[1:], 0),
-        "the elements of {} are rotated by one the other way": (K - 1, *ks[:-1]),
-        "the elements of {} are taken even ones first": tuple(product_order("even-odd", K)),
-        "the elements of {} are taken in pairs of every four": tuple(product_order("pairs-of-four", K)),
-    }
+    orders = {"the elements of {} are reversed": ks[::-1], "the elements of {} are rotated by one": (*ks[1:], 0)}
+    if K >= 4:
+        orders |= {
+            "the elements of {} are rotated by one the other way": (K - 1, *ks[:-1]),
+            "the elements of {} are taken even ones first": tuple(product_order("even-odd", K)),
+            "the elements of {} are taken in pairs of every four": tuple(product_order("pairs-of-four", K)),
+        }
     steps = (step for step in (1, 2, 4, 8, 16, 32) if K % (2 * step) == 0)
-    return orders | {f"the elements k and k xor {step} of {{}} are swapped": tuple(k ^ step for k in ks) for step in steps}
+    orders |= {f"the elements k and k xor {step} of {{}} are swapped": tuple(k ^ step for k in ks) for step in steps}
+    return {words: order for words, order in orders.items() if sum(k != at for k, at in enumerate(order)) > 2}
 
 
 def _has_places(model: Model, K: int) -> bool:
