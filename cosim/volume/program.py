@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import golden.native
-from cosim.runner.build import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
-from cosim.runner.cache import content_key, fetch, store
-from cosim.runner.content import content_of
-from cosim.runner.errors import SimulationError, ending, simulation_error
-from cosim.runner.runtime import RUNTIME, Runtime
-from cosim.runner.sources import Sources
+from cosim.compile.arguments import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import content_of
+from cosim.compile.errors import SimulationError, ending, simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.sources import Sources
 from rtl.tools import run_tool
 
 NATIVE = Path(__file__).parent / "native"
