@@ -76,7 +76,8 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         return program
     log = folder / LOG
     with log.open("w", encoding="utf-8") as stream:
-        flags = f"-std=c++17 -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
+        # A design's loop without end stays one: C++ would allow the compiler to leave it out.
+        flags = f"-std=c++17 -fno-finite-loops -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
         verilate = [
             "verilator", "--cc", "--exe", "--prefix", PREFIX, "--top-module", sources.top, "--Mdir", str(build),
             "--timescale", "/".join(TIMESCALE), "-CFLAGS", flags, "-LDFLAGS", "-ldl -lpthread", "-o", program.name,

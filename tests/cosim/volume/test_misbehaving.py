@@ -49,7 +49,7 @@ def test_sound_stage_passes(described: Described) -> None:
         ("always @(a) if (a[2:0] == 5) $finish;", r": - \S*bad\.sv:5: Verilog \$finish$"),
         ('always @(a) if (a[2:0] == 5) $fatal(1, "no fives");', r": %Error: \S*bad\.sv:5: Verilog \$stop$"),
         ("always_comb assert (a[2:0] != 5);", r": %Error: \S*bad\.sv:5: "),
-        ("wire x; assign x = ~(x & a[0]); wire y = x;", r": %Error: \S*DIDNOTCONVERGE: "),
+        ("wire x; assign x = ~(x & a[0]); wire y = x;", "DIDNOTCONVERGE: "),
     ],
     ids=["finish", "fatal", "assertion", "does not settle"],
 )
