@@ -21,12 +21,12 @@ import golden
 from golden import Instruction, Unit
 from golden.comparison import differing
 from golden.files import write_atomically
+from golden.native.nvrtc import compile_cubin
 from golden.operations import TFDPA
 from golden.stimulus import Tiles
 from hwtests.conform.inputs import random_tiles
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import ENTRY
-from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     SPARSE,

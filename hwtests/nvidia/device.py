@@ -8,12 +8,12 @@ from typing import Any
 
 from golden import Instruction
 from golden.arrays import bits_dtype
+from golden.native.nvrtc import compile_cubin, cuda_major, version
 from golden.stimulus import Tiles
 from hwtests.device import Description, DeviceError
 from hwtests.nvidia.disassembly import matrix_instructions
 from hwtests.nvidia.kernel import ENTRY, Kernel
 from hwtests.nvidia.kernels import kernel_of
-from hwtests.nvidia.nvrtc import compile_cubin, cuda_major, version
 
 ARCH_OF_CAPABILITY: dict[str, str] = {
     "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",

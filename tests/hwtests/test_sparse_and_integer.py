@@ -4,9 +4,9 @@ integers. What sparse hardware computes is unmeasured: the probe is tested on hy
 import numpy as np
 import pytest
 
+from golden.native.nvrtc import compile_cubin
 from golden.stimulus import Tiles
 from hwtests.nvidia.disassembly import matrix_instructions
-from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     ONE_OF_TWO,

@@ -6,11 +6,11 @@ import pytest
 
 import golden
 from golden.chain import ConvertedChain, product_order
+from golden.native.nvrtc import CompileError, compile_cubin
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
 from hwtests.nvidia.kernel import Kernel
 from hwtests.nvidia.kernels import instructions, kernel_of, with_distinct_sources
 from hwtests.nvidia.mma import mma_kernel
-from hwtests.nvidia.nvrtc import CompileError, compile_cubin
 from hwtests.nvidia.wgmma import wgmma_kernel
 from tests.hwtests.compilers import needs_cuda_compiler
 
