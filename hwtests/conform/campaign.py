@@ -48,7 +48,7 @@ class Report:
         return bool(self.instructions) and not any(is_open(p, self.vectors) for p in self.instructions.values())
 
     def agreed(self) -> bool:
-        """Whether nothing differed, failed, depended on its place, hung or crashed so far, and kernels hold what they must."""
+        """Whether nothing differed, failed, depended on its place, hung or crashed, and kernels hold what they must."""
         return all(
             p.status in ("running", "done") and not p.wrong() and not p.unexpected_code for p in self.instructions.values()
         )

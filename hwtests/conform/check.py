@@ -290,6 +290,7 @@ def check(
     progress: Progress,
     report: Callable[[], None],
     *,
+    loaded: Callable[[], None] = lambda: None,
     mismatches: Path | None = None,
     keep: Callable[[Stimulus, Any], None] | None = None,
 ) -> None:
@@ -297,6 +298,7 @@ def check(
 
     Args:
         vectors: results to compare in all. report: called after every step, when `progress` has moved on.
+        loaded: called when the kernels are compiled and loaded.
         mismatches: folder for rows that differ, None for none.
         keep: takes the stimulus and the device's results for it, as soon as they are there; None where nobody wants them.
 
@@ -312,7 +314,7 @@ def check(
         report()
 
     checks = Check(device, instruction, seed, progress, mismatches)
-    moved_on()
+    loaded()
     if keep is not None or not progress.rows_done:
         stimulus = checks.rows()
         if not checks.check_independence(stimulus):

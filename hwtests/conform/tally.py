@@ -83,7 +83,9 @@ def tally(
             found.wrong[name] = int(wrong_of_tile[labels == label].sum())
     found.wrong = {name: count for name, count in found.wrong.items() if count}
     codes, counts = np.unique(got[is_nan(got, instruction.d)], return_counts=True)
-    found.nans = {f"{code:#x}": count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+    found.nans = {f"{code:#x}": count for code, count in zip(codes[:NAN_CODES].tolist(), counts.tolist(), strict=False)}
+    if len(codes) > NAN_CODES:
+        found.nans[OTHER_NANS] = int(counts[NAN_CODES:].sum())
     found.negative_zeros = int((got == instruction.d.negative_zero).sum())
     if other is not None:
         differs = differing(got[::E_ZERO_TILES], other, instruction.operation)

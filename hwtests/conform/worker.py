@@ -89,26 +89,35 @@ def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
             continue
         progress.status = "running"
 
-        def report(name: str = entry.name, progress: Progress = progress) -> None:
-            emit({"event": "progress", "instruction": name, **asdict(progress)})
+        def say(name: str = entry.name, progress: Progress = progress, **allow: float) -> None:
+            emit({"event": "progress", "instruction": name, **asdict(progress), **allow})
+
+        def report(say: Callable[..., None] = say) -> None:
+            say()
             if job.seconds is not None and time.monotonic() - started > job.seconds:
                 raise TimeLimitReached
 
-        emit({"event": "progress", "instruction": entry.name, **asdict(progress), "allow": COLD_SECONDS})
+        say(allow=COLD_SECONDS)
         try:
-            check_one(job, device, entry, progress, report, None if recorded else Path(str(job.record)))
+            check_one(job, device, entry, progress, report, say, None if recorded else Path(str(job.record)))
             report()
         except TimeLimitReached:
             return
 
 
 def check_one(
-    job: Job, device: Device, entry: Instruction, progress: Progress, report: Callable[[], None], folder: Path | None
+    job: Job,
+    device: Device,
+    entry: Instruction,
+    progress: Progress,
+    report: Callable[[], None],
+    loaded: Callable[[], None],
+    folder: Path | None,
 ) -> None:
     """Check one instruction to its end; what only it cannot do is its status, and the others go on.
 
     Args:
-        folder: for its recording, None where none is wanted.
+        report, loaded: as `check` takes them. folder: for its recording, None where none is wanted.
 
     Raises:
         OSError: a file cannot be written. TimeLimitReached: by `report`.
@@ -121,6 +130,7 @@ def check_one(
     try:
         check(
             device, entry, job.vectors, job.seed, progress, report,
+            loaded=loaded,
             mismatches=None if job.mismatches is None else Path(job.mismatches),
             keep=None if folder is None else keep,
         )  # fmt: skip

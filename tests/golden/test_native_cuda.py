@@ -64,7 +64,7 @@ def test_what_reaches_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[bytes] = []
     launches: list[tuple[Any, ...]] = []
 
-    class Array(np.ndarray):  # type: ignore[type-arg]
+    class Array(np.ndarray):
         data = SimpleNamespace(ptr=64)  # type: ignore[assignment]
 
     def launch(grid: Any, block: Any, arguments: Any) -> None:

@@ -123,6 +123,7 @@ def test_one_instruction_that_fails_is_told_and_the_others_go_on(tmp_path: Path)
     assert len([line for line in shown if "stand-in, not a device" in line]) == 1  # one worker did it all
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["fail", "crash"])
 def test_what_stopped_is_tried_again_on_request(fault: str, tmp_path: Path) -> None:
     run(tmp_path / "report.json", fault)

@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,8 +140,8 @@ def test_batches_take_the_routes_in_turn() -> None:
     class Counting(StandIn):
         routes: list[str] = []  # noqa: RUF012
 
-        def compare(self, instruction: golden.Instruction, program: Program, *where: int) -> Tally:
-            found = super().compare(instruction, program, *where)
+        def compare(self, instruction: golden.Instruction, program: Any, seed: int, first: int, count: int) -> Tally:
+            found = super().compare(instruction, program, seed, first, count)
             self.routes.append(program.route)
             return found
 
