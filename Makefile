@@ -42,7 +42,7 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 	$(BIN)/python -m benchmarks.native build/bench.json
 
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
-	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json
+	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
 
 kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
