@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -40,6 +40,9 @@ vectors: $(VENV)/.peer  ## Fresh vectors computed by MMA-Sim, made as those of t
 bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
 	@mkdir -p build
 	$(BIN)/python -m benchmarks.native build/bench.json
+
+campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
+	$(BIN)/python -m cosim.campaign docs/campaign-cosim.json build/campaign-cosim
 
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native

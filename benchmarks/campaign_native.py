@@ -5,7 +5,7 @@ on all cores. Every d is compared bit for bit, codes of NaN too.
 
 Each task's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
 what other sources, another library or other versions have computed does not count. OUTCOME.json is written at the end: what
-ran (`benchmarks.provenance`), how many rows of which operation, arithmetic and class, and every chunk that differed with its
+ran (`jobs.provenance`), how many rows of which operation, arithmetic and class, and every chunk that differed with its
 first row. Exit status: 0, complete and no difference; 1, something differed or could not be compared; 2, refused; 128 +
 signal, interrupted.
 """
@@ -19,13 +19,13 @@ from random import Random
 from typing import Any, NamedTuple
 
 import golden
-from benchmarks.provenance import library_is_older_than, library_path, provenance
 from golden.conversion import CONVERSIONS, conversions_to
 from golden.files import check_output, write_atomically
 from golden.operations import FMA
 from golden.stimulus import CLASSES, OperandShape
 from jobs import Engine, Record, Store, Task, program
 from jobs import run as run_tasks
+from jobs.provenance import library_is_older_than, library_path, provenance
 from tests.golden.native_rows import class_rows, compare
 from tests.golden.rows import distinct_arithmetic, unit
 

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 import golden
-from benchmarks import campaign_native, provenance
+from benchmarks import campaign_native
 from benchmarks.campaign_native import ROWS_A_CHUNK, run
 from golden.stimulus import CLASSES
 from jobs.engine import ThisProcess
+from jobs.provenance import ROOT
 from tests.golden.native_rows import needs_native
 from tests.golden.rows import distinct_arithmetic
 
@@ -117,36 +118,6 @@ def test_wrong_engine_is_recorded_with_its_row_and_the_rest_goes_on(tmp_path: Pa
     assert d == int(difference["reference"], 16)
 
 
-def test_digest_follows_every_source_of_the_engines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    names = {path.relative_to(provenance.ROOT).as_posix() for path in provenance.sources()}
-    assert {
-        "golden/steps.py", "golden/catalogue/sm_90.toml", "golden/stimulus/classes.py", "golden/native/CMakeLists.txt",
-        "golden/native/include/mmau/dot.hpp", "golden/native/include/mmau.h", "golden/native/src/mmau.cpp",
-    } <= names  # fmt: skip
-    (tmp_path / "golden").mkdir()
-    source = tmp_path / "golden" / "steps.py"
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    digests = []
-    for text in ("F = 24\n", "F = 25\n", "F = 25\n"):
-        source.write_text(text, encoding="utf-8")
-        digests.append(provenance.digest_of_sources())
-    assert digests[0] != digests[1] == digests[2]
-
-
-def test_library_older_than_its_sources_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    header = tmp_path / "golden" / "native" / "include" / "dot.hpp"
-    header.parent.mkdir(parents=True)
-    header.touch()
-    library = tmp_path / "libmmau.so"
-    library.touch()
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    os.utime(header, (1000, 1000))
-    os.utime(library, (1001, 1001))
-    assert provenance.library_is_older_than(library) == []
-    os.utime(header, (1002, 1002))
-    assert provenance.library_is_older_than(library) == [header]
-
-
 @pytest.mark.parametrize(
     "words", [[], ["s.json"], ["s.json", "s", "0"], ["s.json", "s", "-5"], ["s.json", "s", "x"], ["s.json", "s", "5", "6"]]
 )
@@ -162,7 +133,7 @@ def test_wrong_arguments_are_status_2(words: list[str], monkeypatch: pytest.Monk
 def test_signal_keeps_what_is_done_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
     outcome, store = tmp_path / "outcome.json", tmp_path / "store"
     program = subprocess.Popen(
-        [sys.executable, "-m", "benchmarks.campaign_native", outcome, store], cwd=provenance.ROOT, stderr=subprocess.PIPE,
+        [sys.executable, "-m", "benchmarks.campaign_native", outcome, store], cwd=ROOT, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
     )  # fmt: skip
     until = time.monotonic() + 120
