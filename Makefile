@@ -51,7 +51,7 @@ kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disasse
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.cost.table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m rtl.cost.table docs build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
