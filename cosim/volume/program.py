@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import golden.native
-from cosim.runner.build import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
-from cosim.runner.cache import content_key, fetch, store
-from cosim.runner.content import content_of
-from cosim.runner.errors import SimulationError, ending, simulation_error
-from cosim.runner.runtime import RUNTIME, Runtime
-from cosim.runner.sources import Sources
+from cosim.compile.arguments import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import content_of
+from cosim.compile.errors import SimulationError, ending, simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.sources import Sources
 from rtl.tools import run_tool
 
 NATIVE = Path(__file__).parent / "native"
@@ -23,7 +23,7 @@ NATIVE = Path(__file__).parent / "native"
 INCLUDE = Path(golden.native.__file__).parent / "include"
 """libmmau's headers."""
 
-OPTIMISE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
+OPTIMISE = ("OPT_FAST=-Os", "OPT_SLOW=-Os", "OPT_GLOBAL=-O2")
 """For make: of the design, of its initialisation, and of Verilator's runtime library."""
 
 DEFINES = ("-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL")
@@ -76,7 +76,8 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         return program
     log = folder / LOG
     with log.open("w", encoding="utf-8") as stream:
-        flags = f"-std=c++17 -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
+        # A design's loop without end stays one: C++ would allow the compiler to leave it out.
+        flags = f"-std=c++17 -fno-finite-loops -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
         verilate = [
             "verilator", "--cc", "--exe", "--prefix", PREFIX, "--top-module", sources.top, "--Mdir", str(build),
             "--timescale", "/".join(TIMESCALE), "-CFLAGS", flags, "-LDFLAGS", "-ldl -lpthread", "-o", program.name,
