@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.campaign.units import campaign_units
-from cosim.runner.errors import SimulationError
+from cosim.compile.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import write_atomically

@@ -8,9 +8,10 @@ from typing import Any
 from unittest import mock
 
 from cosim.campaign.tasks import simulate
+from cosim.compile import sources
 from cosim.dut.generated import write_generated
-from cosim.runner import sources
-from cosim.volume import program, run
+from cosim.runner import in_volume
+from cosim.volume import program
 from golden.operations import TFDPA
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
@@ -31,7 +32,7 @@ def simulate_badly(content: dict[str, Any], folder: Path) -> Any:
         return program.run_program(script, plan, arguments, give_up)
 
     bad = content["seed"] in (CRASHING, HANGING, KILLING)
-    with mock.patch.object(run, "run_program", run_program if bad else program.run_program):
+    with mock.patch.object(in_volume, "run_program", run_program if bad else program.run_program):
         return simulate(content, folder)
 
 
