@@ -17,7 +17,9 @@ from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.unit import Unit
 
-ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942")
+ARCHITECTURES = (
+    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "x86-amx", "x86-avx512",
+)  # fmt: skip
 
 
 @cache
@@ -86,7 +88,7 @@ def instruction(arch: str, name: str) -> Instruction:
 
     Args:
         arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
-        name: as in numerics.md, section 7.
+        name: as in numerics.md, sections 7 and 11.
 
     Raises:
         ValueError: no such architecture or instruction; the message suggests near spellings.
