@@ -14,7 +14,7 @@ PRODUCT_FRAC = 2 * FP32.man_bits
 
 
 def widened(operand: Format, code: int) -> int:
-    """A code of fp16 or bf16 as fp32: exact, so a subnormal of fp16 becomes a normal number; a NaN keeps sign and payload."""
+    """A code of fp16 or bf16 as fp32: exact, so that fp16's subnormals become normal numbers; a NaN keeps its payload."""
     sign, exp, sig, cls = operand.decode(code)
     if cls is Cls.INFINITY:
         return FP32.signed_infinity(sign)
@@ -27,7 +27,7 @@ def widened(operand: Format, code: int) -> int:
 
 
 def flushed_sum(terms: Sequence[Term], negative_zero: bool) -> int:
-    """The exact sum of terms, RNE to 24 bits as if exponents had no lower end; what is then below 2^−126, a zero of its sign.
+    """The exact sum of terms, RNE to 24 bits as if exponents had no lower end; below 2^−126 then a zero of its sign.
 
     Args:
         negative_zero: whether an exact zero is −0.

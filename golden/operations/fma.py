@@ -24,8 +24,8 @@ class FMA(FusedOperation):
     Attributes:
         a, b, c: one format for all three, fp16, bf16, fp32 or fp64 (published: fp32, fp64); d has it too.
         rho: rounding of the sum, to that format; left out, RNE (published).
-        nan: which NaN is written. `quiet`: one, whose encoding is unmeasured. `first`: of the operands' the first, made quiet;
-            of an invalid operation the negative one without payload (x86).
+        nan: which NaN is written. `quiet`: one, whose encoding is unmeasured. `first`: the first of the operands', made
+            quiet, and of an invalid operation the negative one without payload (x86).
         The other keys: `FusedOperation`.
     """
 
