@@ -105,10 +105,22 @@ def instructions(arch: str | None = None) -> list[Instruction]:
     return [entry for a in archs for entry in load(a).values()]
 
 
+def representatives() -> list[Instruction]:
+    """Every catalogue entry but those of sizes between others, of the same arithmetic."""
+    return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _between(arch)]
+
+
+@cache
+def _between(arch: str) -> frozenset[str]:
+    """The instructions of the rows that say `between`."""
+    rows = _table(arch)["instructions"]
+    return frozenset(name for row in rows if row.get("between", False) for name in expand(row["name"]))
+
+
 def catalogue_units() -> list[Unit]:
-    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
+    """Every distinct operation of the catalogue's `representatives`, named after the first instruction that uses it."""
     units: dict[Operation, Unit] = {}
-    for entry in instructions():
+    for entry in representatives():
         units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
     return list(units.values())
 
