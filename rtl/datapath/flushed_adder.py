@@ -103,7 +103,8 @@ class FlushedAdder:
         lowest_lead = 0 if is_flushed(self._factors) else shape.frac
         F = LIFT + max(shape.frac, lowest_lead + FP32.man_bits + 2) + 3
         lifted = TermFormat(shape.exps + ExpRange(LIFT, LIFT), shape.sig_bits, shape.frac + LIFT)
-        terms = [replace(product.prod, exp=product.prod.exp + LIFT, format=lifted), term]
+        exp = (product.prod.exp + LIFT)[: lifted.exps.shape.width].as_signed()
+        terms = [replace(product.prod, exp=exp, format=lifted), term]
         nan = Mux(product.nan_factor, product.nan, z_nan)
         return self._aligned(build, terms, (product.special, special), nan, [Precision(F, "unshifted"), Precision(F, "RO")])
 
