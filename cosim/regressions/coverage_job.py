@@ -150,7 +150,7 @@ _OPERATIONS: dict[type[Operation], list[Operation]] = {
     GSTFDPA: [GSTFDPA(**_fused(n), **_converted(n, 2), **_blocks(n)) for n in range(6)],
     TRFDPA: [TRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
     GTRFDPA: [GTRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
-    FTZFMA: [FTZFMA(a=f, b=f, c=FP32, L=L) for f, L in ((BF16, 1), (FP16, 2), (BF16, 3), (FP16, 1))],
+    FTZFMA: [FTZFMA(a=f, b=f, c=FP32, L=L) for f, L in ((BF16, 1), (FP16, 2), (BF16, 3), (FP16, 1), (BF16, 5))],
     FTZEOFMA: [FTZEOFMA(a=f, b=f, c=FP32, L=L) for f, L in ((FP16, 2), (BF16, 4), (FP16, 6), (BF16, 2))],
     IDPA: [
         IDPA(a=INT8, b=INT8, c=INT32, L=1, overflow="saturate"),

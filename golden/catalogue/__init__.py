@@ -106,15 +106,15 @@ def instructions(arch: str | None = None) -> list[Instruction]:
 
 
 def representatives() -> list[Instruction]:
-    """Every catalogue entry but those of sizes between others, of the same arithmetic."""
-    return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _between(arch)]
+    """Every catalogue entry but those that differ from others in K alone and have no unit of their own."""
+    return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _without_unit(arch)]
 
 
 @cache
-def _between(arch: str) -> frozenset[str]:
-    """The instructions of the rows that say `between`."""
+def _without_unit(arch: str) -> frozenset[str]:
+    """The instructions of the rows that say `unit = false`."""
     rows = _table(arch)["instructions"]
-    return frozenset(name for row in rows if row.get("between", False) for name in expand(row["name"]))
+    return frozenset(name for row in rows if not row.get("unit", True) for name in expand(row["name"]))
 
 
 def catalogue_units() -> list[Unit]:

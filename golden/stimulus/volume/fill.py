@@ -36,7 +36,9 @@ def parameters(shape: OperandShape) -> native.StimulusShape:
         ValueError: integers, of which there are no rows at volume.
     """
     if is_integer(shape):
-        raise ValueError(f"the stimulus at volume is of floating-point formats, got {shape.a}; take golden.stimulus.generate")
+        raise ValueError(
+            f"the stimulus at volume is of floating-point formats, got {shape.a}; take golden.stimulus.generate"
+        )
     d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
     scale = shape.scale.name if shape.scale is not None else "fp64"
     return native.StimulusShape(
