@@ -28,7 +28,7 @@ def unit(operation: golden.Operation) -> golden.Unit:
 
 
 def distinct_instructions() -> list[golden.Instruction]:
-    """One instruction, the first, for each distinct arithmetic of every architecture, those without a unit of their own aside."""
+    """One instruction, the first, for each distinct arithmetic of every architecture, of those with a unit of their own."""
     seen: dict[object, golden.Instruction] = {}
     for instruction in representatives():
         seen.setdefault((instruction.arch, instruction.operation, instruction.chain, instruction.k), instruction)
@@ -37,7 +37,7 @@ def distinct_instructions() -> list[golden.Instruction]:
 
 @cache
 def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
-    """One instruction, the first, for each distinct arithmetic of the whole catalogue, those without a unit of their own aside."""
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""
     seen: dict[object, golden.Instruction] = {}
     for instruction in representatives():
         seen.setdefault((instruction.chain, instruction.k), instruction)
