@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from golden import Instruction
 from golden.chain import Chain, ConvertedChain
 from golden.stimulus import Operands, Tiles
-from hwtests.conform.tally import Tally
+from hwtests.tally import Tally
 
 
 class DeviceError(ValueError):
@@ -80,3 +80,8 @@ class Device(Protocol):
 
     def to_host(self, array: Any) -> Any:
         """An array of the device as a NumPy array."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first, or its class where it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -28,8 +28,8 @@ from golden.stimulus import (
 from hwtests.conform import inputs, kept
 from hwtests.conform.kept import KeptRows
 from hwtests.conform.mismatch import mismatch_of, simplified, stacked
-from hwtests.conform.tally import KEPT_ROWS, Tally
 from hwtests.device import Device, Program
+from hwtests.tally import KEPT_ROWS, Tally
 
 BATCH_PRODUCTS = 1 << 30
 """Products a batch of tiles has at most: a few gigabytes of operands."""

@@ -20,7 +20,7 @@ from golden import Instruction, recording
 from golden.stimulus import Stimulus
 from hwtests.conform.check import Progress, check
 from hwtests.conform.process import COLD_SECONDS
-from hwtests.device import Device, DeviceError
+from hwtests.device import Device, DeviceError, first_line
 from hwtests.evidence import commit, sources
 
 Emit = Callable[[dict[str, Any]], None]
@@ -140,11 +140,6 @@ def check_one(
         progress.status, progress.detail = "failed", first_line(error)
     except MemoryError as error:
         progress.status, progress.detail = "failed", f"out of memory, even with one tile at a time: {first_line(error)}"
-
-
-def first_line(error: Exception) -> str:
-    """What an error says first, or its class where it says nothing."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def run_of(device: Device) -> dict[str, str]:

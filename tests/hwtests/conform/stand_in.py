@@ -18,9 +18,9 @@ from golden.arrays import bits_dtype
 from golden.native.nvrtc import CompileError
 from golden.stimulus import Operands, Tiles
 from hwtests.conform import inputs
-from hwtests.conform.tally import Tally, tally
 from hwtests.conform.worker import main
 from hwtests.device import Description, DeviceError
+from hwtests.tally import Tally, tally
 
 Fault = Callable[[Instruction, Tiles, Any], Any]
 """(instruction, tiles, right results) → the results that the device gives."""
