@@ -2,7 +2,7 @@
 
 It reads a job as one JSON object from standard input and writes events as lines of JSON: `device` once, `plan` once, then
 `progress` for every step of every instruction, and `error` before it gives up (`hwtests/conform/process.py` is the other
-side). `python -m hwtests.conform.worker` runs on this machine's NVIDIA GPU.
+side). `python -m hwtests.conform.worker` runs on this machine's GPU.
 """
 
 import json
@@ -189,6 +189,6 @@ def main(open_device: Callable[[], Device]) -> int:
 
 
 if __name__ == "__main__":
-    from hwtests.nvidia.device import CudaDevice
+    from hwtests.devices import open_device
 
-    sys.exit(main(CudaDevice))
+    sys.exit(main(open_device))
