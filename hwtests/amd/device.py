@@ -21,8 +21,8 @@ from golden.engines import Batch, fastest_engine, run
 from golden.stimulus import Operands, Tiles
 from hwtests.amd.compiler import assembly, code_object, matrix_instructions
 from hwtests.amd.mfma import ENTRY, HipKernel, mfma_kernel
-from hwtests.conform.on_host import compare
 from hwtests.device import Description, DeviceError, Program
+from hwtests.on_host import compare
 from hwtests.tally import Tally
 
 MAX_BLOCKS = 4096

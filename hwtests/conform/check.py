@@ -25,7 +25,8 @@ from golden.stimulus import (
     on_diagonals,
     places,
 )
-from hwtests.conform import inputs, kept
+from hwtests import inputs
+from hwtests.conform import kept
 from hwtests.conform.kept import KeptRows
 from hwtests.conform.mismatch import mismatch_of, simplified, stacked
 from hwtests.device import Device, Program

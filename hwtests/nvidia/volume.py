@@ -10,7 +10,7 @@ from golden.chain import Chain, ConvertedChain
 from golden.native.cubins import cubin
 from golden.native.cuda import INCLUDE
 from golden.stimulus import OperandShape, Tiles, volume
-from hwtests.conform import inputs
+from hwtests import inputs
 from hwtests.device import Program
 from hwtests.nvidia import comparison
 from hwtests.nvidia.comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of

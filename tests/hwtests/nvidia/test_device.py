@@ -12,7 +12,7 @@ import pytest
 import golden
 from golden.engines import ENGINES, run_reference
 from golden.stimulus import CLASSES, CounterDraws, OperandShape, Tiles, generate, on_diagonals, volume
-from hwtests.conform import inputs
+from hwtests import inputs
 from hwtests.device import DeviceError
 from hwtests.nvidia import device as cuda_device
 from hwtests.nvidia import smi

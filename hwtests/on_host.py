@@ -8,7 +8,7 @@ import numpy as np
 from golden import Instruction
 from golden.chain import Chain, ConvertedChain
 from golden.stimulus import Operands, Tiles
-from hwtests.conform import inputs
+from hwtests import inputs
 from hwtests.device import Program
 from hwtests.tally import E_ZERO_TILES, Tally, chain_with_another_e_zero, tally
 
