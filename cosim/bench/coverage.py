@@ -3,9 +3,14 @@
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from cosim.bench.products import Element
 from cosim.bench.rows import Rows
 from golden import Cls
+
+TOGETHER = 4096
+"""Elements that are counted at a time; their rows stay in memory until then."""
 
 
 class Coverage:
@@ -16,6 +21,7 @@ class Coverage:
         self._order: dict[str, list[str]] = {}
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
+        self._uncounted: list[Element] = []
 
     def expect(self, products: Rows, rows: Sequence[int] | None = None) -> None:
         """Take note of the classes and corners that made any of these rows, which are going to be sent; None for all."""
@@ -27,13 +33,26 @@ class Coverage:
 
     def count(self, elements: Sequence[Element]) -> None:
         """The elements of a result that has been compared."""
-        for element in elements:
-            products = element.products
-            self._compared[products.made_by(element.row)] += 1
-            self._result_classes[products.result.decode(products.expected[element.row]).cls] += 1
+        self._uncounted.extend(elements)
+        if len(self._uncounted) >= TOGETHER:
+            self._count_all()
+
+    def _count_all(self) -> None:
+        """Count what has come together: the rows of a stimulus at once, for one by one takes as long as to send them."""
+        of: dict[int, tuple[Rows, list[int]]] = {}
+        for element in self._uncounted:
+            of.setdefault(id(element.products), (element.products, []))[1].append(element.row)
+        self._uncounted.clear()
+        for products, rows in of.values():
+            names = products.classes()
+            for label, count in zip(*np.unique(products.label[rows], return_counts=True), strict=True):
+                self._compared[names[label]] += int(count)
+            decode, expected = products.result.decode, products.expected
+            self._result_classes.update(decode(expected[row]).cls for row in rows)
 
     def classes(self) -> dict[str, int]:
         """Compared elements of each class and corner that made any, by name of the dot products, in stimulus order."""
+        self._count_all()
         return {
             name: self._compared[name]
             for of, names in sorted(self._order.items())
@@ -43,4 +62,5 @@ class Coverage:
 
     def result_classes(self) -> dict[str, int]:
         """Compared elements that should be of each class."""
+        self._count_all()
         return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
