@@ -1,0 +1,266 @@
+"""Covergroups of a step's roundings: what is cut off, where rounding goes, carries, and both ends of the range."""
+
+import numpy as np
+
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.seen import INFINITE, Seen
+from cosim.coverage.shapes import RoundingShape, c_of, roundings_of, sums_of, terms_of
+from golden import Operation
+from golden.native.observe import RoundingFlag as Flag
+from golden.operations.t_fdpa import TruncatedFDPA
+
+SIGNS = ("+", "-")
+REMAINDERS = ("exact", "below half", "half", "above half")
+DIRECTIONS = ("exact", "toward zero", "away from zero", "away from zero with a carry")
+OUTCOMES = (
+    "normal", "subnormal, exact", "subnormal, inexact", "up to the smallest normal", "to zero", "flushed",
+    "overflow by rounding", "overflow of the sum",
+)  # fmt: skip
+
+
+def rounding_groups(operation: Operation) -> list[Covergroup]:
+    """Of each rounding of a step its groups; the sticky bit and what overflow becomes, where a unit has these keys."""
+    found = []
+    for shape in roundings_of(operation):
+        found += [remainder_group(operation, shape), direction_group(operation, shape)]
+        if shape.to is not None:
+            found.append(outcome_group(operation, shape))
+    if isinstance(operation, TruncatedFDPA) and operation.sticky:
+        found.append(sticky_group(operation))
+    return [*found, overflow_group(operation)]
+
+
+class _Flags:
+    """Flags of the roundings of a shape that were made of something."""
+
+    def __init__(self, seen: Seen, shape: RoundingShape) -> None:
+        flags = seen.flags(shape.roundings)
+        nonzero = (flags & Flag.NONZERO) != 0
+        self.flags, self.lead = flags[nonzero], seen.leads(shape.roundings)[nonzero]
+
+    def __getitem__(self, flag: Flag) -> IntArray:
+        return (self.flags & flag) != 0
+
+    @property
+    def sign(self) -> IntArray:
+        return self[Flag.NEGATIVE].astype(np.int64)
+
+    @property
+    def remainder(self) -> IntArray:
+        """Index in `REMAINDERS`."""
+        return self[Flag.STICKY] + 2 * self[Flag.GUARD].astype(np.int64)
+
+
+def _remainders(flags: _Flags) -> IntArray:
+    guard, sticky = flags[Flag.GUARD], flags[Flag.STICKY]
+    return chosen(~guard & ~sticky, ~guard, ~sticky, guard)
+
+
+def remainder_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+    """What is cut off against half of the last bit, that last bit, and the sign."""
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
+        flags = _Flags(seen, shape)
+        return _remainders(flags), flags[Flag.LAST].astype(np.int64), flags.sign
+
+    def unreachable(remainder: str, _: str, __: str) -> Reason:
+        least = {"exact": 0, "half": 1, "below half": 2, "above half": 2}[remainder]
+        return _too_fine(operation, shape, least)
+
+    points = (Point("cut off", REMAINDERS), Point("last bit", ("even", "odd")), Point("sign", SIGNS))
+    return Covergroup(f"{shape.name}: what is cut off", points, sample, unreachable)
+
+
+def _too_fine(operation: Operation, shape: RoundingShape, bits: int) -> Reason:
+    """Why a rounding never cuts so many bits off."""
+    most = cut_bits(operation, shape)
+    return None if bits <= most else f"at most {most} bits are cut off: what is rounded is never wider"
+
+
+def cut_bits(operation: Operation, shape: RoundingShape) -> int:
+    """The most bits that can lie below the last one that a rounding keeps."""
+    if operation.name == "FTZ-AddMul" and shape.name == "product":
+        a, b, d = operation.a, operation.b, operation.d
+        wide = max(0, a.man_bits + b.man_bits + 2 - d.man_bits - 1)
+        return max(wide, d.e_min - d.man_bits - shape.finest)
+    if operation.name == "FTZ-AddMul" and shape.name == "sum of products":
+        product = terms_of(operation)
+        return product.highest + 1 + (operation.length - 1).bit_length() - operation.d.man_bits - shape.finest
+    kept = shape.to.man_bits if shape.to is not None else operation.F2  # type: ignore[attr-defined]
+    *_, last = sums_of(operation)
+    highest = max(kind.highest + kind.lead for kind in last.kinds) + (last.count - 1).bit_length()
+    lowest = shape.finest
+    widest = highest - lowest
+    if not last.is_exact:
+        above = max(kind.lead for kind in last.kinds) + (last.count - 1).bit_length()
+        widest = min(widest, max(kind.fraction_bits or 0 for kind in last.kinds) + above)
+    if shape.to is not None and isinstance(getattr(operation, "F2", None), int):
+        widest = min(widest, operation.F2)  # type: ignore[attr-defined]
+    below_normal = 0 if shape.to is None else shape.to.e_min - shape.to.man_bits - lowest
+    return max(widest - kept, below_normal)
+
+
+def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+    """Where rounding went, and whether that carried into a new leading bit."""
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        flags = _Flags(seen, shape)
+        exact = ~flags[Flag.GUARD] & ~flags[Flag.STICKY]
+        away, carry = flags[Flag.AWAY], flags[Flag.CARRY]
+        return chosen(exact, ~away, away & ~carry, carry), flags.sign
+
+    def unreachable(direction: str, sign: str) -> Reason:
+        mode = shape.mode
+        if direction == "exact":
+            return None
+        fine = _too_fine(operation, shape, 1 if mode not in ("RNE", "RNA") or direction != "toward zero" else 1)
+        if fine is not None:
+            return fine
+        away = {"RZ": "", "RD": "-", "RU": "+"}.get(mode, "+-")
+        toward = {"RZ": "+-", "RD": "+", "RU": "-"}.get(mode, "+-")
+        if sign not in (toward if direction == "toward zero" else away):
+            return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers {direction.split(' with')[0]}"
+        if direction == DIRECTIONS[3] and shape.to is None:
+            return "a truncated sum is not normalised again"
+        if direction == DIRECTIONS[3] and mode == "RO":
+            return "RO only sets the last bit"
+        if direction == "toward zero" and mode == "RNA" and cut_bits(operation, shape) < 2:
+            return "one bit cut off is half, which RNA rounds away from zero"
+        return None
+
+    points = (Point("direction", DIRECTIONS), Point("sign", SIGNS))
+    return Covergroup(f"{shape.name}: direction of rounding", points, sample, unreachable)
+
+
+def outcome_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+    """What becomes of a sum that is not zero: overflow, underflow to subnormal and to zero, or neither."""
+    to = shape.to
+    assert to is not None
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        flags = _Flags(seen, shape)
+        inexact = flags[Flag.GUARD] | flags[Flag.STICKY]
+        index = chosen(
+            flags[Flag.OVERFLOW] & (flags.lead <= to.e_max),
+            flags[Flag.OVERFLOW],
+            flags[Flag.FLUSHED],
+            flags[Flag.TO_ZERO],
+            flags[Flag.SUBNORMAL] & ~inexact,
+            flags[Flag.SUBNORMAL],
+            flags[Flag.TINY],
+            ~flags[Flag.TINY],
+        )
+        return np.array([6, 7, 5, 4, 1, 2, 3, 0])[index], flags.sign
+
+    points = (Point("outcome", OUTCOMES), Point("sign", SIGNS))
+    return Covergroup(
+        f"{shape.name}: outcome", points, sample, lambda outcome, sign: _never(operation, shape, outcome, sign)
+    )
+
+
+def _never(operation: Operation, shape: RoundingShape, outcome: str, sign: str) -> Reason:
+    """Why a rounding does not come to that."""
+    to, mode = shape.to, shape.mode
+    assert to is not None
+    away = sign in {"RZ": "", "RO": "", "RD": "-", "RU": "+"}.get(mode, "+-")
+    last = to.e_min - to.man_bits
+    if outcome == "normal":
+        return None
+    if outcome.startswith("overflow"):
+        if outcome == "overflow by rounding" and not away:
+            return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
+        return _never_overflows(operation, shape, outcome)
+    if shape.finest >= to.e_min:
+        return f"what is rounded has no bits below 2^{shape.finest}, and so is normal"
+    if outcome == "flushed":
+        return None if shape.flushes else "nothing is flushed"
+    if shape.flushes and (outcome.startswith("subnormal") or outcome == "to zero"):
+        return "subnormal results are flushed"
+    if outcome == "subnormal, exact":
+        return None
+    if shape.finest >= last and not shape.flushes:
+        return f"what is rounded has no bits below 2^{shape.finest}, and so is exact as a subnormal"
+    if outcome == "up to the smallest normal":
+        if not away:
+            return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
+        return None
+    if outcome == "to zero" and (mode == "RO" or (away and mode in ("RD", "RU"))):
+        return f"{mode} leaves a last bit of what is not zero"
+    if outcome == "to zero" and mode == "RNA" and shape.finest >= last - 1:
+        return "half of the smallest number goes away from zero"
+    return None
+
+
+def _never_overflows(operation: Operation, shape: RoundingShape, outcome: str) -> Reason:
+    """Whether even the largest terms add up to less than what overflows."""
+    to = shape.to
+    assert to is not None
+    product, c = terms_of(operation), c_of(operation, operation.c)
+    largest_a, largest_b = operation.a.value(operation.a.max_finite), operation.b.value(operation.b.max_finite)
+    assert largest_a is not None and largest_b is not None
+    largest = largest_a * largest_b
+    if operation.scale_format is not None:
+        scale = operation.scale_format.value(operation.scale_format.max_finite)
+        assert scale is not None
+        largest *= scale * scale
+    largest_c = operation.c.value(operation.c.max_finite)
+    assert largest_c is not None
+    total = {"product": largest, "sum of products": largest * product.count}.get(
+        shape.name, largest * product.count + largest_c
+    )
+    one = type(total)(2)
+    limit = one ** (to.e_max + 1)
+    if outcome == "overflow by rounding":
+        limit -= one ** (to.e_max - to.man_bits - (1 if shape.mode in ("RNE", "RNA") else 2000))
+    del c
+    return None if total >= limit else "even the largest products and c add up to less"
+
+
+def sticky_group(operation: TruncatedFDPA) -> Covergroup:
+    """Whether alignment dropped a one, against what rounding then cuts off."""
+    shape = roundings_of(operation)[-1]
+    *_, last = sums_of(operation)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
+        flags = seen.flags(shape.roundings)
+        nonzero = (flags & Flag.NONZERO) != 0
+        lost = np.zeros(len(flags), np.bool_)
+        lost[seen.terms(last).made] = seen.terms(last).cut.any(axis=1)
+        found = _Flags(seen, shape)
+        return lost[nonzero].astype(np.int64), _remainders(found), found.sign
+
+    def unreachable(lost: str, remainder: str, _: str) -> Reason:
+        if lost == "a one is lost" and remainder in ("exact", "half"):
+            return "the sticky bit lies below: neither exact nor half"
+        if lost == "nothing is lost":
+            least = {"exact": 0, "half": 1, "below half": 2, "above half": 2}[remainder]
+            return _too_fine(operation, shape, least)
+        return None
+
+    points = (Point("alignment", ("nothing is lost", "a one is lost")), Point("cut off", REMAINDERS), Point("sign", SIGNS))
+    return Covergroup("sticky bit", points, sample, unreachable)
+
+
+def overflow_group(operation: Operation) -> Covergroup:
+    """What a sum beyond the range becomes."""
+    shape = roundings_of(operation)[-1]
+    to = shape.to
+    assert to is not None
+    names = ("infinity", "largest finite number")
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        flags = seen.flags(shape.roundings)
+        over = (flags & Flag.OVERFLOW) != 0
+        infinite = seen.d.reshape(-1) >= INFINITE
+        return np.where(over, np.where(infinite, 0, 1), -1), ((flags & Flag.NEGATIVE) != 0).astype(np.int64)
+
+    def unreachable(name: str, sign: str) -> Reason:
+        reasons = [_never(operation, shape, outcome, sign) for outcome in OUTCOMES[6:]]
+        if None not in reasons:
+            return reasons[-1]
+        overflow = getattr(operation, "overflow", "infinity")
+        away = sign in {"RZ": "", "RO": "", "RD": "-", "RU": "+"}.get(shape.mode, "+-")
+        to_largest = overflow == "saturate" or (overflow == "by-mode" and not away)
+        return None if to_largest == (name == names[1]) else f"overflow is {overflow} in {shape.mode}"
+
+    return Covergroup("overflow", (Point("becomes", names), Point("sign", SIGNS)), sample, unreachable)
