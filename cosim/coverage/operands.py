@@ -17,7 +17,6 @@ def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
         class_group("a", operation.a, L, lambda seen: seen.a),
         class_group("b", operation.b, L, lambda seen: seen.b),
         class_group("c", operation.c, 1, lambda seen: seen.c[:, :1, None]),
-        class_group("d", operation.d, 1, lambda seen: seen.d[:, :, None], lambda name: _no_result(operation, name)),
     ]
     if operation.scale_format is not None:
         groups += scale_groups(operation, operation.scale_format)
@@ -70,7 +69,8 @@ def _no_result(operation: Operation, cls: str) -> Reason:
 def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
     """Each scale's class in its place, and the ends of both scales' range together."""
     count = operation.scales_per_step
-    extremes = ("smallest", "smallest normal", "between", "largest")
+    normal_ones = ("smallest normal",) if scale.subnormals else ()
+    extremes = ("smallest", *normal_ones, "between", "largest")
 
     def ends(seen: Seen) -> tuple[IntArray, IntArray]:
         found = []
@@ -79,9 +79,9 @@ def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
             smallest = 1 if scale.subnormals else 0
             cls = classes(scale, codes)
             normal = cls == NORMAL
-            smallest_normal = field == (1 << scale.man_bits if scale.subnormals else 1)
-            index = chosen(field == smallest, normal & smallest_normal, field == scale.max_finite, normal | (cls == SUBNORMAL))
-            found.append(np.array([0, 1, 3, 2, -1])[index])
+            smallest_normal = [normal & (field == 1 << scale.man_bits)] if scale.subnormals else []
+            between = normal & (field != smallest) & (field != scale.max_finite) | (cls == SUBNORMAL)
+            found.append(chosen(field == smallest, *smallest_normal, between, field == scale.max_finite))
         return found[0], found[1]
 
     return [

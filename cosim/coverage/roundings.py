@@ -1,12 +1,16 @@
 """Covergroups of a step's roundings: what is cut off, where rounding goes, carries, and both ends of the range."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
 from cosim.coverage.seen import INFINITE, Seen
-from cosim.coverage.shapes import RoundingShape, c_of, roundings_of, sums_of, terms_of
+from cosim.coverage.operands import class_group
+from cosim.coverage.shapes import RoundingShape, roundings_of, sums_of, terms_of
 from golden import Operation
 from golden.native.observe import RoundingFlag as Flag
+from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 
 SIGNS = ("+", "-")
@@ -27,7 +31,24 @@ def rounding_groups(operation: Operation) -> list[Covergroup]:
             found.append(outcome_group(operation, shape))
     if isinstance(operation, TruncatedFDPA) and operation.sticky:
         found.append(sticky_group(operation))
-    return [*found, overflow_group(operation)]
+    return [*found, overflow_group(operation), class_group("d", operation.d, 1, lambda seen: seen.d[:, :, None], never_d(operation))]
+
+
+def never_d(operation: Operation) -> Callable[[str], Reason]:
+    """Why d is never of a class."""
+    shape = roundings_of(operation)[-1]
+
+    def reason(cls: str) -> Reason:
+        sign, outcomes = cls[0], {"-0": OUTCOMES[4:6], "subnormal": OUTCOMES[1:3]}
+        if cls == "-0" and isinstance(operation, TruncatedFDPA):
+            return "a result of zero is +0"
+        if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul"):
+            return None  # of zeros
+        wanted = outcomes.get(cls, outcomes["subnormal"] if cls.endswith("subnormal") else ())
+        reasons = [_never(operation, shape, outcome, sign) for outcome in wanted]
+        return reasons[0] if wanted and None not in reasons else None
+
+    return reason
 
 
 class _Flags:
@@ -63,9 +84,11 @@ def remainder_group(operation: Operation, shape: RoundingShape) -> Covergroup:
         flags = _Flags(seen, shape)
         return _remainders(flags), flags[Flag.LAST].astype(np.int64), flags.sign
 
-    def unreachable(remainder: str, _: str, __: str) -> Reason:
-        least = {"exact": 0, "half": 1, "below half": 2, "above half": 2}[remainder]
-        return _too_fine(operation, shape, least)
+    def unreachable(remainder: str, last: str, _: str) -> Reason:
+        if remainder == "exact":
+            narrow = last == "odd" and cut_bits(operation, shape) < 0
+            return "what is rounded is never as wide as the result" if narrow else None
+        return _too_fine(operation, shape, {"half": 1, "below half": 2, "above half": 2}[remainder])
 
     points = (Point("cut off", REMAINDERS), Point("last bit", ("even", "odd")), Point("sign", SIGNS))
     return Covergroup(f"{shape.name}: what is cut off", points, sample, unreachable)
@@ -77,12 +100,12 @@ def _too_fine(operation: Operation, shape: RoundingShape, bits: int) -> Reason:
     return None if bits <= most else f"at most {most} bits are cut off: what is rounded is never wider"
 
 
-def cut_bits(operation: Operation, shape: RoundingShape) -> int:
-    """The most bits that can lie below the last one that a rounding keeps."""
+def cut_bits(operation: Operation, shape: RoundingShape, normal: bool = False) -> int:
+    """The most bits that can lie below the last one that a rounding keeps; with `normal`, of a normal result."""
     if operation.name == "FTZ-AddMul" and shape.name == "product":
         a, b, d = operation.a, operation.b, operation.d
-        wide = max(0, a.man_bits + b.man_bits + 2 - d.man_bits - 1)
-        return max(wide, d.e_min - d.man_bits - shape.finest)
+        wider = a.man_bits + b.man_bits + 1 - d.man_bits
+        return wider if normal else max(wider, d.e_min - d.man_bits - shape.finest)
     if operation.name == "FTZ-AddMul" and shape.name == "sum of products":
         product = terms_of(operation)
         return product.highest + 1 + (operation.length - 1).bit_length() - operation.d.man_bits - shape.finest
@@ -96,8 +119,8 @@ def cut_bits(operation: Operation, shape: RoundingShape) -> int:
         widest = min(widest, max(kind.fraction_bits or 0 for kind in last.kinds) + above)
     if shape.to is not None and isinstance(getattr(operation, "F2", None), int):
         widest = min(widest, operation.F2)  # type: ignore[attr-defined]
-    below_normal = 0 if shape.to is None else shape.to.e_min - shape.to.man_bits - lowest
-    return max(widest - kept, below_normal)
+    wider = widest - kept
+    return wider if normal or shape.to is None else max(wider, shape.to.e_min - shape.to.man_bits - lowest)
 
 
 def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
@@ -113,7 +136,7 @@ def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
         mode = shape.mode
         if direction == "exact":
             return None
-        fine = _too_fine(operation, shape, 1 if mode not in ("RNE", "RNA") or direction != "toward zero" else 1)
+        fine = _too_fine(operation, shape, 1)
         if fine is not None:
             return fine
         away = {"RZ": "", "RD": "-", "RU": "+"}.get(mode, "+-")
@@ -122,6 +145,8 @@ def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers {direction.split(' with')[0]}"
         if direction == DIRECTIONS[3] and shape.to is None:
             return "a truncated sum is not normalised again"
+        if direction == DIRECTIONS[3] and cut_bits(operation, shape, normal=True) < 1:
+            return "normal results are exact, and a carry leads out of none but them"
         if direction == DIRECTIONS[3] and mode == "RO":
             return "RO only sets the last bit"
         if direction == "toward zero" and mode == "RNA" and cut_bits(operation, shape) < 2:
@@ -169,21 +194,29 @@ def _never(operation: Operation, shape: RoundingShape, outcome: str, sign: str) 
     if outcome.startswith("overflow"):
         if outcome == "overflow by rounding" and not away:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
+        if outcome == "overflow by rounding" and cut_bits(operation, shape, normal=True) < 1:
+            return "what is rounded is never wider than the result"
         return _never_overflows(operation, shape, outcome)
     if shape.finest >= to.e_min:
         return f"what is rounded has no bits below 2^{shape.finest}, and so is normal"
     if outcome == "flushed":
         return None if shape.flushes else "nothing is flushed"
-    if shape.flushes and (outcome.startswith("subnormal") or outcome == "to zero"):
+    # FTZ-AddMul flushes what it has rounded to a subnormal, and not what rounded to zero.
+    rounds_first = operation.name == "FTZ-AddMul"
+    if shape.flushes and (outcome.startswith("subnormal") or (outcome == "to zero" and not rounds_first)):
         return "subnormal results are flushed"
     if outcome == "subnormal, exact":
         return None
-    if shape.finest >= last and not shape.flushes:
+    if shape.finest >= last and (rounds_first or not shape.flushes):
         return f"what is rounded has no bits below 2^{shape.finest}, and so is exact as a subnormal"
     if outcome == "up to the smallest normal":
         if not away:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
-        return None
+        # Under `flush_results` rounding keeps a bit more there; what rounds up has a one below the last.
+        if cut_bits(operation, shape, normal=True) < 1:
+            return "what is rounded is narrower than a result, and so never next to the smallest normal number"
+        one_more = isinstance(operation, FusedOperation) and operation.flush_results
+        return None if shape.finest < last - one_more else f"what is rounded has no bits below 2^{shape.finest}"
     if outcome == "to zero" and (mode == "RO" or (away and mode in ("RD", "RU"))):
         return f"{mode} leaves a last bit of what is not zero"
     if outcome == "to zero" and mode == "RNA" and shape.finest >= last - 1:
@@ -195,7 +228,7 @@ def _never_overflows(operation: Operation, shape: RoundingShape, outcome: str) -
     """Whether even the largest terms add up to less than what overflows."""
     to = shape.to
     assert to is not None
-    product, c = terms_of(operation), c_of(operation, operation.c)
+    product = terms_of(operation)
     largest_a, largest_b = operation.a.value(operation.a.max_finite), operation.b.value(operation.b.max_finite)
     assert largest_a is not None and largest_b is not None
     largest = largest_a * largest_b
@@ -212,7 +245,6 @@ def _never_overflows(operation: Operation, shape: RoundingShape, outcome: str) -
     limit = one ** (to.e_max + 1)
     if outcome == "overflow by rounding":
         limit -= one ** (to.e_max - to.man_bits - (1 if shape.mode in ("RNE", "RNA") else 2000))
-    del c
     return None if total >= limit else "even the largest products and c add up to less"
 
 

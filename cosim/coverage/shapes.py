@@ -1,6 +1,6 @@
 """Which sums and roundings a step of an operation is made of, in the order of its records (golden/native/include/mmau.h)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from golden import Operation
 from golden.formats import Format
@@ -21,7 +21,8 @@ class Kind:
         frac: low bits of its significand that are fraction bits at its exponent.
         fraction_bits: what alignment keeps of it at e_max; None where it keeps everything.
         lead: how far a leading one may lie above the exponent (bits).
-        least_bits: of the smallest significand at the lowest exponent.
+        least_bits: of the smallest significand at the lowest exponent. higher_bits: at those above it.
+        zeros: the least and the largest exponent of one that is zero, None where a zero has no exponent that counts.
     """
 
     name: str
@@ -33,6 +34,8 @@ class Kind:
     fraction_bits: int | None
     lead: int
     least_bits: int = 1
+    higher_bits: int = 1
+    zeros: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,14 @@ class SumShape:
     Attributes:
         name: what is summed. sums: the records of the sums. terms: of the first term of each.
         kinds: its terms in order, c apart from the others.
-        floor: exponent of a term that is zero, where it can be the largest; None where it cannot.
+        e_zero: exponent of every term without a significand, None where they have another.
     """
 
     name: str
     sums: tuple[int, ...]
     terms: tuple[int, ...]
     kinds: tuple[Kind, ...]
-    floor: int | None = None
+    e_zero: int | None = None
 
     @property
     def count(self) -> int:
@@ -69,9 +72,7 @@ class RoundingShape:
     Attributes:
         name: what is rounded. roundings: their records. mode: of rounding. to: the format; None of a truncation.
         flushes: whether what is no normal number becomes zero.
-        largest: the largest magnitude that is rounded lies below 2 to this (exponent value).
         finest: no bit of what is rounded lies below 2 to this (exponent value).
-        excess: how many bits below the last that is kept there can be.
     """
 
     name: str
@@ -84,37 +85,46 @@ class RoundingShape:
 
 def terms_of(operation: Operation) -> Kind:
     """The products that an operation sums, with their scales."""
-    a, b, flush = operation.a, operation.b, bool(getattr(operation, "flush_inputs", False))
-    flush = flush or isinstance(operation, FTZAddMul)
+    a, b, flush = operation.a, operation.b, flushes_inputs(operation)
     lowest, highest, frac, lead = a.e_min + b.e_min, a.e_max + b.e_max, a.man_bits + b.man_bits, 1
-    least_bits = frac + 1 if flush else 1
+    least_bits, higher_bits = (frac + 1, frac + 1) if flush else (1, min(a.man_bits, b.man_bits) + 1)
     scale = operation.scale_format
     if scale is not None:
         lowest, highest = lowest + 2 * scale.e_min, highest + 2 * scale.e_max
         frac += 2 * scale.man_bits
+        higher_bits = least_bits
     fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
-    return Kind("product", "products", operation.length, lowest, highest, frac, fraction_bits, lead, least_bits)
+    zeros = (operation.e_zero, operation.e_zero) if isinstance(operation, TruncatedFDPA) else None
+    L = operation.length
+    return Kind("product", "products", L, lowest, highest, frac, fraction_bits, lead, least_bits, higher_bits, zeros)
+
+
+def flushes_inputs(operation: Operation) -> bool:
+    """Whether subnormal inputs are zeros to it."""
+    return isinstance(operation, FTZAddMul) or bool(getattr(operation, "flush_inputs", False))
 
 
 def c_of(operation: Operation, c: Format) -> Kind:
     """The accumulator as a term."""
-    flush = bool(getattr(operation, "flush_inputs", False)) or isinstance(operation, FTZAddMul)
     fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
-    return Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, c.man_bits + 1 if flush else 1)
+    zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else c.e_min
+    zeros = (zero, zero) if fraction_bits is not None else None
+    bits = c.man_bits + 1
+    least_bits = bits if flushes_inputs(operation) else 1
+    return Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, least_bits, bits, zeros)
 
 
 def sums_of(operation: Operation) -> tuple[SumShape, ...]:
     """The sums of a step; the one with c is the last."""
-    L, product, c = operation.length, terms_of(operation), c_of(operation, operation.c)
+    product, c = terms_of(operation), c_of(operation, operation.c)
     if isinstance(operation, FTZAddMul):
         return _additions(operation, product, c)
     if isinstance(operation, GSTFDPA):
         return _groups(operation, c)
     if isinstance(operation, RoundedFDPA):
         return _rounded(operation, product, c)
-    floor = operation.e_zero if isinstance(operation, TruncatedFDPA) else None
-    del L
-    return (SumShape("products and c", (0,), (0,), (product, c), floor),)
+    e_zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else None
+    return (SumShape("products and c", (0,), (0,), (product, c), e_zero),)
 
 
 def _additions(operation: FTZAddMul, product: Kind, c: Kind) -> tuple[SumShape, ...]:
@@ -123,10 +133,13 @@ def _additions(operation: FTZAddMul, product: Kind, c: Kind) -> tuple[SumShape, 
     lowest = max(product.lowest, fp32.e_min)
     levels = (P - 1).bit_length()
     # A sum of products can cancel down to a unit in the last place of what is summed, but not below the normal numbers.
-    lowest_sum = lowest if P == 1 else max(fp32.e_min, lowest - product.frac)
+    lowest_sum = lowest if P <= 2 else max(fp32.e_min, lowest - product.frac)
     highest = min(product.highest + 1 + levels, fp32.e_max)
-    addend = Kind("addend", "addends", 2, lowest_sum, highest, fp32.man_bits, None, 0, fp32.man_bits + 1)
-    sum_of_products = Kind("sum of products", "sums of products", 1, lowest_sum, highest, fp32.man_bits, None, 0, fp32.man_bits + 1)
+
+    def fp32_term(name: str, plural: str, count: int) -> Kind:
+        return Kind(name, plural, count, lowest_sum, highest, fp32.man_bits, None, 0, fp32.man_bits + 1)
+
+    sum_of_products, addend = fp32_term("sum of products", "sums of products", 1), fp32_term("addend", "addends", 2)
     last = SumShape("products and c", (P - 1,), (2 * (P - 1),), (c, sum_of_products))
     if P == 1:
         return (last,)
@@ -143,7 +156,9 @@ def _groups(operation: GSTFDPA, c: Kind) -> tuple[SumShape, ...]:
     product = Kind("product", "products", G, a.e_min + b.e_min, a.e_max + b.e_max, frac, None, 1, frac + 1 if flush else 1)
     group_frac = frac - a.e_min - b.e_min + 2 * scale.man_bits
     lead = a.e_max + b.e_max + 2 + (G - 1).bit_length() + (2 if scale.man_bits else 0)
-    group = Kind("group", "groups", groups, 2 * scale.e_min, 2 * scale.e_max, group_frac, operation.F, lead)
+    low, high, e_zero = 2 * scale.e_min, 2 * scale.e_max, operation.e_zero
+    zeros = (min(e_zero, low), max(e_zero, high)) if G > 1 else (e_zero, e_zero)
+    group = Kind("group", "groups", groups, low, high, group_frac, operation.F, lead, zeros=zeros)
     inner = SumShape("products of a group", tuple(range(groups)), tuple(range(0, L, G)), (product,))
     return inner, SumShape("groups and c", (groups,), (L,), (group, c), operation.e_zero)
 
@@ -153,21 +168,22 @@ def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, 
     L, F, F2 = operation.L, operation.F, operation.F2
 
     def of(name: str, count: int) -> Kind:
-        return Kind(name, "products", count, product.lowest, product.highest, product.frac, F, 1, product.least_bits)
+        return replace(product, name=name, count=count)
 
     def total(name: str, count: int, summed: int, fraction_bits: int) -> Kind:
         lead = 2 + (summed - 1).bit_length()
-        return Kind(name, f"{name}s", count, product.lowest, product.highest, F, fraction_bits, lead)
+        zeros = (NO_PRODUCT_EXP, product.highest if summed > 1 else NO_PRODUCT_EXP)
+        return Kind(name, f"{name}s", count, product.lowest, product.highest, F, fraction_bits, lead, zeros=zeros)
 
     T = total("T", 1, L, F2 + 1)
     if operation.name == "TR-FDPA" or L == 1:
-        products = SumShape("products", (0,), (0,), (of("product", L),), NO_PRODUCT_EXP)
+        products = SumShape("products", (0,), (0,), (of("product", L),))
         return products, SumShape("T and c", (1,), (L,), (T, c))
     even, odd = (L + 1) // 2, L // 2
     return (
-        SumShape("even products", (0,), (0,), (of("product", even),), NO_PRODUCT_EXP),
-        SumShape("odd products", (1,), (even,), (of("product", odd),), NO_PRODUCT_EXP),
-        SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),), NO_PRODUCT_EXP),
+        SumShape("even products", (0,), (0,), (of("product", even),)),
+        SumShape("odd products", (1,), (even,), (of("product", odd),)),
+        SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),)),
         SumShape("T and c", (3,), (L + 2,), (T, c)),
     )
 
@@ -183,7 +199,9 @@ def roundings_of(operation: Operation) -> tuple[RoundingShape, ...]:
         shapes = [RoundingShape("product", tuple(range(P)), "RNE", d, True, of_products)]
         if P > 1:
             shapes.append(RoundingShape("sum of products", tuple(range(P, 2 * P - 1)), "RNE", d, True, kept))
-        return (*shapes, RoundingShape("result", (2 * P - 1,), "RNE", d, True, min(kept, d.e_min - d.man_bits)))
+        # What is left of c and a sum of products that cancel has no bit below their last ones.
+        finest = max(kept - d.man_bits, d.e_min - d.man_bits)
+        return (*shapes, RoundingShape("result", (2 * P - 1,), "RNE", d, True, finest))
     assert isinstance(operation, FusedOperation)
     rho = operation.conversion
     to, flushes = rho.rounding_format, operation.flush_results
@@ -193,7 +211,9 @@ def roundings_of(operation: Operation) -> tuple[RoundingShape, ...]:
         return truncation, RoundingShape("result", (1,), rho.mode, to, flushes, finest)
     if isinstance(operation, TruncatedFDPA):
         if isinstance(operation, GSTFDPA):
-            group = sums_of(operation)[-1].kinds[0]
-            own = min(group.lowest - group.frac, c.lowest - c.frac)
-        own = max(own, min(operation.e_zero, c.lowest) - operation.F)
+            product = sums_of(operation)[-1].kinds[0]
+            own = min(product.lowest - product.frac, c.lowest - c.frac)
+        # e_max is no lower than every term that is not zero, nor than e_zero where one is.
+        lowest, highest = sorted((product.lowest, c.lowest))
+        own = max(own, min(max(operation.e_zero, lowest), highest) - operation.F)
     return (RoundingShape("result", (0,), rho.mode, to, flushes, own),)

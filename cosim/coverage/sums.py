@@ -1,11 +1,9 @@
 """Covergroups of a step's sums: what alignment cuts and why, distances, signs, cancellation, the floor of e_max."""
 
-from collections.abc import Callable
-
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
-from cosim.coverage.seen import NORMAL, SUBNORMAL, ZERO, Seen, classes
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.seen import ZERO, Seen, classes
 from cosim.coverage.shapes import Kind, SumShape, sums_of
 from golden import Operation
 from golden.operations import GSTFDPA
@@ -24,8 +22,8 @@ def sum_groups(operation: Operation) -> list[Covergroup]:
     found = []
     for shape in sums_of(operation):
         found += [alignment_group(shape), distance_group(shape), sign_group(shape), cancellation_group(shape)]
-        if shape.floor is not None and shape.kinds[-1].name == "c":
-            found.append(floor_group(shape))
+        if shape.e_zero is not None:
+            found.append(floor_group(shape, shape.e_zero))
     return [*found, *(product_group_groups(operation) if isinstance(operation, GSTFDPA) else [])]
 
 
@@ -36,7 +34,12 @@ def largest_of(shape: SumShape) -> tuple[str, ...]:
         names += [kind.name] if kind.count == 1 else [f"one {kind.name}", f"several {kind.plural}"]
     if len(shape.kinds) == 2:
         names.append("both kinds")
-    return (*names, *([NO_TERM] if shape.floor is not None else []))
+    return (*names, *([NO_TERM] if has_zeros(shape) else []))
+
+
+def has_zeros(shape: SumShape) -> bool:
+    """Whether a term that is zero can have the largest exponent."""
+    return any(kind.zeros is not None for kind in shape.kinds)
 
 
 def _largest(shape: SumShape, seen: Seen) -> IntArray:
@@ -51,7 +54,7 @@ def _largest(shape: SumShape, seen: Seen) -> IntArray:
         conditions += [alone & (counts[number] > 1)] if kind.count > 1 else []
     if len(counts) == 2:
         conditions.append((counts[0] > 0) & (counts[1] > 0))
-    if shape.floor is not None:
+    if has_zeros(shape):
         conditions.append(sum(counts) == 0)
     return chosen(*conditions)
 
@@ -96,7 +99,8 @@ def _never_aligned(shape: SumShape, largest: str, term: str, fate: str) -> Reaso
         return f"a {term} lies at least {nearest} below the largest exponent, beyond the {kept} bits that are kept"
     if fate == "partly cut" and farthest + kind.frac - kept < 1:
         return f"a {term} lies at most {farthest} below the largest exponent, where its {kind.frac} fraction bits are kept"
-    if fate == "wholly cut" and farthest + kind.frac - kept < kind.least_bits:
+    least_bits = kind.higher_bits if farthest == 0 and _lowest_top(shape, largest) > kind.lowest else kind.least_bits
+    if fate == "wholly cut" and farthest + kind.frac - kept < least_bits:
         return f"a {term} lies at most {farthest} below the largest exponent, where {kept} bits keep some of it"
     return None
 
@@ -104,16 +108,15 @@ def _never_aligned(shape: SumShape, largest: str, term: str, fate: str) -> Reaso
 def _gaps(shape: SumShape, largest: str, kind: Kind) -> tuple[int, int] | str:
     """How near to and how far below the largest exponent a term of that kind can lie, or why it cannot be there."""
     if largest == NO_TERM:
-        assert shape.floor is not None
-        if kind.lowest >= shape.floor:
-            return f"the exponent of a {kind.name} is at least {kind.lowest}, above that of zeros, {shape.floor}"
-        return max(1, shape.floor - kind.highest), shape.floor - kind.lowest
+        others = [each.zeros for each in shape.kinds if each.zeros is not None and (each is not kind or each.count > 1)]
+        highest = max((high for _, high in others), default=kind.lowest)
+        if kind.lowest >= highest:
+            return f"no zero has an exponent above that of a {kind.name}, which is at least {kind.lowest}"
+        return max(1, min(low for low, _ in others) - kind.highest), highest - kind.lowest
     tops = _tops(shape, largest)
-    low, high = max(top.lowest for top in tops), min(top.highest for top in tops)
+    low, high = _lowest_top(shape, largest), min(top.highest for top in tops)
     if low > high:
         return f"exponents of {tops[0].name} and {tops[1].name} do not meet"
-    if shape.floor is not None and high < shape.floor:
-        return f"the exponent of zeros, {shape.floor}, is larger"
     nearest, farthest = max(0, low - kind.highest), high - kind.lowest
     if kind in tops:
         alone = kind.count == 1 or (largest == f"several {kind.plural}" and kind.count == 2)
@@ -121,6 +124,14 @@ def _gaps(shape: SumShape, largest: str, kind: Kind) -> tuple[int, int] | str:
     if farthest < 1:
         return f"the exponent of a {kind.name} is at least that of {largest}"
     return max(1, nearest), farthest
+
+
+def _lowest_top(shape: SumShape, largest: str) -> int:
+    """The least exponent that those terms can have as the largest: all others are zero or lie below."""
+    tops = _tops(shape, largest)
+    others = [each for each in shape.kinds if each not in tops and each.zeros is not None]
+    below = [min(each.zeros[0], each.lowest + 1) for each in others if each.zeros is not None]
+    return max([*below, *(top.lowest for top in tops)])
 
 
 def _tops(shape: SumShape, largest: str) -> list[Kind]:
@@ -211,20 +222,18 @@ def cancellation_group(shape: SumShape) -> Covergroup:
 
 def _deepest(shape: SumShape) -> int:
     """How many leading bits can cancel without all doing so: down to the last bit that is kept, or that a term has."""
-    widths = [kind.frac + 1 + kind.lead for kind in shape.kinds]
     if shape.count == 2:
-        # Two terms that cancel have leading ones side by side: what is left has a bit of the wider one.
-        whole = max(kind.frac + 1 + kind.lead for kind in shape.kinds)
+        # What is left of two terms is a bit of one of them; no product is all ones over its whole width.
+        whole = max(kind.frac + kind.lead + (kind.name != "product") for kind in shape.kinds)
     else:
         whole = max(kind.highest + kind.lead for kind in shape.kinds) - min(kind.lowest - kind.frac for kind in shape.kinds)
     if shape.is_exact:
         return whole
     kept = max((kind.fraction_bits or 0) + kind.lead for kind in shape.kinds)
-    del widths
     return min(whole, kept)
 
 
-def floor_group(shape: SumShape) -> Covergroup:
+def floor_group(shape: SumShape, e_zero: int) -> Covergroup:
     """The floor of e_max: whether a term is zero, whether its exponent is the largest, and what that cuts."""
     names = (
         "no term is zero",
@@ -235,13 +244,10 @@ def floor_group(shape: SumShape) -> Covergroup:
         "the floor, some cut",
         "the floor, all wholly cut",
     )
-    floor = shape.floor
-    assert floor is not None
-
     def sample(seen: Seen) -> tuple[IntArray]:
         terms = seen.terms(shape)
         has_zero, has_more = ~terms.nonzero.all(axis=1), terms.nonzero.any(axis=1)
-        at_floor = (terms.e_max == floor) & has_zero
+        at_floor = (terms.e_max == e_zero) & has_zero
         tops = (terms.nonzero & (terms.gap == 0)).any(axis=1)
         cut, gone = terms.cut.any(axis=1), (terms.gone | ~terms.nonzero).all(axis=1)
         return (
@@ -252,12 +258,12 @@ def floor_group(shape: SumShape) -> Covergroup:
 
     def unreachable(name: str) -> Reason:
         lowest, highest = min(kind.lowest for kind in shape.kinds), max(kind.highest for kind in shape.kinds)
-        if name == names[1] and highest <= floor:
-            return f"no exponent is above that of zeros, {floor}"
-        if name == names[2] and lowest > floor:
-            return f"exponents of terms are at least {lowest}, above that of zeros, {floor}"
-        if name in names[4:] and lowest >= floor:
-            return f"exponents of terms are at least {lowest}, not below that of zeros, {floor}"
+        if name == names[1] and highest <= e_zero:
+            return f"no exponent is above that of zeros, {e_zero}"
+        if name == names[2] and lowest > e_zero:
+            return f"exponents of terms are at least {lowest}, above that of zeros, {e_zero}"
+        if name in names[4:] and lowest >= e_zero:
+            return f"exponents of terms are at least {lowest}, not below that of zeros, {e_zero}"
         fates = {names[4]: "kept", names[5]: "partly cut", names[6]: "wholly cut"}
         if name in fates:
             reasons = [_never_aligned(shape, NO_TERM, kind.name, fates[name]) for kind in shape.kinds]
@@ -300,10 +306,8 @@ def product_group_groups(operation: GSTFDPA) -> list[Covergroup]:
 
     of_cancelled = ("alone at the largest exponent", "at the largest exponent with others", "below the largest exponent")
 
-    def never_cancels(name: str) -> Reason:
-        if operation.G == 1:
-            return "a group has one product"
-        return "there is one group, and c" if False else None
+    def never_cancels(_: str) -> Reason:
+        return "a group has one product" if operation.G == 1 else None
 
     where = Point("group", tuple(f"group {n}" for n in range(groups)))
     return [
