@@ -17,8 +17,8 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
     """Every covergroup of a model, in order."""
     operation = steps_for(model.operation, model.K)
     steps = model.K // operation.length
-    groups = [*operand_groups(operation, steps), *special_groups(operation), *sum_groups(operation), *rounding_groups(operation)]
-    return tuple(groups)
+    operands = [*operand_groups(operation, steps), *special_groups(operation)]
+    return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1))
 
 
 def count(model: Model, operands: Operands) -> Counts:

@@ -245,7 +245,11 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
         return f"{operand} has no NaN" if operand is None or operand.nan is None else None
 
     def no_infinity(*operands: Format) -> Reason:
-        return None if any(each.infinity is not None for each in operands) else f"{' and '.join(map(str, operands))} have no infinities"
+        return (
+            None
+            if any(each.infinity is not None for each in operands)
+            else f"{' and '.join(map(str, operands))} have no infinities"
+        )
 
     def alone(condition: Callable[[_Facts], IntArray]) -> Callable[[_Facts], IntArray]:
         return lambda f: condition(f) & (f.nan_operands == 1)
@@ -274,8 +278,16 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
         ("zero of a times infinity", alone(lambda f: f.zero_a), no_infinity(b)),
         ("infinity times zero of b", alone(lambda f: f.zero_b), no_infinity(a)),
         ("infinities of two products cancel", finite(lambda f: f.plus & f.minus), no_infinity(a, b) or few),
-        ("infinite product and infinite c cancel", finite(lambda f: f.plus & f.minus_c | f.minus & f.plus_c), no_infinity(a, b)),
-        ("infinite product and infinite c alike", finite(lambda f: f.plus & f.plus_c | f.minus & f.minus_c), no_infinity(a, b)),
+        (
+            "infinite product and infinite c cancel",
+            finite(lambda f: f.plus & f.minus_c | f.minus & f.plus_c),
+            no_infinity(a, b),
+        ),
+        (
+            "infinite product and infinite c alike",
+            finite(lambda f: f.plus & f.plus_c | f.minus & f.minus_c),
+            no_infinity(a, b),
+        ),
         ("c is +infinity", finite(lambda f: f.plus_c), None),
         ("c is -infinity", finite(lambda f: f.minus_c), None),
         ("infinity times infinity", finite(lambda f: f.of_both), both),

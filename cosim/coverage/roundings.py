@@ -7,11 +7,13 @@ import numpy as np
 from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
 from cosim.coverage.seen import INFINITE, Seen
 from cosim.coverage.operands import class_group
-from cosim.coverage.shapes import RoundingShape, roundings_of, sums_of, terms_of
+from cosim.coverage.shapes import sums_of
+from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
+from golden.format import power_of_two
 from golden.native.observe import RoundingFlag as Flag
-from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
 
 SIGNS = ("+", "-")
 REMAINDERS = ("exact", "below half", "half", "above half")
@@ -22,21 +24,22 @@ OUTCOMES = (
 )  # fmt: skip
 
 
-def rounding_groups(operation: Operation) -> list[Covergroup]:
+def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
     """Of each rounding of a step its groups; the sticky bit and what overflow becomes, where a unit has these keys."""
     found = []
-    for shape in roundings_of(operation):
-        found += [remainder_group(operation, shape), direction_group(operation, shape)]
+    for shape in roundings_of(operation, chained):
+        found += [remainder_group(shape), direction_group(shape)]
         if shape.to is not None:
-            found.append(outcome_group(operation, shape))
+            found.append(outcome_group(shape))
     if isinstance(operation, TruncatedFDPA) and operation.sticky:
-        found.append(sticky_group(operation))
-    return [*found, overflow_group(operation), class_group("d", operation.d, 1, lambda seen: seen.d[:, :, None], never_d(operation))]
+        found.append(sticky_group(operation, chained))
+    results = class_group("d", operation.d, 1, lambda seen: seen.d[:, :, None], never_d(operation, chained))
+    return [*found, overflow_group(operation, chained), results]
 
 
-def never_d(operation: Operation) -> Callable[[str], Reason]:
+def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
     """Why d is never of a class."""
-    shape = roundings_of(operation)[-1]
+    shape = roundings_of(operation, chained)[-1]
 
     def reason(cls: str) -> Reason:
         sign, outcomes = cls[0], {"-0": OUTCOMES[4:6], "subnormal": OUTCOMES[1:3]}
@@ -44,8 +47,12 @@ def never_d(operation: Operation) -> Callable[[str], Reason]:
             return "a result of zero is +0"
         if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul"):
             return None  # of zeros
+        if cls == "-0" and isinstance(operation, RoundedFDPA) and operation.truncation == "RZ":
+            truncated = roundings_of(operation, chained)[0]
+            if truncated.finest < operation.c.e_min - operation.F2:
+                return None  # of what the truncation takes all of
         wanted = outcomes.get(cls, outcomes["subnormal"] if cls.endswith("subnormal") else ())
-        reasons = [_never(operation, shape, outcome, sign) for outcome in wanted]
+        reasons = [_never(shape, outcome, sign) for outcome in wanted]
         return reasons[0] if wanted and None not in reasons else None
 
     return reason
@@ -66,18 +73,13 @@ class _Flags:
     def sign(self) -> IntArray:
         return self[Flag.NEGATIVE].astype(np.int64)
 
-    @property
-    def remainder(self) -> IntArray:
-        """Index in `REMAINDERS`."""
-        return self[Flag.STICKY] + 2 * self[Flag.GUARD].astype(np.int64)
-
 
 def _remainders(flags: _Flags) -> IntArray:
     guard, sticky = flags[Flag.GUARD], flags[Flag.STICKY]
     return chosen(~guard & ~sticky, ~guard, ~sticky, guard)
 
 
-def remainder_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+def remainder_group(shape: RoundingShape) -> Covergroup:
     """What is cut off against half of the last bit, that last bit, and the sign."""
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
@@ -86,44 +88,20 @@ def remainder_group(operation: Operation, shape: RoundingShape) -> Covergroup:
 
     def unreachable(remainder: str, last: str, _: str) -> Reason:
         if remainder == "exact":
-            narrow = last == "odd" and cut_bits(operation, shape) < 0
+            narrow = last == "odd" and shape.cut < 0
             return "what is rounded is never as wide as the result" if narrow else None
-        return _too_fine(operation, shape, {"half": 1, "below half": 2, "above half": 2}[remainder])
+        return _too_fine(shape, {"half": 1, "below half": 2, "above half": 2}[remainder])
 
     points = (Point("cut off", REMAINDERS), Point("last bit", ("even", "odd")), Point("sign", SIGNS))
     return Covergroup(f"{shape.name}: what is cut off", points, sample, unreachable)
 
 
-def _too_fine(operation: Operation, shape: RoundingShape, bits: int) -> Reason:
+def _too_fine(shape: RoundingShape, bits: int) -> Reason:
     """Why a rounding never cuts so many bits off."""
-    most = cut_bits(operation, shape)
-    return None if bits <= most else f"at most {most} bits are cut off: what is rounded is never wider"
+    return None if bits <= shape.cut else f"at most {max(shape.cut, 0)} bits are cut off: what is rounded is never wider"
 
 
-def cut_bits(operation: Operation, shape: RoundingShape, normal: bool = False) -> int:
-    """The most bits that can lie below the last one that a rounding keeps; with `normal`, of a normal result."""
-    if operation.name == "FTZ-AddMul" and shape.name == "product":
-        a, b, d = operation.a, operation.b, operation.d
-        wider = a.man_bits + b.man_bits + 1 - d.man_bits
-        return wider if normal else max(wider, d.e_min - d.man_bits - shape.finest)
-    if operation.name == "FTZ-AddMul" and shape.name == "sum of products":
-        product = terms_of(operation)
-        return product.highest + 1 + (operation.length - 1).bit_length() - operation.d.man_bits - shape.finest
-    kept = shape.to.man_bits if shape.to is not None else operation.F2  # type: ignore[attr-defined]
-    *_, last = sums_of(operation)
-    highest = max(kind.highest + kind.lead for kind in last.kinds) + (last.count - 1).bit_length()
-    lowest = shape.finest
-    widest = highest - lowest
-    if not last.is_exact:
-        above = max(kind.lead for kind in last.kinds) + (last.count - 1).bit_length()
-        widest = min(widest, max(kind.fraction_bits or 0 for kind in last.kinds) + above)
-    if shape.to is not None and isinstance(getattr(operation, "F2", None), int):
-        widest = min(widest, operation.F2)  # type: ignore[attr-defined]
-    wider = widest - kept
-    return wider if normal or shape.to is None else max(wider, shape.to.e_min - shape.to.man_bits - lowest)
-
-
-def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+def direction_group(shape: RoundingShape) -> Covergroup:
     """Where rounding went, and whether that carried into a new leading bit."""
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
@@ -136,7 +114,7 @@ def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
         mode = shape.mode
         if direction == "exact":
             return None
-        fine = _too_fine(operation, shape, 1)
+        fine = _too_fine(shape, 1)
         if fine is not None:
             return fine
         away = {"RZ": "", "RD": "-", "RU": "+"}.get(mode, "+-")
@@ -145,11 +123,11 @@ def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers {direction.split(' with')[0]}"
         if direction == DIRECTIONS[3] and shape.to is None:
             return "a truncated sum is not normalised again"
-        if direction == DIRECTIONS[3] and cut_bits(operation, shape, normal=True) < 1:
+        if direction == DIRECTIONS[3] and shape.cut_of_normal < 1:
             return "normal results are exact, and a carry leads out of none but them"
         if direction == DIRECTIONS[3] and mode == "RO":
             return "RO only sets the last bit"
-        if direction == "toward zero" and mode == "RNA" and cut_bits(operation, shape) < 2:
+        if direction == "toward zero" and mode == "RNA" and shape.cut < 2:
             return "one bit cut off is half, which RNA rounds away from zero"
         return None
 
@@ -157,7 +135,7 @@ def direction_group(operation: Operation, shape: RoundingShape) -> Covergroup:
     return Covergroup(f"{shape.name}: direction of rounding", points, sample, unreachable)
 
 
-def outcome_group(operation: Operation, shape: RoundingShape) -> Covergroup:
+def outcome_group(shape: RoundingShape) -> Covergroup:
     """What becomes of a sum that is not zero: overflow, underflow to subnormal and to zero, or neither."""
     to = shape.to
     assert to is not None
@@ -178,12 +156,10 @@ def outcome_group(operation: Operation, shape: RoundingShape) -> Covergroup:
         return np.array([6, 7, 5, 4, 1, 2, 3, 0])[index], flags.sign
 
     points = (Point("outcome", OUTCOMES), Point("sign", SIGNS))
-    return Covergroup(
-        f"{shape.name}: outcome", points, sample, lambda outcome, sign: _never(operation, shape, outcome, sign)
-    )
+    return Covergroup(f"{shape.name}: outcome", points, sample, lambda outcome, sign: _never(shape, outcome, sign))
 
 
-def _never(operation: Operation, shape: RoundingShape, outcome: str, sign: str) -> Reason:
+def _never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     """Why a rounding does not come to that."""
     to, mode = shape.to, shape.mode
     assert to is not None
@@ -194,28 +170,26 @@ def _never(operation: Operation, shape: RoundingShape, outcome: str, sign: str) 
     if outcome.startswith("overflow"):
         if outcome == "overflow by rounding" and not away:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
-        if outcome == "overflow by rounding" and cut_bits(operation, shape, normal=True) < 1:
+        if outcome == "overflow by rounding" and shape.cut_of_normal < 1:
             return "what is rounded is never wider than the result"
-        return _never_overflows(operation, shape, outcome)
+        return _never_overflows(shape, outcome, sign)
     if shape.finest >= to.e_min:
         return f"what is rounded has no bits below 2^{shape.finest}, and so is normal"
     if outcome == "flushed":
         return None if shape.flushes else "nothing is flushed"
-    # FTZ-AddMul flushes what it has rounded to a subnormal, and not what rounded to zero.
-    rounds_first = operation.name == "FTZ-AddMul"
-    if shape.flushes and (outcome.startswith("subnormal") or (outcome == "to zero" and not rounds_first)):
+    if shape.flushes and (outcome.startswith("subnormal") or (outcome == "to zero" and not shape.rounds_first)):
         return "subnormal results are flushed"
     if outcome == "subnormal, exact":
         return None
-    if shape.finest >= last and (rounds_first or not shape.flushes):
+    if shape.finest >= last and (shape.rounds_first or not shape.flushes):
         return f"what is rounded has no bits below 2^{shape.finest}, and so is exact as a subnormal"
     if outcome == "up to the smallest normal":
         if not away:
             return f"{mode} does not round {'positive' if sign == '+' else 'negative'} numbers up in magnitude"
-        # Under `flush_results` rounding keeps a bit more there; what rounds up has a one below the last.
-        if cut_bits(operation, shape, normal=True) < 1:
-            return "what is rounded is narrower than a result, and so never next to the smallest normal number"
-        one_more = isinstance(operation, FusedOperation) and operation.flush_results
+        # Under `flush_results` rounding keeps a bit more there.
+        one_more = int(shape.flushes and not shape.rounds_first)
+        if shape.cut_of_normal < one_more:
+            return "what is rounded has too few bits to lie next to the smallest normal number"
         return None if shape.finest < last - one_more else f"what is rounded has no bits below 2^{shape.finest}"
     if outcome == "to zero" and (mode == "RO" or (away and mode in ("RD", "RU"))):
         return f"{mode} leaves a last bit of what is not zero"
@@ -224,34 +198,22 @@ def _never(operation: Operation, shape: RoundingShape, outcome: str, sign: str) 
     return None
 
 
-def _never_overflows(operation: Operation, shape: RoundingShape, outcome: str) -> Reason:
+def _never_overflows(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     """Whether even the largest terms add up to less than what overflows."""
     to = shape.to
     assert to is not None
-    product = terms_of(operation)
-    largest_a, largest_b = operation.a.value(operation.a.max_finite), operation.b.value(operation.b.max_finite)
-    assert largest_a is not None and largest_b is not None
-    largest = largest_a * largest_b
-    if operation.scale_format is not None:
-        scale = operation.scale_format.value(operation.scale_format.max_finite)
-        assert scale is not None
-        largest *= scale * scale
-    largest_c = operation.c.value(operation.c.max_finite)
-    assert largest_c is not None
-    total = {"product": largest, "sum of products": largest * product.count}.get(
-        shape.name, largest * product.count + largest_c
-    )
-    one = type(total)(2)
-    limit = one ** (to.e_max + 1)
+    limit, last = power_of_two(to.e_max + 1), power_of_two(to.e_max - to.man_bits)
+    largest = shape.largest[SIGNS.index(sign)]
+    overflows = largest >= limit
     if outcome == "overflow by rounding":
-        limit -= one ** (to.e_max - to.man_bits - (1 if shape.mode in ("RNE", "RNA") else 2000))
-    return None if total >= limit else "even the largest products and c add up to less"
+        overflows = largest >= limit - last / 2 if shape.mode in ("RNE", "RNA") else largest > limit - last
+    return None if overflows else "even the largest products and c add up to less"
 
 
-def sticky_group(operation: TruncatedFDPA) -> Covergroup:
+def sticky_group(operation: TruncatedFDPA, chained: bool) -> Covergroup:
     """Whether alignment dropped a one, against what rounding then cuts off."""
-    shape = roundings_of(operation)[-1]
-    *_, last = sums_of(operation)
+    shape = roundings_of(operation, chained)[-1]
+    *_, last = sums_of(operation, chained)
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
         flags = seen.flags(shape.roundings)
@@ -266,16 +228,16 @@ def sticky_group(operation: TruncatedFDPA) -> Covergroup:
             return "the sticky bit lies below: neither exact nor half"
         if lost == "nothing is lost":
             least = {"exact": 0, "half": 1, "below half": 2, "above half": 2}[remainder]
-            return _too_fine(operation, shape, least)
+            return _too_fine(shape, least)
         return None
 
     points = (Point("alignment", ("nothing is lost", "a one is lost")), Point("cut off", REMAINDERS), Point("sign", SIGNS))
     return Covergroup("sticky bit", points, sample, unreachable)
 
 
-def overflow_group(operation: Operation) -> Covergroup:
+def overflow_group(operation: Operation, chained: bool) -> Covergroup:
     """What a sum beyond the range becomes."""
-    shape = roundings_of(operation)[-1]
+    shape = roundings_of(operation, chained)[-1]
     to = shape.to
     assert to is not None
     names = ("infinity", "largest finite number")
@@ -287,7 +249,7 @@ def overflow_group(operation: Operation) -> Covergroup:
         return np.where(over, np.where(infinite, 0, 1), -1), ((flags & Flag.NEGATIVE) != 0).astype(np.int64)
 
     def unreachable(name: str, sign: str) -> Reason:
-        reasons = [_never(operation, shape, outcome, sign) for outcome in OUTCOMES[6:]]
+        reasons = [_never(shape, outcome, sign) for outcome in OUTCOMES[6:]]
         if None not in reasons:
             return reasons[-1]
         overflow = getattr(operation, "overflow", "infinity")

@@ -1,14 +1,11 @@
-"""Which sums and roundings a step of an operation is made of, in the order of its records (golden/native/include/mmau.h)."""
+"""Which sums a step of an operation is made of, in the order of its records (golden/native/include/mmau.h)."""
 
 from dataclasses import dataclass, replace
 
 from golden import Operation
-from golden.formats import Format
 from golden.operations import GSTFDPA, FTZAddMul
-from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
-from golden.rounding import Mode
 
 
 @dataclass(frozen=True)
@@ -65,24 +62,6 @@ class SumShape:
         return all(kind.fraction_bits is None for kind in self.kinds)
 
 
-@dataclass(frozen=True)
-class RoundingShape:
-    """A rounding of a step, or several alike.
-
-    Attributes:
-        name: what is rounded. roundings: their records. mode: of rounding. to: the format; None of a truncation.
-        flushes: whether what is no normal number becomes zero.
-        finest: no bit of what is rounded lies below 2 to this (exponent value).
-    """
-
-    name: str
-    roundings: tuple[int, ...]
-    mode: Mode
-    to: Format | None
-    flushes: bool
-    finest: int
-
-
 def terms_of(operation: Operation) -> Kind:
     """The products that an operation sums, with their scales."""
     a, b, flush = operation.a, operation.b, flushes_inputs(operation)
@@ -104,19 +83,31 @@ def flushes_inputs(operation: Operation) -> bool:
     return isinstance(operation, FTZAddMul) or bool(getattr(operation, "flush_inputs", False))
 
 
-def c_of(operation: Operation, c: Format) -> Kind:
-    """The accumulator as a term."""
+def c_of(operation: Operation, chained: bool) -> Kind:
+    """The accumulator as a term; in a chain it is the d of a step too."""
+    c = operation.c
     fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
     zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else c.e_min
     zeros = (zero, zero) if fraction_bits is not None else None
     bits = c.man_bits + 1
     least_bits = bits if flushes_inputs(operation) else 1
-    return Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, least_bits, bits, zeros)
+    of_c = Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, least_bits, bits, zeros)
+    if not chained or operation.c is operation.d:
+        return of_c
+    d = operation.d
+    return replace(
+        of_c, lowest=min(c.e_min, d.e_min), highest=max(c.e_max, d.e_max), frac=max(c.man_bits, d.man_bits), least_bits=1,
+        higher_bits=min(c.man_bits, d.man_bits) + 1,
+    )  # fmt: skip
 
 
-def sums_of(operation: Operation) -> tuple[SumShape, ...]:
-    """The sums of a step; the one with c is the last."""
-    product, c = terms_of(operation), c_of(operation, operation.c)
+def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
+    """The sums of a step; the one with c is the last.
+
+    Args:
+        chained: whether c is the d of another step, in some of the steps.
+    """
+    product, c = terms_of(operation), c_of(operation, chained)
     if isinstance(operation, FTZAddMul):
         return _additions(operation, product, c)
     if isinstance(operation, GSTFDPA):
@@ -172,7 +163,9 @@ def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, 
 
     def total(name: str, count: int, summed: int, fraction_bits: int) -> Kind:
         lead = 2 + (summed - 1).bit_length()
-        zeros = (NO_PRODUCT_EXP, product.highest if summed > 1 else NO_PRODUCT_EXP)
+        # A sum is zero where products cancel, or where the fraction bits hold nothing of one that has a small significand.
+        own = summed > 1 or product.frac - F >= product.least_bits
+        zeros = (NO_PRODUCT_EXP, product.highest if own else NO_PRODUCT_EXP)
         return Kind(name, f"{name}s", count, product.lowest, product.highest, F, fraction_bits, lead, zeros=zeros)
 
     T = total("T", 1, L, F2 + 1)
@@ -186,34 +179,3 @@ def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, 
         SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),)),
         SumShape("T and c", (3,), (L + 2,), (T, c)),
     )
-
-
-def roundings_of(operation: Operation) -> tuple[RoundingShape, ...]:
-    """The roundings of a step; the one that gives d is the last."""
-    product, c, d = terms_of(operation), c_of(operation, operation.c), operation.d
-    own = min(product.lowest - product.frac, c.lowest - c.frac)
-    if isinstance(operation, FTZAddMul):
-        P = operation.P
-        of_products = max(product.lowest, 2 * operation.a.e_min) - product.frac
-        kept = max(of_products, d.e_min - d.man_bits)
-        shapes = [RoundingShape("product", tuple(range(P)), "RNE", d, True, of_products)]
-        if P > 1:
-            shapes.append(RoundingShape("sum of products", tuple(range(P, 2 * P - 1)), "RNE", d, True, kept))
-        # What is left of c and a sum of products that cancel has no bit below their last ones.
-        finest = max(kept - d.man_bits, d.e_min - d.man_bits)
-        return (*shapes, RoundingShape("result", (2 * P - 1,), "RNE", d, True, finest))
-    assert isinstance(operation, FusedOperation)
-    rho = operation.conversion
-    to, flushes = rho.rounding_format, operation.flush_results
-    if isinstance(operation, RoundedFDPA):
-        finest = max(own, operation.c.e_min - operation.F2)
-        truncation = RoundingShape("truncation", (0,), operation.truncation, None, False, own)
-        return truncation, RoundingShape("result", (1,), rho.mode, to, flushes, finest)
-    if isinstance(operation, TruncatedFDPA):
-        if isinstance(operation, GSTFDPA):
-            product = sums_of(operation)[-1].kinds[0]
-            own = min(product.lowest - product.frac, c.lowest - c.frac)
-        # e_max is no lower than every term that is not zero, nor than e_zero where one is.
-        lowest, highest = sorted((product.lowest, c.lowest))
-        own = max(own, min(max(operation.e_zero, lowest), highest) - operation.F)
-    return (RoundingShape("result", (0,), rho.mode, to, flushes, own),)

@@ -17,14 +17,14 @@ DEPTHS = ((1, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, None))
 NO_TERM = "no term but zeros"
 
 
-def sum_groups(operation: Operation) -> list[Covergroup]:
+def sum_groups(operation: Operation, chained: bool) -> list[Covergroup]:
     """Of each sum of a step its groups; of GST-FDPA what becomes of each group."""
     found = []
-    for shape in sums_of(operation):
+    for shape in sums_of(operation, chained):
         found += [alignment_group(shape), distance_group(shape), sign_group(shape), cancellation_group(shape)]
         if shape.e_zero is not None:
             found.append(floor_group(shape, shape.e_zero))
-    return [*found, *(product_group_groups(operation) if isinstance(operation, GSTFDPA) else [])]
+    return [*found, *(product_group_groups(operation, chained) if isinstance(operation, GSTFDPA) else [])]
 
 
 def largest_of(shape: SumShape) -> tuple[str, ...]:
@@ -156,7 +156,9 @@ def distance_group(shape: SumShape) -> Covergroup:
             return f"the exponent of a {term} never is the largest or lies below it"
         farthest, nearest = max(far for _, far in gaps), min(near for near, _ in gaps)
         if low > farthest:
-            return f"exponents reach from {kind.lowest} to {kind.highest}: a {term} lies at most {farthest} below the largest"
+            return (
+                f"exponents reach from {kind.lowest} to {kind.highest}: a {term} lies at most {farthest} below the largest"
+            )
         return None if high is None or high >= nearest else f"a {term} lies at least {nearest} below the largest exponent"
 
     points = (Point("term", tuple(kind.name for kind in shape.kinds)), Point("distance", names))
@@ -244,15 +246,24 @@ def floor_group(shape: SumShape, e_zero: int) -> Covergroup:
         "the floor, some cut",
         "the floor, all wholly cut",
     )
+
     def sample(seen: Seen) -> tuple[IntArray]:
         terms = seen.terms(shape)
-        has_zero, has_more = ~terms.nonzero.all(axis=1), terms.nonzero.any(axis=1)
+        # A group that cancels is zero too, at an exponent of its own.
+        has_zero = (~terms.nonzero & (terms.e_max[:, None] - terms.gap == e_zero)).any(axis=1)
+        has_more = terms.nonzero.any(axis=1)
         at_floor = (terms.e_max == e_zero) & has_zero
         tops = (terms.nonzero & (terms.gap == 0)).any(axis=1)
         cut, gone = terms.cut.any(axis=1), (terms.gone | ~terms.nonzero).all(axis=1)
         return (
             chosen(
-                ~has_zero, ~at_floor & has_more, at_floor & tops, ~has_more, at_floor & ~cut, at_floor & ~gone, at_floor & gone
+                ~has_zero,
+                ~at_floor & has_more,
+                at_floor & tops,
+                ~has_more,
+                at_floor & ~cut,
+                at_floor & ~gone,
+                at_floor & gone,
             ),
         )
 
@@ -273,9 +284,9 @@ def floor_group(shape: SumShape, e_zero: int) -> Covergroup:
     return Covergroup(f"{shape.name}: floor of e_max", (Point("zeros", names),), sample, unreachable)
 
 
-def product_group_groups(operation: GSTFDPA) -> list[Covergroup]:
+def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
     """GST-FDPA: what becomes of each group, and one that cancels and yet has the largest exponent."""
-    inner, outer = sums_of(operation)
+    inner, outer = sums_of(operation, chained)
     names = ("positive", "negative", "products cancel", "all products zero", "a scale is zero")
     groups = operation.L // operation.G
 

@@ -65,4 +65,3 @@ def difference_from_traces(operation: golden.Operation, K: int, rows: int, seed:
                 if difference:
                     return f"{operation}, row {row}, step {number}, {what}: {difference}"
     return ""
-

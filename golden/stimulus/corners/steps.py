@@ -217,7 +217,9 @@ def scale_gaps(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
     first = np.clip(total // 2, scale.e_min, scale.e_max)
     zero = np.zeros_like(total)
     scales = number(shape.scale, zero, first), number(shape.scale, zero, total - first)
-    a = number(shape.a, signs(draws, (rows, shape.K)), 0 * start.a.astype(np.int64), fractions(draws, shape.a, (rows, shape.K)))
+    a = number(
+        shape.a, signs(draws, (rows, shape.K)), 0 * start.a.astype(np.int64), fractions(draws, shape.a, (rows, shape.K))
+    )
     sign = draws.integers(0, 2, rows)
     c = np.where(with_c == 1, number(shape.c, sign, top, fractions(draws, shape.c, (rows,))), zeros(shape.c, sign))
     frac_b = np.where((wide == 1)[:, None], fractions(draws, shape.b, (rows, shape.K)), 0)
