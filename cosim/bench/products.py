@@ -44,6 +44,15 @@ class DotProducts:
         """Which of `classes` made each row."""
         return self.stimulus.label
 
+    @property
+    def has_model(self) -> bool:
+        """Whether its rows go through the operation as they are, not converted before."""
+        return self.formats == (self.operation.a, self.operation.b)
+
+    def operands_of(self, rows: npt.NDArray[Any]) -> Operands:
+        """The operands of some rows."""
+        return self.stimulus.operands.rows(rows)
+
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""
         if isinstance(result, str):

@@ -1,6 +1,6 @@
 """Counts of bins, which are merged over runs: of one model, that is of one operation with all its parameters and one K."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +27,12 @@ class Model:
             KeyError, TypeError, ValueError: it was made of none.
         """
         keys: dict[str, Any] = dict(table["parameters"])
-        made: Any = golden.OPERATIONS[table["operation"]]
-        return cls(made(**keys), int(table["K"]))
+        make: Any = golden.OPERATIONS[table["operation"]]
+        return cls(make(**keys), table["K"])
 
     def __str__(self) -> str:
-        keys = ", ".join(f"{key}={value}" for key, value in self.operation.parameters().items())
-        return f"{self.operation.name} ({keys}), K={self.K}"
+        keys = ", ".join(f"{key} = {value}" for key, value in self.operation.parameters().items())
+        return f"{self.operation.name}, {keys}, K = {self.K}"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Counts:
             ValueError: the other's model is not this one.
         """
         if other.model != self.model:
-            raise ValueError(f"coverage can be merged of one model alone: {self.model} is not {other.model}")
+            raise ValueError(f"coverage is merged of one model alone, got {self.model} and {other.model}")
         hits = {name: [x + y for x, y in zip(of, other.hits[name], strict=True)] for name, of in self.hits.items()}
         return Counts(self.model, self.rows + other.rows, hits)
 
@@ -65,4 +65,12 @@ class Counts:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> "Counts":
         """The counts that `as_dict` made this of."""
-        return cls(Model.from_dict(table["model"]), int(table["rows"]), table["hits"])
+        return cls(Model.from_dict(table["model"]), table["rows"], table["hits"])
+
+
+def merged(counts: Iterable[Counts]) -> tuple[Counts, ...]:
+    """One of each model, in the order in which models come first."""
+    found: dict[Model, Counts] = {}
+    for each in counts:
+        found[each.model] = found[each.model].merged(each) if each.model in found else each
+    return tuple(found.values())

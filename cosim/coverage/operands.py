@@ -183,12 +183,17 @@ def _special_products(seen: Seen) -> IntArray:
     return np.where(nan, 2, np.where(infinite, (a ^ b) & 1, -1))
 
 
+def _any(found: IntArray) -> IntArray:
+    """Whether any element of a step has it."""
+    return np.asarray(found.any(axis=-1))
+
+
 def _zero(cls: IntArray) -> IntArray:
-    return (cls == ZERO) | (cls == ZERO + 1)
+    return np.isin(cls, (ZERO, ZERO + 1))
 
 
 def _infinite(cls: IntArray) -> IntArray:
-    return (cls == INFINITE) | (cls == INFINITE + 1)
+    return np.isin(cls, (INFINITE, INFINITE + 1))
 
 
 def rule_group(operation: Operation) -> Covergroup:
@@ -209,32 +214,35 @@ class _Facts:
     def __init__(self, seen: Seen) -> None:
         a, b = _read(seen, seen.a), _read(seen, seen.b)
         products, c = _special_products(seen), seen.c
-        self.nan_a, self.nan_b = (a == NAN).any(-1), (b == NAN).any(-1)
+        self.nan_a, self.nan_b = _any(a == NAN), _any(b == NAN)
         self.nan_c = c == NAN
         zero_a, zero_b = _zero(a) & _infinite(b), _infinite(a) & _zero(b)
-        self.zero_a, self.zero_b = zero_a.any(-1), zero_b.any(-1)
-        self.flushed = ((seen.a != a) & zero_a | (seen.b != b) & zero_b).any(-1)
-        self.of_a = (_infinite(a) & ~_infinite(b) & (products < 2)).any(-1)
-        self.of_b = (_infinite(b) & ~_infinite(a) & (products < 2)).any(-1)
-        self.of_both = (_infinite(a) & _infinite(b)).any(-1)
-        self.plus, self.minus = (products == 0).any(-1), (products == 1).any(-1)
+        self.zero_a, self.zero_b = _any(zero_a), _any(zero_b)
+        self.flushed = _any((seen.a != a) & zero_a | (seen.b != b) & zero_b)
+        self.of_both = _any(_infinite(a) & _infinite(b))
+        self.plus, self.minus = _any(products == 0), _any(products == 1)
         self.plus_c, self.minus_c = c == INFINITE, c == INFINITE + 1
-        shape = c.shape
-        self.nan_alpha, self.nan_beta, self.under_zero = (np.zeros(shape, np.bool_) for _ in range(3))
-        if seen.operation.scale_format is not None:
-            alpha, beta = (classes(seen.operation.scale_format, codes) for codes in seen.scales)
-            self.nan_alpha, self.nan_beta = (alpha == NAN).any(-1), (beta == NAN).any(-1)
-            of_products = (_zero(alpha) | _zero(beta))[..., seen.blocks()]
-            self.under_zero = (of_products & (products >= 0) & (products < 2)).any(-1) & (seen.operation.name == "GST-FDPA")
+        self.nan_alpha, self.nan_beta, self.under_zero = self._of_scales(seen, products)
         self.nan_operands = (
             self.nan_a.astype(int) + self.nan_b + self.nan_c + self.nan_alpha + self.nan_beta + self.zero_a + self.zero_b
             + self.under_zero
         )  # fmt: skip
         special_result = seen.d >= INFINITE
-        any_operand = (products >= 0).any(-1) | (c >= INFINITE) | self.nan_alpha | self.nan_beta
+        any_operand = _any(products >= 0) | (c >= INFINITE) | self.nan_alpha | self.nan_beta
         last_sums = seen.records.sums["flags"][..., -1] & 1
         self.too_large = special_result & ~any_operand & (last_sums == 0) & (seen.operation.name in ("TR-FDPA", "GTR-FDPA"))
         self.too_large_kind = np.where(self.too_large, seen.d - INFINITE, -1)
+
+    def _of_scales(self, seen: Seen, products: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Whether a scale of A is NaN, one of B, and whether an infinite product of GST-FDPA lies under a zero scale."""
+        scale = seen.operation.scale_format
+        if scale is None:
+            nowhere = np.zeros(seen.c.shape, np.bool_)
+            return nowhere, nowhere, nowhere
+        alpha, beta = (classes(scale, codes) for codes in seen.scales)
+        of_products = (_zero(alpha) | _zero(beta))[..., seen.blocks()]
+        under_zero = of_products & np.isin(products, (0, 1)) & (seen.operation.name == "GST-FDPA")
+        return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
 
 
 def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:

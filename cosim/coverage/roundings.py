@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
-from cosim.coverage.seen import INFINITE, Seen
 from cosim.coverage.operands import class_group
+from cosim.coverage.seen import INFINITE, Seen
 from cosim.coverage.shapes import sums_of
 from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
@@ -67,7 +67,8 @@ class _Flags:
         self.flags, self.lead = flags[nonzero], seen.leads(shape.roundings)[nonzero]
 
     def __getitem__(self, flag: Flag) -> IntArray:
-        return (self.flags & flag) != 0
+        found: IntArray = (self.flags & flag) != 0
+        return found
 
     @property
     def sign(self) -> IntArray:

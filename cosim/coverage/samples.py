@@ -1,4 +1,4 @@
-"""Units whose coverage is kept complete: of each operation its largest of the catalogue, a small one, one with keys of its own."""
+"""Units whose coverage is kept complete: of each operation the largest, a small one, one with keys of its own."""
 
 from typing import Any
 

@@ -51,14 +51,13 @@ class Terms(NamedTuple):
     """The terms of a sum and of those alike, one sample a row; arrays [samples, terms], of a sum that was made.
 
     Attributes:
-        gap, kept: as of `golden.native.observe.TERM`. nonzero, negative, cut, gone: its flags.
+        gap: as of `golden.native.observe.TERM`. nonzero, negative, cut, gone: its flags.
         made, something, zero: of each sum [samples], as `SumFlag` has it; zero: the total is.
         depth: how far the leading one of the total lies below the largest of an aligned term (bits).
         e_max: [samples].
     """
 
     gap: IntArray
-    kept: IntArray
     nonzero: IntArray
     negative: IntArray
     cut: IntArray
@@ -116,7 +115,8 @@ class Seen:
         """Codes of both scales of each step [rows, steps, scales of a step]."""
         found = []
         for codes in (self._operands.scale_a, self._operands.scale_b):
-            assert codes is not None and self.operation.block_size is not None
+            assert codes is not None
+            assert self.operation.block_size is not None
             starts = np.arange(self.steps) * self.operation.length // self.operation.block_size
             found.append(codes[:, starts[:, None] + np.arange(self.operation.scales_per_step)])
         return found[0], found[1]
@@ -151,14 +151,15 @@ class Seen:
         made = sums["flags"] & SumFlag.MADE != 0
         terms, sums = terms[made], sums[made]
         flags = terms["flags"]
-        of_term = [(flags & flag) != 0 for flag in (TermFlag.NONZERO, TermFlag.NEGATIVE, TermFlag.CUT, TermFlag.GONE)]
         return Terms(
-            terms["gap"].astype(np.int32),
-            terms["kept"].astype(np.int32),
-            *of_term,
-            made,
-            (sums["flags"] & SumFlag.OF_SOMETHING) != 0,
-            (sums["flags"] & SumFlag.NONZERO) == 0,
-            sums["largest"].astype(np.int32) - sums["lead"],
-            sums["e_max"].astype(np.int32),
+            gap=terms["gap"].astype(np.int32),
+            nonzero=flags & TermFlag.NONZERO != 0,
+            negative=flags & TermFlag.NEGATIVE != 0,
+            cut=flags & TermFlag.CUT != 0,
+            gone=flags & TermFlag.GONE != 0,
+            made=made,
+            something=sums["flags"] & SumFlag.OF_SOMETHING != 0,
+            zero=sums["flags"] & SumFlag.NONZERO == 0,
+            depth=sums["largest"].astype(np.int32) - sums["lead"],
+            e_max=sums["e_max"].astype(np.int32),
         )

@@ -1,8 +1,10 @@
 """Covergroups of a step's sums: what alignment cuts and why, distances, signs, cancellation, the floor of e_max."""
 
+from itertools import pairwise
+
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
 from cosim.coverage.seen import ZERO, Seen, classes
 from cosim.coverage.shapes import Kind, SumShape, sums_of
 from golden import Operation
@@ -62,7 +64,7 @@ def _largest(shape: SumShape, seen: Seen) -> IntArray:
 def _places(shape: SumShape) -> list[slice]:
     """Where the terms of each kind are."""
     starts = np.cumsum([0, *(kind.count for kind in shape.kinds)]).tolist()
-    return [slice(start, end) for start, end in zip(starts, starts[1:], strict=False)]
+    return [slice(start, end) for start, end in pairwise(starts)]
 
 
 def _kinds(shape: SumShape) -> IntArray:
@@ -176,7 +178,6 @@ def _within(values: IntArray, ranges: tuple[tuple[int, int | None], ...]) -> Int
 
 def sign_group(shape: SumShape) -> Covergroup:
     """The signs of the terms of each kind."""
-    signs = ("all zero", "plus", "minus", "both signs")
 
     def sample(seen: Seen) -> list[IntArray]:
         terms = seen.terms(shape)
@@ -184,22 +185,19 @@ def sign_group(shape: SumShape) -> Covergroup:
         for places in _places(shape):
             minus = (terms.nonzero & terms.negative)[:, places].any(axis=1)
             plus = (terms.nonzero & ~terms.negative)[:, places].any(axis=1)
-            found.append(plus.astype(np.int64) + 2 * minus)
+            found.append(np.where(plus, 1, 0) + np.where(minus, 2, 0))
         return found
 
-    def unreachable(*of_kinds: str) -> Reason:
-        for kind, sign in zip(shape.kinds, of_kinds, strict=True):
-            if sign == "both signs" and kind.count == 1:
-                return f"there is one {kind.name}"
-        return None
+    def signs(kind: Kind) -> tuple[str, ...]:
+        return ("zero", "plus", "minus") if kind.count == 1 else ("all zero", "plus", "minus", "both signs")
 
-    points = tuple(Point(f"sign of {kind.name}", signs) for kind in shape.kinds)
-    return Covergroup(f"{shape.name}: signs", points, sample, unreachable)
+    points = tuple(Point(f"sign of {kind.name}", signs(kind)) for kind in shape.kinds)
+    return Covergroup(f"{shape.name}: signs", points, sample, reachable)
 
 
 def cancellation_group(shape: SumShape) -> Covergroup:
     """How the leading one of the total lies to the largest one of the aligned terms."""
-    deeper = tuple(f"{_range(low, high)} bits cancel" for low, high in DEPTHS)
+    deeper = tuple(f"{_range(low, high)} bits cancel" if high != 1 else "1 bit cancels" for low, high in DEPTHS)
     names = ("grows by 2 or more", "grows by 1", "same leading bit", *deeper, "cancels to zero")
 
     def sample(seen: Seen) -> tuple[IntArray]:
@@ -293,7 +291,8 @@ def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
     def zero_scale(seen: Seen) -> IntArray:
         alpha, beta = (classes(operation.scale, codes) for codes in seen.scales)
         zero = (alpha == ZERO) | (beta == ZERO)
-        return zero[..., seen.blocks()[:: operation.G]].reshape(-1)[seen.terms(inner).made]
+        of_groups: IntArray = zero[..., seen.blocks()[:: operation.G]].reshape(-1)[seen.terms(inner).made]
+        return of_groups
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
         terms = seen.terms(inner)

@@ -24,7 +24,7 @@ TERM = np.dtype([("gap", np.int16), ("kept", np.int16), ("flags", np.uint16)])
 that alignment keeps, 0 or less where all go; `TermFlag`."""
 
 SUM = np.dtype([("e_max", np.int16), ("lead", np.int16), ("largest", np.int16), ("flags", np.uint16)])
-"""struct mmau_seen_sum: exponents of its terms, of the leading one of the total and of the largest aligned term; `SumFlag`."""
+"""struct mmau_seen_sum: exponents of its terms, of the leading ones of the total and of its largest term; `SumFlag`."""
 
 ROUNDING = np.dtype([("lead", np.int16), ("flags", np.uint16)])
 """struct mmau_seen_rounding: exponent of the leading one of what is rounded; `RoundingFlag`."""
