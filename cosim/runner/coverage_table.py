@@ -1,4 +1,4 @@
-"""The page docs/coverage.md: `python -m cosim.coverage.table docs/coverage.md`."""
+"""The page docs/coverage.md: `python -m cosim.runner.coverage_table docs/coverage.md`."""
 
 import sys
 from collections import Counter

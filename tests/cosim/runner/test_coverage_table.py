@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim.coverage.samples import sample_units
-from cosim.coverage.table import INTRODUCTION, page
+from cosim.runner.coverage_table import INTRODUCTION, page
 from tests.golden.native_rows import needs_native
 
 PAGE = Path(__file__).parents[3] / "docs" / "coverage.md"
