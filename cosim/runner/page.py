@@ -71,7 +71,7 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
             f"{report.vectors_per_second:,.0f}",
             checked,
         )
-        rows.append((link, report.operation, report.simulator, *counts, passed_or_failed(report.passed)))
+        rows.append((link, report.operation, report.ran_in, *counts, passed_or_failed(report.passed)))
     rows += [(name, *[""] * 8, element("span", "not run", class_="failed")) for name in errors]
     return table(header, rows, "Designs", numbers=range(3, 9))
 

@@ -20,6 +20,11 @@ mmau_record_counts counts_of(const Plan& plan) {
     }
 }
 
+/// Operations whose steps show themselves to an observer.
+bool is_observed(int operation) {
+    return operation != MMAU_FTZ_FMA && operation != MMAU_FTZ_EO_FMA && operation != MMAU_IDPA;
+}
+
 template <class Int>
 uint64_t observed_step(const Plan& plan, const mmau::Row& row, int k, uint64_t c, mmau::Recorder& see) {
     const mmau::Operands operands{plan, row, k};
@@ -45,6 +50,7 @@ extern "C" {
 MMAU_API int mmau_count_records(const mmau_parameters* parameters, mmau_record_counts* counts) {
     if (!parameters || !counts) return MMAU_NULL_POINTER;
     if (const int status = mmau_check(parameters)) return status;
+    if (!is_observed(parameters->operation)) return MMAU_BAD_OPERATION;
     *counts = counts_of(mmau::make_plan(*parameters));
     return MMAU_OK;
 }
