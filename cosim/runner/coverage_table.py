@@ -5,10 +5,10 @@ from collections import Counter
 from pathlib import Path
 
 from cosim.bench.timing import Timing
+from cosim.compile.power_up import power_ups
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.model import count, covergroups, whole
 from cosim.coverage.samples import sample_units
-from cosim.runner.power_up import power_ups
 from golden import Unit
 from golden.files import write_atomically
 from golden.stimulus import OperandShape, generate

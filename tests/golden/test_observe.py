@@ -71,5 +71,5 @@ def difference_from_traces(operation: golden.Operation, K: int, rows: int, seed:
 def test_operation_without_records_is_refused(name: str) -> None:
     operation = next(entry.operation for entry in golden.instructions() if entry.operation.name == name)
     operands = generate(OperandShape.of_operation(operation), 3, 1).operands
-    with pytest.raises(ValueError, match="^operation whose steps are observed must be one of FMA, FTZ-AddMul, E-FDPA"):
+    with pytest.raises(ValueError, match=r"^operation whose steps are observed must be one of FMA, FTZ-AddMul, E-FDPA"):
         observe(Chain(operation), *operands)
