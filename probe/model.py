@@ -1,0 +1,213 @@
+"""Models: the arithmetics that a box may have, each an operation of golden with values for its keys, chained over K.
+
+A family is all models of one operation. Which values a key can have follows from the operation's rules and the box's formats;
+nothing here knows a published unit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from golden.arrays import BitArray
+from golden.chain import ORDERS, Chain, ConvertedChain
+from golden.comparison import differing
+from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
+from golden.engines import Batch, run
+from golden.formats import FP16, Format
+from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
+from golden.rounding import OVERFLOWS
+from golden.stimulus import Operands, OperandShape
+from golden.unit import Unit, unit_to_toml
+
+CONVERTED = "converted T-FDPA"
+"""FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
+
+FAMILIES = (*OPERATIONS, CONVERTED)
+
+Keys = dict[str, Any]
+
+_OF_THE_BOX = ("a", "b", "c", "scale", "K_block")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One arithmetic: a family and its keys, over the operands of `shape`."""
+
+    family: str
+    items: tuple[tuple[str, Any], ...]
+    shape: OperandShape
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that the probe has to find; formats and K_block are the box's."""
+        return dict(self.items)
+
+    @property
+    def chain(self) -> Chain | ConvertedChain:
+        """What computes it."""
+        return _chain(self)
+
+    @property
+    def operation(self) -> Operation:
+        """One step."""
+        return self.chain.operation
+
+    def run(self, operands: Operands) -> BitArray:
+        """d for every row."""
+        return run(None, self.chain, Batch(*operands))
+
+    def differs(self, operands: Operands, d: BitArray) -> Any:
+        """Where the model's results are not `d`; any NaN is any NaN where the operation leaves its code open."""
+        return differing(d, self.run(operands), self.operation)
+
+    def changed(self, **keys: Any) -> "Model":
+        """The model with other values for some keys."""
+        return model(self.family, self.keys | keys, self.shape)
+
+    def is_valid(self) -> bool:
+        """Whether the operation's rules allow these keys together."""
+        try:
+            return self.chain is not None
+        except (ValueError, TypeError):
+            return False
+
+    def unit(self, name: str) -> Unit | None:
+        """The unit that computes it; None where no unit file can say so."""
+        chain = self.chain
+        return None if isinstance(chain, ConvertedChain) else Unit(name=name, operation=chain.operation)
+
+    def __str__(self) -> str:
+        shown = {key: value for key, value in self.items if value != default_of(key) or key in ("L", "F", "F2", "rho")}
+        return f"{self.family} " + " ".join(f"{key}={value}" for key, value in shown.items())
+
+
+def model(family: str, keys: Keys, shape: OperandShape) -> Model:
+    """A model from a table of keys."""
+    return Model(family, tuple(keys.items()), shape)
+
+
+def toml_of(model: Model, name: str) -> str | None:
+    """The model as a unit file, None where none can hold it."""
+    unit = model.unit(name)
+    return None if unit is None else unit_to_toml(unit)
+
+
+@lru_cache(maxsize=1 << 14)
+def _chain(model: Model) -> Chain | ConvertedChain:
+    """The model's chain.
+
+    Raises:
+        ValueError, TypeError: the operation does not allow these keys together, or not over K products.
+    """
+    shape, keys = model.shape, model.keys
+    if model.family == CONVERTED:
+        order = keys.pop("order")
+        step = TFDPA(a=FP16, b=FP16, c=shape.c, **keys)
+        _check_length(step, shape)
+        return ConvertedChain(step, shape.a, shape.b, order)
+    operation_class = OPERATIONS[model.family]
+    allowed = operation_class.unit_keys()
+    keys |= {"a": shape.a, "b": shape.b, "c": shape.c}
+    keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
+    operation = operation_class(**keys)
+    _check_length(operation, shape)
+    return Chain(operation)
+
+
+def _check_length(operation: Operation, shape: OperandShape) -> None:
+    if operation.d is not shape.d:
+        raise ValueError(f"d must be {shape.d}, got {operation.d}")
+    if (operation.scale_format, operation.block_size) != (shape.scale, shape.block_size):
+        raise ValueError(f"scales must be {shape.scale}, got {operation.scale_format}")
+    if shape.K % operation.length:
+        raise ValueError(f"K must be a multiple of L={operation.length}, got {shape.K}")
+    if operation.length < shape.K:
+        operation.accumulating()
+
+
+def keys_of(family: str) -> tuple[str, ...]:
+    """The keys of a family that the probe has to find."""
+    if family == CONVERTED:
+        return ("order", *keys_of("T-FDPA"))
+    return tuple(key for key in OPERATIONS[family].unit_keys() if key not in _OF_THE_BOX)
+
+
+def default_of(key: str) -> Any:
+    """What a key is while nothing is known of it: as if it were not there."""
+    defaults = {
+        "truncation": "RZ", "sticky": False, "flush_inputs": False, "flush_results": False, "overflow": "infinity",
+        "order": "in-order",
+    }  # fmt: skip
+    return defaults.get(key)
+
+
+def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
+    """Every value that a key may have; those of e_zero below the smallest exponent of any term are one."""
+    divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
+    match key:
+        case "L" | "G":
+            return divisors
+        case "P":
+            return tuple(n for n in divisors if not n & (n - 1))
+        case "F" | "F2":
+            return tuple(range(1, MAX_FRACTION + 1))
+        case "rho":
+            return tuple(name for name, rho in (CONVERSIONS | FP64_CONVERSIONS).items() if rho.d is shape.d)
+        case "e_zero":
+            return tuple(range(max(lowest_exponent(family, shape), -EXPONENT_LIMIT), EXPONENT_LIMIT + 1))
+        case "truncation":
+            return ("RZ", "RD", "RO") if family not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
+        case "overflow":
+            return OVERFLOWS
+        case "order":
+            return ORDERS
+    return (False, True)
+
+
+def lowest_exponent(family: str, shape: OperandShape) -> int:
+    """The smallest exponent that a term other than zero can have: an e_zero at or below it never counts."""
+    a, b = (FP16, FP16) if family == CONVERTED else (shape.a, shape.b)
+    products = a.e_min + b.e_min
+    if shape.scale is not None:  # a group's exponent is that of its scales; a product's, theirs and its own
+        scales = 2 * shape.scale.e_min
+        products = scales if family == "GST-FDPA" else products + scales
+    return min(products, shape.c.e_min, shape.d.e_min)
+
+
+def possible_families(shape: OperandShape) -> list[str]:
+    """The families that take the box's formats and give its results."""
+    return [family for family in FAMILIES if next(starts(family, shape), None) is not None]
+
+
+COARSE = {"F2": (6, 12, 20, 31, 48, 128), "F": tuple(range(1, 129)), "e_zero": None}
+
+
+def starts(family: str, shape: OperandShape) -> Iterator[Model]:
+    """Models to begin with: every length, every precision, the other keys at their defaults."""
+    varied = [key for key in keys_of(family) if key in ("L", "P", "F", "F2", "order")]
+    choices = [COARSE.get(key) or values_of(key, family, shape) for key in varied]
+    base: Keys = {}
+    for key in keys_of(family):
+        if key == "rho":
+            names = values_of(key, family, shape)
+            if not names:
+                return
+            base[key] = next((name for name in names if name.startswith("RNE")), names[0])
+        elif key == "e_zero":
+            base[key] = values_of(key, family, shape)[0]
+        else:
+            base[key] = default_of(key)
+    for combination in product(*choices):
+        keys = base | dict(zip(varied, combination, strict=True))
+        for G in values_of("G", family, shape) if "G" in keys else (None,):
+            found = model(family, keys | ({} if G is None else {"G": G}), shape)
+            if found.is_valid():
+                yield found
+
+
+def formats_of(shape: OperandShape) -> tuple[Format, ...]:
+    """All formats of a box's operands."""
+    return tuple(f for f in (shape.a, shape.b, shape.c, shape.d, shape.scale) if f is not None)

@@ -1,0 +1,181 @@
+"""From evidence to a model: the synthesis half of the loop.
+
+A search starts from every family at every length and precision, with all other keys as if they were not there, and changes
+one group of keys at a time to whatever reproduces the most rows. It works on few rows at a time, those that tell models
+apart; a model that reproduces these is held against all evidence, and the rows it misses join them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from probe.evidence import Evidence
+from probe.model import Model, keys_of, starts, values_of
+
+GROUPS: tuple[tuple[str, ...], ...] = (
+    ("L", "G"), ("P",), ("order",), ("F",), ("F2",), ("rho", "truncation", "sticky"), ("e_zero",),
+    ("flush_inputs", "flush_results", "overflow"),
+)  # fmt: skip
+"""Keys that are changed together: within a group, one hides the other's effect."""
+
+FEW, ACTIVE = 64, 224
+"""Rows on which many models are compared first; rows of a search at its start."""
+
+KEPT = 12
+"""Models that go from the few rows to all rows of the search."""
+
+BEGINNINGS = 6
+"""Models from which a search descends, the best first."""
+
+MOST_PAIRS = 6000
+"""Models of two groups changed at once that are tried where one at a time leads no further."""
+
+
+class Search:
+    """One search: the rows it works on grow as models that reproduce them fail others."""
+
+    def __init__(self, evidence: Evidence, families: Sequence[str], seed: int) -> None:
+        self.evidence = evidence
+        self.families = families
+        self.tried = 0
+        self._rng = np.random.default_rng(seed)
+        self._active = np.arange(0)
+
+    def run(self, shape_starts: Callable[[str], Iterator[Model]], known: Model | None = None) -> Model:
+        """The model that reproduces the most evidence: all of it where the search succeeds.
+
+        Args:
+            shape_starts: a family's models to begin with.
+            known: a model that reproduced the evidence before its last rows.
+        """
+        best: Model | None = None
+        most = -1
+        for beginning in self._beginnings(shape_starts, known):
+            found = self._refined(beginning)
+            matched = len(self.evidence) - len(self.evidence.failing(found))
+            if matched > most:
+                best, most = found, matched
+            if most == len(self.evidence):
+                break
+        assert best is not None
+        return best
+
+    def _beginnings(self, shape_starts: Callable[[str], Iterator[Model]], known: Model | None) -> Iterator[Model]:
+        """The known model, then the starts that reproduce the most of a few rows; of each family some."""
+        if known is not None:
+            self._active = self._chosen(ACTIVE)
+            failing = self.evidence.failing(known)
+            self._active = np.union1d(self._active, failing[:ACTIVE])
+            yield known
+        pool = {family: list(shape_starts(family)) for family in self.families}
+        sample = [models[int(i)] for models in pool.values() for i in np.linspace(0, len(models) - 1, 8)]
+        self._active = np.union1d(self._active, self._telling(sample, ACTIVE))
+        few = self._rng.permutation(self._active)[:FEW]
+        ranked = []
+        for models in pool.values():
+            scores = np.array([self._score(model, few) for model in models])
+            best = np.argsort(-scores, kind="stable")[:KEPT]
+            rescored = [(self._score(models[int(i)], self._active), models[int(i)]) for i in best]
+            rescored.sort(key=lambda pair: -pair[0])
+            ranked += [(score, place, model) for place, (score, model) in enumerate(rescored[:BEGINNINGS])]
+        ranked.sort(key=lambda found: -found[0])
+        first = [found for found in ranked if found[1] == 0]
+        others = [found for found in ranked if found[1] > 0]
+        for _, _, model in first[:4] + others[:BEGINNINGS]:
+            yield model
+
+    def _telling(self, models: Sequence[Model], count: int) -> np.ndarray:
+        """Rows on which these models disagree with each other or with the box, as far as there are any."""
+        agree = np.array([~model.differs(self.evidence.operands, self.evidence.d) for model in models])
+        telling = np.flatnonzero(~(agree.all(axis=0)))
+        if len(telling) > count:
+            telling = np.sort(self._rng.permutation(telling)[:count])
+        return telling if len(telling) else self._chosen(count)
+
+    def _chosen(self, count: int) -> np.ndarray:
+        return np.sort(self._rng.permutation(len(self.evidence))[:count])
+
+    def _refined(self, model: Model) -> Model:
+        """The best model to be reached; rows that it misses join the search until it misses none, or none of the search's."""
+        while True:
+            model = self._descended(model)
+            failing = self.evidence.failing(model)
+            fresh = np.setdiff1d(failing, self._active)
+            if not len(fresh) or len(failing) > len(fresh):  # what the search works on already leads no further
+                return model
+            self._active = np.union1d(self._active, self._rng.permutation(fresh)[:FEW])
+
+    def _descended(self, model: Model) -> Model:
+        """Change one group of keys after the other, and then two at a time, while that reproduces more rows."""
+        score = self._score(model, self._active)
+        while score < len(self._active):
+            improved = False
+            for candidates in (*sweeps(model), *self._pairs(model)) if not improved else ():
+                found, reached = self._best(model, score, candidates)
+                if reached > score:
+                    model, score, improved = found, reached, True
+                    break
+            if not improved:
+                break
+        return model
+
+    def _pairs(self, model: Model) -> Iterator[Iterable[Model]]:
+        """Two groups changed at once, the smaller pairs first."""
+        groups = [group for group in grouped(model.family)]
+        sizes = {group: len(list(combinations(group, model))) for group in groups}
+        pairs = [(x, y) for n, x in enumerate(groups) for y in groups[n + 1 :] if sizes[x] * sizes[y] <= MOST_PAIRS]
+        for x, y in sorted(pairs, key=lambda pair: sizes[pair[0]] * sizes[pair[1]]):
+            yield [model.changed(**p, **q) for p in combinations(x, model) for q in combinations(y, model)]
+
+    def _best(self, model: Model, score: int, candidates: Iterable[Model]) -> tuple[Model, int]:
+        """Of some models the one that reproduces the most rows of the search; ties go to the first."""
+        candidates = list(candidates)
+        if len(candidates) > KEPT:
+            operands, d = self.evidence.operands.rows(self._active), self.evidence.d[self._active]
+            differs = model.differs(operands, d)
+            missed, had = self._active[differs], self._active[~differs]
+            few = np.concatenate([self._rng.permutation(missed)[: FEW // 2], self._rng.permutation(had)[: FEW // 2]])
+            scores = np.array([self._score(candidate, few) for candidate in candidates])
+            candidates = [candidates[int(i)] for i in np.argsort(-scores, kind="stable")[:KEPT]]
+        best = model
+        for candidate in candidates:
+            reached = self._score(candidate, self._active)
+            if reached > score:
+                best, score = candidate, reached
+        return best, score
+
+    def _score(self, model: Model, rows: np.ndarray) -> int:
+        self.tried += 1
+        return self.evidence.matched(model, rows) if model.is_valid() else -1
+
+
+def grouped(family: str) -> list[tuple[str, ...]]:
+    """The groups of a family's keys."""
+    known = keys_of(family)
+    groups = [tuple(key for key in group if key in known) for group in GROUPS]
+    return [group for group in groups if group]
+
+
+def combinations(group: tuple[str, ...], model: Model) -> Iterator[dict[str, object]]:
+    """All values of a group's keys together."""
+    for values in product(*(values_of(key, model.family, model.shape) for key in group)):
+        yield dict(zip(group, values, strict=True))
+
+
+def sweeps(model: Model) -> Iterator[list[Model]]:
+    """The models that differ from this one in one group of keys; and those that cut at the same place below e_zero."""
+    for group in grouped(model.family):
+        yield [model.changed(**keys) for keys in combinations(group, model)]
+    keys = model.keys
+    if "e_zero" in keys:
+        below = keys["e_zero"] - keys["F"]
+        exponents = set(values_of("e_zero", model.family, model.shape))
+        yield [
+            model.changed(F=F, e_zero=below + F) for F in values_of("F", model.family, model.shape) if below + F in exponents
+        ]
+
+
+def starts_of(shape: object) -> Callable[[str], Iterator[Model]]:
+    """`probe.model.starts` of one shape."""
+    return lambda family: starts(family, shape)  # type: ignore[arg-type]
