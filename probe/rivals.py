@@ -17,16 +17,16 @@ from probe.features.feature import concatenated
 from probe.model import Model, possible_families, starts, values_of
 from probe.search import combinations, grouped
 
-POOL = 1 << 14
-"""Rows among which telling ones are looked for, beside the features' own questions."""
+POOL = 1 << 18
+"""Products of the rows among which telling ones are looked for, beside the features' own questions."""
 
-ROUNDS = 4
+ROUNDS = 3
 """Times that the features' questions are made anew for the pool."""
 
 TELLING = 3
 """Rows that are asked to tell a rival from the model."""
 
-DISTANCES = tuple(1 << n for n in range(12))
+DISTANCES = (1, 2, 4, 16, 64, 256)
 """How far from its value a long-ranged key is tried: next to it, and ever further."""
 
 LONG_RANGED = ("F", "F2", "e_zero")
@@ -44,7 +44,7 @@ def pool_of(shape: OperandShape, seed: int) -> Operands:
     """Rows of all classes, corners and features."""
     draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, 1])))
     made = [feature.questions(shape, draws) for _ in range(ROUNDS) for feature in FEATURES]
-    return concatenated([*made, generate(shape, POOL, seed + 1).operands])
+    return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
 
 
 def neighbours(model: Model) -> Iterator[Rival]:

@@ -6,7 +6,7 @@ apart; a model that reproduces these is held against all evidence, and the rows 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 
 import numpy as np
 
@@ -110,13 +110,12 @@ class Search:
         """Change one group of keys after the other, and then two at a time, while that reproduces more rows."""
         score = self._score(model, self._active)
         while score < len(self._active):
-            improved = False
-            for candidates in (*sweeps(model), *self._pairs(model)) if not improved else ():
+            for candidates in chain(sweeps(model), self._pairs(model)):
                 found, reached = self._best(model, score, candidates)
                 if reached > score:
-                    model, score, improved = found, reached, True
+                    model, score = found, reached
                     break
-            if not improved:
+            else:
                 break
         return model
 
@@ -129,25 +128,41 @@ class Search:
             yield [model.changed(**p, **q) for p in combinations(x, model) for q in combinations(y, model)]
 
     def _best(self, model: Model, score: int, candidates: Iterable[Model]) -> tuple[Model, int]:
-        """Of some models the one that reproduces the most rows of the search; ties go to the first."""
+        """Of some models the one that reproduces the most rows of the search; of several, the first, which has the most keys
+        at their defaults. Where they differ in the value of one number, it is the one in their middle, so that a number of
+        which only a bound is known is closed in on from both sides."""
         candidates = list(candidates)
         if len(candidates) > KEPT:
             operands, d = self.evidence.operands.rows(self._active), self.evidence.d[self._active]
             differs = model.differs(operands, d)
             missed, had = self._active[differs], self._active[~differs]
             few = np.concatenate([self._rng.permutation(missed)[: FEW // 2], self._rng.permutation(had)[: FEW // 2]])
-            scores = np.array([self._score(candidate, few) for candidate in candidates])
-            candidates = [candidates[int(i)] for i in np.argsort(-scores, kind="stable")[:KEPT]]
-        best = model
-        for candidate in candidates:
-            reached = self._score(candidate, self._active)
-            if reached > score:
-                best, score = candidate, reached
-        return best, score
+            candidates = self._foremost(candidates, few)
+        scores = [self._score(candidate, self._active) for candidate in candidates]
+        most = max(scores, default=-1)
+        if most <= score:
+            return model, score
+        tied = [candidate for candidate, reached in zip(candidates, scores, strict=True) if reached == most]
+        return tied[len(tied) // 2 if _differ_in_a_number(tied) else 0], most
+
+    def _foremost(self, candidates: Sequence[Model], rows: np.ndarray) -> list[Model]:
+        """Those that reproduce the most of a few rows, at most `KEPT`: where more are level, some from among all of these."""
+        scores = np.array([self._score(candidate, rows) for candidate in candidates])
+        order = np.argsort(-scores, kind="stable")
+        level = np.flatnonzero(scores == scores.max())
+        if len(level) > KEPT:
+            order = level[np.linspace(0, len(level) - 1, KEPT).astype(np.int64)]
+        return [candidates[int(i)] for i in sorted(order[:KEPT])]
 
     def _score(self, model: Model, rows: np.ndarray) -> int:
         self.tried += 1
         return self.evidence.matched(model, rows) if model.is_valid() else -1
+
+
+def _differ_in_a_number(models: Sequence[Model]) -> bool:
+    """Whether models differ in nothing but F, F2, e_zero."""
+    changed = {key for model in models for (key, value), (_, first) in zip(model.items, models[0].items, strict=True) if value != first}
+    return changed <= {"F", "F2", "e_zero"}
 
 
 def grouped(family: str) -> list[tuple[str, ...]]:
