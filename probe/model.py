@@ -15,7 +15,7 @@ from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.engines import Batch, run
-from golden.formats import FP16, Format
+from golden.formats import FP16
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 from golden.rounding import OVERFLOWS
@@ -25,11 +25,15 @@ from golden.unit import Unit, unit_to_toml
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
 
-FAMILIES = (*OPERATIONS, CONVERTED)
+FAMILIES = ("FMA", "FTZ-AddMul", "E-FDPA", "T-FDPA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA", CONVERTED)
+"""The operations that a box is held against: those of floating point without NaN payloads."""
 
 Keys = dict[str, Any]
 
-_OF_THE_BOX = ("a", "b", "c", "scale", "K_block")
+SEARCHED = (
+    "L", "P", "G", "F", "F2", "rho", "e_zero", "truncation", "sticky", "flush_inputs", "flush_results", "overflow", "order",
+)  # fmt: skip
+"""The keys that the probe has to find; formats, scales and K_block are the box's."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def keys_of(family: str) -> tuple[str, ...]:
     """The keys of a family that the probe has to find."""
     if family == CONVERTED:
         return ("order", *keys_of("T-FDPA"))
-    return tuple(key for key in OPERATIONS[family].unit_keys() if key not in _OF_THE_BOX)
+    return tuple(key for key in OPERATIONS[family].unit_keys() if key in SEARCHED)
 
 
 def default_of(key: str) -> Any:
@@ -164,7 +168,9 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
             return OVERFLOWS
         case "order":
             return ORDERS
-    return (False, True)
+        case "sticky" | "flush_inputs" | "flush_results":
+            return (False, True)
+    raise ValueError(f"the probe looks for {', '.join(SEARCHED)}, got {key!r}")
 
 
 def lowest_exponent(family: str, shape: OperandShape) -> int:
@@ -182,7 +188,8 @@ def possible_families(shape: OperandShape) -> list[str]:
     return [family for family in FAMILIES if next(starts(family, shape), None) is not None]
 
 
-COARSE = {"F2": (6, 12, 20, 31, 48, 128), "F": tuple(range(1, 129)), "e_zero": None}
+COARSE: dict[str, tuple[int, ...]] = {"F2": (6, 12, 20, 31, 48, 128)}
+"""Values that a search starts from where it does not start from all."""
 
 
 def starts(family: str, shape: OperandShape) -> Iterator[Model]:
@@ -206,8 +213,3 @@ def starts(family: str, shape: OperandShape) -> Iterator[Model]:
             found = model(family, keys | ({} if G is None else {"G": G}), shape)
             if found.is_valid():
                 yield found
-
-
-def formats_of(shape: OperandShape) -> tuple[Format, ...]:
-    """All formats of a box's operands."""
-    return tuple(f for f in (shape.a, shape.b, shape.c, shape.d, shape.scale) if f is not None)

@@ -101,7 +101,7 @@ def _lines(finding: Finding, opened: list[OpenKey]) -> Iterator[str]:
     if model is None:
         yield f"learned     the answers to {finding.evidence} vectors; no model yet"
     else:
-        yield f"{'found' if finding.is_whole() else 'best model'}       {model.family}"[:12].ljust(12) + model.family
+        yield f"{'found' if finding.is_whole() else 'best model':<12}{model.family}"
         notes = {key.key: f"   the same results with {key.values}: {key.why}" for key in opened}
         for key, value in model.items:
             yield f"            {key} = {_text(value)}{notes.pop(key, '')}"

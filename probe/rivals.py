@@ -12,7 +12,7 @@ import numpy as np
 from golden.arrays import BitArray
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
 from probe.evidence import Evidence
-from probe.features import FEATURES
+from probe.features import FEATURES, FLOOR, OVERFLOW, SUBNORMALS
 from probe.features.feature import concatenated
 from probe.model import Model, possible_families, starts, values_of
 from probe.search import combinations, grouped
@@ -22,6 +22,9 @@ POOL = 1 << 18
 
 ROUNDS = 3
 """Times that the features' questions are made anew for the pool."""
+
+RARE_ROUNDS = 6
+"""Times that those are made whose keys few rows show."""
 
 TELLING = 3
 """Rows that are asked to tell a rival from the model."""
@@ -43,7 +46,8 @@ class Rival:
 def pool_of(shape: OperandShape, seed: int) -> Operands:
     """Rows of all classes, corners and features."""
     draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, 1])))
-    made = [feature.questions(shape, draws) for _ in range(ROUNDS) for feature in FEATURES]
+    features = (*FEATURES * ROUNDS, *(FLOOR, SUBNORMALS, OVERFLOW) * RARE_ROUNDS)
+    made = [feature.questions(shape, draws) for feature in features]
     return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
 
 

@@ -28,8 +28,8 @@ KEPT = 12
 BEGINNINGS = 6
 """Models from which a search descends, the best first."""
 
-MOST_PAIRS = 6000
-"""Models of two groups changed at once that are tried where one at a time leads no further."""
+COARSE = 24
+"""Values of a number that are tried together with those of another group, where one group at a time leads no further."""
 
 
 class Search:
@@ -120,12 +120,16 @@ class Search:
         return model
 
     def _pairs(self, model: Model) -> Iterator[Iterable[Model]]:
-        """Two groups changed at once, the smaller pairs first."""
-        groups = [group for group in grouped(model.family)]
-        sizes = {group: len(list(combinations(group, model))) for group in groups}
-        pairs = [(x, y) for n, x in enumerate(groups) for y in groups[n + 1 :] if sizes[x] * sizes[y] <= MOST_PAIRS]
-        for x, y in sorted(pairs, key=lambda pair: sizes[pair[0]] * sizes[pair[1]]):
-            yield [model.changed(**p, **q) for p in combinations(x, model) for q in combinations(y, model)]
+        """Two groups changed at once, the smaller pairs first; of numbers some values, their lowest among them."""
+        groups = {group: list(combinations(group, model)) for group in grouped(model.family)}
+        for group, changes in groups.items():
+            if len(group) == 1 and len(changes) > COARSE:
+                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= 2]  # type: ignore[operator]
+                far = np.linspace(0, len(changes) - 1, COARSE).astype(int).tolist()
+                groups[group] = [changes[n] for n in sorted({*near, *far})]
+        pairs = [(x, y) for n, x in enumerate(groups) for y in list(groups)[n + 1 :]]
+        for x, y in sorted(pairs, key=lambda pair: len(groups[pair[0]]) * len(groups[pair[1]])):
+            yield [model.changed(**p, **q) for p in groups[x] for q in groups[y]]
 
     def _best(self, model: Model, score: int, candidates: Iterable[Model]) -> tuple[Model, int]:
         """Of some models the one that reproduces the most rows of the search; of several, the first, which has the most keys

@@ -58,6 +58,8 @@ def _lines(tree: Tree, indent: str) -> list[str]:
         mark, below = ("└─ ", "   ") if last else ("├─ ", "│  ")
         if isinstance(part, str):
             lines.append(f"{indent}{mark}{_shortened(part)}")
+        elif all(isinstance(child, str) for child in part):
+            lines.append(f"{indent}{mark}+ {_shortened(', '.join(map(str, part)))}")
         else:
             lines += [f"{indent}{mark}+", *_lines(part, indent + below)]
     return lines

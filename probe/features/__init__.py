@@ -11,4 +11,4 @@ from probe.features.special import SPECIAL_VALUES
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
 
-__all__ = ["FEATURES", "Feature"]
+__all__ = ["FEATURES", "FLOOR", "OVERFLOW", "SUBNORMALS", "Feature"]

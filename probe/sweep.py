@@ -1,0 +1,162 @@
+"""The probe tried on units whose parameters are known: every distinct arithmetic of the catalogue, and units drawn at random.
+
+    python -m probe.sweep docs/probing.json --units 1000 --minutes 60
+
+The file holds one entry a unit and a summary; a sweep that was interrupted goes on from it, with the same sources alone.
+"""
+
+import argparse
+import hashlib
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+import golden
+from golden.chain import Chain, ConvertedChain
+from golden.comparison import differing
+from golden.engines import Batch, run
+from golden.files import write_atomically
+from golden.native.engine import set_threads
+from golden.stimulus import generate
+from golden.unit import Unit
+from probe.box import Box, box_of_instruction, box_of_unit
+from probe.loop import Finding, probe
+from probe.units import random_operation
+
+FRESH = 1 << 17
+"""Vectors that no probe has seen, on which what was found is compared with the truth."""
+
+FRESH_SEED = 90_001
+VERSION = 1
+
+Truth = tuple[str, Box, Chain | ConvertedChain]
+
+
+def catalogue() -> Iterator[Truth]:
+    """One instruction for each distinct arithmetic of the catalogue."""
+    seen: dict[object, golden.Instruction] = {}
+    for instruction in golden.instructions():
+        if not isinstance(instruction.c, golden.Format):
+            continue
+        seen.setdefault((instruction.chain, instruction.k), instruction)
+    for instruction in seen.values():
+        yield f"{instruction.arch} {instruction.name}", box_of_instruction(instruction), instruction.chain
+
+
+def drawn(units: int) -> Iterator[Truth]:
+    """Units with random parameters, the same ones in every sweep."""
+    for number in range(units):
+        unit = Unit(name=f"random {number}", operation=random_operation(random.Random(f"unit {number}")))
+        yield unit.name, box_of_unit(unit), Chain(unit.operation)
+
+
+def tried(name: str, box: Box, chain: Chain | ConvertedChain, vectors: int) -> dict[str, Any]:
+    """One entry: what the probe made of a box, held against the truth."""
+    began = time.process_time()
+    finding = probe(box, vectors)
+    seconds = time.process_time() - began
+    entry: dict[str, Any] = {
+        "unit": name, "operation": chain.operation.name, "verdict": verdict(finding, box, chain),
+        "asked": finding.vectors - finding.validated, "questions": finding.questions, "revisions": finding.revisions,
+        "seconds": round(seconds, 1),
+    }  # fmt: skip
+    if entry["verdict"] not in ("same", "alike"):
+        entry |= {"true": chain.operation.parameters(), "found": str(finding.model), "missed": finding.missed}
+    return entry
+
+
+def verdict(finding: Finding, box: Box, chain: Chain | ConvertedChain) -> str:
+    """`same`: the truth, key by key. `alike`: other keys, and the same results on fresh vectors. `wrong`: other results.
+    `unexplained`: the probe says itself that it has not found it."""
+    if not finding.is_whole() or finding.model is None:
+        return "unexplained"
+    if finding.model.chain == chain:
+        return "same"
+    fresh = generate(box.shape, FRESH, FRESH_SEED).operands
+    d = run(None, chain, Batch(*fresh))
+    differs = finding.model.differs(fresh, d) | differing(finding.model.run(fresh), d, chain.operation)
+    return "wrong" if np.any(differs) else "alike"
+
+
+def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    """Counts and medians."""
+    if not entries:
+        return {}
+    counts = Counter(entry["verdict"] for entry in entries)
+    seconds, asked = [entry["seconds"] for entry in entries], [entry["asked"] for entry in entries]
+    return {
+        "units": len(entries),
+        "recovered": counts["same"] + counts["alike"],
+        **{word: counts[word] for word in ("same", "alike", "wrong", "unexplained")},
+        "median_seconds": round(median(seconds), 1), "largest_seconds": max(seconds),
+        "median_asked": int(median(asked)), "largest_asked": max(asked),
+        "by_operation": {
+            name: f"{sum(e['verdict'] in ('same', 'alike') for e in entries if e['operation'] == name)} of {count}"
+            for name, count in sorted(Counter(entry["operation"] for entry in entries).items())
+        },
+    }  # fmt: skip
+
+
+def sources() -> str:
+    """A digest of what decides the outcome: the probe's own sources."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run or go on."""
+    parser = argparse.ArgumentParser(prog="python -m probe.sweep", description="The probe on units that are known.")
+    parser.add_argument("output", type=Path, help="JSON, read again to go on")
+    parser.add_argument("--units", type=int, default=1000, help="drawn at random (1000)")
+    parser.add_argument("--vectors", type=int, default=1_000_000, help="random vectors of each validation (1000000)")
+    parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
+    arguments = parser.parse_args(argv)
+    set_threads(1)
+    state = {"version": VERSION, "sources": sources(), "vectors": arguments.vectors, "entries": {"catalogue": [], "random": []}}
+    if arguments.output.exists():
+        before = json.loads(arguments.output.read_text(encoding="utf-8"))
+        if {key: before.get(key) for key in ("version", "sources", "vectors")} == {
+            key: state[key] for key in ("version", "sources", "vectors")
+        }:
+            state = before
+        else:
+            print(f"{arguments.output} is of other sources or another number of vectors: beginning anew", file=sys.stderr)
+    ends = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
+    for kind, truths in (("catalogue", catalogue()), ("random", drawn(arguments.units))):
+        entries = state["entries"][kind]
+        done = {entry["unit"] for entry in entries}
+        for name, box, chain in truths:
+            if name in done:
+                continue
+            if ends is not None and time.monotonic() > ends:
+                return 0
+            entries.append(tried(name, box, chain, arguments.vectors))
+            state["summary"] = {key: summary(state["entries"][key]) for key in ("catalogue", "random")}
+            write_atomically(arguments.output, json_text(state).encode())
+            print(f"{len(entries)} {kind}: {entries[-1]}", file=sys.stderr, flush=True)
+    return 0
+
+
+def json_text(state: dict[str, Any]) -> str:
+    """The state, an entry a line."""
+    head = {key: value for key, value in state.items() if key != "entries"}
+    lines = json.dumps(head, indent=1)[:-2]
+    kinds = [
+        f'  "{kind}": [\n' + ",\n".join("   " + json.dumps(entry) for entry in entries) + "\n  ]"
+        for kind, entries in state["entries"].items()
+    ]
+    return lines + ',\n "entries": {\n' + ",\n".join(kinds) + "\n }\n}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
