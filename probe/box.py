@@ -92,7 +92,8 @@ class Questioner:
             BoxError: the box died, or answered with another shape or type, or the time is used up.
         """
         keys = row_keys(operands)
-        fresh = np.array([i for i, key in enumerate(keys) if key not in self.journal.answers], np.int64)
+        first = {key: i for i, key in reversed(list(enumerate(keys))) if key not in self.journal.answers}
+        fresh = np.array(sorted(first.values()), np.int64)
         if fresh.size:
             asked = operands.rows(fresh)
             for start in self._starts(len(fresh)):

@@ -33,6 +33,10 @@ class Evidence:
         """Rows that the model does not reproduce."""
         return np.flatnonzero(model.differs(self.operands, self.d))
 
+    def is_equal(self, model: Model) -> bool:
+        """Whether the model gives the box's very codes, those of NaN too."""
+        return bool(np.array_equal(model.run(self.operands), self.d))
+
     def matched(self, model: Model, rows: np.ndarray) -> int:
         """How many of these rows the model reproduces."""
         return len(rows) - int(np.count_nonzero(model.differs(self.operands.rows(rows), self.d[rows])))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from golden.arrays import BitArray
+from golden.arrays import BitArray, bits_dtype
 from golden.files import npz_bytes, read_npz, write_atomically
 from golden.stimulus import Operands, OperandShape
 
@@ -20,6 +20,11 @@ def row_keys(operands: Operands) -> list[bytes]:
     columns = [np.ascontiguousarray(array).reshape(rows, -1).view(np.uint8) for array in operands if array is not None]
     joined = np.ascontiguousarray(np.concatenate(columns, axis=1))
     return [row.tobytes() for row in joined]
+
+
+def _text(shape: OperandShape) -> str:
+    scales = "" if shape.scale is None else f", {shape.scale} for {shape.block_size}"
+    return f"{shape.a} x {shape.b} + {shape.c} -> {shape.d}, K = {shape.K}{scales}"
 
 
 class Journal:
@@ -39,9 +44,9 @@ class Journal:
         self.answers: dict[bytes, int] = {}
         self.validated: dict[str, int] = {}
         self._rows: list[tuple[Operands, BitArray]] = []
-        self._header = {"box": name, "shape": str(shape)}
+        self._header = {"box": name, "shape": _text(shape)}
         self._path = path
-        self._scaled = shape.scale is not None
+        self._shape = shape
         if path is not None and path.exists():
             self._read(path)
 
@@ -54,7 +59,7 @@ class Journal:
         """Write the file, where there is one to write and anything to say."""
         if self._path is None or not self._rows:
             return
-        names = _ARRAYS[:3] + (_SCALES if self._scaled else ())
+        names = _ARRAYS[:3] + (_SCALES if self._shape.scale is not None else ())
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(operands, name) for operands, _ in self._rows]) for name in names
         }
@@ -71,11 +76,32 @@ class Journal:
             self.validated = {str(text): int(rows) for text, rows in header["validated"].items()}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path} is not the journal of a probe: {error!r}") from error
-        if found != self._header:
+        if found["box"] != self._header["box"]:
             raise ValueError(
                 f"{path} must be the journal of {self._header['box']}, and is that of {found['box']}; name another file"
             )
+        if found["shape"] != self._header["shape"]:
+            raise ValueError(
+                f"{path} must be the journal of {found['box']}, whose operands are {self._header['shape']}; "
+                f"its own are {found['shape']}; name another file"
+            )
         operands = Operands(arrays["a"], arrays["b"], arrays["c"], arrays.get("scale_a"), arrays.get("scale_b"))
-        if len({len(array) for array in (*operands, arrays["d"]) if array is not None}) != 1:
-            raise ValueError(f"{path} is not the journal of a probe: its arrays have different lengths")
+        if not self._fits(operands, arrays["d"]):
+            raise ValueError(
+                f"{path} is not the journal of a probe: its arrays are not operands and results of {found['box']}"
+            )
         self.add(operands, arrays["d"], row_keys(operands))
+
+    def _fits(self, operands: Operands, d: BitArray) -> bool:
+        """Whether arrays have the dtypes and the shapes that the box's have."""
+        shape, rows = self._shape, d.shape
+        of_scales = (*rows, shape.blocks)
+        expected = [((*rows, shape.K), shape.a), ((*rows, shape.K), shape.b), (rows, shape.c), (rows, shape.d)]
+        arrays = [operands.a, operands.b, operands.c, d]
+        if shape.scale is not None:
+            expected += [(of_scales, shape.scale)] * 2
+            arrays += [operands.scale_a, operands.scale_b]  # type: ignore[list-item]
+        return len(rows) == 1 and all(
+            array is not None and array.shape == size and array.dtype == bits_dtype(operand)
+            for array, (size, operand) in zip(arrays, expected, strict=True)
+        )

@@ -18,7 +18,7 @@ from probe.journal import Journal
 from probe.minimise import minimised
 from probe.model import Model, possible_families, toml_of
 from probe.rivals import Rival, consistent, pool_of, telling_rows
-from probe.search import Search, starts_of
+from probe.search import Search
 
 VALIDATION_ROWS = 1 << 16
 """Random vectors of one chunk; a chunk that fails ends the round."""
@@ -31,6 +31,9 @@ FAILING = 24
 
 MINIMISED = 2
 """How many of them are made smaller first."""
+
+AGAIN = 64
+"""Rows that are asked a second time, at the beginning and at the end."""
 
 REVISIONS = 24
 """Models that may fail before the probe gives up."""
@@ -119,13 +122,15 @@ class _Probe:
 
     def _loop(self) -> None:
         evidence = self._first_evidence()
-        families = possible_families(self.shape)
         pool: Operands | None = None
         model: Model | None = None
+        if not possible_families(self.shape):
+            self.found.stopped = "no operation takes operands and gives results of these formats"
+            return
         for revision in range(REVISIONS):
             self.found.revisions = revision
-            search = Search(evidence, families, self.seed + revision)
-            model = search.run(starts_of(self.shape), model)
+            search = Search(evidence, self.seed + revision)
+            model = search.run(self.shape, model)
             self.found.models_tried += search.tried
             failing = evidence.failing(model)
             self.found.model, self.found.missed, self.found.evidence = model, len(failing), len(evidence)
@@ -164,7 +169,7 @@ class _Probe:
         Raises:
             BoxError: other answers.
         """
-        rows = np.arange(len(evidence))[::-1][:: max(1, len(evidence) // 64)]
+        rows = np.random.default_rng(self.seed).permutation(len(evidence))[:AGAIN]
         again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
         differing = np.flatnonzero(again != evidence.d[rows])
         if len(differing):

@@ -1,7 +1,7 @@
 """A row on which a box and a model differ, made as small as it goes: products, c and scales taken away one after another,
 then their fractions, while the two still differ."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -9,11 +9,14 @@ from golden.formats import Format
 from golden.stimulus import Operands, OperandShape
 from probe.features.feature import concatenated
 
+Differs = Callable[[Operands], np.ndarray]
+"""For many rows, which of them two computations differ on: a bool a row."""
+
 ROUNDS = 12
 """How often what can go is looked for; each round takes away all that can go together."""
 
 
-def minimised(row: Operands, shape: OperandShape, differs: "Differs") -> Operands:
+def minimised(row: Operands, shape: OperandShape, differs: Differs) -> Operands:
     """The smallest row found, [1, K], on which `differs` still holds.
 
     Args:
@@ -30,14 +33,6 @@ def minimised(row: Operands, shape: OperandShape, differs: "Differs") -> Operand
         together = _all_of(row, [trials[int(i)] for i in holds])
         row = together if differs(together)[0] else trials[int(holds[0])]
     return row
-
-
-class Differs:
-    """Which rows two computations differ on. A protocol, named for its one use."""
-
-    def __call__(self, operands: Operands) -> np.ndarray:
-        """A bool a row."""
-        raise NotImplementedError
 
 
 def _simpler(row: Operands, shape: OperandShape) -> Iterator[Operands]:
@@ -82,14 +77,10 @@ def _put(row: Operands, **places: tuple[int, int]) -> Operands:
 
 def _all_of(row: Operands, trials: list[Operands]) -> Operands:
     """The row with all the changes of several trials; where two change one code, the first counts."""
-    columns = []
-    for n, array in enumerate(row):
-        if array is None:
-            columns.append(None)
-            continue
-        merged = array.copy()
-        for trial in reversed(trials):
-            changed = trial[n] != array
-            merged[changed] = trial[n][changed]
-        columns.append(merged)
-    return Operands(*columns)  # type: ignore[arg-type]
+    merged = [None if array is None else array.copy() for array in row]
+    for trial in reversed(trials):
+        for array, before, after in zip(merged, row, trial, strict=True):
+            if array is not None and before is not None and after is not None:
+                changed = after != before
+                array[changed] = after[changed]
+    return Operands(*merged)  # type: ignore[arg-type]

@@ -1,10 +1,9 @@
 """Models: the arithmetics that a box may have, each an operation of golden with values for its keys, chained over K.
 
-A family is all models of one operation. Which values a key can have follows from the operation's rules and the box's formats;
-nothing here knows a published unit.
+A family is all models of one operation. Which values a key can have follows from the operation's rules and the box's
+formats; nothing here knows a published unit.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -25,7 +24,7 @@ from golden.unit import Unit, unit_to_toml
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
 
-FAMILIES = ("FMA", "FTZ-AddMul", "E-FDPA", "T-FDPA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA", CONVERTED)
+FAMILIES = ("T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA")
 """The operations that a box is held against: those of floating point without NaN payloads."""
 
 Keys = dict[str, Any]
@@ -185,31 +184,31 @@ def lowest_exponent(family: str, shape: OperandShape) -> int:
 
 def possible_families(shape: OperandShape) -> list[str]:
     """The families that take the box's formats and give its results."""
-    return [family for family in FAMILIES if next(starts(family, shape), None) is not None]
+    return [family for family in FAMILIES if starts(family, shape)]
 
 
 COARSE: dict[str, tuple[int, ...]] = {"F2": (6, 12, 20, 31, 48, 128)}
 """Values that a search starts from where it does not start from all."""
 
 
-def starts(family: str, shape: OperandShape) -> Iterator[Model]:
-    """Models to begin with: every length, every precision, the other keys at their defaults."""
-    varied = [key for key in keys_of(family) if key in ("L", "P", "F", "F2", "order")]
-    choices = [COARSE.get(key) or values_of(key, family, shape) for key in varied]
+@lru_cache(maxsize=64)
+def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
+    """Models to begin with: every length, every order, every precision, the other keys as if they were not there. None
+    where the family does not take the box's formats."""
     base: Keys = {}
     for key in keys_of(family):
-        if key == "rho":
-            names = values_of(key, family, shape)
-            if not names:
-                return
-            base[key] = next((name for name in names if name.startswith("RNE")), names[0])
-        elif key == "e_zero":
-            base[key] = values_of(key, family, shape)[0]
-        else:
-            base[key] = default_of(key)
-    for combination in product(*choices):
-        keys = base | dict(zip(varied, combination, strict=True))
-        for G in values_of("G", family, shape) if "G" in keys else (None,):
-            found = model(family, keys | ({} if G is None else {"G": G}), shape)
-            if found.is_valid():
-                yield found
+        values = values_of(key, family, shape)
+        if not values:
+            return ()
+        base[key] = values[0] if default_of(key) is None else default_of(key)
+    if "rho" in base:
+        base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
+    lengths = [key for key in base if key in ("L", "P", "G", "order")]
+    precisions = [key for key in base if key in ("F", "F2")]
+    found = []
+    for chosen in product(*(values_of(key, family, shape) for key in lengths)):
+        first = model(family, base | dict(zip(lengths, chosen, strict=True)), shape)
+        if first.is_valid():  # which no precision changes
+            choices = product(*(COARSE.get(key) or values_of(key, family, shape) for key in precisions))
+            found += [first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices]
+    return tuple(found)

@@ -108,21 +108,16 @@ def _lines(finding: Finding, opened: list[OpenKey]) -> Iterator[str]:
         for key, note in notes.items():
             yield f"            {key}{note}"
         yield from (f"{'tree' if n == 0 else '':<12}{line}" for n, line in enumerate(drawn(tree_of(model)).splitlines()))
-        yield f"evidence    {finding.evidence} vectors, {finding.missed or 'none'} not reproduced; {finding.revisions} models failed before"
+        missed = f"{finding.missed or 'none'} not reproduced"
+        yield f"evidence    {finding.evidence} vectors, {missed}; {finding.revisions} models failed before"
         yield f"validation  {finding.validated} random vectors, no difference"
     if finding.smallest is not None:
         yield "unexplained " + _row_text(finding.smallest[0], shape)
-        yield f"            the box gives {_code(shape.d, finding.smallest[1])}, the best model {_code(shape.d, _of_model(finding))}"
+        row, d = finding.smallest
+        yield f"            the box gives     {shape.d.describe(d)}"
+        if model is not None:
+            yield f"            the model gives   {shape.d.describe(int(model.run(row)[0]))}"
     yield f"cost        {finding.questions} questions, {finding.vectors} vectors, {finding.seconds:.2f} s of the box's time"
-
-
-def _of_model(finding: Finding) -> int:
-    assert finding.model is not None and finding.smallest is not None
-    return int(finding.model.run(finding.smallest[0])[0])
-
-
-def _code(operand: Format, code: int) -> str:
-    return operand.describe(code)
 
 
 def _row_text(row: Operands, shape: OperandShape) -> str:

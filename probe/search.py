@@ -5,13 +5,14 @@ one group of keys at a time to whatever reproduces the most rows. It works on fe
 apart; a model that reproduces these is held against all evidence, and the rows it misses join them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
 
 import numpy as np
 
+from golden.stimulus import OperandShape
 from probe.evidence import Evidence
-from probe.model import Model, keys_of, starts, values_of
+from probe.model import Model, keys_of, possible_families, starts, values_of
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("L", "G"), ("P",), ("order",), ("F",), ("F2",), ("rho", "truncation", "sticky"), ("e_zero",),
@@ -35,40 +36,39 @@ COARSE = 24
 class Search:
     """One search: the rows it works on grow as models that reproduce them fail others."""
 
-    def __init__(self, evidence: Evidence, families: Sequence[str], seed: int) -> None:
+    def __init__(self, evidence: Evidence, seed: int) -> None:
         self.evidence = evidence
-        self.families = families
         self.tried = 0
         self._rng = np.random.default_rng(seed)
         self._active = np.arange(0)
 
-    def run(self, shape_starts: Callable[[str], Iterator[Model]], known: Model | None = None) -> Model:
+    def run(self, shape: OperandShape, known: Model | None = None) -> Model:
         """The model that reproduces the most evidence: all of it where the search succeeds.
 
         Args:
-            shape_starts: a family's models to begin with.
             known: a model that reproduced the evidence before its last rows.
         """
         best: Model | None = None
-        most = -1
-        for beginning in self._beginnings(shape_starts, known):
+        most = (-1, False)
+        for beginning in self._beginnings(shape, known):
             found = self._refined(beginning)
-            matched = len(self.evidence) - len(self.evidence.failing(found))
-            if matched > most:
-                best, most = found, matched
-            if most == len(self.evidence):
+            # An operation that leaves the code of a NaN open loses against one that has the box's own code.
+            reached = (len(self.evidence) - len(self.evidence.failing(found)), self.evidence.is_equal(found))
+            if reached > most:
+                best, most = found, reached
+            if most == (len(self.evidence), True):
                 break
         assert best is not None
         return best
 
-    def _beginnings(self, shape_starts: Callable[[str], Iterator[Model]], known: Model | None) -> Iterator[Model]:
+    def _beginnings(self, shape: OperandShape, known: Model | None) -> Iterator[Model]:
         """The known model, then the starts that reproduce the most of a few rows; of each family some."""
         if known is not None:
             self._active = self._chosen(ACTIVE)
             failing = self.evidence.failing(known)
             self._active = np.union1d(self._active, failing[:ACTIVE])
             yield known
-        pool = {family: list(shape_starts(family)) for family in self.families}
+        pool = {family: starts(family, shape) for family in possible_families(shape)}
         sample = [models[int(i)] for models in pool.values() for i in np.linspace(0, len(models) - 1, 8)]
         self._active = np.union1d(self._active, self._telling(sample, ACTIVE))
         few = self._rng.permutation(self._active)[:FEW]
@@ -97,7 +97,7 @@ class Search:
         return np.sort(self._rng.permutation(len(self.evidence))[:count])
 
     def _refined(self, model: Model) -> Model:
-        """The best model to be reached; rows that it misses join the search until it misses none, or none of the search's."""
+        """The best model to be reached. Rows that it misses join the search until there are none, or it is stuck."""
         while True:
             model = self._descended(model)
             failing = self.evidence.failing(model)
@@ -124,7 +124,7 @@ class Search:
         groups = {group: list(combinations(group, model)) for group in grouped(model.family)}
         for group, changes in groups.items():
             if len(group) == 1 and len(changes) > COARSE:
-                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= 2]  # type: ignore[operator]
+                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= 2]
                 far = np.linspace(0, len(changes) - 1, COARSE).astype(int).tolist()
                 groups[group] = [changes[n] for n in sorted({*near, *far})]
         pairs = [(x, y) for n, x in enumerate(groups) for y in list(groups)[n + 1 :]]
@@ -150,7 +150,7 @@ class Search:
         return tied[len(tied) // 2 if _differ_in_a_number(tied) else 0], most
 
     def _foremost(self, candidates: Sequence[Model], rows: np.ndarray) -> list[Model]:
-        """Those that reproduce the most of a few rows, at most `KEPT`: where more are level, some from among all of these."""
+        """Those that reproduce the most of a few rows, at most `KEPT`: where more are level, some from all of these."""
         scores = np.array([self._score(candidate, rows) for candidate in candidates])
         order = np.argsort(-scores, kind="stable")
         level = np.flatnonzero(scores == scores.max())
@@ -165,7 +165,8 @@ class Search:
 
 def _differ_in_a_number(models: Sequence[Model]) -> bool:
     """Whether models differ in nothing but F, F2, e_zero."""
-    changed = {key for model in models for (key, value), (_, first) in zip(model.items, models[0].items, strict=True) if value != first}
+    first = models[0].keys
+    changed = {key for model in models for key, value in model.items if value != first[key]}
     return changed <= {"F", "F2", "e_zero"}
 
 
@@ -193,8 +194,3 @@ def sweeps(model: Model) -> Iterator[list[Model]]:
         yield [
             model.changed(F=F, e_zero=below + F) for F in values_of("F", model.family, model.shape) if below + F in exponents
         ]
-
-
-def starts_of(shape: object) -> Callable[[str], Iterator[Model]]:
-    """`probe.model.starts` of one shape."""
-    return lambda family: starts(family, shape)  # type: ignore[arg-type]

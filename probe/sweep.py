@@ -1,4 +1,4 @@
-"""The probe tried on units whose parameters are known: every distinct arithmetic of the catalogue, and units drawn at random.
+"""The probe tried on units that are known: every distinct arithmetic of the catalogue, and units drawn at random.
 
     python -m probe.sweep docs/probing.json --units 1000 --minutes 60
 
@@ -44,8 +44,6 @@ def catalogue() -> Iterator[Truth]:
     """One instruction for each distinct arithmetic of the catalogue."""
     seen: dict[object, golden.Instruction] = {}
     for instruction in golden.instructions():
-        if not isinstance(instruction.c, golden.Format):
-            continue
         seen.setdefault((instruction.chain, instruction.k), instruction)
     for instruction in seen.values():
         yield f"{instruction.arch} {instruction.name}", box_of_instruction(instruction), instruction.chain
@@ -113,6 +111,16 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
+def resumed(path: Path, head: dict[str, Any]) -> dict[str, Any]:
+    """The state of a sweep that began with the same head, or a new one."""
+    if path.exists():
+        before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if all(before.get(key) == value for key, value in head.items()):
+            return before
+        print(f"{path} is of other sources or another number of vectors: beginning anew", file=sys.stderr)
+    return head | {"entries": {"catalogue": [], "random": []}}
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run or go on."""
     parser = argparse.ArgumentParser(prog="python -m probe.sweep", description="The probe on units that are known.")
@@ -122,15 +130,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
     arguments = parser.parse_args(argv)
     set_threads(1)
-    state = {"version": VERSION, "sources": sources(), "vectors": arguments.vectors, "entries": {"catalogue": [], "random": []}}
-    if arguments.output.exists():
-        before = json.loads(arguments.output.read_text(encoding="utf-8"))
-        if {key: before.get(key) for key in ("version", "sources", "vectors")} == {
-            key: state[key] for key in ("version", "sources", "vectors")
-        }:
-            state = before
-        else:
-            print(f"{arguments.output} is of other sources or another number of vectors: beginning anew", file=sys.stderr)
+    state = resumed(arguments.output, {"version": VERSION, "sources": sources(), "vectors": arguments.vectors})
     ends = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
     for kind, truths in (("catalogue", catalogue()), ("random", drawn(arguments.units))):
         entries = state["entries"][kind]

@@ -1,5 +1,7 @@
 """The summation tree of a model: which terms meet in which node, drawn as text."""
 
+from itertools import pairwise
+
 from golden.chain import ConvertedChain, product_order
 from probe.model import CONVERTED, Model
 
@@ -70,7 +72,7 @@ def _shortened(leaves: str) -> str:
     names = leaves.split(", ")
     head = [name for name in names if not name.startswith("p")]
     numbers = [int(name[1:]) for name in names if name.startswith("p")]
-    if len(numbers) > 2 and len(set(y - x for x, y in zip(numbers, numbers[1:], strict=False))) == 1:
+    if len(numbers) > 2 and len({y - x for x, y in pairwise(numbers)}) == 1:
         step = numbers[1] - numbers[0]
         run = f"p{numbers[0]} … p{numbers[-1]}" if step == 1 else f"p{numbers[0]}, p{numbers[1]} … p{numbers[-1]}"
         return ", ".join([*head, run])

@@ -5,7 +5,7 @@ import numpy as np
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number, zeros
 from golden.stimulus.terms import Products, lead_range, operands_of
-from probe.features.feature import Feature, concatenated, corner, joined
+from probe.features.feature import Feature, corner, joined
 
 STEPS = 40
 
@@ -27,7 +27,9 @@ def product_alone(shape: OperandShape, draws: GeneratorDraws) -> Operands:
     place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
     present = place == draws.integers(0, shape.K, (rows, 1))
     frac_a, frac_b = (fractions(draws, f, (rows, shape.K)) for f in (shape.a, shape.b))
-    products = Products(lead + 0 * place, draws.integers(0, 2, place.shape), present, frac_a, frac_b, subnormal_factors="any")
+    products = Products(
+        lead + 0 * place, draws.integers(0, 2, place.shape), present, frac_a, frac_b, subnormal_factors="any"
+    )
     return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
 
 
@@ -35,5 +37,3 @@ FLOOR = Feature(
     "e_zero floor", "c alone, a product alone, and the smallest terms, beside zeros", ("e_zero",),
     joined(c_alone, product_alone, corner("e_zero-floor", 32)),
 )  # fmt: skip
-
-__all__ = ["FLOOR", "concatenated"]

@@ -33,4 +33,7 @@ def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
     return operands_of(shape, draws, products, c)
 
 
-ORDER = Feature("summation order", "two large terms of opposite sign in two places, small ones elsewhere", ("L", "G", "P", "order"), questions)
+ORDER = Feature(
+    "summation order", "two large terms of opposite sign in two places, small ones elsewhere", ("L", "G", "P", "order"),
+    questions,
+)  # fmt: skip
