@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import golden
+from golden.checks import check_least
 from mmau import DIFFERED, OK
 from probe.distinguish import Difference, distinguish, parting, sides, text_of
 
@@ -16,6 +17,8 @@ NONE_FOUND = 3
 
 def run_distinguish(arguments: argparse.Namespace) -> int:
     """`mmau distinguish`."""
+    check_least("vectors", arguments.vectors, 1)
+    check_least("seed", arguments.seed, 0)
     x, y = sides(chosen(arguments.x), chosen(arguments.y))
     if x.chain == y.chain:
         print(json.dumps({"equal": True}) if arguments.json else "equal: both are the same steps with the same keys")

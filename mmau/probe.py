@@ -18,6 +18,10 @@ from probe.rivals import pool_of
 
 def run_probe(arguments: argparse.Namespace) -> int:
     """`mmau probe`."""
+    if arguments.vectors < 1 or arguments.seed < 0:
+        raise ValueError(f"vectors must be at least 1 and seed at least 0, got {arguments.vectors} and {arguments.seed}")
+    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+        raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
     box = chosen_box(arguments)
     state: Path | None = arguments.state
     if arguments.output is not None:

@@ -158,6 +158,7 @@ class _Probe:
                 self._check_determinism(evidence)
             else:
                 evidence.add(operands, d, feature.name)
+            self.journal.save()
             self.say(f"{feature.name}: {len(d)} vectors: {feature.about}")
         assert evidence is not None
         self.found.evidence = len(evidence)
@@ -193,7 +194,7 @@ class _Probe:
 
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
-        text = toml_of(model, "model") or str(model)
+        text = f"seed {self.seed}: {toml_of(model, 'model') or model}"
         done = self.journal.validated.get(text, 0)
         start = 0
         for number, chunk in enumerate(chunks(self.shape, self.vectors, self.seed, VALIDATION_ROWS)):
@@ -211,6 +212,7 @@ class _Probe:
                 self.found.rivals = [r for r in self.found.rivals if not r.model.differs(chunk.operands, d).any()]
             self.journal.validated[text] = start
             self.found.validated = start
+            self.journal.save()
         self.found.validated = max(start, done)
         self.say(f"validation: {self.found.validated} random vectors, no difference")
         return True

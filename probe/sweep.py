@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -104,10 +105,11 @@ def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def sources() -> str:
-    """A digest of what decides the outcome: the probe's own sources."""
+    """A digest of what decides the outcome of the probe: the modules that are loaded of it."""
+    modules = {name: module.__file__ for name, module in sys.modules.items() if name.startswith("probe.")}
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for _, path in sorted(modules.items()):
+        digest.update(Path(str(path)).read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -132,19 +134,24 @@ def main(argv: list[str] | None = None) -> int:
     set_threads(1)
     state = resumed(arguments.output, {"version": VERSION, "sources": sources(), "vectors": arguments.vectors})
     ends = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
-    for kind, truths in (("catalogue", catalogue()), ("random", drawn(arguments.units))):
+    done = {entry["unit"] for entries in state["entries"].values() for entry in entries}
+    for kind, (name, box, chain) in interleaved(catalogue(), drawn(arguments.units)):
+        if name in done:
+            continue
+        if ends is not None and time.monotonic() > ends:
+            break
         entries = state["entries"][kind]
-        done = {entry["unit"] for entry in entries}
-        for name, box, chain in truths:
-            if name in done:
-                continue
-            if ends is not None and time.monotonic() > ends:
-                return 0
-            entries.append(tried(name, box, chain, arguments.vectors))
-            state["summary"] = {key: summary(state["entries"][key]) for key in ("catalogue", "random")}
-            write_atomically(arguments.output, json_text(state).encode())
-            print(f"{len(entries)} {kind}: {entries[-1]}", file=sys.stderr, flush=True)
+        entries.append(tried(name, box, chain, arguments.vectors))
+        state["summary"] = {key: summary(state["entries"][key]) for key in state["entries"]}
+        write_atomically(arguments.output, json_text(state).encode())
+        print(f"{kind}, {len(entries)}: {entries[-1]}", file=sys.stderr, flush=True)
     return 0
+
+
+def interleaved(catalogued: Iterator[Truth], random_ones: Iterator[Truth]) -> Iterator[tuple[str, Truth]]:
+    """One of each kind in turn, so that a sweep that ends early has tried both."""
+    for pair in zip_longest(catalogued, random_ones):
+        yield from ((kind, truth) for kind, truth in zip(("catalogue", "random"), pair, strict=True) if truth is not None)
 
 
 def json_text(state: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ LAYERS = ("golden", "rtl", "cosim", "mmau")
 RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "verilog", "cost")
 """Within rtl likewise; `rtl` itself, which shows all of them, lies above."""
 
-BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks", "tests"}}
+BESIDE = {"hwtests": {"golden", "hwtests"}, "probe": {"golden", "probe"}, "benchmarks": {"golden", "benchmarks", "tests"}}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
 BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
