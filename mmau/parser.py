@@ -82,6 +82,10 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("-K", type=int, metavar="K", help="products of a dot product of the unit (two steps)")
     probe.add_argument("--arch")
     probe.add_argument("--instr", metavar="NAME", help="the box is this instruction")
+    probe.add_argument("--recording", type=Path, metavar="FILE.npz", help="no box: what these recorded rows say")
+    probe.add_argument(
+        "--settle", type=Path, metavar="V.npz", help="the rows that would settle what a recording leaves open"
+    )
     probe.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors to reproduce (1000000)")
     probe.add_argument("--seed", type=int, default=0, metavar="S", help="of all questions (0)")
     probe.add_argument("--seconds", type=float, metavar="S", help="stop when the box has computed so long")

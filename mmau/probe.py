@@ -8,6 +8,7 @@ from pathlib import Path
 import golden
 from golden.files import check_output, is_stdout, write_output
 from mmau import DIFFERED, OK
+from mmau.recording import run_recording
 from probe.box import Box, box_of_instruction, box_of_unit
 from probe.journal import Journal
 from probe.loop import Finding, probe
@@ -18,6 +19,12 @@ from probe.rivals import pool_of
 
 def run_probe(arguments: argparse.Namespace) -> int:
     """`mmau probe`."""
+    if arguments.recording is not None:
+        if (arguments.unit, arguments.arch, arguments.instr, arguments.K, arguments.state, arguments.seconds) != (None,) * 6:
+            raise ValueError("--recording is read alone: --seed, -o, --settle and --json go with it")
+        return run_recording(arguments)
+    if arguments.settle is not None:
+        raise ValueError("--settle goes with --recording")
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"vectors must be at least 1 and seed at least 0, got {arguments.vectors} and {arguments.seed}")
     if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
@@ -63,7 +70,7 @@ def chosen_box(arguments: argparse.Namespace) -> Box:
         if arguments.K is not None:
             raise ValueError("-K goes with --unit; an instruction has its own")
         return box_of_instruction(golden.instruction(arguments.arch, arguments.instr))
-    raise ValueError("say what to probe: --arch with --instr, or --unit")
+    raise ValueError("say what to probe: --arch with --instr, --unit, or --recording")
 
 
 def _write_unit(finding: Finding, output: Path | None) -> bool:

@@ -29,6 +29,10 @@ KEPT = 12
 BEGINNINGS = 6
 """Models from which a search descends, the best first."""
 
+NEAR = 0.34
+"""Share of the search's rows that a model may miss for two groups to be changed at once: further off, it is another start
+that leads on."""
+
 COARSE = 24
 """Values of a number that are tried together with those of another group, where one group at a time leads no further."""
 
@@ -36,8 +40,10 @@ COARSE = 24
 class Search:
     """One search: the rows it works on grow as models that reproduce them fail others."""
 
-    def __init__(self, evidence: Evidence, seed: int) -> None:
+    def __init__(self, evidence: Evidence, seed: int, family: str | None = None) -> None:
+        """A search among the models of one family, or of all that the operands allow."""
         self.evidence = evidence
+        self._family = family
         self.tried = 0
         self._rng = np.random.default_rng(seed)
         self._active = np.arange(0)
@@ -68,7 +74,7 @@ class Search:
             failing = self.evidence.failing(known)
             self._active = np.union1d(self._active, failing[:ACTIVE])
             yield known
-        pool = {family: starts(family, shape) for family in possible_families(shape)}
+        pool = {family: starts(family, shape) for family in possible_families(shape) if self._family in (None, family)}
         sample = [models[int(i)] for models in pool.values() for i in np.linspace(0, len(models) - 1, 8)]
         self._active = np.union1d(self._active, self._telling(sample, ACTIVE))
         few = self._rng.permutation(self._active)[:FEW]
@@ -110,7 +116,8 @@ class Search:
         """Change one group of keys after the other, and then two at a time, while that reproduces more rows."""
         score = self._score(model, self._active)
         while score < len(self._active):
-            for candidates in chain(sweeps(model), self._pairs(model)):
+            near = len(self._active) - score <= len(self._active) * NEAR
+            for candidates in chain(sweeps(model), self._pairs(model) if near else ()):
                 found, reached = self._best(model, score, candidates)
                 if reached > score:
                     model, score = found, reached

@@ -50,7 +50,7 @@ def test_what_is_not_explained_ends_with_1(box: Path, tmp_path: Path, capsys: py
 
 
 def test_wrong_requests(box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    which = "mmau probe: say what to probe: --arch with --instr, or --unit"
+    which = "mmau probe: say what to probe: --arch with --instr, --unit, or --recording"
     assert wrong(capsys, "probe") == which
     assert wrong(capsys, "probe", "--arch", "sm_90") == which
     assert wrong(capsys, "probe", "--arch", "sm_90", "--instr", "x", "--unit", box) == which
