@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from golden import Instruction
 from golden.chain import Chain, ConvertedChain
 from golden.stimulus import Operands, Tiles
-from hwtests.conform.tally import Tally
+from hwtests.tally import Tally
 
 
 class DeviceError(ValueError):

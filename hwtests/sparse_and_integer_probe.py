@@ -19,7 +19,7 @@ import numpy as np
 
 from golden.native.cubins import cubin
 from golden.stimulus import Tiles
-from hwtests.conform.inputs import tiles_of
+from hwtests.inputs import tiles_of
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.disassembly import kept_machine_code
 from hwtests.nvidia.kernel import ENTRY

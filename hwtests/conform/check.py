@@ -25,11 +25,12 @@ from golden.stimulus import (
     on_diagonals,
     places,
 )
-from hwtests.conform import inputs, kept
+from hwtests import inputs
+from hwtests.conform import kept
 from hwtests.conform.kept import KeptRows
 from hwtests.conform.mismatch import mismatch_of, simplified, stacked
-from hwtests.conform.tally import KEPT_ROWS, Tally
 from hwtests.device import Device, Program
+from hwtests.tally import KEPT_ROWS, Tally
 
 BATCH_PRODUCTS = 1 << 30
 """Products a batch of tiles has at most: a few gigabytes of operands."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from golden import Instruction, recording
 from golden.files import read_npz, write_atomically
 from golden.stimulus import Operands
-from hwtests.conform.tally import KEPT_ROWS
+from hwtests.tally import KEPT_ROWS
 
 _ARRAYS = ("a", "b", "c", "got", "expected", "found_in")
 _SCALES = ("scale_a", "scale_b")

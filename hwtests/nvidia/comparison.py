@@ -10,7 +10,7 @@ import numpy as np
 from golden import Instruction
 from golden.chain import Chain, ConvertedChain
 from golden.native.cuda import plan_source
-from hwtests.conform.tally import KEPT_ROWS, NAN_CODES, OTHER_NANS, Difference, Tally
+from hwtests.tally import KEPT_ROWS, NAN_CODES, OTHER_NANS, Difference, Tally
 
 ENTRY = "compare_tiles"
 """compare_tiles(a, b, c, scale_a, scale_b, d, labels, tiles, every, m, n, counters, differences)."""

@@ -12,7 +12,6 @@ from golden.engines import Batch, run
 from golden.native.cubins import cubin
 from golden.native.nvrtc import cuda_major, version
 from golden.stimulus import Operands, Tiles
-from hwtests.conform.tally import Tally
 from hwtests.device import Description, DeviceError, Program
 from hwtests.nvidia.disassembly import expected, kept_machine_code
 from hwtests.nvidia.kernel import ENTRY, Kernel
@@ -20,6 +19,7 @@ from hwtests.nvidia.kernels import kernels_of
 from hwtests.nvidia.launch import MAX_BLOCKS, loaded, memory_errors
 from hwtests.nvidia.smi import queried
 from hwtests.nvidia.volume import Volume
+from hwtests.tally import Tally
 
 ARCH_OF_CAPABILITY: dict[str, str] = {
     "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",

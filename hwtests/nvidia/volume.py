@@ -10,13 +10,13 @@ from golden.chain import Chain, ConvertedChain
 from golden.native.cubins import cubin
 from golden.native.cuda import INCLUDE
 from golden.stimulus import OperandShape, Tiles, volume
-from hwtests.conform import inputs
-from hwtests.conform.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero
+from hwtests import inputs
 from hwtests.device import Program
 from hwtests.nvidia import comparison
 from hwtests.nvidia.comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.launch import MAX_BLOCKS, loaded
+from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero
 
 FILL_ENTRY = "fill_tiles"
 

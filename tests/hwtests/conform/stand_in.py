@@ -17,10 +17,10 @@ from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.native.nvrtc import CompileError
 from golden.stimulus import Operands, Tiles
-from hwtests.conform import inputs
-from hwtests.conform.tally import Tally, tally
+from hwtests import inputs
 from hwtests.conform.worker import main
 from hwtests.device import Description, DeviceError
+from hwtests.tally import Tally, tally
 
 Fault = Callable[[Instruction, Tiles, Any], Any]
 """(instruction, tiles, right results) → the results that the device gives."""

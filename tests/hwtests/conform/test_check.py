@@ -15,10 +15,11 @@ from golden.formats import E4M3, FP16, FP32
 from golden.recording import MIN_ROWS
 from golden.stimulus import NAMES, Operands, Stimulus, Tiles, complete_rows
 from golden.stimulus.shape import OperandShape
-from hwtests.conform import inputs, kept
+from hwtests import inputs
+from hwtests.conform import kept
 from hwtests.conform.check import Check, Progress, check
 from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
-from hwtests.conform.tally import KEPT_ROWS, Tally
+from hwtests.tally import KEPT_ROWS, Tally
 from tests.hwtests.conform.stand_in import Program, StandIn, at_the_right, with_negative_c
 
 FP16_MMA = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")

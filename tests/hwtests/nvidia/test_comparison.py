@@ -14,9 +14,9 @@ from golden.chain import Chain
 from golden.engines import Batch, run
 from golden.native.cubins import cubin
 from golden.native.cuda import INCLUDE
-from hwtests.conform import inputs
-from hwtests.conform.tally import KEPT_ROWS, NAN_CODES, Tally, chain_with_another_e_zero, tally
+from hwtests import inputs
 from hwtests.nvidia.comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
+from hwtests.tally import KEPT_ROWS, NAN_CODES, Tally, chain_with_another_e_zero, tally
 from tests.hwtests.compilers import needs_cuda_compiler
 
 PRELUDE = """

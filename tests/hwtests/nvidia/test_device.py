@@ -12,8 +12,7 @@ import pytest
 import golden
 from golden.engines import ENGINES, run_reference
 from golden.stimulus import CLASSES, CounterDraws, OperandShape, Tiles, generate, on_diagonals, volume
-from hwtests.conform import inputs
-from hwtests.conform.tally import E_ZERO_TILES, NAN_CODES, OTHER_NANS, tally
+from hwtests import inputs
 from hwtests.device import DeviceError
 from hwtests.nvidia import device as cuda_device
 from hwtests.nvidia import smi
@@ -22,6 +21,7 @@ from hwtests.nvidia.comparison import FIXED, LABELS
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import ENTRY
 from hwtests.nvidia.tcgen05 import instruction_descriptor
+from hwtests.tally import E_ZERO_TILES, NAN_CODES, OTHER_NANS, tally
 from tests.golden.device_arrays import CountingModule
 from tests.hwtests.conform.stand_in import arithmetic
 

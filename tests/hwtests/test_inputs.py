@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests.conform.inputs import NAMES, row_of, tiles_of
+from hwtests.inputs import NAMES, row_of, tiles_of
 
 PLAIN = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 SCALED = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e3m2.e2m3.f32.ue8m0")
