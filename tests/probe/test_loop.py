@@ -57,7 +57,7 @@ def test_a_unit_is_recovered(name: str) -> None:
     assert recovered(box(operation), Chain(operation)) in ("same", "alike")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["E-FDPA", "FTZ-AddMul", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA"])
 def test_a_larger_unit_is_recovered(name: str) -> None:
     operation = UNITS[name]

@@ -14,21 +14,22 @@ from probe.box import box_of_instruction
 from probe.recorded import read_rows, text_of
 from tests.hwtests.model_recordings import PLAIN, made_by_the_model
 from tests.mmau.wrong_request import wrong
-from tests.probe.boxes import box
+from tests.probe.boxes import TINY, box
 
-SHAPE = box().shape
+BOX = box(TINY.changed(c="bf16"))
+SHAPE = BOX.shape
 
 
 def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> None:
     rows = CLASSES["normal"](SHAPE, GeneratorDraws(np.random.default_rng(0)), 400, ())
-    d = box().dot(rows.a, rows.b, rows.c)
+    d = BOX.dot(rows.a, rows.b, rows.c)
     reading = read_rows(SHAPE, rows, d)
     found = next(found for found in reading.consistent if found.model.family == "T-FDPA")
     opened = {key for rival in found.open for key, _ in rival.keys}
     assert "sticky" in opened
     settling = reading.settling()
     assert settling is not None
-    answers = box().dot(settling.a, settling.b, settling.c)
+    answers = BOX.dot(settling.a, settling.b, settling.c)
     for rival in found.open:
         told = rival.model.differs(settling, answers) | found.model.differs(settling, answers)
         assert told.any(), rival.keys
@@ -41,7 +42,7 @@ def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> Non
 @pytest.mark.slow
 def test_rows_of_no_operation_are_not_explained() -> None:
     rows = generate(SHAPE, 600, 0).operands
-    d = box().dot(rows.a, rows.b, rows.c) ^ np.uint16(1)
+    d = BOX.dot(rows.a, rows.b, rows.c) ^ np.uint16(1)
     reading = read_rows(SHAPE, rows, d)
     assert reading.consistent == []
     assert reading.missed > 0
@@ -54,6 +55,7 @@ def test_no_rows_are_refused() -> None:
         read_rows(SHAPE, rows, np.empty(0, np.uint16))
 
 
+@pytest.mark.long
 def test_a_recording_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, made_by_the_model(*PLAIN, rows=40))
     unit, rows = tmp_path / "unit.toml", tmp_path / "rows.npz"
