@@ -131,6 +131,7 @@ class _Probe:
             self.found.revisions = revision
             search = Search(evidence, self.seed + revision)
             model = search.run(self.shape, model)
+            self.found.validated = 0
             self.found.models_tried += search.tried
             failing = evidence.failing(model)
             self.found.model, self.found.missed, self.found.evidence = model, len(failing), len(evidence)

@@ -10,7 +10,7 @@ from golden.formats import Format
 from golden.stimulus import Operands, OperandShape
 from probe.loop import Finding
 from probe.model import Model, lowest_exponent, toml_of, values_of
-from probe.rivals import LONG_RANGED
+from probe.rivals import LONG_RANGED, apart
 from probe.tree import drawn, tree_of
 
 
@@ -65,7 +65,7 @@ def _extent(model: Model, key: str, alike: set[Any], sign: int, rows: Operands) 
 
     def same(value: int) -> bool:
         rival = model.changed(**{key: value})
-        return rival.is_valid() and not (rival.differs(rows, d).any() or model.differs(rows, rival.run(rows)).any())
+        return rival.is_valid() and not len(apart(model, d, rival, rows))
 
     good = max(alike, key=lambda value: sign * value)
     end = possible[-1] if sign > 0 else possible[0]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from golden.arrays import BitArray
+from golden.comparison import differing
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
 from probe.evidence import Evidence
 from probe.features import FEATURES, FLOOR, OVERFLOW, SUBNORMALS
@@ -102,13 +103,19 @@ def consistent(model: Model, evidence: Evidence) -> list[Rival]:
     return [rival for rival in rivals if not len(evidence.failing(rival.model))]
 
 
+def apart(model: Model, d: BitArray, rival: Model, rows: Operands) -> np.ndarray:
+    """Rows on which a rival's results are not the model's, `d`, by the rule of either for NaN."""
+    given = rival.run(rows)
+    return np.flatnonzero(differing(given, d, model.operation) | differing(given, d, rival.operation))
+
+
 def telling_rows(model: Model, rivals: Sequence[Rival], pool: Operands) -> tuple[np.ndarray, list[Rival]]:
     """Rows of the pool that tell rivals from the model, and the rivals that none tells."""
     d: BitArray = model.run(pool)
     rows: set[int] = set()
     alike = []
     for rival in rivals:
-        telling = np.flatnonzero(rival.model.differs(pool, d) | model.differs(pool, rival.model.run(pool)))
+        telling = apart(model, d, rival.model, pool)
         if not len(telling):
             alike.append(rival)
         elif not rows.intersection(telling[: 8 * TELLING].tolist()):
