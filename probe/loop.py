@@ -13,7 +13,7 @@ from golden.arrays import BitArray
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, chunks
 from probe.box import Box, BoxError, Questioner
 from probe.evidence import Evidence
-from probe.features import FEATURES
+from probe.features import features_of
 from probe.journal import Journal
 from probe.minimise import minimised
 from probe.model import Model, possible_families, toml_of
@@ -150,7 +150,7 @@ class _Probe:
     def _first_evidence(self) -> Evidence:
         """The features' questions, one feature after the other."""
         evidence: Evidence | None = None
-        for n, feature in enumerate(FEATURES):
+        for n, feature in enumerate(features_of(self.shape)):
             draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
             operands = feature.questions(self.shape, draws)
             d = self.questioner.ask(operands)

@@ -17,6 +17,8 @@ from golden.engines import Batch, run
 from golden.formats import FP16
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
+from golden.operations.fma import NANS
+from golden.operations.idpa import BEYOND_RANGE
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit, unit_to_toml
@@ -24,13 +26,17 @@ from golden.unit import Unit, unit_to_toml
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
 
-FAMILIES = ("T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA")
-"""The operations that a box is held against: those of floating point without NaN payloads."""
+FAMILIES = (
+    "T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA",
+    "FTZ-EO-FMA", "IDPA",
+)  # fmt: skip
+"""The operations that a box is held against. Of two that do as well, the first one counts."""
 
 Keys = dict[str, Any]
 
 SEARCHED = (
     "L", "P", "G", "F", "F2", "rho", "e_zero", "truncation", "sticky", "flush_inputs", "flush_results", "overflow", "order",
+    "nan",
 )  # fmt: skip
 """The keys that the probe has to find; formats, scales and K_block are the box's."""
 
@@ -142,7 +148,7 @@ def default_of(key: str) -> Any:
     """What a key is while nothing is known of it: as if it were not there."""
     defaults = {
         "truncation": "RZ", "sticky": False, "flush_inputs": False, "flush_results": False, "overflow": "infinity",
-        "order": "in-order",
+        "order": "in-order", "nan": "quiet",
     }  # fmt: skip
     return defaults.get(key)
 
@@ -164,7 +170,9 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "truncation":
             return ("RZ", "RD", "RO") if family not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
         case "overflow":
-            return OVERFLOWS
+            return BEYOND_RANGE if family == "IDPA" else OVERFLOWS
+        case "nan":
+            return NANS
         case "order":
             return ORDERS
         case "sticky" | "flush_inputs" | "flush_results":
@@ -200,7 +208,7 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
         values = values_of(key, family, shape)
         if not values:
             return ()
-        base[key] = values[0] if default_of(key) is None else default_of(key)
+        base[key] = default_of(key) if default_of(key) in values else values[0]
     if "rho" in base:
         base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
     lengths = [key for key in base if key in ("L", "P", "G", "order")]

@@ -13,7 +13,7 @@ from golden.arrays import BitArray
 from golden.comparison import differing
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
 from probe.evidence import Evidence
-from probe.features import FEATURES, FLOOR, OVERFLOW, SUBNORMALS
+from probe.features import RARE, features_of
 from probe.features.feature import concatenated
 from probe.model import Model, possible_families, starts, values_of
 from probe.search import combinations, grouped
@@ -47,8 +47,9 @@ class Rival:
 def pool_of(shape: OperandShape, seed: int) -> Operands:
     """Rows of all classes, corners and features."""
     draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, 1])))
-    features = (*FEATURES * ROUNDS, *(FLOOR, SUBNORMALS, OVERFLOW) * RARE_ROUNDS)
-    made = [feature.questions(shape, draws) for feature in features]
+    features = features_of(shape)
+    often = (*features * ROUNDS, *[feature for feature in features if feature in RARE] * RARE_ROUNDS)
+    made = [feature.questions(shape, draws) for feature in often]
     return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
 
 

@@ -16,7 +16,7 @@ from probe.model import Model, keys_of, possible_families, starts, values_of
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("L", "G"), ("P",), ("order",), ("F",), ("F2",), ("rho", "truncation", "sticky"), ("e_zero",),
-    ("flush_inputs", "flush_results", "overflow"),
+    ("flush_inputs", "flush_results", "overflow"), ("nan",),
 )  # fmt: skip
 """Keys that are changed together: within a group, one hides the other's effect."""
 
@@ -57,7 +57,7 @@ class Search:
         best: Model | None = None
         most = (-1, False)
         for beginning in self._beginnings(shape, known):
-            found = self._refined(beginning)
+            found = self._with_nan(self._refined(beginning))
             # An operation that leaves the code of a NaN open loses against one that has the box's own code.
             reached = (len(self.evidence) - len(self.evidence.failing(found)), self.evidence.is_equal(found))
             if reached > most:
@@ -66,6 +66,13 @@ class Search:
                 break
         assert best is not None
         return best
+
+    def _with_nan(self, model: Model) -> Model:
+        """The same model with a rule for NaN that gives the box's own codes, where there is one."""
+        if "nan" not in model.keys or len(self.evidence.failing(model)) or self.evidence.is_equal(model):
+            return model
+        others = (model.changed(nan=nan) for nan in values_of("nan", model.family, model.shape))
+        return next((other for other in others if self.evidence.is_equal(other)), model)
 
     def _beginnings(self, shape: OperandShape, known: Model | None) -> Iterator[Model]:
         """The known model, then the starts that reproduce the most of a few rows; of each family some."""

@@ -35,9 +35,23 @@ def _step(model: Model, products: list[Tree], c: Tree) -> Tree:
             return [c, *(products[k : k + G] if G > 1 else products[k] for k in range(0, len(products), G))]
         case "TR-FDPA":
             return [c, products]
+        case "FTZ-FMA":
+            for product in reversed(products):
+                c = [c, product]
+            return c
+        case "FTZ-EO-FMA":
+            return [c, _chained(products[::2]), *([_chained(products[1::2])] if len(products) > 1 else [])]
         case "GTR-FDPA":
             return [c, [products[::2], products[1::2]] if len(products) > 1 else products]
     return [c, *products]
+
+
+def _chained(products: list[Tree]) -> Tree:
+    """One after the other, from zero."""
+    sum_so_far = products[0]
+    for product in products[1:]:
+        sum_so_far = [sum_so_far, product]
+    return sum_so_far
 
 
 def drawn(tree: Tree) -> str:

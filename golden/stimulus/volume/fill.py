@@ -10,6 +10,7 @@ from golden.arrays import bits_dtype
 from golden.checks import check_choice, check_int, check_least, check_type
 from golden.native import stimulus as native
 from golden.native.parameters import FORMAT_CODES
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles
 from golden.stimulus.volume.addend import addends
@@ -29,7 +30,15 @@ MAX_K, MAX_TILE, MAX_ELEMENTS = 1 << 16, 1 << 10, 1 << 26
 
 @lru_cache(maxsize=256)
 def parameters(shape: OperandShape) -> native.StimulusShape:
-    """The shape as the C interface takes it: struct mmau_stimulus."""
+    """The shape as the C interface takes it: struct mmau_stimulus.
+
+    Raises:
+        ValueError: integers, of which there are no rows at volume.
+    """
+    if is_integer(shape):
+        raise ValueError(
+            f"the stimulus at volume is of floating-point formats, got {shape.a}; take golden.stimulus.generate"
+        )
     d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
     scale = shape.scale.name if shape.scale is not None else "fp64"
     return native.StimulusShape(

@@ -58,6 +58,8 @@ MMAU_FN bool is_table(const Plan& plan, const void* table, int64_t bytes) {
     return rows >= least && rows <= bytes && sizes[1] == bytes && table_bytes(plan, rows) == bytes;
 }
 
+constexpr uint32_t corner_word = 31;  ///< the place of the header word that chooses a corner
+
 /// How one row varies its corner.
 struct Variation {
     int64_t row;               // of the table
@@ -68,9 +70,9 @@ struct Variation {
 };
 
 /// Variation of the row with these draws: half of the rows keep the places, half the exponents.
-MMAU_FN Variation variation_of(const Plan& plan, const Corners& corners, Draws& draw) {
+MMAU_FN Variation variation_of(const Plan& plan, const Corners& corners, Key key, Draws& draw) {
     Variation v{0, 0, 0, 0, 0, 1, 0, 1};
-    const uint64_t random = static_cast<uint64_t>(word(draw.key, HEADER, 31));
+    const uint64_t random = static_cast<uint64_t>(word(key, HEADER, corner_word));
     v.row = static_cast<int64_t>(random * static_cast<uint64_t>(corners.rows) >> 32);
     const int32_t* about = corners.about + v.row * ABOUT;
     v.signs = draw.below(4) > 0;
