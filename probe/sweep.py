@@ -42,11 +42,13 @@ Truth = tuple[str, Box, Chain | ConvertedChain]
 
 
 def catalogue() -> Iterator[Truth]:
-    """One instruction for each distinct arithmetic of the catalogue."""
+    """One instruction for each distinct arithmetic of the catalogue, in an order that mixes the architectures."""
     seen: dict[object, golden.Instruction] = {}
     for instruction in golden.instructions():
         seen.setdefault((instruction.chain, instruction.k), instruction)
-    for instruction in seen.values():
+    mixed = list(seen.values())
+    random.Random("catalogue").shuffle(mixed)
+    for instruction in mixed:
         yield f"{instruction.arch} {instruction.name}", box_of_instruction(instruction), instruction.chain
 
 

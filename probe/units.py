@@ -6,6 +6,8 @@ from typing import Any
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MULTIPLICANDS
+from golden.operations.fma import NANS
+from golden.operations.idpa import BEYOND_RANGE
 from golden.rounding import MODES
 
 ACCUMULATORS = ("fp32", "fp16", "bf16")
@@ -26,6 +28,12 @@ def _keys(rng: random.Random, kind: str) -> dict[str, Any]:
     if kind == "FTZ-AddMul":
         one = rng.choice(("fp16", "bf16"))
         return {"a": one, "b": one, "c": "fp32", "P": 1 << rng.randrange(5)}
+    if kind in ("FTZ-FMA", "FTZ-EO-FMA"):
+        one = rng.choice(("fp16", "bf16"))
+        return {"a": one, "b": one, "c": "fp32", "L": _length(rng)}
+    if kind == "IDPA":
+        a, b = rng.choice(("int8", "uint8")), rng.choice(("int8", "uint8"))
+        return {"a": a, "b": b, "c": "int32", "L": _length(rng), "overflow": rng.choice(BEYOND_RANGE)}
     keys |= {
         "flush_inputs": rng.randrange(3) == 0, "flush_results": rng.randrange(3) == 0,
         "overflow": rng.choice(("infinity", "infinity", "saturate", "by-mode")),
@@ -33,7 +41,8 @@ def _keys(rng: random.Random, kind: str) -> dict[str, Any]:
     if kind == "FMA":
         one = rng.choice(("fp16", "bf16", "fp32", "fp64"))
         names = [name for name, rho in (CONVERSIONS | FP64_CONVERSIONS).items() if rho.d.name == one]
-        return keys | dict.fromkeys("abc", one) | {"rho": rng.choice([name for name in names if name != "RZ-E8M13"])}
+        rho = rng.choice([name for name in names if name != "RZ-E8M13"])
+        return keys | dict.fromkeys("abc", one) | {"rho": rho, "nan": rng.choice(NANS)}
     keys |= {"L": _length(rng), "rho": rng.choice([*CONVERSIONS, *(f"{mode}-FP32" for mode in MODES)])}
     if kind == "E-FDPA":
         return keys | {"c": rng.choice(ACCUMULATORS)}
