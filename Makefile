@@ -48,7 +48,8 @@ campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^
 	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
 
 mutants: $(VENV)/.dev  ## How many rows of the stimulus at volume each mutant of a model needs, docs/stimulus-mutants.md
-	$(BIN)/python -m benchmarks.stimulus_mutants docs
+	@mkdir -p build
+	$(BIN)/python -m benchmarks.stimulus_mutants docs/stimulus-mutants.md build/stimulus-mutants
 
 kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"

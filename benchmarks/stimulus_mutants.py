@@ -1,13 +1,16 @@
-"""How many rows of the stimulus at volume a model's mutants need to be seen: `python -m benchmarks.stimulus_mutants FOLDER`.
+"""How many rows of the stimulus at volume a model's mutants need to be seen.
+
+    python -m benchmarks.stimulus_mutants TABLE.md STORE
 
 For every arithmetic of sm_90 and an instruction of each operation, mutants (`benchmarks.model_mutants`) are computed beside
-the model, on rows 0, 1, 2 … of three seeds, until every one differs in a row or the limit is reached. The folder's
-stimulus-mutants.json keeps what is done, so that an interrupted run goes on; stimulus-mutants.md is the table. The exit status
-is 1 where a mutant is neither seen nor known to be equivalent.
+the model, on rows 0, 1, 2 … of three seeds, until every one differs in a row or the limit is reached. The folder STORE keeps
+what is done (`jobs`), so that an interrupted run of the same sources goes on. The exit status is 1 where a mutant is neither
+seen nor known to be equivalent.
 """
 
-import json
+import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +18,16 @@ import numpy as np
 
 import golden
 from benchmarks.model_mutants import AnyChain, equivalence, mutants
-from benchmarks.provenance import digest_of_sources
 from golden import Instruction
 from golden.comparison import differing
 from golden.files import write_atomically
 from golden.native.engine import compute
 from golden.stimulus import OperandShape, volume
+from jobs import Store, Task, program, run
+from jobs.provenance import GOLDEN, digest_of_sources
+
+SOURCES = (*GOLDEN, "benchmarks/model_mutants.py", "benchmarks/stimulus_mutants.py")
+"""All that decides a measurement."""
 
 LIMIT = 1_000_000
 """Rows after which a mutant counts as not seen."""
@@ -53,7 +60,7 @@ def subjects() -> list[Instruction]:
     return [*seen.values(), *(golden.instruction(*other) for other in OTHERS)]
 
 
-def rows_needed(instruction: Instruction, seed: int, limit: int = LIMIT) -> dict[str, int | None]:
+def rows_needed(instruction: Instruction, seed: int, limit: int) -> dict[str, int | None]:
     """Mutant to the number of rows, from row 0 on, of which the last is the first to show it; None where none does."""
     shape, chain = OperandShape.of_instruction(instruction), instruction.chain
     live = dict(mutants(chain, shape))
@@ -82,10 +89,10 @@ def agrees_with_equivalences(instruction: Instruction, seed: int, rows: int) -> 
     return not any(differing(model(operands), expected, chain.operation).any() for model in same)
 
 
-def measured(instruction: Instruction) -> dict[str, Any]:
-    """The most rows that each mutant needs with any of the seeds, and why others need none."""
-    shape = OperandShape.of_instruction(instruction)
-    runs = [rows_needed(instruction, seed) for seed in SEEDS]
+def measured(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of one task: the most rows that each mutant needs with any of the seeds, and why others need none."""
+    instruction = golden.instruction(content["arch"], content["name"])
+    shape, runs = OperandShape.of_instruction(instruction), [rows_needed(instruction, seed, LIMIT) for seed in SEEDS]
     reasons = {name: equivalence(instruction.chain, shape, name) for name in runs[0]}
     if not agrees_with_equivalences(instruction, SEEDS[0], LIMIT // 10):
         raise ValueError(f"{instruction.name}: a mutant that should be equivalent gives another result")
@@ -104,9 +111,9 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "# What the stimulus at volume sees", "",
         "`make mutants` measured this (`benchmarks/stimulus_mutants.py`): each mutant of a model, and how many rows of the",
         "[stimulus at volume](stimulus.md#at-volume) it needs to be seen, the most with any of the seeds",
-        f"{', '.join(map(str, SEEDS))}. A mutant is not looked for beyond {LIMIT:,} rows. It is a key one off, another rounding,",
-        "another truncation at alignment (`aligned`), a key of units of one's own ([numerics.md](numerics.md), section 13),",
-        "steps of other lengths, or another order of the products.", "",
+        f"{', '.join(map(str, SEEDS))}. A mutant is not looked for beyond {LIMIT:,} rows. It is a key one off, another",
+        "rounding, another truncation at alignment (`aligned`), a key of units of one's own ([numerics.md](numerics.md),",
+        "section 13), steps of other lengths, or another order of the products.", "",
         "| instruction | operation | rows needed | equivalent |", "| --- | --- | --- | --- |",
     ]  # fmt: skip
     for title, result in results.items():
@@ -120,30 +127,36 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     return "\n".join([*lines, ""])
 
 
-def main() -> int:
-    """Measure what is not in the folder yet, and write the table."""
-    if len(sys.argv) != 2:
-        print("usage: python -m benchmarks.stimulus_mutants FOLDER", file=sys.stderr)
-        return 2
-    folder = Path(sys.argv[1])
-    kept, digest = folder / "stimulus-mutants.json", digest_of_sources()
-    done: dict[str, Any] = {}
-    if kept.exists():
-        state = json.loads(kept.read_text(encoding="utf-8"))
-        done = state["results"] if state["sources"] == digest else {}
-    results = {}
-    for instruction in subjects():
-        title = f"{instruction.arch}:{instruction.name}"
-        results[title] = done.get(title) or measured(instruction)
-        state = {"sources": digest, "limit": LIMIT, "seeds": SEEDS, "results": results}
-        write_atomically(kept, json.dumps(state, indent=1).encode() + b"\n")
-        print(f"{title}: at most {max(filter(None, results[title]['rows'].values())):,} rows", flush=True)
-    write_atomically(folder / "stimulus-mutants.md", table(results).encode())
+def measure(written: Path, store_folder: Path, instructions: Sequence[Instruction]) -> int:
+    """Measure what is not in the store yet, and write the table.
+
+    Returns:
+        Exit status: 1 where a measurement failed, or a mutant is neither seen nor known to be equivalent.
+    """
+    depends = {"sources": digest_of_sources(SOURCES)}
+    tasks = [Task(f"{i.arch}:{i.name}", {"arch": i.arch, "name": i.name}, depends) for i in instructions]
+    with Store(store_folder, "mutants of models") as store:
+        records = run(tasks, measured, store, retry=True, unit="instructions")
+    failed = [f"{record.task.name}: {record.message}" for record in records if not record.done]
+    results = {record.task.name: record.result for record in records if record.done}
     unseen = [
         f"{title} {name}" for title, result in results.items() for name, rows in result["rows"].items() if rows is None
     ]
+    for line in failed:
+        print(line)
     print(f"{len(unseen)} mutants neither seen nor known to be equivalent: {', '.join(unseen) or 'none'}")
-    return int(bool(unseen))
+    if not failed:
+        write_atomically(written, table(results).encode())
+    return int(bool(failed or unseen))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure all subjects."""
+    parser = argparse.ArgumentParser(prog="mutants", description="How many rows a model's mutants need to be seen.")
+    parser.add_argument("table", type=Path, help="the file to write")
+    parser.add_argument("store", type=Path, help="the folder of what is kept")
+    options = parser.parse_args(arguments)
+    return program("mutants", lambda: measure(options.table, options.store, subjects()))
 
 
 if __name__ == "__main__":
