@@ -13,8 +13,8 @@ from cosim.coverage.model import count
 from golden import Cls
 from golden.native.library import library
 
-HELD = 4096
-"""Rows that agreed and are held until their steps are looked at: enough that NumPy's call overhead does not count."""
+TOGETHER = 4096
+"""Elements that are counted, and looked at, at a time; their rows stay in memory until then."""
 
 
 class Coverage:
@@ -25,6 +25,7 @@ class Coverage:
         self._order: dict[str, list[str]] = {}
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
+        self._uncounted: list[Element] = []
         self._agreed: dict[int, tuple[DotProducts, list[int]]] = {}
         self._held = 0
         self._counts: tuple[Counts, ...] = ()
@@ -39,10 +40,22 @@ class Coverage:
 
     def count(self, elements: Sequence[Element]) -> None:
         """The elements of a result that has been compared."""
-        for element in elements:
-            products = element.products
-            self._compared[products.made_by(element.row)] += 1
-            self._result_classes[products.result.decode(products.expected[element.row]).cls] += 1
+        self._uncounted.extend(elements)
+        if len(self._uncounted) >= TOGETHER:
+            self._count_all()
+
+    def _count_all(self) -> None:
+        """Count what has come together: the rows of a stimulus at once, for one by one takes as long as to send them."""
+        of: dict[int, tuple[Rows, list[int]]] = {}
+        for element in self._uncounted:
+            of.setdefault(id(element.products), (element.products, []))[1].append(element.row)
+        self._uncounted.clear()
+        for products, rows in of.values():
+            names = products.classes()
+            for label, compared in zip(*np.unique(products.label[rows], return_counts=True), strict=True):
+                self._compared[names[label]] += int(compared)
+            decode, expected = products.result.decode, products.expected
+            self._result_classes.update(decode(expected[row]).cls for row in rows)
 
     def agrees(self, element: Element) -> None:
         """An element has been compared and agrees: the steps behind it count."""
@@ -51,7 +64,7 @@ class Coverage:
             return
         self._agreed.setdefault(id(products), (products, []))[1].append(element.row)
         self._held += 1
-        if self._held >= HELD:
+        if self._held >= TOGETHER:
             self._look()
 
     def counts(self) -> tuple[Counts, ...]:
@@ -71,6 +84,7 @@ class Coverage:
 
     def classes(self) -> dict[str, int]:
         """Compared elements of each class and corner that made any, by name of the dot products, in stimulus order."""
+        self._count_all()
         return {
             name: self._compared[name]
             for of, names in sorted(self._order.items())
@@ -80,4 +94,5 @@ class Coverage:
 
     def result_classes(self) -> dict[str, int]:
         """Compared elements that should be of each class."""
+        self._count_all()
         return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
