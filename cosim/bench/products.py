@@ -12,6 +12,7 @@ from cosim.bench.rows import Rows, described_result
 from golden import Format, Operation
 from golden.arrays import BitArray
 from golden.comparison import differing
+from golden.native.observe import OBSERVED
 from golden.stimulus import Operands, Stimulus
 
 
@@ -44,6 +45,15 @@ class DotProducts:
     def label(self) -> npt.NDArray[Any]:
         """Which of `classes` made each row."""
         return self.stimulus.label
+
+    @property
+    def has_model(self) -> bool:
+        """Whether its rows go as they are, not converted before, through an operation that has a model of coverage."""
+        return self.operation.name in OBSERVED and self.formats == (self.operation.a, self.operation.b)
+
+    def operands_of(self, rows: npt.NDArray[Any]) -> Operands:
+        """The operands of some rows."""
+        return self.stimulus.operands.rows(rows)
 
     def agrees(self, row: int, result: int | str, judge: Judge) -> bool:
         """Whether a result, a code or undefined bits as text, is golden's, or as good (numerics.md, section 3)."""

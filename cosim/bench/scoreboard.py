@@ -178,6 +178,7 @@ class Scoreboard:
         """Whether an element agrees; either way it is recorded."""
         agrees = element.products.agrees(element.row, code, self.judge)
         if agrees:
+            self.coverage.agrees(element)
             self.record.agrees(vector.number, element, code, self.now)
         else:
             self.record.differs(vector.number, element, code, self.now())
@@ -209,6 +210,7 @@ class Scoreboard:
             first_disagreement=disagreements[0] if disagreements else None,
             waived=dict(self.judge.waived),
             stopped=self.stopped,
+            coverage=self.coverage.counts(),
             classes=self.coverage.classes(),
             result_classes=self.coverage.result_classes(),
         )
