@@ -1,9 +1,12 @@
 """draft"""
-import sys, time
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
+
 import numpy as np
+
 import golden
 from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
@@ -58,13 +61,13 @@ def mutants(chain, shape) -> Iterator[tuple[str, Model]]:
     def native(c): return lambda x: compute(c, *x)
     for name, keys in changed(chain):
         try: yield name, native(with_keys(chain, **keys))
-        except (ValueError, TypeError) as e: pass
+        except (ValueError, TypeError): pass
     for name, c in lengths(chain, K): yield name, native(c)
     if isinstance(chain, ConvertedChain):
         for o in ORDERS:
             if o != chain.order: yield f"order {o}", native(replace(chain, order=o))
         yield "c first", native(Chain(chain.operation)) if False else native(replace(chain, order="in-order"))
-    elif K > chain.operation.length and shape.scale is None:
+    elif chain.operation.length < K and shape.scale is None:
         for name, o in ORD.items():
             p = o(K)
             yield f"order {name}", (lambda p: lambda x: compute(chain, np.ascontiguousarray(x.a[:, p]), np.ascontiguousarray(x.b[:, p]), x.c, None, None))(p)
@@ -85,7 +88,7 @@ def needed(chain, shape, limit=1<<20, seed=1):
     return seen, list(live)
 
 if __name__ == "__main__":
-    pat = sys.argv[1:] 
+    pat = sys.argv[1:]
     LIST = [("sm_90", n) for n in ("mma.m16n8k16.f64.f64.f64.f64","mma.m16n8k4.f32.tf32.tf32.f32","mma.m16n8k8.f32.tf32.tf32.f32","mma.m16n8k8.f32.bf16.bf16.f32","mma.m16n8k16.f32.bf16.bf16.f32","mma.m16n8k8.f32.f16.f16.f32","mma.m16n8k16.f32.f16.f16.f32","mma.m16n8k8.f16.f16.f16.f16","mma.m16n8k16.f16.f16.f16.f16","wgmma.m64n8k32.f32.e4m3.e4m3","wgmma.m64n8k32.f32.e4m3.e5m2","wgmma.m64n8k32.f32.e5m2.e5m2","wgmma.m64n8k32.f16.e4m3.e4m3","wgmma.m64n8k32.f16.e5m2.e5m2","mma.m16n8k32.f16.e4m3.e4m3.f16","mma.m16n8k32.f16.e5m2.e5m2.f16","mma.m16n8k32.f32.e4m3.e4m3.f32","mma.m16n8k32.f32.e5m2.e4m3.f32","mma.m16n8k32.f32.e5m2.e5m2.f32")]
     LIST += [("sm_120","mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),("sm_120","mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),("sm_120","mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0"),("gfx942","v_mfma_f32_16x16x16_bf16"),("gfx942","v_mfma_f32_16x16x32_fp8_bf8"),("gfx90a","v_mfma_f32_16x16x16f16"),("gfx908","v_mfma_f32_16x16x16f16"),("gfx942","v_mfma_f32_16x16x4_f32")]
     for a, n in LIST:

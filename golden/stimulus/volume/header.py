@@ -12,7 +12,6 @@ from golden.stimulus.volume.numbers import Fractions, fractions_of
 from golden.stimulus.volume.plan import MODERATE, Plan
 from golden.stimulus.volume.words import Draws, IntArray, Key
 
-
 GAPS = 48
 """Exponents between big products and others: more than the widest published alignment, F = 35."""
 
