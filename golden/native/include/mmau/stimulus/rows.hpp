@@ -1,17 +1,11 @@
 // Whole rows and tiles on the host: the elements of elements.hpp, many at once.
 #pragma once
 
-#include "addend.hpp"
+#include "slices.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
 namespace stimulus {
-
-/// Where the operands of many tiles go; scale_a and scale_b are NULL where there are no scales, label where nobody asks.
-struct Arrays {
-    void *a, *b, *c, *scale_a, *scale_b;
-    uint8_t* label;
-};
 
 constexpr int chunk = 64;  ///< products whose factors are kept at a time
 
