@@ -1,17 +1,10 @@
 """draft"""
-<<<<<<< HEAD
-import sys
-import time
-=======
 
 import sys, time
->>>>>>> main
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
-
 import numpy as np
-
 import golden
 from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
@@ -85,24 +78,18 @@ def mutants(chain, shape) -> Iterator[tuple[str, Model]]:
         return lambda x: compute(c, *x)
 
     for name, keys in changed(chain):
-<<<<<<< HEAD
-        try: yield name, native(with_keys(chain, **keys))
-        except (ValueError, TypeError): pass
-    for name, c in lengths(chain, K): yield name, native(c)
-=======
         try:
             yield name, native(with_keys(chain, **keys))
         except (ValueError, TypeError) as e:
             pass
     for name, c in lengths(chain, K):
         yield name, native(c)
->>>>>>> main
     if isinstance(chain, ConvertedChain):
         for o in ORDERS:
             if o != chain.order:
                 yield f"order {o}", native(replace(chain, order=o))
         yield "c first", native(Chain(chain.operation)) if False else native(replace(chain, order="in-order"))
-    elif chain.operation.length < K and shape.scale is None:
+    elif K > chain.operation.length and shape.scale is None:
         for name, o in ORD.items():
             p = o(K)
             yield (
@@ -139,10 +126,6 @@ def needed(chain, shape, limit=1 << 20, seed=1):
 
 if __name__ == "__main__":
     pat = sys.argv[1:]
-<<<<<<< HEAD
-    LIST = [("sm_90", n) for n in ("mma.m16n8k16.f64.f64.f64.f64","mma.m16n8k4.f32.tf32.tf32.f32","mma.m16n8k8.f32.tf32.tf32.f32","mma.m16n8k8.f32.bf16.bf16.f32","mma.m16n8k16.f32.bf16.bf16.f32","mma.m16n8k8.f32.f16.f16.f32","mma.m16n8k16.f32.f16.f16.f32","mma.m16n8k8.f16.f16.f16.f16","mma.m16n8k16.f16.f16.f16.f16","wgmma.m64n8k32.f32.e4m3.e4m3","wgmma.m64n8k32.f32.e4m3.e5m2","wgmma.m64n8k32.f32.e5m2.e5m2","wgmma.m64n8k32.f16.e4m3.e4m3","wgmma.m64n8k32.f16.e5m2.e5m2","mma.m16n8k32.f16.e4m3.e4m3.f16","mma.m16n8k32.f16.e5m2.e5m2.f16","mma.m16n8k32.f32.e4m3.e4m3.f32","mma.m16n8k32.f32.e5m2.e4m3.f32","mma.m16n8k32.f32.e5m2.e5m2.f32")]
-    LIST += [("sm_120","mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),("sm_120","mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),("sm_120","mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0"),("gfx942","v_mfma_f32_16x16x16_bf16"),("gfx942","v_mfma_f32_16x16x32_fp8_bf8"),("gfx90a","v_mfma_f32_16x16x16f16"),("gfx908","v_mfma_f32_16x16x16f16"),("gfx942","v_mfma_f32_16x16x4_f32")]
-=======
     LIST = [
         ("sm_90", n)
         for n in (
@@ -177,7 +160,6 @@ if __name__ == "__main__":
         ("gfx908", "v_mfma_f32_16x16x16f16"),
         ("gfx942", "v_mfma_f32_16x16x4_f32"),
     ]
->>>>>>> main
     for a, n in LIST:
         if pat and not any(p in n for p in pat):
             continue
