@@ -82,6 +82,8 @@ def tally(
             found.compared[name] = tiles * size
             found.wrong[name] = int(wrong_of_tile[labels == label].sum())
     found.wrong = {name: count for name, count in found.wrong.items() if count}
+    if instruction.d.infinity is None:  # an integer: neither NaN nor −0
+        return _with_differences(found, wrong, first_tile, got, expected)
     codes, counts = np.unique(got[is_nan(got, instruction.d)], return_counts=True)
     found.nans = {f"{code:#x}": count for code, count in zip(codes[:NAN_CODES].tolist(), counts.tolist(), strict=False)}
     if len(codes) > NAN_CODES:
@@ -90,6 +92,11 @@ def tally(
     if other is not None:
         differs = differing(got[::E_ZERO_TILES], other, instruction.operation)
         found.e_zero_results, found.e_zero_cases = differs.size, int(differs.sum())
+    return _with_differences(found, wrong, first_tile, got, expected)
+
+
+def _with_differences(found: Tally, wrong: Any, first_tile: int, got: Any, expected: Any) -> Tally:
+    """The counts, and the first results that differ."""
     for tile, row, column in np.argwhere(wrong)[:KEPT_ROWS].tolist():
         place = (tile, row, column)
         found.differences.append(Difference(first_tile + tile, row, column, int(got[place]), int(expected[place])))

@@ -21,6 +21,9 @@ ARCHITECTURES = (
     "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "x86-amx", "x86-avx512",
 )  # fmt: skip
 
+PROCESSORS = ("x86-amx", "x86-avx512")
+"""Those of processors; the others are GPUs'."""
+
 
 @cache
 def _table(arch: str) -> dict[str, Any]:
