@@ -224,7 +224,7 @@ int mmau_check_stimulus(const mmau_stimulus* stimulus, const void* corners, int6
     if (const int status = mmau::stimulus::check(*stimulus)) return status;
     if (!corners) return MMAU_OK;
     const bool is_aligned = reinterpret_cast<uintptr_t>(corners) % 8 == 0;
-    const bool fits = is_aligned && mmau::stimulus::is_table(mmau::stimulus::make_plan(*stimulus), corners, corner_bytes);
+    const bool fits = is_aligned && mmau::stimulus::is_table(*stimulus, corners, corner_bytes);
     return fits ? MMAU_OK : MMAU_BAD_CORNERS;
 }
 

@@ -17,7 +17,7 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.lengths import check_range
 
-VECTORS_AN_OPERATION = 200_000
+VECTORS_AN_OPERATION = 1_000_000
 ROOT = Path(__file__).parents[3]
 
 
@@ -121,7 +121,7 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> Non
 
 def test_each_operation_gets_its_vectors_in_ci() -> None:
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
-    command = re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)
+    command = re.search(r"mmau cosim --coverage --mode volume --vectors (\d+)$", makefile, re.MULTILINE)
     assert command is not None
     vectors = int(command[1])
     assert "make coverage" in steps.splitlines()
