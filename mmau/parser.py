@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
 
     conform = commands.add_parser(
-        "conform", help="hold the model against this machine's GPU or processor; run again to resume"
+        "conform", help="hold the model against this GPU or processor; run again to resume"
     )
     conform.add_argument("--arch", help="the architecture that the GPU must have, or x86-amx, x86-avx512")
     conform.add_argument("--instr", default="*", metavar="PATTERN", help="instructions, as a shell pattern (all)")
