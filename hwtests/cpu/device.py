@@ -39,6 +39,8 @@ class ProcessorDevice:
     xp: Any = np
 
     def __init__(self, arch: str, processor: Processor | None = None) -> None:
+        if arch not in ARCHITECTURES:
+            raise DeviceError(f"processors of {', '.join(ARCHITECTURES)} are conformed to, and {arch} is none of these")
         self.arch, self.processor = arch, this_processor() if processor is None else processor
         flag = ARCHITECTURES[arch]
         if flag not in self.processor.flags:

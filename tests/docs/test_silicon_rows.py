@@ -5,6 +5,7 @@ from collections import Counter
 
 import golden
 from golden.recording import FOLDER, read_index
+from hwtests.cpu.device import ARCHITECTURES
 from tests.data.load import x86_recordings
 from tests.docs.documents import ROOT
 
@@ -12,12 +13,12 @@ from tests.docs.documents import ROOT
 def recorded_rows() -> Counter[str]:
     """Rows by instruction, K aside, of the test data and of the project's recordings."""
     rows = Counter(
-        {instruction.name.partition(".")[0]: 0 for arch in golden.PROCESSORS for instruction in golden.instructions(arch)}
+        {instruction.name.partition(".")[0]: 0 for arch in ARCHITECTURES for instruction in golden.instructions(arch)}
     )
     for recording in x86_recordings():
         rows[recording.instruction.lower()] += recording.rows
     for entry in read_index(FOLDER).values():
-        if entry["arch"] in golden.PROCESSORS:
+        if entry["arch"] in ARCHITECTURES:
             rows[entry["instruction"].partition(".")[0]] += entry["rows"]
     return rows
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.catalogue import PROCESSORS
 from hwtests.cpu import build
+from hwtests.cpu.device import ARCHITECTURES
 from hwtests.cpu.kernel import kernel_of
 from hwtests.device import DeviceError
 
@@ -16,7 +16,7 @@ COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on PATH")
 
-KNOWN = [i for arch in PROCESSORS for i in golden.instructions(arch) if not i.name.startswith("tdpfp16ps") and i.k <= 32]
+KNOWN = [i for arch in ARCHITECTURES for i in golden.instructions(arch) if not i.name.startswith("tdpfp16ps") and i.k <= 32]
 """What compilers have known for years; AMX on fp16 came with gcc 13."""
 
 VPDPBUSD = kernel_of(golden.instruction("x86-avx512", "vpdpbusd"))

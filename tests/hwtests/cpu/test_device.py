@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import golden
-from golden.catalogue import PROCESSORS
 from golden.stimulus import Tiles
 from hwtests import inputs
 from hwtests.conform.check import Progress, check
-from hwtests.cpu.device import ProcessorDevice, ProcessorProgram
+from hwtests.cpu.device import ARCHITECTURES, ProcessorDevice, ProcessorProgram
 from hwtests.cpu.kernel import kernel_of
 from hwtests.cpu.processor import Processor, this_processor
 from hwtests.device import AbsentError, DeviceError
@@ -27,7 +26,7 @@ def flags_here() -> frozenset[str]:
         return frozenset()
 
 
-HERE = [i for arch in PROCESSORS for i in golden.instructions(arch) if set(kernel_of(i).flags) <= flags_here()]
+HERE = [i for arch in ARCHITECTURES for i in golden.instructions(arch) if set(kernel_of(i).flags) <= flags_here()]
 """What this machine's processor has."""
 
 LIVE = [i for i in HERE if i.m == 1 or i.k in (2, 4, 16, 32, 64)]
@@ -68,6 +67,13 @@ def test_processor_without_the_architecture() -> None:
     )
     with pytest.raises(DeviceError, match=f"^{message}$"):
         ProcessorDevice("x86-amx", BARE)
+
+
+def test_processor_of_an_architecture_without_kernels() -> None:
+    with pytest.raises(
+        DeviceError, match=r"^processors of x86-amx, x86-avx512 are conformed to, and aarch64 is none of these$"
+    ):
+        ProcessorDevice("aarch64", BARE)
 
 
 def test_processor_without_the_instruction() -> None:
