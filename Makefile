@@ -57,6 +57,9 @@ area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resum
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
 
+coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
+	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
+
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
 
