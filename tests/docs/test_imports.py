@@ -9,13 +9,13 @@ import pytest
 
 from tests.docs.documents import PACKAGES, ROOT
 
-LAYERS = ("golden", "rtl", "cosim", "mmau")
+LAYERS = ("golden", "jobs", "rtl", "cosim", "mmau")
 """Each may import those before it."""
 
 RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "verilog", "cost")
 """Within rtl likewise; `rtl` itself, which shows all of them, lies above."""
 
-BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks", "tests"}}
+BESIDE = {"hwtests": {"golden", "jobs", "hwtests"}, "benchmarks": {"golden", "jobs", "benchmarks", "tests"}}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
 BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
@@ -122,6 +122,8 @@ def test_imports_go_one_way(path: Path) -> None:
     ("path", "name"),
     [
         ("golden/steps.py", "rtl.steps.align"),
+        ("golden/files.py", "jobs.store"),
+        ("jobs/store.py", "rtl.tools"),
         ("rtl/steps/align.py", "rtl.datapath.base"),
         ("rtl/verilog/emit.py", "rtl.cost.flow"),
         ("rtl/designs/unit.py", "cosim"),
