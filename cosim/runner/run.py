@@ -14,12 +14,13 @@ from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import ElaborationError
-from cosim.runner.build import SIMULATORS, Built, build, sources_of
+from cosim.runner.build import SIMULATORS, Built, build
 from cosim.runner.errors import SimulationError
 from cosim.runner.job import Job
 from cosim.runner.power_up import PowerUp, power_ups
 from cosim.runner.report import Report
 from cosim.runner.simulate import simulate
+from cosim.runner.sources import sources_of
 from cosim.runner.tools import check_tools
 from cosim.runner.waves import keep_waves
 from golden import Unit
