@@ -129,8 +129,11 @@ class Circuit:
 
     Attributes:
         modules: of the file. module: the one. inputs: what its input ports hold. transparent: whether registers are wires.
+        held: registers of this module that hold a value.
+        path: of instances from the top, each with a dot.
         states: the variable of each register's bits, by the path of its module and its name, shared between circuits that
             begin in the same state.
+        seen: called with each output of an instance, by its path and port; what it gives is what goes on.
     """
 
     terms: Terms
@@ -404,10 +407,3 @@ class _Lazily(dict[str, Bits]):
         self[name] = bits = self._makers[name]()
         return bits
 
-
-def solver(terms: Terms, seconds: float, models: bool = True) -> bitwuzla.Bitwuzla:
-    """A solver that gives up after a time."""
-    options = bitwuzla.Options()
-    options.set(bitwuzla.Option.TIME_LIMIT_PER, int(1000 * seconds))
-    options.set(bitwuzla.Option.PRODUCE_MODELS, models)
-    return bitwuzla.Bitwuzla(terms.manager, options)
