@@ -56,7 +56,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
             )
         else:
             dut = chosen_dut(design, arguments)
-            reports = [run(design, dut=dut, waves=waves, work_dir=arguments.work, **common(arguments))]
+            processes = os.cpu_count() or 1
+            reports = [run(design, dut=dut, waves=waves, work_dir=arguments.work, processes=processes, **common(arguments))]
     except CampaignError as error:
         reports, errors = error.reports, error.errors
     except (ElaborationError, SimulationError) as error:
@@ -74,7 +75,7 @@ def common(arguments: argparse.Namespace) -> dict[str, Any]:
     selection = Selection(tuple(arguments.only or ()), tuple(arguments.exclude or ()), arguments.vector)
     return {
         "vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim, "selection": selection,
-        "fail_fast": arguments.fail_fast, "progress": progress,
+        "fail_fast": arguments.fail_fast, "progress": progress, "mode": arguments.mode,
     }  # fmt: skip
 
 

@@ -58,7 +58,9 @@ def parser() -> argparse.ArgumentParser:
     cosim_command.add_argument("--vectors", type=int, default=20000, metavar="N", help="vectors of each unit (20000)")
     cosim_command.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
     cosim_command.add_argument("--sim", default="verilator", metavar="SIMULATOR", help="verilator or icarus")
-    cosim_command.add_argument("--mode", default="cocotb", choices=["cocotb"], help="how the simulator is driven")
+    cosim_command.add_argument(
+        "--mode", default="cocotb", metavar="MODE", help="cocotb, or volume: in native code, for 10^6 vectors and more"
+    )
     cosim_command.add_argument("--waves", action="store_true", help="leave a waveform in this folder; one unit only")
     add_run_options(cosim_command)
     add_dut_options(cosim_command)

@@ -105,8 +105,13 @@ class Change:
     Attributes:
         words: what, in one line: "F is 23, not 24".
         results: what such a design gives for rows.
-        slow: whether that takes the reference engine.
     """
 
     words: str
     results: Callable[[Rows], Codes]
+
+
+def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
+    """A change of some steps of golden's reference; each replacement is called as a method of the operation."""
+    other = model.with_operation(model.operation.with_steps(**replaced))
+    return Change(words, lambda rows: other.results(rows, "reference"))

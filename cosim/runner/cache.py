@@ -62,8 +62,7 @@ def fetch(key: str, target: Path) -> bool:
 
 
 def store(key: str, files: Iterable[Path]) -> None:
-    """Keep files as an entry, unless there is one. Where nothing can be written nothing is kept, and nobody is told: the next
-    one compiles again."""
+    """Keep files as an entry, unless there is one. Where nothing can be written nothing is kept: the next one compiles."""
     folder = cache_folder()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -60,7 +60,7 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         checked = f"{report.checked - report.disagreements:,} of {report.checked:,}"
         link = element("a", report.unit, href=f"#design-{number}")
         counts = (f"{report.received:,}", hit, f"{report.mismatches:,}", f"{report.vectors_per_second:,.0f}", checked)
-        rows.append((link, report.operation, report.simulator, *counts, passed_or_failed(report.passed)))
+        rows.append((link, report.operation, report.ran_in, *counts, passed_or_failed(report.passed)))
     rows += [(name, *[""] * 7, element("span", "not run", class_="failed")) for name in errors]
     return table(header, rows, "Designs", numbers=range(3, 8))
 

@@ -19,7 +19,7 @@ class Report(Outcome):
 
     Attributes:
         unit, operation: names.
-        simulator, seed: what it ran with.
+        simulator, seed: what it ran with. mode: how vectors were sent, one of `cosim.runner.request.MODES`.
         seconds: duration of the simulation, without build and golden model.
         minimised: the first mismatch, minimised in its simulation; None where there is none.
         explanation: why results differ, of a whole run; None where none does.
@@ -32,15 +32,18 @@ class Report(Outcome):
     simulator: str
     seed: int
     seconds: float
+    mode: str = "cocotb"
     minimised: Minimised | None = None
     explanation: Explanation | None = None
 
     @classmethod
-    def of(cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float) -> "Report":
+    def of(
+        cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float, mode: str = "cocotb"
+    ) -> "Report":
         """A scoreboard's outcome, taken over as it is."""
         counts: dict[str, Any] = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
         names: dict[str, Any] = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
-        return cls(**names, **counts, seed=seed, seconds=seconds)
+        return cls(**names, **counts, seed=seed, seconds=seconds, mode=mode)
 
     @classmethod
     def joined(cls, parts: Sequence["Report"]) -> "Report":
@@ -53,6 +56,11 @@ class Report(Outcome):
             sums |= {key: tuple(row for part in parts for row in getattr(part, key))}
         sums |= {"minimised": next((part.minimised for part in parts if part.minimised is not None), None)}
         return replace(parts[0], **sums, seconds=sum(part.seconds for part in parts))
+
+    @property
+    def ran_in(self) -> str:
+        """The simulator, and the mode where it is not the usual one."""
+        return self.simulator if self.mode == "cocotb" else f"{self.simulator}, {self.mode}"
 
     @property
     def classes_hit(self) -> int:

@@ -1,5 +1,5 @@
-"""Objects that are the same for every design: Verilator's runtime library, and what is linked beside a design. Compiling them
-takes longer than compiling a design, so they are kept."""
+"""Objects that are the same for every design: Verilator's runtime library, and what is linked beside a design. They take
+longer to compile than a design, so they are kept."""
 
 import os
 import time

@@ -1,15 +1,17 @@
 """What a program must know of a design beside its ports: how it is driven, what its operands hold, what it must answer."""
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from cosim.bench.comparison import Compare
 from cosim.bench.timing import Timing
-from cosim.volume.program import library
 from golden import Format, Operation
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
+from golden.native.library import MODULE
 from golden.native.parameters import parameters
 from golden.stimulus import OperandShape
 from rtl.designs.design import Design
@@ -59,10 +61,19 @@ def products_of(design: Design) -> list[Product]:
         order = tuple(k for step in range(shape.steps) for k in shape.products(step))
         return [
             Product(
-                name="", operation=i.operation, a=i.a, b=i.b, chain=i.chain, shape=OperandShape.of_instruction(i), m=i.m, n=i.n,
-                steps=shape.steps, c_step=shape.c_step, order=order,
+                name="",
+                operation=i.operation,
+                a=i.a,
+                b=i.b,
+                chain=i.chain,
+                shape=OperandShape.of_instruction(i),
+                m=i.m,
+                n=i.n,
+                steps=shape.steps,
+                c_step=shape.c_step,
+                order=order,
             )
-        ]  # fmt: skip
+        ]
     if isinstance(design, MultiFormatDesign):
         named = [(f"format {number} ({unit.name})", unit.operation) for number, unit in enumerate(design.units)]
     else:
@@ -118,7 +129,7 @@ def write_plan(
 def _product_lines(product: Product) -> Iterator[str]:
     shape, d = product.shape, product.operation.d
     codes = parameters(product.chain, shape.K)
-    yield f"product {_listed(getattr(codes, name) for name, _ in codes._fields_)}"
+    yield f"product {_listed(getattr(codes, name) for name in field_names(codes))}"
     for name, operand in (("a", product.a), ("b", product.b), ("c", product.operation.c)):
         yield f"{name} {name} {operand.width} {_storage(operand)}"
     if shape.scale is not None:
@@ -135,7 +146,24 @@ def _stimulus_lines(product: Product, corners: Path, seed: int) -> list[str]:
 
     corners.write_bytes(volume.corner_table(product.shape, seed).blob)
     codes = volume.parameters(product.shape)
-    return [f"stimulus {_listed(getattr(codes, name) for name, _ in codes._fields_)}", f"corners {corners}"]
+    return [f"stimulus {_listed(getattr(codes, name) for name in field_names(codes))}", f"corners {corners}"]
+
+
+def field_names(structure: ctypes.Structure) -> list[str]:
+    """The members of a struct, in order."""
+    return [field[0] for field in structure._fields_]
+
+
+def library() -> Path:
+    """libmmau.
+
+    Raises:
+        ValueError: it is not installed.
+    """
+    spec = find_spec(MODULE)
+    if spec is None or spec.origin is None:
+        raise ValueError("volume mode needs the native engine, which is not installed here: install the project with pip")
+    return Path(spec.origin)
 
 
 def _storage(operand: Format) -> int:

@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +36,13 @@ _PORT = re.compile(r"^ *VL_(IN|OUT)(?:8|16|64|W)?\(&(\w+),(\d+),(\d+)(?:,\d+)?\)
 """A port in the header that Verilator writes: direction, name, highest and lowest bit."""
 
 
+LOG = "volume.log"
+"""What Verilator and the compiler print."""
+
+SAID = 4096
+"""Characters of what a program printed that are kept where it breaks off."""
+
+
 @dataclass(frozen=True)
 class Broken:
     """A program that left no outcome.
@@ -60,7 +66,7 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
     Raises:
         SimulationError: Verilator or the compiler fails.
     """
-    build = folder / "build"
+    build = folder / "volume"
     build.mkdir(parents=True, exist_ok=True)
     program = build / "volume"
     content = content_of(sources, folder)
@@ -68,7 +74,7 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
     key = None if content is None else content_key(content | how)
     if key is not None and fetch(key, build):
         return program
-    log = folder / "build.log"
+    log = folder / LOG
     with log.open("w", encoding="utf-8") as stream:
         flags = f"-std=c++17 -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
         verilate = [
@@ -111,32 +117,16 @@ def run_program(
     if result.returncode == 2:
         raise SimulationError(f"{program.name} refuses: {result.stderr.strip()}")
     if result.returncode:
-        return Broken(ending("the simulation", result.returncode), result.stderr[-LOG:])
+        return Broken(ending("the simulation", result.returncode), result.stderr[-SAID:])
     outcome: dict[str, Any] = json.loads(result.stdout)
     return outcome
-
-
-LOG = 4096
-"""Characters of what a program printed that are kept where it breaks off."""
-
-
-def library() -> Path:
-    """libmmau.
-
-    Raises:
-        ValueError: it is not installed.
-    """
-    spec = find_spec("golden.native._mmau")
-    if spec is None or spec.origin is None:
-        raise ValueError("volume mode needs the native engine, which is not installed here: install the project with pip")
-    return Path(spec.origin)
 
 
 def _run(command: Sequence[str], folder: Path, log: Any, top: str, stays: bool) -> None:
     result = run_tool(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
     if result.returncode:
         what = ending(Path(command[0]).name, result.returncode)
-        raise simulation_error(f"verilator cannot build {top}: {what}", folder / "build.log", stays)
+        raise simulation_error(f"verilator cannot build {top}: {what}", folder / LOG, stays)
 
 
 def _ports(header: str) -> str:

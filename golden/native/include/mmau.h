@@ -139,6 +139,16 @@ typedef struct mmau_batch {
     int64_t a_stride, b_stride, scale_a_stride, scale_b_stride; /* elements */
 } mmau_batch;
 
+/* What the stimulus at volume is made for. It knows formats and lengths, nothing of an operation. */
+typedef struct mmau_stimulus {
+    int32_t a, b, c;    /* enum mmau_format */
+    int32_t d;          /* enum mmau_format: what a result is rounded to */
+    int32_t d_man_bits; /* mantissa bits that a result keeps: d's, or 13 with RZ-E8M13 */
+    int32_t K;          /* products of a row, 1 to 65,536 */
+    int32_t scale;      /* enum mmau_format: MMAU_UE8M0 or MMAU_UE4M3, ignored where K_block is 0 */
+    int32_t K_block;    /* elements that share a scale; 0: there are no scales */
+} mmau_stimulus;
+
 typedef enum mmau_status {
     MMAU_OK,
     MMAU_NULL_POINTER,
@@ -165,6 +175,8 @@ typedef enum mmau_status {
     MMAU_BAD_STICKY,
     MMAU_BAD_FLUSH,
     MMAU_BAD_OVERFLOW,
+    MMAU_BAD_CORNERS,
+    MMAU_BAD_TILE,
     MMAU_STATUSES /* how many */
 } mmau_status;
 
@@ -191,6 +203,21 @@ MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch 
  * environment variable MMAU_ISA names. NULL where the machine does not have that one; computing is then MMAU_BAD_ISA. Results
  * do not depend on it. */
 MMAU_API const char *mmau_isa(void);
+
+/* MMAU_OK where the stimulus and its corner table (NULL: none) fit each other, else the first rule they break.
+ * A corner table is a block of memory that golden.stimulus.volume makes, aligned to 8 bytes. */
+MMAU_API int mmau_check_stimulus(const mmau_stimulus *stimulus, const void *corners, int64_t corner_bytes);
+
+/* Rows first_row ... first_row + rows - 1 of a seed: a, b [rows][K], c [rows], scale_a, scale_b [rows][ceil(K/K_block)]
+ * (NULL where there are none), and the number of each row's class or corner in label (NULL where nobody asks). A row depends
+ * on stimulus, table, seed and its number alone. On the caller's thread. */
+MMAU_API int mmau_fill_rows(const mmau_stimulus *stimulus, const void *corners, uint64_t seed, int64_t first_row, int64_t rows,
+                            void *a, void *b, void *c, void *scale_a, void *scale_b, uint8_t *label);
+
+/* The same for tiles of m rows of A and n columns of B: a [tiles][m][K], b [tiles][n][K], c [tiles][m][n], scales [tiles][m or
+ * n][...], label [tiles]; m and n at most 1,024, and m * K, n * K at most 2^26. Rows are tiles with m = n = 1. */
+MMAU_API int mmau_fill_tiles(const mmau_stimulus *stimulus, const void *corners, uint64_t seed, int64_t first_tile, int64_t tiles,
+                             int32_t m, int32_t n, void *a, void *b, void *c, void *scale_a, void *scale_b, uint8_t *label);
 
 #endif
 

@@ -13,6 +13,7 @@
 #include "batch_kernels.hpp"
 #include "catalogue.hpp"
 #include "mmau/plan.hpp"
+#include "mmau/stimulus/corners.hpp"
 
 namespace {
 
@@ -39,20 +40,21 @@ class DefaultFloatEnvironment {
 
 struct Isa {
     mmau::RowsFunction* compute_rows;
+    mmau::FillFunction* fill_tiles;
     const char* name;
 };
 
-/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names; {nullptr, nullptr}
+/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names; null pointers
 /// where the machine does not have that one. An empty MMAU_ISA counts as none.
 Isa chosen_isa() {
     const char* wanted = std::getenv("MMAU_ISA");
     const auto is_wanted = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
-    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
-    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
+    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
 #endif
-    if (is_wanted("portable")) return {mmau::compute_rows_portable, "portable"};
-    return {nullptr, nullptr};
+    if (is_wanted("portable")) return {mmau::compute_rows_portable, mmau::fill_tiles_portable, "portable"};
+    return {nullptr, nullptr, nullptr};
 }
 
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
@@ -185,6 +187,8 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
     "flush_inputs and flush_results must be 0 or 1",
     "overflow must be an enum mmau_overflow",
+    "corners must be NULL or a corner table made for these formats, K and K_block, aligned to 8 bytes",
+    "m and n must be from 1 to 1024, and m * K and n * K at most 2^26",
 };
 
 }  // namespace
@@ -211,6 +215,33 @@ int mmau_dot(const mmau_parameters* parameters, const void* a, const void* b, co
 int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
     if (const int status = check_batch(parameters, batch, threads)) return status;
     return compute_batch(*parameters, *batch, threads);
+}
+
+int mmau_check_stimulus(const mmau_stimulus* stimulus, const void* corners, int64_t corner_bytes) {
+    if (!stimulus) return MMAU_NULL_POINTER;
+    if (const int status = mmau::stimulus::check(*stimulus)) return status;
+    if (!corners) return MMAU_OK;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(corners) % 8 == 0;
+    const bool fits = is_aligned && mmau::stimulus::is_table(mmau::stimulus::make_plan(*stimulus), corners, corner_bytes);
+    return fits ? MMAU_OK : MMAU_BAD_CORNERS;
+}
+
+int mmau_fill_tiles(const mmau_stimulus* stimulus, const void* corners, uint64_t seed, int64_t first_tile, int64_t tiles, int32_t m,
+                    int32_t n, void* a, void* b, void* c, void* scale_a, void* scale_b, uint8_t* label) {
+    const int64_t corner_bytes = corners ? static_cast<const int64_t*>(corners)[1] : 0;
+    if (const int status = mmau_check_stimulus(stimulus, corners, corner_bytes)) return status;
+    if (first_tile < 0 || tiles < 0) return MMAU_BAD_ROWS;
+    if (!mmau::stimulus::tile_fits(*stimulus, m, n)) return MMAU_BAD_TILE;
+    if (!a || !b || !c || (stimulus->K_block && (!scale_a || !scale_b))) return MMAU_NULL_POINTER;
+    const Isa isa = chosen_isa();
+    if (!isa.fill_tiles) return MMAU_BAD_ISA;
+    isa.fill_tiles(*stimulus, corners, {seed, first_tile, tiles, m, n, a, b, c, scale_a, scale_b, label});
+    return MMAU_OK;
+}
+
+int mmau_fill_rows(const mmau_stimulus* stimulus, const void* corners, uint64_t seed, int64_t first_row, int64_t rows, void* a,
+                   void* b, void* c, void* scale_a, void* scale_b, uint8_t* label) {
+    return mmau_fill_tiles(stimulus, corners, seed, first_row, rows, 1, 1, a, b, c, scale_a, scale_b, label);
 }
 
 const char* mmau_isa(void) { return chosen_isa().name; }
