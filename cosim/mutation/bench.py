@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cosim.bench.stimulus import specification_of
+from cosim.bench.stimulus import Specification, specification_of
 from cosim.dut.description import Dut
 from cosim.mutation.schemata import SELECT
+from cosim.runner.errors import SimulationError
 from cosim.runner.power_up import power_ups
 from cosim.runner.sources import Sources
 from cosim.volume.plan import write_plan
@@ -46,6 +47,9 @@ class MutantBench:
         folder: for the program and the vectors.
         vectors, seed: of the stimulus, as of `mmau cosim`.
 
+    Attributes:
+        program: the executable. simulations: of a run; the first one has nearly all of the vectors.
+
     Raises:
         SimulationError: Verilator or the compiler fails.
     """
@@ -53,10 +57,12 @@ class MutantBench:
     def __init__(self, design: Design, sources: Sources, folder: Path, vectors: int, seed: int, dut: Dut | None = None) -> None:
         self.program = build_program(sources, folder)
         results = dut.results if dut else 1
+        self._design, self._folder = design, folder
         self._plan = write_plan(design, sources.timing, folder, results, dut.compare if dut else None)
         specification = specification_of(design, results)
         self._runs: list[tuple[int, list[str]]] = []
-        for number, part in enumerate(power_ups("verilator", sources.timing, vectors, seed)):
+        self.simulations = power_ups("verilator", sources.timing, vectors, seed)
+        for number, part in enumerate(self.simulations):
             rows = write_rows(
                 design, specification, part.vectors, part.seed, folder / f"rows{number}.bin", results=results, first=part.first
             )
@@ -71,6 +77,15 @@ class MutantBench:
             if verdict.status != SURVIVED:
                 found = replace(verdict, mismatches=verdict.mismatches + found.mismatches)
         return found
+
+    def mismatching(self, specification: Specification) -> set[int]:
+        """Numbers of the vectors of a specification for which the design itself gives something else."""
+        rows = write_rows(self._design, specification, 1, 0, self._folder / "chosen.bin")
+        options = ["--rows", str(rows.path), "--keep", str(rows.vectors), *self.simulations[0].plusargs]
+        outcome = run_program(self.program, self._plan, options)
+        if isinstance(outcome, Broken):
+            raise SimulationError(f"the simulation of chosen vectors broke off: {outcome.how}")
+        return {row["vector"] for row in outcome["rows"] if not row["agrees"]}
 
     def _simulated(self, mutant: int, vectors: int, options: Sequence[str]) -> Verdict:
         limit = _Limit()

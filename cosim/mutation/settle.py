@@ -1,8 +1,8 @@
 """What became of a mutant that no vector killed: proved to compute the same, or inputs found for which it does not.
 
-First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit: from every state
-its registers may be in. Last, where a mutation cannot touch what a pipeline's registers wait for, the unit with its registers
-taken away: every transfer passes all of its stages, so that its result is what the stages compute one after another.
+First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit. Where a mutation
+cannot touch what a pipeline's registers wait for, its registers are taken away: every transfer passes all of its stages, so that
+its result is what the stages compute one after another. Where it can, outputs and next states are compared from every state.
 """
 
 import sys
@@ -91,12 +91,11 @@ def _settled(
     if not unit.registers:
         found = compare(*both(top), UNIT_SECONDS, same=same)
         return found.verdict, "the whole unit", found
-    if compare(*both(top), UNIT_SECONDS, same=same).verdict == EQUAL:
-        return EQUAL, "the whole unit, from every state", None
     held = reset_registers(unit)
     control = compare(*both(top), MODULE_SECONDS, outputs=(*CONTROLS, *enables(unit)), states=tuple(held))
     if control.verdict != EQUAL:
-        return UNDECIDED, "it changes when a stage takes what comes", None
+        found = compare(*both(top), UNIT_SECONDS, same=same)
+        return (EQUAL if found.verdict == EQUAL else UNDECIDED), "the whole unit, from every state", None
     flows = tuple(Side(side.modules, side.top, {**side.settings, **FLOWS}) for side in both(top))
     found = compare(*flows, UNIT_SECONDS, transparent=True, held=held, outputs=("d",), same=same)
     return found.verdict, "the unit without its registers", found

@@ -12,7 +12,7 @@ from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import MODES, Mode, shift_and_round
 from golden.steps import Term, align, dropped_bits
-from tests.golden.faulty_steps import (
+from cosim.mutation.faulty_steps import (
     Align,
     Round,
     aligned_in,
