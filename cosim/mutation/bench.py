@@ -54,7 +54,9 @@ class MutantBench:
         SimulationError: Verilator or the compiler fails.
     """
 
-    def __init__(self, design: Design, sources: Sources, folder: Path, vectors: int, seed: int, dut: Dut | None = None) -> None:
+    def __init__(
+        self, design: Design, sources: Sources, folder: Path, vectors: int, seed: int, dut: Dut | None = None
+    ) -> None:
         self.program = build_program(sources, folder)
         results = dut.results if dut else 1
         self._design, self._folder = design, folder
@@ -64,7 +66,13 @@ class MutantBench:
         self.simulations = power_ups("verilator", sources.timing, vectors, seed)
         for number, part in enumerate(self.simulations):
             rows = write_rows(
-                design, specification, part.vectors, part.seed, folder / f"rows{number}.bin", results=results, first=part.first
+                design,
+                specification,
+                part.vectors,
+                part.seed,
+                folder / f"rows{number}.bin",
+                results=results,
+                first=part.first,
             )
             options = ["--rows", str(rows.path), "--manner-seed", str(part.seed), "--keep", "1", *part.plusargs]
             self._runs.append((rows.vectors, options))
@@ -109,5 +117,3 @@ class _Limit:
     def __call__(self) -> bool:
         self.reached = self.reached or time.monotonic() > self._end
         return self.reached
-
-

@@ -1,7 +1,8 @@
 """`make mutants`: the mutants of every operation, resumable: `python -m cosim.mutation.campaign DOCS [--mutants N]`.
 
-What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md. Exit status: 0
-where every mutant is killed or proved equal and every mutant of the model seen; 1 where not, or a unit could not be run.
+What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md. Exit
+status: 0 where every mutant is killed or proved equal and every mutant of the model seen; 1 where not, or a unit could not be
+run.
 """
 
 import argparse
@@ -66,7 +67,9 @@ def tasks(mutants: int) -> list[Task]:
     """One for each unit."""
     depends = {"sources": sources_digest(), **versions()}
     return [
-        Task(unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends)
+        Task(
+            unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends
+        )
         for unit in mutated_units()
     ]
 

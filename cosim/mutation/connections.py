@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from cosim.mutation.mutations import HANDSHAKE_WORDS, STICKY_WORDS, VALUE, Change, Draw, is_about
-from rtl.verilog.netlist import Concatenation, Connection, Constant, Instance, Module, Operand, Signed, Slice
+from rtl.verilog.syntax import Concatenation, Connection, Constant, Instance, Module, Operand, Signed, Slice
 
 
 def connection_changes(

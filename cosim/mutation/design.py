@@ -11,7 +11,8 @@ from cosim.runner.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
-from rtl.verilog.netlist import Module, read_netlist
+from rtl.verilog.netlist import read_netlist
+from rtl.verilog.syntax import Module
 
 TOP = "unit"
 

@@ -1,4 +1,4 @@
-"""Mutants of the golden model, and whether sound Verilog shows them: each as what should come, beside a design that is right.
+"""Mutants of the golden model, and whether sound Verilog shows them: each is what should come, beside a right design.
 
 A model has one step at fault (`cosim.mutation.faults`) or one parameter that is another's. It is run over the vectors of
 `mmau cosim` up to the first for which it expects something else than the unit; that vector then goes through the design with
@@ -122,8 +122,8 @@ class _Rows(Specification):
 def _is_same(unit: Unit, operation: Operation) -> bool:
     """Whether the Verilog of two operations, without registers, is proved to compute the same."""
     build = replace(unit.implementation, stages=0)
-    sides = [
+    first, second = (
         Side(read_netlist(to_verilog(Unit(name=unit.name, operation=each, implementation=build), TOP)), TOP)
         for each in (unit.operation, operation)
-    ]
-    return compare(*sides, SECONDS, same=same_results(operation)).verdict == EQUAL
+    )
+    return compare(first, second, SECONDS, same=same_results(operation)).verdict == EQUAL

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from rtl.verilog.netlist import (
+from rtl.verilog.syntax import (
     Assignment,
     Binary,
     Choice,
@@ -61,10 +61,8 @@ def changes(module: Module, step: str, assignment: Assignment, draw: Draw) -> It
     expression, width = assignment.expression, assignment.target.width
     for kind, after in _changes(module, expression, width, draw):
         yield Change(kind, after.text)
-    for after in _shifted(expression, width):
-        yield Change("shifted bits", after)
-    for after in _stuck(expression, width, draw(width)):
-        yield Change("stuck bit", after)
+    yield from (Change("shifted bits", text) for text in _shifted(expression, width))
+    yield from (Change("stuck bit", text) for text in _stuck(expression, width, draw(width)))
     if is_about(STICKY_WORDS, [assignment.target]):
         yield Change("sticky", Constant.of(0, width).text)
     if step == "round" and width == 1:
@@ -117,10 +115,11 @@ def _without_operand(expression: Expression) -> Iterator[Expression]:
     if isinstance(expression, Binary) and expression.operator in ("&", "|", "^", "+", "-", "*"):
         yield Copy(expression.left)
         yield Copy(expression.right)
-    reduced = expression.operand if isinstance(expression, Unary) and expression.operator in OTHER_REDUCTIONS else None
-    if isinstance(reduced, Concatenation) and len(reduced.parts) > 1 and reduced.times == 1:
-        yield replace(expression, operand=replace(reduced, parts=reduced.parts[1:]))
-        yield replace(expression, operand=replace(reduced, parts=reduced.parts[:-1]))
+    if isinstance(expression, Unary) and expression.operator in OTHER_REDUCTIONS:
+        reduced = expression.operand
+        if isinstance(reduced, Concatenation) and len(reduced.parts) > 1 and reduced.times == 1:
+            yield replace(expression, operand=replace(reduced, parts=reduced.parts[1:]))
+            yield replace(expression, operand=replace(reduced, parts=reduced.parts[:-1]))
 
 
 def _off_by_one(operand: Operand) -> Iterator[Operand]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from cosim.mutation.connections import connection_changes
 from cosim.mutation.mutations import KINDS, VALUE, Change, changes
-from rtl.verilog.netlist import Module, Operand
+from rtl.verilog.syntax import Module, Operand
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,9 @@ def mutants_of(modules: Mapping[str, Module], top: str, count: int, seed: int) -
 
 
 def _numbered(mutant: Mutant, number: int) -> Mutant:
-    return Mutant(number, *(getattr(mutant, name) for name in ("kind", "step", "module", "place", "line", "before", "after")))
+    return Mutant(
+        number, *(getattr(mutant, name) for name in ("kind", "step", "module", "place", "line", "before", "after"))
+    )
 
 
 def _all_mutants(modules: Mapping[str, Module], top: str, seed: int) -> Iterator[Mutant]:

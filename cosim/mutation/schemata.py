@@ -15,8 +15,8 @@ The result is of the kind that Yosys writes, and can be read as such.
 from collections.abc import Mapping, Sequence
 
 from cosim.mutation.mutations import VALUE
-from rtl.verilog.netlist import Assignment, Connection, Module
 from cosim.mutation.sample import Mutant
+from rtl.verilog.syntax import Assignment, Connection, Module
 
 SELECT = "mutant"
 """The input that selects a mutant."""

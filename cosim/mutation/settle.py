@@ -1,8 +1,9 @@
 """What became of a mutant that no vector killed: proved to compute the same, or inputs found for which it does not.
 
-First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit. Where a mutation
-cannot touch what a pipeline's registers wait for, its registers are taken away: every transfer passes all of its stages, so that
-its result is what the stages compute one after another. Where it can, outputs and next states are compared from every state.
+First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit. Where a
+mutation cannot touch what a pipeline's registers wait for, its registers are taken away: every transfer passes all of its
+stages, so that its result is what the stages compute one after another. Where it can, outputs and next states are compared
+from every state.
 """
 
 import sys
@@ -25,11 +26,11 @@ from rtl.verilog.equivalence import (
     enables,
     reset_registers,
 )  # fmt: skip
-from rtl.verilog.netlist import Module
-from rtl.verilog.terms import NoTerm
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.syntax import Module
 
 MODULE_SECONDS, UNIT_SECONDS = 10.0, 60.0
-"""Longest search in the module alone and in the whole unit."""
+"""Longest search in the module alone and in the whole unit (seconds of this process)."""
 
 DEPTH = 100_000
 """Python's stack while terms are made: a wire is worked out from those before it."""
@@ -89,15 +90,17 @@ def _settled(
         return EQUAL, "its module alone", None
     same = same_results(operation)
     if not unit.registers:
-        found = compare(*both(top), UNIT_SECONDS, same=same)
+        found = compare(*both(top), UNIT_SECONDS, same=same, within=mutant.module)
         return found.verdict, "the whole unit", found
     held = reset_registers(unit)
     control = compare(*both(top), MODULE_SECONDS, outputs=(*CONTROLS, *enables(unit)), states=tuple(held))
     if control.verdict != EQUAL:
         found = compare(*both(top), UNIT_SECONDS, same=same)
         return (EQUAL if found.verdict == EQUAL else UNDECIDED), "the whole unit, from every state", None
-    flows = tuple(Side(side.modules, side.top, {**side.settings, **FLOWS}) for side in both(top))
-    found = compare(*flows, UNIT_SECONDS, transparent=True, held=held, outputs=("d",), same=same)
+    first, second = (Side(side.modules, side.top, {**side.settings, **FLOWS}) for side in both(top))
+    found = compare(
+        first, second, UNIT_SECONDS, transparent=True, held=held, outputs=("d",), same=same, within=mutant.module
+    )
     return found.verdict, "the unit without its registers", found
 
 

@@ -28,7 +28,9 @@ def confirmed(unit: Unit, settlement: Settlement) -> Settlement:
 def expected_result(unit: Unit, ports: Mapping[str, int]) -> int:
     """The model's d for what the operand ports hold."""
     operands = operands_of_ports(unit, ports)
-    return int(unit.dot(operands["a"], operands["b"], operands["c"][:, 0], operands.get("scale_a"), operands.get("scale_b"))[0])
+    return int(
+        unit.dot(operands["a"], operands["b"], operands["c"][:, 0], operands.get("scale_a"), operands.get("scale_b"))[0]
+    )
 
 
 def operands_of_ports(unit: Unit, ports: Mapping[str, int]) -> dict[str, BitArray]:

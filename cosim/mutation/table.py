@@ -70,7 +70,9 @@ def models_table(units: Sequence[Row]) -> list[str]:
 def document(outcome: Mapping[str, Any]) -> str:
     """The whole page."""
     units = outcome["units"]
-    mutants = [{**mutant, "unit": unit["unit"], "operation": unit["operation"]} for unit in units for mutant in unit["mutants"]]
+    mutants = [
+        {**mutant, "unit": unit["unit"], "operation": unit["operation"]} for unit in units for mutant in unit["mutants"]
+    ]
     thread = [row for row in mutants if is_held_by_a_thread(row)]
     left = [row for row in mutants if settled(row) in (DIFFERENT, UNDECIDED)]
     how = Counter(str(row["settled"]["how"]) for row in mutants if settled(row) == EQUAL)

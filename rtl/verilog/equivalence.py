@@ -1,27 +1,31 @@
 """Whether two circuits compute the same, decided by a solver.
 
-Both read the same inputs. Where they have a sub-module of one name at one place, its outputs are compared first; those that are
-equal whatever comes in are one wire from there on. So a small difference is proved where it is, and not through all that
+Both read the same inputs. Where they have a sub-module of one name at one place, its outputs are compared first; those that
+are equal whatever comes in are one wire from there on. So a small difference is proved where it is, and not through all that
 follows it.
 
-Registers are compared in one of two ways. `cut`: from every state that both may be in, they give the same outputs and the same
-next state; then they do so for ever. `transparent`: registers are wires, and a pipeline computes in no time; registers named in
-`held` (those that tell valid from empty) are held at a value, and those that wait for them take what comes.
+Registers are compared in one of two ways. Cut: from every state that both may be in, they give the same outputs and the
+same next state; then they do so for ever. Transparent: registers are wires, and a pipeline computes in no time; registers named
+in `held` (those that tell valid from empty) hold a value, and those that wait for them take what comes.
 """
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import bitwuzla
 from bitwuzla import Kind, Term
 
-from rtl.verilog.netlist import Choice, Module, Slice
-from rtl.verilog.terms import Bits, Circuit, Terms
+from rtl.verilog.circuit import Circuit, Setting
+from rtl.verilog.syntax import Choice, Module, Slice
+from rtl.verilog.terms import Bits, Terms
 
 EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"
 
 SWEEP_SECONDS = 2.0
-"""Longest search for a difference of one wire inside; where it is too short the wires count as different."""
+"""Longest search for a difference of one wire inside (seconds of this process); where it is too short the wires count as
+different."""
 
 Same = Callable[[Terms, Bits, Bits], Term]
 """When two results are as good as equal, as a Boolean term."""
@@ -60,22 +64,25 @@ def compare(
     outputs: Collection[str] | None = None,
     states: Collection[str] | None = None,
     same: Mapping[str, Same] | None = None,
+    within: str | None = None,
 ) -> Comparison:
     """Compare two circuits.
 
     Args:
-        seconds: for the last question, whether the outputs may differ.
+        seconds: of this process, for the last question: whether the outputs may differ.
         transparent: whether registers are wires; else they are cut.
         held: registers of the top modules that are held at a value.
         outputs: the outputs, or other wires of the top modules, that count; None for all outputs.
         states: the registers whose next state counts, where registers are cut; None for all.
         same: when codes of an output are as good as equal, where that is not bit for bit.
+        within: the one sub-module in which the circuits differ, where that is known: the solver need only look at inputs for
+            which an output of it differs.
 
     Raises:
         NoTerm: a statement that has no term.
     """
     terms = Terms()
-    pair = _Pair(terms, first, second, transparent, dict(held or {}))
+    pair = _Pair(terms, (first, second), transparent, held or {})
     left, right = pair.circuits
     names = outputs or tuple(left.outputs())
     found = [(name, left.wire(name), right.wire(name)) for name in names]
@@ -85,14 +92,16 @@ def compare(
         found += [(f"next {name}", bits, after[name]) for name, bits in counted]
     rules = same or {}
     questions = [
-        terms.manager.mk_term(Kind.NOT, [rules[name](terms, a, b)]) if name in rules else _differs(terms, a, b)
+        terms.manager.mk_term(Kind.NOT, [rules[name](terms, a, b)]) if name in rules else terms.differs(a, b)
         for name, a, b in found
         if a.term != b.term
     ]
     if not questions:
         return Comparison(EQUAL)
     solver = _solver(terms, seconds)
-    solver.assert_formula(questions[0] if len(questions) == 1 else terms.manager.mk_term(Kind.OR, questions))
+    solver.assert_formula(terms.any_of(questions))
+    if causes := pair.causes.get(within or ""):
+        solver.assert_formula(terms.any_of(causes))
     answer = solver.check_sat()
     if answer == bitwuzla.Result.UNSAT:
         return Comparison(EQUAL)
@@ -107,49 +116,60 @@ def compare(
 
 
 class _Pair:
-    """Both circuits, with the same inputs, the second one swept."""
+    """Both circuits, with the same inputs, the second one swept.
 
-    def __init__(self, terms: Terms, first: Side, second: Side, transparent: bool, held: dict[str, int]) -> None:
+    Attributes:
+        circuits: both. inputs: their inputs, as far as they are free.
+        causes: for each kind of sub-module the terms that say that an output of one differs.
+    """
+
+    def __init__(self, terms: Terms, sides: tuple[Side, Side], transparent: bool, held: Mapping[str, int]) -> None:
         self._terms, self._known = terms, dict[str, Bits]()
+        self.causes: dict[str, list[Term]] = {}
         self.inputs: dict[str, Bits] = {}
         states: dict[str, Bits] = {}
-        sides = []
-        for side, seen in ((first, self._keep), (second, self._sweep)):
-            module = side.modules[side.top]
-            given = {name: terms.number(value, module.width(name)) for name, value in side.settings.items()}
-            for name, direction in module.directions.items():
-                if direction == "input" and name not in given:
-                    given[name] = self.inputs.setdefault(name, terms.free(name, module.width(name)))
-            values = {name: terms.number(value, module.width(name)) for name, value in held.items()}
-            sides.append(Circuit(terms, side.modules, module, given, transparent, values, "", states, seen))
-        self.circuits = sides[0], sides[1]
-        for name in sides[0].outputs():  # so that everything is known before the other side is swept
-            sides[0].wire(name)
+        self.circuits = [self._circuit(side, transparent, held, states) for side in sides]
+        first = self.circuits[0]
+        first.outputs()  # so that everything is known before the other side is swept
         if not transparent:
-            sides[0].next_states()
+            first.next_states()
 
-    def _keep(self, name: str, bits: Bits) -> Bits:
-        self._known[name] = bits
+    def _circuit(self, side: Side, transparent: bool, held: Mapping[str, int], states: dict[str, Bits]) -> Circuit:
+        terms, module = self._terms, side.modules[side.top]
+        given = {name: terms.number(value, module.width(name)) for name, value in side.settings.items()}
+        for name, direction in module.directions.items():
+            if direction == "input" and name not in given:
+                given[name] = self.inputs.setdefault(name, terms.free(name, module.width(name)))
+        values = {name: terms.number(value, module.width(name)) for name, value in held.items()}
+        setting = Setting(terms, side.modules, transparent, values, states, self._sweep)
+        return Circuit(setting, module, {name: partial(_itself, bits) for name, bits in given.items()})
+
+    def _sweep(self, module: str, name: str, bits: Bits) -> Bits:
+        """Of the first side, as it is; of the second one, the first one's wire where it is equal."""
+        other = self._known.setdefault(name, bits)
+        if other.term == bits.term or other.width != bits.width:
+            return bits
+        differs = self._terms.differs(other, bits)
+        solver = _solver(self._terms, SWEEP_SECONDS)
+        solver.assert_formula(differs)
+        if solver.check_sat() == bitwuzla.Result.UNSAT:
+            return other
+        self.causes.setdefault(module, []).append(differs)
         return bits
 
-    def _sweep(self, name: str, bits: Bits) -> Bits:
-        other = self._known.get(name)
-        if other is None or other.term == bits.term or other.width != bits.width:
-            return bits
-        solver = _solver(self._terms, SWEEP_SECONDS)
-        solver.assert_formula(_differs(self._terms, other, bits))
-        return other if solver.check_sat() == bitwuzla.Result.UNSAT else bits
 
-
-def _differs(terms: Terms, a: Bits, b: Bits) -> Term:
-    return terms.manager.mk_term(Kind.DISTINCT, [a.term, b.term])
+def _itself(bits: Bits) -> Bits:
+    return bits
 
 
 def _solver(terms: Terms, seconds: float) -> bitwuzla.Bitwuzla:
+    """A solver that gives up after so many seconds of this process: on a busy machine it comes as far as on an idle one."""
     options = bitwuzla.Options()
-    options.set(bitwuzla.Option.TIME_LIMIT_PER, int(1000 * seconds))
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
-    return bitwuzla.Bitwuzla(terms.manager, options)
+    solver = bitwuzla.Bitwuzla(terms.manager, options)
+    end = time.process_time() + seconds
+    solver.configure_terminator(lambda: time.process_time() > end)
+    return solver
 
 
 def either_nan(nan_above: int, mask: int) -> Same:

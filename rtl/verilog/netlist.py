@@ -2,224 +2,49 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+
+from rtl.verilog.syntax import (
+    Assignment,
+    Binary,
+    Choice,
+    Concatenation,
+    Connection,
+    Constant,
+    Copy,
+    Expression,
+    Instance,
+    Module,
+    Operand,
+    Signed,
+    Slice,
+    Unary,
+)  # fmt: skip
 
 NAME = r"\\\S+ ?|[A-Za-z_][\w$]*"
 """An identifier; an escaped one ends with a blank."""
 
 _TOKEN = re.compile(
-    rf"\s*(?:(?P<constant>\d+'s?[bodhBODH][0-9a-fA-FxzXZ?]+|\d+)|(?P<signed>\$signed|\$unsigned)|(?P<name>{NAME})"
+    rf"\s*(?:(?P<constant>\d+'s?[bodhBODH][0-9a-fA-FxzXZ?]+|\d+)|(?P<signed>\$signed)|(?P<name>{NAME})"
     r"|(?P<sign><<<|>>>|===|!==|<<|>>|==|!=|<=|>=|&&|\|\||~\^|\*\*|[-+*/%&|^~!<>?:{}()\[\],]))"
 )
 _DECLARATION = re.compile(rf"\s*(input|output|inout|wire|reg)( signed)?(?: \[(-?\d+):(-?\d+)\])? ({NAME})(?: = .*)?;")
 _MODULE = re.compile(rf"module ({NAME})\s*\((.*)\);")
-_INSTANCE = re.compile(rf"  ({NAME})(?: #\()?\s+({NAME})\s*\($")
+_INSTANCE = re.compile(rf"  ({NAME})\s+({NAME})\s*\($")
 _CONNECTION = re.compile(rf"    \.({NAME})\((.*)\)(,?)$")
 _EDGE = re.compile(r"  always @\(posedge clk\)$")
 _REGISTER = re.compile(r"    (.*?) <= (.*);$")
 _ASSIGN = re.compile(r"  assign (.*?) = (.*);$")
 
-BINARY = frozenset("+ - * / % & | ^ ~^ << >> <<< >>> == != === !== < <= > >= && || **".split())
-UNARY = frozenset("~ ! - + & | ^ ~^".split())
+BINARY = frozenset(
+    ("+", "-", "*", "/", "%", "&", "|", "^", "~^", "<<", ">>", "<<<", ">>>", "==", "!=", "===", "!==", "<", "<=", ">", ">=",
+     "&&", "||", "**")
+)  # fmt: skip
+UNARY = frozenset(("~", "!", "-", "+", "&", "|", "^", "~^"))
 
 
 class UnreadableVerilog(ValueError):
     """Verilog that is not of the kind that Yosys writes."""
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A wire, or bits of it.
-
-    Attributes:
-        name: without the blank of an escaped one. high, low: of the bits, as declared. whole: whether no bits were named.
-    """
-
-    name: str
-    high: int
-    low: int
-    whole: bool
-
-    @property
-    def width(self) -> int:
-        return abs(self.high - self.low) + 1
-
-    @property
-    def text(self) -> str:
-        name = f"{self.name} " if self.name.startswith("\\") else self.name
-        if self.whole:
-            return name
-        return f"{name}[{self.high}]" if self.high == self.low else f"{name}[{self.high}:{self.low}]"
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A number as it is written; `value` is None where it holds x or z."""
-
-    text: str
-    width: int
-    value: int | None
-
-    @classmethod
-    def of(cls, value: int, width: int) -> "Constant":
-        """A number of so many bits."""
-        return cls(f"{width}'h{value:0{-(-width // 4)}x}", width, value)
-
-
-@dataclass(frozen=True)
-class Concatenation:
-    """Several operands side by side, the first in the highest bits; `times` of them."""
-
-    parts: tuple["Operand", ...]
-    times: int = 1
-
-    @property
-    def width(self) -> int:
-        return self.times * sum(part.width for part in self.parts)
-
-    @property
-    def text(self) -> str:
-        inner = "{ " + ", ".join(part.text for part in self.parts) + " }"
-        return inner if self.times == 1 else "{ " + f"{self.times}{inner}" + " }"
-
-
-@dataclass(frozen=True)
-class Signed:
-    """An operand taken as a signed number."""
-
-    operand: "Operand"
-
-    @property
-    def width(self) -> int:
-        return self.operand.width
-
-    @property
-    def text(self) -> str:
-        return f"$signed({self.operand.text})"
-
-
-Operand = Slice | Constant | Concatenation | Signed
-
-
-@dataclass(frozen=True)
-class Copy:
-    """An operand as it is."""
-
-    operand: Operand
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
-
-    @property
-    def text(self) -> str:
-        return self.operand.text
-
-
-@dataclass(frozen=True)
-class Unary:
-    """One operator before one operand."""
-
-    operator: str
-    operand: Operand
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.operand,)
-
-    @property
-    def text(self) -> str:
-        return f"{self.operator} {self.operand.text}"
-
-
-@dataclass(frozen=True)
-class Binary:
-    """One operator between two operands."""
-
-    operator: str
-    left: Operand
-    right: Operand
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.left, self.right)
-
-    @property
-    def text(self) -> str:
-        return f"{self.left.text} {self.operator} {self.right.text}"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """`yes` where the condition holds, else `no`."""
-
-    condition: Operand
-    yes: Operand
-    no: Operand
-
-    @property
-    def operands(self) -> tuple[Operand, ...]:
-        return (self.condition, self.yes, self.no)
-
-    @property
-    def text(self) -> str:
-        return f"{self.condition.text} ? {self.yes.text} : {self.no.text}"
-
-
-Expression = Copy | Unary | Binary | Choice
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """`assign target = expression;` in a line of the file, counted from 1."""
-
-    line: int
-    target: Operand
-    expression: Expression
-
-
-@dataclass(frozen=True)
-class Connection:
-    """What a port of an instance is connected to, in a line of the file; None where it is open."""
-
-    line: int
-    port: str
-    operand: Operand | None
-
-
-@dataclass(frozen=True)
-class Instance:
-    """An instance of a module; the line is that of its name."""
-
-    line: int
-    module: str
-    name: str
-    connections: tuple[Connection, ...]
-
-
-@dataclass
-class Module:
-    """A module of the file.
-
-    Attributes:
-        line, end: the line that ends its list of ports, and its last line. ports: in order. directions: of the ports. ranges: declared bits of every wire.        Statements of other kinds are left out.
-    """
-
-    name: str
-    line: int
-    ports: tuple[str, ...]
-    end: int = 0
-    directions: dict[str, str] = field(default_factory=dict)
-    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
-    signed: set[str] = field(default_factory=set)
-    assignments: list[Assignment] = field(default_factory=list)
-    registers: list[Assignment] = field(default_factory=list)
-    instances: list[Instance] = field(default_factory=list)
-
-    def width(self, name: str) -> int:
-        """Bits of a wire."""
-        high, low = self.ranges[name]
-        return abs(high - low) + 1
 
 
 def read_netlist(text: str) -> dict[str, Module]:
@@ -228,45 +53,76 @@ def read_netlist(text: str) -> dict[str, Module]:
     Raises:
         UnreadableVerilog: a statement of another kind than Yosys writes; the message holds the line.
     """
-    modules: dict[str, Module] = {}
-    module: Module | None = None
-    instance: Instance | None = None
-    header, edge = "", False
+    file = _File()
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            if module is None:
-                header = header + line if header else line if line.startswith("module ") else ""
-                if match := _MODULE.match(header):
-                    ports = tuple(port.strip() for port in match[2].split(",") if port.strip())
-                    module, header = Module(match[1].strip(), number, ports), ""
-            elif line.strip() == "endmodule":
-                module.end = number
-                modules[module.name] = module
-                module = None
-            elif instance is not None:
-                if match := _CONNECTION.match(line):
-                    operand = _operand_of(match[2], module) if match[2].strip() else None
-                    made = Connection(number, match[1].strip(), operand)
-                    instance = replace(instance, connections=(*instance.connections, made))
-                elif line.strip() == ");":
-                    module.instances.append(instance)
-                    instance = None
-            elif match := _ASSIGN.match(line):
-                target = _operand_of(match[1], module)
-                module.assignments.append(Assignment(number, target, _Reader(match[2], module).expression()))
-            elif edge and (match := _REGISTER.match(line)):
-                target = _operand_of(match[1], module)
-                module.registers.append(Assignment(number, target, _Reader(match[2], module).expression()))
-            elif match := _DECLARATION.match(line):
-                _declare(module, match)
-            elif match := _INSTANCE.match(line):
-                instance = Instance(number, match[1].strip(), match[2].strip(), ())
-            edge = _EDGE.match(line) is not None
+            file.add(number, line)
         except UnreadableVerilog as error:
             raise UnreadableVerilog(f"line {number}: {error}: {line.strip()[:100]}") from None
-    if module is not None or not modules:
-        raise UnreadableVerilog("no whole module in it")
-    return modules
+    if file.module is not None or not file.modules:
+        raise UnreadableVerilog("there is no whole module in it")
+    return file.modules
+
+
+class _File:
+    """Reads a file line by line.
+
+    Attributes:
+        modules: those that have ended. module: the one that has not.
+    """
+
+    def __init__(self) -> None:
+        self.modules: dict[str, Module] = {}
+        self.module: Module | None = None
+        self._header, self._is_edge = "", False
+        self._instance: Instance | None = None
+
+    def add(self, number: int, line: str) -> None:
+        """The next line."""
+        module = self.module
+        if module is None:
+            self._begin(number, line)
+        elif line.strip() == "endmodule":
+            module.end, self.module = number, None
+            self.modules[module.name] = module
+        elif self._instance is not None:
+            self._connect(module, self._instance, number, line)
+        else:
+            self._state(module, number, line)
+
+    def _begin(self, number: int, line: str) -> None:
+        """Perhaps a module's name and ports, which may take several lines."""
+        if self._header or line.startswith("module "):
+            self._header += line
+        if match := _MODULE.match(self._header):
+            ports = tuple(port.strip() for port in match[2].split(",") if port.strip())
+            self.module, self._header = Module(match[1].strip(), number, ports), ""
+
+    def _connect(self, module: Module, instance: Instance, number: int, line: str) -> None:
+        if match := _CONNECTION.match(line):
+            operand = _operand_of(match[2], module) if match[2].strip() else None
+            made = Connection(number, match[1].strip(), operand)
+            self._instance = replace(instance, connections=(*instance.connections, made))
+        elif line.strip() == ");":
+            module.instances.append(instance)
+            self._instance = None
+        else:
+            raise UnreadableVerilog("no connection of a port by its name")
+
+    def _state(self, module: Module, number: int, line: str) -> None:
+        if match := _ASSIGN.match(line):
+            module.assignments.append(_assignment(module, number, match))
+        elif self._is_edge and (match := _REGISTER.match(line)):
+            module.registers.append(_assignment(module, number, match))
+        elif match := _DECLARATION.match(line):
+            _declare(module, match)
+        elif match := _INSTANCE.match(line):
+            self._instance = Instance(number, match[1].strip(), match[2].strip(), ())
+        self._is_edge = _EDGE.match(line) is not None
+
+
+def _assignment(module: Module, number: int, match: re.Match[str]) -> Assignment:
+    return Assignment(number, _operand_of(match[1], module), _Reader(match[2], module).expression())
 
 
 def _declare(module: Module, match: re.Match[str]) -> None:
@@ -325,7 +181,7 @@ class _Reader:
             self._expect("(")
             inner = self._operand()
             self._expect(")")
-            return Signed(inner) if word == "$signed" else inner
+            return Signed(inner)
         if kind == "name":
             return self._slice(word.strip())
         if word == "{":
