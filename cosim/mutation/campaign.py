@@ -1,8 +1,7 @@
 """`make mutants`: the mutants of every operation, resumable: `python -m cosim.mutation.campaign DOCS [--mutants N]`.
 
-What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md. Exit
-status: 0 where every mutant is killed or proved equal and every mutant of the model seen; 1 where not, or a unit could not be
-run.
+What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md.
+Exit status: 0 where every mutant is killed or proved equal and every mutant of the model seen; 1 where not.
 """
 
 import argparse

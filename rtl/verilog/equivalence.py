@@ -5,8 +5,8 @@ are equal whatever comes in are one wire from there on. So a small difference is
 follows it.
 
 Registers are compared in one of two ways. Cut: from every state that both may be in, they give the same outputs and the
-same next state; then they do so for ever. Transparent: registers are wires, and a pipeline computes in no time; registers named
-in `held` (those that tell valid from empty) hold a value, and those that wait for them take what comes.
+same next state; then they do so for ever. Transparent: registers are wires, and a pipeline computes in no time; registers
+named in `held` (those that tell valid from empty) hold a value, and those that wait for them take what comes.
 """
 
 import time
