@@ -44,8 +44,9 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json
 
-kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
+	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m cuda_compiler
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
 	$(BIN)/python -m rtl.cost.table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
@@ -87,6 +88,10 @@ $(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproj
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
+	@touch $@
+
+$(VENV)/.nvrtc-oldest: constraints-oldest.txt | $(VENV)/.kernels
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/nvrtc-oldest -r $<
 	@touch $@
 
 EXTRA_area := area

@@ -23,7 +23,7 @@ def run_conform(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--record must name a folder, and {arguments.record} is none")
     job = conform.Job(
         arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
-        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds,
+        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds, retry=arguments.retry,
         record=None if arguments.record is None else str(arguments.record),
     )  # fmt: skip
     report = conform.run_campaign(job, arguments.report, lambda line: print(line, file=sys.stderr, flush=True))

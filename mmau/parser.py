@@ -72,6 +72,7 @@ def parser() -> argparse.ArgumentParser:
     conform.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="results of each to compare (1000000)")
     conform.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")
     conform.add_argument("--record", type=Path, metavar="DIR", help="also write a recording of each into this folder")
+    conform.add_argument("--retry", action="store_true", help="try again what hung, crashed or failed in an earlier run")
     conform.add_argument("--seconds", type=float, metavar="S", help="stop after so long; what is done is kept")
     conform.add_argument(
         "--report", type=Path, default=Path("conform.json"), metavar="FILE", help="report and state (conform.json)"

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import golden
 from golden.files import write_atomically
+from golden.native.nvrtc import compile_cubin
 from golden.plot import svg
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import (
@@ -25,7 +26,6 @@ from hwtests.microbenchmarks.kernels import (
 )
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.nvrtc import compile_cubin
 from hwtests.nvidia.sparse_and_integer import SPARSE
 
 ITERATIONS = 1024

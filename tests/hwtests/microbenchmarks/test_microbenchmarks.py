@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 
 import golden
+from golden.native.nvrtc import compile_cubin
 from golden.plot import svg
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
 from hwtests.microbenchmarks.run import ITERATIONS, Measured, benchmarks, csv, measure, tables
 from hwtests.nvidia.disassembly import expected, sass
-from hwtests.nvidia.nvrtc import compile_cubin
 from tests.hwtests.compilers import needs_cuda_compiler
 
 HOPPER = {benchmark.name: benchmark for benchmark in benchmarks("sm_90")}

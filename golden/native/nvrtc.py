@@ -1,5 +1,8 @@
 """Compilation with NVRTC, through ctypes: from the wheels `nvidia-cuda-nvrtc` (13) and `nvidia-cuda-nvrtc-cu12` (for
-sm_70, which CUDA 13 dropped), or from an installed CUDA toolkit."""
+sm_70, which CUDA 13 dropped), or from an installed CUDA toolkit.
+
+The environment variable MMAU_NVRTC names a folder whose NVRTC of CUDA 13 is used before any other.
+"""
 
 import ctypes
 import os
@@ -12,6 +15,11 @@ from typing import Any
 
 SONAMES = {13: "libnvrtc.so.13", 12: "libnvrtc.so.12"}
 """CUDA major version to the library's file name."""
+
+FOLDER_VARIABLE = "MMAU_NVRTC"
+
+OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false")
+"""What every kernel is compiled with: subnormal results are kept, and no product is fused that the source does not fuse."""
 
 _WHEEL_FOLDERS = {13: "cu13/lib", 12: "cuda_nvrtc/lib"}
 """Where the wheels put it, below the namespace package `nvidia`."""
@@ -26,11 +34,12 @@ def cuda_major(target: str) -> int:
     return 12 if target == "sm_70" else 13
 
 
-def compile_cubin(source: str, target: str) -> bytes:
+def compile_cubin(source: str, target: str, include: Path | None = None) -> bytes:
     """Compile CUDA C++ to a cubin.
 
     Args:
         target: sm_70, sm_75 … sm_90a, sm_100a, sm_120a.
+        include: folder of headers.
 
     Raises:
         FileNotFoundError: no NVRTC of the version that the target needs.
@@ -40,7 +49,9 @@ def compile_cubin(source: str, target: str) -> bytes:
     program = ctypes.c_void_p()
     _check(library, library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None))
     try:
-        options = [f"-arch={target}".encode(), b"-std=c++17"]
+        options = [
+            option.encode() for option in (f"-arch={target}", *OPTIONS, *(() if include is None else (f"-I{include}",)))
+        ]
         status = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         if status:
             log = _output(library, "ProgramLog", program).decode(errors="replace").strip("\0\n")
@@ -57,7 +68,8 @@ def load(major: int) -> Any:
     Raises:
         FileNotFoundError: it is not installed.
     """
-    for path in (*_candidates(major), SONAMES[major]):
+    for path in (*_candidates(major), Path(SONAMES[major])):
+        load_builtins(path)
         try:
             library = ctypes.CDLL(str(path))
         except OSError:
@@ -68,7 +80,24 @@ def load(major: int) -> Any:
     raise FileNotFoundError(f"NVRTC of CUDA {major} ({SONAMES[major]}) was not found; install it with: pip install {wheel}")
 
 
+def load_builtins(library: Path) -> None:
+    """Load the builtins library that lies beside an NVRTC library.
+
+    NVRTC opens it by its name alone when it compiles. That of CUDA 13.0 has no path of its own to look in, so it finds its
+    builtins only if the process has loaded them already; later ones look beside themselves.
+    """
+    major = library.name.rpartition(".")[2]
+    for path in sorted(library.parent.glob(f"libnvrtc-builtins.so.{major}.*")) if library.is_absolute() else ():
+        try:
+            ctypes.CDLL(str(path))
+        except OSError:
+            continue
+
+
 def _candidates(major: int) -> Iterator[Path]:
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    if chosen and major == 13:
+        yield Path(chosen).resolve() / SONAMES[major]
     spec = find_spec("nvidia")
     for folder in () if spec is None else spec.submodule_search_locations or ():
         yield Path(folder) / _WHEEL_FOLDERS[major] / SONAMES[major]
