@@ -23,7 +23,7 @@ NATIVE = Path(__file__).parent / "native"
 INCLUDE = Path(golden.native.__file__).parent / "include"
 """libmmau's headers."""
 
-OPTIMISE = ("OPT_FAST=-O2", "OPT_SLOW=-O1", "OPT_GLOBAL=-O2")
+OPTIMISE = ("OPT_FAST=-Os", "OPT_SLOW=-Os", "OPT_GLOBAL=-O2")
 """For make: of the design, of its initialisation, and of Verilator's runtime library."""
 
 DEFINES = ("-DVL_USER_FINISH", "-DVL_USER_STOP", "-DVL_USER_FATAL")

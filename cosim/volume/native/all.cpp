@@ -1,4 +1,6 @@
 // Everything but model.cpp and stops.cpp, which need Verilator's headers, as one file: together it compiles in half the time.
+// The makefile's level of optimisation is the design's, whose code is too large for anything but -Os.
+#pragma GCC optimize("O2")
 #include "bench.cpp"
 #include "file_rows.cpp"
 #include "json.cpp"

@@ -65,7 +65,7 @@ bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const 
         if ((got == wanted && nan_rule_ == Nan::unit) || agrees(kind, got, wanted, transfer, element)) {
             const bool is_first = agreed_of_label_[label[element]] < keep_.agreeing;
             agreed_of_label_[label[element]] += is_first;
-            if (is_first || is_sampled(batch, vector, element)) this->keep(batch, vector, element, d, arrival, true);
+            if (is_first || is_sampled(element)) this->keep(batch, vector, element, d, arrival, true);
         } else {
             all_agree = false;
             ++elements;
@@ -73,6 +73,7 @@ bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const 
         }
     }
     mismatches += !all_agree;
+    ++results_;
     return all_agree;
 }
 
@@ -155,7 +156,7 @@ void Judge::keep(const Batch& batch, int64_t vector, int element, const uint8_t*
     const uint8_t* transfers = batch.transfers + vector * bytes;
     const uint64_t* expected = batch.expected + vector * elements_;
     compared.push_back({batch.number_of(vector), arrival, element, batch.product[vector],
-                        batch.label[vector * elements_ + element], agrees, agrees && is_sampled(batch, vector, element),
+                        batch.label[vector * elements_ + element], agrees, agrees && is_sampled(element),
                         {transfers, transfers + bytes},
                         {d, d + d_bytes_}, {expected, expected + elements_}});
 }

@@ -38,7 +38,7 @@ struct Keep {
     int64_t mismatches = 2000;  // and beyond them the first `of_a_group` of each group
     int64_t of_a_group = 8;
     int64_t agreeing = 64;  // of each class
-    int64_t sample = 0;     // agreeing vectors whose number is a multiple of this; 0 for none
+    int64_t sample = 0;     // of every so many results one that agrees, from the first on; 0 for none
 };
 
 class Judge {
@@ -75,9 +75,7 @@ class Judge {
     bool nan_agrees(const Kind& kind, uint64_t got, const uint8_t* transfer, int element) const;
     bool is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* transfer, int element) const;
     bool is_nan(const Kind& kind, uint64_t code) const { return (code & kind.magnitude) > kind.infinity; }
-    bool is_sampled(const Batch& batch, int64_t vector, int element) const {
-        return keep_.sample && element == 0 && batch.number_of(vector) % keep_.sample == 0;
-    }
+    bool is_sampled(int element) const { return keep_.sample && element == 0 && results_ % keep_.sample == 0; }
     void waive(const std::string& rule, bool needed) { waived[rule] += needed; }
     void keep(const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival, bool agrees);
     void record_mismatch(const Batch& batch, int64_t vector, int element, uint64_t got, const uint8_t* d, const Arrival& arrival);
@@ -91,7 +89,7 @@ class Judge {
     std::vector<Kind> kinds_;
     std::vector<int64_t> compared_of_label_, agreed_of_label_;
     std::map<Key, Group> groups_;
-    int64_t kept_mismatches_ = 0;
+    int64_t kept_mismatches_ = 0, results_ = 0;
 };
 
 }  // namespace volume
