@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native area ratchet profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -41,15 +41,18 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 	@mkdir -p build
 	$(BIN)/python -m benchmarks.native build/bench.json
 
+campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
+	$(BIN)/python -m cosim.campaign docs/campaign-cosim.json build/campaign-cosim
+
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
-	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json
+	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
 
 kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
 	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m cuda_compiler
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.cost.table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m rtl.cost.table docs build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet

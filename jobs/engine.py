@@ -5,6 +5,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,37 +15,55 @@ from jobs.task import DONE, FAILED, Outcome, Task, canonical
 Work = Callable[[dict[str, Any], Path], Any]
 """A work function: content of a task and an empty folder for files in, JSON out. It is found by its name in its module."""
 
+LONGEST = 10**7
+"""Longest limit (seconds): a third of a year."""
+
 LINES_OF_MESSAGE = 20
 """The longest message that is kept whole; the log has all of it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long things may take (seconds, wall time); None: any time.
+
+    Attributes:
+        task: one task. start: the run, until no task is started any more.
+    """
+
+    task: float | None = None
+    start: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.task is not None and not 0 < self.task <= LONGEST:
+            raise ValueError(f"seconds of a task must be above 0 and at most {LONGEST}, got {self.task}")
+        if self.start is not None and not 0 <= self.start <= LONGEST:
+            raise ValueError(f"seconds in which tasks start must be from 0 to {LONGEST}, got {self.start}")
 
 
 class Engine(Protocol):
     """Carries out tasks, in this machine's processes or elsewhere: what passes is names, JSON and files."""
 
-    def outcomes(
-        self, work: str, tasks: Sequence[Task], seconds: float | None, scratch: Path
-    ) -> Generator[Outcome, None, None]:
-        """The outcome of each task, once, in the order in which they end.
+    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
+        """The outcome of each task that is started, once, in the order in which they end.
 
         Whatever a task does, it has an outcome and the others go on. When the generator is closed early, by an exception
         too, nothing that it started is left.
 
         Args:
             work: name of the work function, `module:function`.
-            seconds: limit for each task; None for none.
             scratch: an empty folder for everything temporary.
         """
 
 
 class ThisProcess:
-    """Carries out task after task where it is called, as a debugger needs it: no time limit, and a crash ends all."""
+    """Carries out task after task where it is called, as a debugger needs it: none is ended, and a crash ends all."""
 
-    def outcomes(
-        self, work: str, tasks: Sequence[Task], seconds: float | None, scratch: Path
-    ) -> Generator[Outcome, None, None]:
+    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
         """As `Engine`."""
-        function = work_of(work)
+        function, began = work_of(work), time.monotonic()
         for number, task in enumerate(tasks):
+            if limits.start is not None and time.monotonic() - began >= limits.start:
+                return
             folder = scratch / str(number)
             folder.mkdir()
             yield Outcome(task, **carry_out(function, dict(task.content), folder), folder=folder)

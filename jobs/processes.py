@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from jobs.engine import Limits
 from jobs.leftovers import MARK, kill_marked
 from jobs.task import CRASHED, TIMED_OUT, Outcome, Task
 from jobs.worker import COMMAND
@@ -41,18 +42,20 @@ class Processes:
             raise ValueError(f"workers must be at least 1, got {workers}")
         self.workers = len(os.sched_getaffinity(0)) if workers is None else workers
 
-    def outcomes(
-        self, work: str, tasks: Sequence[Task], seconds: float | None, scratch: Path
-    ) -> Generator[Outcome, None, None]:
+    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
         """As `jobs.engine.Engine`.
 
         Raises:
             WorkerError: workers end before they are ready.
         """
         waiting = deque(tasks)
-        pool = _Pool(work, seconds, scratch)
+        pool, began = _Pool(work, limits.task, scratch), time.monotonic()
         try:
-            while waiting or pool.running:
+            while True:
+                if limits.start is not None and time.monotonic() - began >= limits.start:
+                    waiting.clear()
+                if not waiting and not pool.running:
+                    return
                 while waiting and len(pool.workers) < min(self.workers, len(waiting) + pool.running):
                     pool.start()
                 for worker in pool.idle():

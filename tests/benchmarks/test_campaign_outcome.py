@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from benchmarks.campaign_native import ROWS_A_CHUNK, VECTORS
-from benchmarks.provenance import ROOT
 from golden import OPERATIONS
 from golden.stimulus import CLASSES
+from jobs.provenance import ROOT
 from tests.golden.rows import distinct_arithmetic
 
 OUTCOME = ROOT / "docs" / "campaign-native.json"

@@ -131,7 +131,12 @@ def test_worker_that_cannot_start_is_one_message(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"seconds": 0}, "seconds must be above 0, got 0"), ({"workers": 0}, "workers must be at least 1, got 0")],
+    [
+        ({"seconds": 0}, "seconds of a task must be above 0 and at most 10000000, got 0"),
+        ({"seconds": float("nan")}, "seconds of a task must be above 0 and at most 10000000, got nan"),
+        ({"start_within": -1}, "seconds in which tasks start must be from 0 to 10000000, got -1"),
+        ({"workers": 0}, "workers must be at least 1, got 0"),
+    ],
 )
 def test_bad_options_are_one_message(options: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
@@ -168,6 +173,16 @@ def test_full_disk_stops_the_run_and_a_rerun_goes_on(tmp_path: Path) -> None:
     assert [record.task.name for record in new] == ["x = 2", "x = 3"]
     with Store(tmp_path, "tests") as store:
         assert store.find(full) is None
+
+
+@pytest.mark.parametrize("engine", [None, ThisProcess()])
+def test_after_a_time_no_task_starts_and_those_that_run_end(engine: ThisProcess | None, tmp_path: Path) -> None:
+    tasks = [Task(f"x = {x}", {"x": x, "seconds": 0.4}) for x in range(9)]
+    assert run_here(tasks, tmp_path, works.slow_square, start_within=0.0, engine=engine) == []
+    some = run_here(tasks, tmp_path, works.slow_square, workers=1, start_within=1.0, engine=engine)
+    assert len(some) < 9
+    assert [record.result for record in some] == [x * x for x in range(len(some))]
+    assert len(run_here(tasks[: len(some) + 1], tmp_path, works.slow_square, engine=engine)) == len(some) + 1
 
 
 def test_progress_counts_what_the_caller_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,9 +1,10 @@
-"""What a measurement was made with: the project's commit, the digests of what ran, the tools and the machine."""
+"""What a result was made with: the project's commit, the digests of what ran, the tools and the machine."""
 
 import hashlib
 import platform
 import re
 import subprocess
+from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,22 +12,22 @@ from pathlib import Path
 from golden.native.library import MODULE, isa
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
+GOLDEN = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
            "golden/native/CMakeLists.txt")  # fmt: skip
 """All that decides a result of an engine: the reference, the catalogue, the stimulus, the native library."""
 
 COMPILER = re.compile(rb"GCC: \([^)]*\) [0-9.]+|[a-z ]*clang version [0-9.]+")
 
 
-def sources() -> list[Path]:
-    """The files that `SOURCES` names, in one order on every machine."""
-    return sorted({path for pattern in SOURCES for path in ROOT.glob(pattern)})
+def sources(patterns: Sequence[str] = GOLDEN) -> list[Path]:
+    """The files that patterns name, in one order on every machine."""
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
 
 
-def digest_of_sources() -> str:
+def digest_of_sources(patterns: Sequence[str] = GOLDEN) -> str:
     """SHA-256 over the names and contents of `sources`."""
     digest = hashlib.sha256()
-    for path in sources():
+    for path in sources(patterns):
         content = path.read_bytes()
         digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()
@@ -61,12 +62,13 @@ def processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def commit() -> str:
-    """The project's commit, with `+` where files that git follows were changed since; `unknown` outside a repository."""
+def commit(folders: Sequence[str]) -> str:
+    """The project's commit, with `+` where files in these folders that git follows were changed since; `unknown` outside a
+    repository."""
     try:
         head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
         changed = subprocess.run(
-            ["git", "status", "--porcelain", "--untracked-files=no", "golden"],
+            ["git", "status", "--porcelain", "--untracked-files=no", *folders],
             cwd=ROOT, capture_output=True, text=True, check=True,
         )  # fmt: skip
     except (OSError, subprocess.CalledProcessError):
@@ -74,8 +76,11 @@ def commit() -> str:
     return head.stdout.strip() + ("+" if changed.stdout else "")
 
 
-def provenance() -> dict[str, str]:
+def provenance(patterns: Sequence[str] = GOLDEN) -> dict[str, str]:
     """Name to value of everything that results and speed depend on.
+
+    Args:
+        patterns: the sources, from the root: all that decides a result beside the native library.
 
     Raises:
         FileNotFoundError: the native library is not installed.
@@ -85,8 +90,8 @@ def provenance() -> dict[str, str]:
         raise FileNotFoundError("the native library is not installed")
     library = path.read_bytes()
     return {
-        "commit": commit(),
-        "sources": digest_of_sources(),
+        "commit": commit(sorted({pattern.split("/")[0] for pattern in patterns})),
+        "sources": digest_of_sources(patterns),
         "library": hashlib.sha256(library).hexdigest(),
         "compiler": compiler(library),
         "isa": str(isa()),
