@@ -9,15 +9,17 @@ same next state; then they do so for ever. Transparent: registers are wires, and
 named in `held` (those that tell valid from empty) hold a value, and those that wait for them take what comes.
 """
 
+import gc
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 import bitwuzla
-from bitwuzla import Kind, Term
+from bitwuzla import Kind, Term, TermManager
 
 from rtl.verilog.circuit import Circuit, Setting
+from rtl.verilog.expressions import NoTerm
 from rtl.verilog.syntax import Choice, Module, Slice
 from rtl.verilog.terms import Bits, Terms
 
@@ -71,7 +73,7 @@ def compare(
     Args:
         seconds: of this process, for the last question: whether the outputs may differ.
         transparent: whether registers are wires; else they are cut.
-        held: registers of the top modules that are held at a value.
+        held: registers of the top modules that are held at a value, where they have them.
         outputs: the outputs, or other wires of the top modules, that count; None for all outputs.
         states: the registers whose next state counts, where registers are cut; None for all.
         same: when codes of an output are as good as equal, where that is not bit for bit.
@@ -81,26 +83,42 @@ def compare(
     Raises:
         NoTerm: a statement that has no term.
     """
-    terms = Terms()
-    pair = _Pair(terms, (first, second), transparent, held or {})
-    left, right = pair.circuits
-    names = outputs or tuple(left.outputs())
-    found = [(name, left.wire(name), right.wire(name)) for name in names]
-    if not transparent:
-        after = right.next_states()
-        counted = [(name, bits) for name, bits in left.next_states().items() if states is None or name in states]
-        found += [(f"next {name}", bits, after[name]) for name, bits in counted]
-    rules = same or {}
-    questions = [
-        terms.manager.mk_term(Kind.NOT, [rules[name](terms, a, b)]) if name in rules else terms.differs(a, b)
+    manager, refusal = TermManager(), ""
+    try:
+        question = _Question(transparent, held or {}, outputs, states, same or {}, within)
+        return _compared(Terms(manager), (first, second), seconds, question)
+    except NoTerm as error:
+        refusal = str(error)
+    finally:
+        gc.collect()  # circuits refer to themselves; their terms must be gone before the manager that holds them
+    raise NoTerm(refusal)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The keyword arguments of `compare`."""
+
+    transparent: bool
+    held: Mapping[str, int]
+    outputs: Collection[str] | None
+    states: Collection[str] | None
+    same: Mapping[str, Same]
+    within: str | None
+
+
+def _compared(terms: Terms, sides: tuple[Side, Side], seconds: float, question: _Question) -> Comparison:
+    pair = _Pair(terms, sides, question.transparent, question.held)
+    found = _counted(pair.circuits[0], pair.circuits[1], question)
+    differences = [
+        terms.manager.mk_term(Kind.NOT, [question.same[name](terms, a, b)]) if name in question.same else terms.differs(a, b)
         for name, a, b in found
         if a.term != b.term
     ]
-    if not questions:
+    if not differences:
         return Comparison(EQUAL)
     solver = _solver(terms, seconds)
-    solver.assert_formula(terms.any_of(questions))
-    if causes := pair.causes.get(within or ""):
+    solver.assert_formula(terms.any_of(differences))
+    if causes := pair.causes.get(question.within or ""):
         solver.assert_formula(terms.any_of(causes))
     answer = solver.check_sat()
     if answer == bitwuzla.Result.UNSAT:
@@ -113,6 +131,16 @@ def compare(
 
     differing = {name: (number(a), number(b)) for name, a, b in found}
     return Comparison(DIFFERENT, {name: number(bits) for name, bits in pair.inputs.items()}, differing)
+
+
+def _counted(left: Circuit, right: Circuit, question: _Question) -> list[tuple[str, Bits, Bits]]:
+    """The wires that count, of both circuits, and what their registers hold next."""
+    found = [(name, left.wire(name), right.wire(name)) for name in question.outputs or left.outputs()]
+    if question.transparent:
+        return found
+    after, states = right.next_states(), question.states
+    counted = [(name, bits) for name, bits in left.next_states().items() if states is None or name in states]
+    return found + [(f"next {name}", bits, after[name]) for name, bits in counted]
 
 
 class _Pair:
@@ -140,7 +168,7 @@ class _Pair:
         for name, direction in module.directions.items():
             if direction == "input" and name not in given:
                 given[name] = self.inputs.setdefault(name, terms.free(name, module.width(name)))
-        values = {name: terms.number(value, module.width(name)) for name, value in held.items()}
+        values = {name: terms.number(value, module.width(name)) for name, value in held.items() if name in module.ranges}
         setting = Setting(terms, side.modules, transparent, values, states, self._sweep)
         return Circuit(setting, module, {name: partial(_itself, bits) for name, bits in given.items()})
 

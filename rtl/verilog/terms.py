@@ -18,12 +18,12 @@ class Bits:
 class Terms:
     """Makes terms.
 
-    Attributes:
-        manager: bitwuzla's, which keeps one term for all that are alike.
+    Args:
+        manager: bitwuzla's, which keeps one term for all that are alike. It must outlive every term.
     """
 
-    def __init__(self) -> None:
-        self.manager = TermManager()
+    def __init__(self, manager: TermManager) -> None:
+        self.manager = manager
 
     def number(self, value: int, width: int) -> Bits:
         """A constant."""
