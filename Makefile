@@ -15,8 +15,8 @@ help:  ## This list
 cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
-	$(BIN)/mmau cosim --coverage --vectors 35000
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 1,000,000 vectors an operation
+	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000
 
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m rtl.verilog.lint build/verilog

@@ -80,3 +80,8 @@ class Device(Protocol):
 
     def to_host(self, array: Any) -> Any:
         """An array of the device as a NumPy array."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first, or its class where it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

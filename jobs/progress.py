@@ -39,7 +39,8 @@ class Progress:
         self._count(record)
         if not record.done:
             self.say(f"{record.task.name} {record.status}: {record.message.partition(chr(10))[0]}")
-        if self._on_terminal or time.monotonic() - self._told >= SECONDS_A_LINE:
+        at_end = self._found + self._now == self._wanted
+        if self._on_terminal or (not at_end and time.monotonic() - self._told >= SECONDS_A_LINE):
             self.tell()
 
     def tell(self, last: bool = False) -> None:

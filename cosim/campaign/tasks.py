@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.campaign.units import campaign_units
+from cosim.compile.errors import SimulationError
 from cosim.runner.run import run
 from golden import Unit
 from golden.files import write_atomically
@@ -66,11 +67,17 @@ def tasks(with_what: dict[str, str], vectors: int, units: Sequence[Unit] | None 
 
 
 def simulate(content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The work of a task: one run. What does not pass leaves its report and, where it can be had, a waveform."""
+    """The work of a task: one run. What does not pass leaves its report and, where it can be had, a waveform.
+
+    Raises:
+        SimulationError: the simulation ended before its vectors did. It has no result, and runs again in the next campaign.
+    """
     design = design_from_table(content["design"])
     report = run(design, content["vectors"], content["seed"], mode="volume", waves=folder / WAVE)
     if not report.passed:
         write_atomically(folder / REPORT, json.dumps(report.as_dict(), indent=1).encode() + b"\n")
+    if report.stopped is not None:
+        raise SimulationError("; ".join(report.failures))
     return {
         "passed": report.passed,
         "sent": report.sent,

@@ -10,25 +10,15 @@ from typing import Any, TextIO
 from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.runner.cache import content_key, fetch, store
-from cosim.runner.content import content_of
-from cosim.runner.errors import ending, simulation_error
-from cosim.runner.runtime import RUNTIME, Runtime
-from cosim.runner.sources import Sources
+from cosim.compile.arguments import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import content_of
+from cosim.compile.errors import ending, simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.sources import Sources
 from rtl.tools import run_tool
 
 SIMULATORS = ("verilator", "icarus")
-
-VERILATOR_ARGUMENTS = (
-    "-O3",
-    "--x-assign", "unique", "--x-initial", "unique",  # registers start as the run says, see `power_ups`
-    "-Wno-fatal",  # lint is not this program's business
-    "--no-timing",  # a design's delays count as zero
-    "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
-    "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
-)  # fmt: skip
-
-TIMESCALE = ("1ns", "1ps")
 
 
 class Commands:
@@ -102,11 +92,6 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     if key is not None:
         store(key, [program])
     return built
-
-
-def runtime_arguments(sources: Sources) -> list[str]:
-    """Arguments of a design on which Verilator's runtime library may depend: all but warnings and assertions."""
-    return [each for each in sources.verilator_args if not each.startswith(("-W", "--assert", "--no-assert", "--noassert"))]
 
 
 def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequence[Any]) -> None:

@@ -6,13 +6,13 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from cosim.compile.power_up import PowerUp, power_ups
+from cosim.compile.sources import sources_of
 from cosim.runner.build import Built, build
 from cosim.runner.job import Job
-from cosim.runner.power_up import PowerUp, power_ups
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.runner.simulate import simulate
-from cosim.runner.sources import sources_of
 from cosim.runner.waves import keep_waves
 from rtl.designs.design import Design
 

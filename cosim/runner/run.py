@@ -9,14 +9,14 @@ from pathlib import Path
 from threading import Event
 
 from cosim.bench.selection import Selection
+from cosim.compile.errors import SimulationError
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import ElaborationError
-from cosim.runner.errors import SimulationError
 from cosim.runner.in_cocotb import run_in_cocotb
+from cosim.runner.in_volume import run_in_volume
 from cosim.runner.report import Report
 from cosim.runner.request import Progress, Request
 from cosim.runner.tools import check_tools
-from cosim.volume.run import run_in_volume
 from golden import Unit
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design

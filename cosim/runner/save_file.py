@@ -126,13 +126,6 @@ def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[
     return found
 
 
-def instance_ports(verilog: str) -> dict[str, list[str]]:
-    """Instances in generated Verilog, by name, to the ports of their modules."""
-    modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
-    instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
-    return {instance: modules[module].split(", ") for module, instance in instances if module in modules}
-
-
 def step_of(instance: str) -> str | None:
     """The step that a component of a datapath computes, by the name of its instance."""
     named = (step for step in reversed(STEPS) if re.search(rf"(^|_){step}(_|$)", instance))

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import golden.native
-from cosim.runner.build import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
-from cosim.runner.cache import content_key, fetch, store
-from cosim.runner.content import content_of
-from cosim.runner.errors import SimulationError, ending, simulation_error
-from cosim.runner.runtime import RUNTIME, Runtime
-from cosim.runner.sources import Sources
+from cosim.compile.arguments import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import content_of
+from cosim.compile.errors import SimulationError, ending, simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.sources import Sources
 from rtl.tools import run_tool
 
 NATIVE = Path(__file__).parent / "native"
@@ -76,7 +76,8 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         return program
     log = folder / LOG
     with log.open("w", encoding="utf-8") as stream:
-        flags = f"-std=c++17 -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
+        # A design's loop without end stays one: C++ would allow the compiler to leave it out.
+        flags = f"-std=c++17 -fno-finite-loops -I{NATIVE} -I{INCLUDE} {' '.join(DEFINES)}"
         verilate = [
             "verilator", "--cc", "--exe", "--prefix", PREFIX, "--top-module", sources.top, "--Mdir", str(build),
             "--timescale", "/".join(TIMESCALE), "-CFLAGS", flags, "-LDFLAGS", "-ldl -lpthread", "-o", program.name,

@@ -8,7 +8,7 @@ from cosim.bench.crosscheck import SAMPLE
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.bench.timing import Timing
-from cosim.runner.power_up import VERILATOR_SEEDS, power_ups
+from cosim.compile.power_up import VERILATOR_SEEDS, power_ups
 from cosim.volume.plan import products_of
 from cosim.volume.rows import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design

@@ -37,6 +37,7 @@ def key_of(source: str, target: str, include: Path | None = None) -> str:
     return total.hexdigest()
 
 
+@cache
 def _headers(include: Path) -> str:
     digests = (
         f"{path.relative_to(include).as_posix()} {hashlib.sha256(path.read_bytes()).hexdigest()}"

@@ -57,41 +57,23 @@ _KERNEL = """
 
 constexpr mmau_stimulus shape = {%s};
 constexpr mmau::stimulus::Plan plan = mmau::stimulus::make_plan(shape);
-constexpr int m = %d, n = %d;
+constexpr int m = %d, n = %d, warp = 32;
 
 extern "C" __global__ void fill_tiles(const void* table, unsigned long long seed, long long first, long long tiles, void* a,
                                       void* b, void* c, void* scale_a, void* scale_b, unsigned char* label) {
     using namespace mmau::stimulus;
     const Corners corners = corners_in(plan, table);
-    const long long in_a = m * plan.K, in_b = n * plan.K, in_scale_a = m * plan.blocks, in_scale_b = n * plan.blocks;
-    const long long in_tile = in_a + in_b + in_scale_a + in_scale_b + m * n;
-    const long long threads = static_cast<long long>(gridDim.x) * blockDim.x;
-    for (long long t = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; t < tiles * in_tile; t += threads) {
-        const long long tile = t / in_tile;
-        int e = static_cast<int>(t %% in_tile);
-        const Header h = header_of(plan, corners, seed, static_cast<uint64_t>(first + tile));
-        if (label && !e) label[tile] = static_cast<unsigned char>(h.label);
-        if (e < in_a) {
-            const uint64_t code = factor_at(plan, corners, h, side_of(true), e / plan.K, e %% plan.K);
-            mmau::store(plan.a.format, a, tile * in_a + e, code);
-        } else if ((e -= in_a) < in_b) {
-            const uint64_t code = factor_at(plan, corners, h, side_of(false), e / plan.K, e %% plan.K);
-            mmau::store(plan.b.format, b, tile * in_b + e, code);
-        } else if ((e -= in_b) < m * n) {
-            mmau::store(plan.c.format, c, tile * (m * n) + e, addend_at(plan, corners, h, e / n, e %% n, n));
-        } else if constexpr (plan.K_block > 0) {
-            e -= m * n;
-            const bool is_a = e < in_scale_a;
-            if (!is_a) e -= static_cast<int>(in_scale_a);
-            const uint64_t code = scale_at(plan, corners, h, side_of(is_a), e / plan.blocks, e %% plan.blocks);
-            mmau::store(plan.scale.format, is_a ? scale_a : scale_b, tile * (is_a ? in_scale_a : in_scale_b) + e, code);
-        }
+    const Arrays out{a, b, c, scale_a, scale_b, label};
+    const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const long long warps = static_cast<long long>(gridDim.x) * blockDim.x / warp;
+    for (long long number = thread / warp; number < tiles * slices_of(plan, m, n); number += warps) {
+        fill_slice(plan, corners, seed, first, number, m, n, static_cast<int>(thread %% warp), warp, out);
     }
 }
 """
 
 
 def source(shape: StimulusShape, m: int, n: int) -> str:
-    """The kernel `fill_tiles` for tiles of m rows of A and n columns of B: one launch, with any grid, fills in a batch. The
-    shape is a constant, so that the compiler drops what it does not need."""
+    """The kernel `fill_tiles` for tiles of m rows of A and n columns of B: one launch fills in a batch, with any
+    number of blocks of whole warps. The shape is a constant, so that the compiler drops what it does not need."""
     return _KERNEL % (", ".join(str(getattr(shape, key)) for key in KEYS), m, n)

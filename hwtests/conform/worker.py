@@ -2,7 +2,7 @@
 
 It reads a job as one JSON object from standard input and writes events as lines of JSON: `device` once, `plan` once, then
 `progress` for every step of every instruction, and `error` before it gives up (`hwtests/conform/process.py` is the other
-side). `python -m hwtests.conform.worker` runs on this machine's NVIDIA GPU.
+side). `python -m hwtests.conform.worker` runs on this machine's GPU.
 """
 
 import json
@@ -20,7 +20,7 @@ from golden import Instruction, recording
 from golden.stimulus import Stimulus
 from hwtests.conform.check import Progress, check
 from hwtests.conform.process import COLD_SECONDS
-from hwtests.device import Device, DeviceError
+from hwtests.device import Device, DeviceError, first_line
 from hwtests.evidence import commit, sources
 
 Emit = Callable[[dict[str, Any]], None]
@@ -142,11 +142,6 @@ def check_one(
         progress.status, progress.detail = "failed", f"out of memory, even with one tile at a time: {first_line(error)}"
 
 
-def first_line(error: Exception) -> str:
-    """What an error says first, or its class where it says nothing."""
-    return str(error).strip().partition("\n")[0] or type(error).__name__
-
-
 def run_of(device: Device) -> dict[str, str]:
     """What tells this run: the machine, the moment and the sources."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -194,6 +189,6 @@ def main(open_device: Callable[[], Device]) -> int:
 
 
 if __name__ == "__main__":
-    from hwtests.nvidia.device import CudaDevice
+    from hwtests.devices import open_device
 
-    sys.exit(main(CudaDevice))
+    sys.exit(main(open_device))

@@ -18,7 +18,7 @@ RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "veril
 BESIDE = {"hwtests": {"golden", "jobs", "hwtests"}, "benchmarks": {"golden", "jobs", "benchmarks", "tests"}}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
-BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
+BENCH_ABOVE = ("cosim.compile", "cosim.runner", "cosim.regressions", "cosim.dut", "cosim.volume", "rtl.verilog", "rtl.cost")
 """What `cosim.bench` does without, so that it serves in a testbench of one's own."""
 
 NOT_AT_LOAD = {

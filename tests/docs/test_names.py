@@ -11,7 +11,7 @@ from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, i
 
 MADE_BY_THE_READER = (
     "unit.toml", "other.toml", "dut.toml", "ports.toml", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
-    "sparse_and_integer.json", "index.json",
+    "sparse_and_integer.json", "index.json", "store.json",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 

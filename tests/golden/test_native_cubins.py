@@ -59,8 +59,10 @@ def test_key_depends_on_everything(compiled: list[str], tmp_path: Path, monkeypa
         key_of("x", "sm_90"),
     ]
     header.write_text("int y;")
+    cubins._headers.cache_clear()  # another process
     keys.append(key_of("x", "sm_90", tmp_path))
     header.rename(header.with_name("other.hpp"))
+    cubins._headers.cache_clear()
     keys.append(key_of("x", "sm_90", tmp_path))
     monkeypatch.setattr(cubins, "OPTIONS", ("-ftz=true",))
     keys.append(key_of("x", "sm_90", tmp_path))

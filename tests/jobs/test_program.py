@@ -15,6 +15,7 @@ import pytest
 
 from jobs.program import program
 from tests.docs.documents import ROOT
+from tests.jobs.helpers import alive
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
@@ -33,13 +34,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until, "it does not come"
         time.sleep(0.01)
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def written(pids: Path, number: int) -> list[int]:

@@ -34,6 +34,9 @@ enum mmau_operation {
     MMAU_GST_FDPA,
     MMAU_TR_FDPA,
     MMAU_GTR_FDPA,
+    MMAU_FTZ_FMA,
+    MMAU_FTZ_EO_FMA,
+    MMAU_IDPA,
     MMAU_OPERATIONS /* how many */
 };
 
@@ -53,6 +56,9 @@ enum mmau_format {
     MMAU_UE8M0,
     MMAU_UE4M3,
     MMAU_E4M3IEEE,
+    MMAU_INT8,
+    MMAU_UINT8,
+    MMAU_INT32,
     MMAU_FORMATS /* how many */
 };
 
@@ -88,22 +94,27 @@ enum mmau_rho {
 enum mmau_truncation { MMAU_RZ, MMAU_RD, MMAU_RO, MMAU_TRUNCATIONS /* how many */ };
 
 /* What a finite sum beyond the largest finite number becomes: the infinity of its sign, that number, or what IEEE 754 has for
- * the rounding mode. */
-enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_OVERFLOWS /* how many */ };
+ * the rounding mode. An integer sum beyond the range (IDPA) saturates, or wraps around, which is for it alone. */
+enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_WRAP, MMAU_OVERFLOWS /* how many */ };
+
+/* Which NaN FMA writes: the one quiet, positive NaN without payload; or the first among a, b and c, made quiet, and where there
+ * is none the negative NaN without payload (x86). */
+enum mmau_nan { MMAU_QUIET_NAN, MMAU_FIRST_NAN, MMAU_NANS /* how many */ };
 
 /* Whether FP8 operands are converted to fp16 first, and in which order the steps then take the products
  * (numerics.md, section 9). */
 enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MMAU_EVEN_ODD, MMAU_FP16_ORDERS };
 
-/* A dot product over K products. Keys that an operation does not have are ignored. The last four are for units of one's own
- * (numerics.md, section 13); 0 is what every published unit has.
- * L: products a step, K ≤ L or a multiple of L; FMA has L = 1, FTZ-AddMul calls it P. */
+/* A dot product over K products. Keys that an operation does not have are ignored. sticky, flush_inputs,
+ * flush_results and overflow are for units of one's own (numerics.md, section 13), but for IDPA's overflow; 0 is what every
+ * published unit has.
+ * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA has L = 1, FTZ-AddMul calls it P. */
 typedef struct mmau_parameters {
     int32_t operation;  /* enum mmau_operation */
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. FTZ-AddMul has none: d is as c */
+    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. Where there is none, d is as c */
     int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
@@ -115,9 +126,10 @@ typedef struct mmau_parameters {
     int32_t G;          /* products of a group (GST-FDPA) */
     int32_t scale;      /* enum mmau_format (GST-FDPA: MMAU_UE8M0 or MMAU_UE4M3; ST-FDPA: MMAU_UE8M0) */
     int32_t sticky;        /* 1: rho sees that alignment dropped bits (T-, ST-, GST-FDPA; not with MMAU_RO) */
-    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (not FTZ-AddMul, which has its own rule) */
-    int32_t flush_results; /* 1: so is a subnormal d (not FTZ-AddMul) */
-    int32_t overflow;      /* enum mmau_overflow (not FTZ-AddMul) */
+    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho) */
+    int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
+    int32_t overflow;      /* enum mmau_overflow (operations with a rho; IDPA: MMAU_SATURATE or MMAU_WRAP) */
+    int32_t nan;           /* enum mmau_nan (FMA) */
 } mmau_parameters;
 
 /* A catalogue entry. */
@@ -177,6 +189,7 @@ typedef enum mmau_status {
     MMAU_BAD_OVERFLOW,
     MMAU_BAD_CORNERS,
     MMAU_BAD_TILE,
+    MMAU_BAD_NAN,
     MMAU_STATUSES /* how many */
 } mmau_status;
 

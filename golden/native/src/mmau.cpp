@@ -163,8 +163,9 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
 constexpr const char* messages[MMAU_STATUSES] = {
     "done",
     "a pointer that must not be NULL is NULL",
-    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942",
-    "name must be an instruction of the architecture, as numerics.md section 7 spells it",
+    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, x86-amx, "
+    "x86-avx512",
+    "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",
     "rho must be an enum mmau_rho, for FMA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
@@ -172,7 +173,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
     "K must be from 1 to 2^30",
-    "L must be from 1 to 1024, a power of two for FTZ-AddMul, and K at most L or a multiple of it",
+    "L must be from 1 to 1024, a power of two for FTZ-AddMul, even for FTZ-EO-FMA, and K at most L or a multiple of it",
     "F and F2 must be from 1 to 128",
     "e_zero must be from -1024 to 1024",
     "K_block must be from 1 to 1024, and divide L or be a multiple of it",
@@ -186,9 +187,10 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
     "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
     "flush_inputs and flush_results must be 0 or 1",
-    "overflow must be an enum mmau_overflow",
+    "overflow must be an enum mmau_overflow, MMAU_SATURATE or MMAU_WRAP for IDPA, else not MMAU_WRAP",
     "corners must be NULL or a corner table made for these formats, K and K_block, aligned to 8 bytes",
     "m and n must be from 1 to 1024, and m * K and n * K at most 2^26",
+    "nan must be an enum mmau_nan",
 };
 
 }  // namespace
@@ -222,7 +224,7 @@ int mmau_check_stimulus(const mmau_stimulus* stimulus, const void* corners, int6
     if (const int status = mmau::stimulus::check(*stimulus)) return status;
     if (!corners) return MMAU_OK;
     const bool is_aligned = reinterpret_cast<uintptr_t>(corners) % 8 == 0;
-    const bool fits = is_aligned && mmau::stimulus::is_table(mmau::stimulus::make_plan(*stimulus), corners, corner_bytes);
+    const bool fits = is_aligned && mmau::stimulus::is_table(*stimulus, corners, corner_bytes);
     return fits ? MMAU_OK : MMAU_BAD_CORNERS;
 }
 

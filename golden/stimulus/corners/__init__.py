@@ -18,6 +18,7 @@ from golden.stimulus.corners.deep import (
     zero_scales,
 )
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
+from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
 from golden.stimulus.corners.specials import (
     c_sweep,
@@ -44,6 +45,7 @@ from golden.stimulus.corners.steps import (
     zero_sums,
 )
 from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, TIE_SHARES, carries, carry_runs, distances, ties
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
 
 
@@ -51,12 +53,16 @@ def _pairs(shape: OperandShape) -> int:
     return len(landmarks(shape.a)) * len(landmarks(shape.b))
 
 
+_NO_CORNER = Corner(lambda shape: 0, lambda shape: 0, special_operands)
+"""Of what a format does not have."""
+
+
 def _directed_ties(shape: OperandShape) -> int:
     steps = len(distances(shape))
     return steps * max(1, DIRECTED_TIES // steps)
 
 
-CORNERS: dict[str, Corner] = {
+_OF_FLOATS: dict[str, Corner] = {
     "ties": Corner(_directed_ties, lambda shape: len(distances(shape)) * len(TIE_SHARES) * 2 * 2, ties),
     "overflow": Corner(lambda shape: OVERFLOWS, lambda shape: OVERFLOWS, overflow),
     "cancellation": Corner(*sweep(GAPS, 2, 2, directed=1), cancellation),
@@ -83,5 +89,27 @@ CORNERS: dict[str, Corner] = {
     "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 3, directed=0), cancelled_to_subnormal),
     "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
     "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
+}
+
+_OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")
+"""Corners that are made for any format; the others are of floats, and integers have a few of their own."""
+
+
+def _of_any_format(name: str) -> Corner:
+    """One corner for all formats; of integers it may have no case."""
+    of_floats, of_integers = _OF_FLOATS[name], OF_INTEGERS.get(name, _NO_CORNER)
+
+    def chosen(shape: OperandShape) -> Corner:
+        return of_integers if is_integer(shape) else of_floats
+
+    return Corner(
+        lambda shape: chosen(shape).directed(shape),
+        lambda shape: chosen(shape).cases(shape),
+        lambda shape, draws, case: chosen(shape).make(shape, draws, case),
+    )
+
+
+CORNERS: dict[str, Corner] = {
+    name: corner if name in _OF_ANY else _of_any_format(name) for name, corner in _OF_FLOATS.items()
 }
 """Name to corner, in the order in which rows are labelled, after the six classes."""

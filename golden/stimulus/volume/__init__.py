@@ -11,7 +11,8 @@ in NumPy. docs/stimulus.md says what the rows are, docs/stimulus-mutants.md what
 """
 
 from golden.stimulus.volume.corner_table import NAMES, CornerTable, corner_table
-from golden.stimulus.volume.fill import ENGINES, kernel_source, parameters, rows, tiles
+from golden.stimulus.volume.fill import ENGINES, kernel_source, rows, tiles
 from golden.stimulus.volume.header import CLASSES
+from golden.stimulus.volume.plan import parameters
 
 __all__ = ["CLASSES", "ENGINES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]

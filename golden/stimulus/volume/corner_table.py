@@ -18,6 +18,7 @@ from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.volume.header import CLASSES
 from golden.stimulus.volume.numbers import field_of
+from golden.stimulus.volume.plan import parameters
 
 NAMES = (*CLASSES, *CORNERS)
 """Name of each label."""
@@ -29,6 +30,9 @@ numbers: those of a (where scaled, of scale_a), of b (of scale_b), and of c."""
 ABOUT = 8
 """Columns of `CornerTable.about`, with a spare one."""
 
+MAX_PRODUCTS = 1 << 22
+"""Products of a whole table, about: a row of more than some hundred products has some of the cases only."""
+
 _FAR = 1 << 14
 """How far what has no exponent may be moved."""
 
@@ -38,10 +42,12 @@ class CornerTable:
     """Directed rows, and what is known of each.
 
     Attributes:
+        shape: what it was made for.
         operands: a, b [rows, K], c [rows], scales [rows, blocks] or None.
         about: int32 [rows, ABOUT].
     """
 
+    shape: OperandShape
     operands: Operands
     about: npt.NDArray[np.int32]
 
@@ -52,8 +58,9 @@ class CornerTable:
     def blob(self) -> bytes:
         """The table as C++ and a device take it; where it is put must be aligned to 8 bytes."""
         parts = [_filled_up(np.ascontiguousarray(x).tobytes()) for x in (self.about, *self.operands) if x is not None]
-        sizes = np.array([len(self), 16 + sum(map(len, parts))], np.int64)
-        return b"".join([sizes.tobytes(), *parts])
+        head = bytes(parameters(self.shape))
+        sizes = np.array([len(self), 16 + len(head) + sum(map(len, parts))], np.int64)
+        return b"".join([sizes.tobytes(), head, *parts])
 
 
 def _filled_up(part: bytes) -> bytes:
@@ -62,7 +69,7 @@ def _filled_up(part: bytes) -> bytes:
 
 @lru_cache(maxsize=32)
 def corner_table(shape: OperandShape, seed: int) -> CornerTable:
-    """Every case of every corner, level 2, once."""
+    """Every case of every corner, level 2, once; with very many products an even share of them."""
     parts, labels = zip(*_corners(shape, seed), strict=True)
     columns = [None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)]
     operands = Operands(*columns)  # type: ignore[arg-type]
@@ -73,14 +80,17 @@ def corner_table(shape: OperandShape, seed: int) -> CornerTable:
         moved = [(shape.scale, operands.scale_a), (shape.scale, operands.scale_b)]
     for column, (operand, codes) in zip((A_DOWN, B_DOWN, C_DOWN), (*moved, (shape.c, operands.c[:, None])), strict=True):
         about[:, column : column + 2] = _room(operand, codes)
-    return CornerTable(operands, about)
+    return CornerTable(shape, operands, about)
 
 
 def _corners(shape: OperandShape, seed: int) -> Iterator[tuple[Operands, IntArray]]:
+    share = min(1.0, MAX_PRODUCTS / shape.K / sum(corner.cases(shape) for corner in CORNERS.values()))
     for label, corner in enumerate(CORNERS.values(), start=len(CLASSES)):
-        case = np.arange(corner.cases(shape))
-        if not len(case):
+        cases = corner.cases(shape)
+        if not cases:
             continue
+        case = np.arange(max(1, int(cases * share)))
+        case = case * cases // len(case)
         draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label])))
         yield corner.make(shape, draws, case), np.full(len(case), label)
 

@@ -50,6 +50,7 @@ class Factors(NamedTuple):
     sign_b: Words
     zero_a: Words
     zero_b: Words
+    plain: Any
 
 
 def beside(values: Any, ndim: int) -> Any:
@@ -89,7 +90,7 @@ def factors_of(plan: Plan, h: Header) -> Factors:
     zero_a = is_zero & (sharing >> np.uint32(18))
     return Factors(
         source, lead_a, lead - lead_a, sign ^ (source != k), sign ^ ((sharing >> np.uint32(17)) & beside(h.mixed_signs, 2)),
-        zero_a, is_zero ^ zero_a,
+        zero_a, is_zero ^ zero_a, is_big & beside(h.plain_big, 2),
     )  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def side_codes(plan: Plan, h: Header, factors: Factors, side: Side, rows: int) -
     sign, is_zero, lead = (
         (factors.sign_a, factors.zero_a, factors.lead_a) if side.is_a else (factors.sign_b, factors.zero_b, factors.lead_b)
     )
-    frac = fraction(kind, operand.man_bits, random, bits)
+    frac = np.where(factors.plain[:, None, :], np.uint64(0), fraction(kind, operand.man_bits, random, bits))
     codes = zero_or(operand, is_zero[:, None, :] == 1, number(operand, sign[:, None, :] ^ own, lead[:, None, :], frac))
     if side.is_a:
         second = (factors.source != np.arange(plan.K))[:, None, :]

@@ -1,6 +1,5 @@
 """Rows and tiles of the stimulus at volume, by the native library or by its twin in NumPy: the same bits."""
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ import numpy.typing as npt
 from golden.arrays import bits_dtype
 from golden.checks import check_choice, check_int, check_least, check_type
 from golden.native import stimulus as native
-from golden.native.parameters import FORMAT_CODES
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles
 from golden.stimulus.volume.addend import addends
@@ -18,24 +16,13 @@ from golden.stimulus.volume.corners import corner_tiles
 from golden.stimulus.volume.elements import A, B, any_codes, factors_of, scale_codes, side_codes
 from golden.stimulus.volume.header import CLASSES, headers
 from golden.stimulus.volume.numbers import Codes
-from golden.stimulus.volume.plan import Plan
+from golden.stimulus.volume.plan import Plan, parameters
 from golden.stimulus.volume.words import Key, Stream
 
 ENGINES = ("native", "numpy")
 
 MAX_K, MAX_TILE, MAX_ELEMENTS = 1 << 16, 1 << 10, 1 << 26
 """Most products of a row; most rows of A (or columns of B) in a tile; most elements of a tile's A (or B)."""
-
-
-@lru_cache(maxsize=256)
-def parameters(shape: OperandShape) -> native.StimulusShape:
-    """The shape as the C interface takes it: struct mmau_stimulus."""
-    d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
-    scale = shape.scale.name if shape.scale is not None else "fp64"
-    return native.StimulusShape(
-        a=FORMAT_CODES[shape.a.name], b=FORMAT_CODES[shape.b.name], c=FORMAT_CODES[shape.c.name], d=FORMAT_CODES[d],
-        d_man_bits=shape.d.man_bits, K=shape.K, scale=FORMAT_CODES[scale], K_block=shape.block_size or 0,
-    )  # fmt: skip
 
 
 def rows(shape: OperandShape, seed: int, first: int, count: int, *, engine: str | None = None) -> Stimulus:

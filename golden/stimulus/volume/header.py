@@ -12,6 +12,9 @@ from golden.stimulus.volume.numbers import Fractions, fractions_of
 from golden.stimulus.volume.plan import MODERATE, Plan
 from golden.stimulus.volume.words import Draws, IntArray, Key
 
+GAPS = 48
+"""Exponents between big products and others: more than the widest published alignment, F = 35."""
+
 
 @dataclass
 class Header:
@@ -23,6 +26,7 @@ class Header:
     spread: Any = 0
     big_place: Any = 0
     big_odds: Any = 0
+    plain_big: Any = 0
     zero_odds: Any = 0
     mixed_signs: Any = 0
     frac_a: Fractions | None = None
@@ -108,10 +112,13 @@ def _tiny(plan: Plan, draws: Draws, h: Header) -> None:
     c, d = plan.shape.c, plan.shape.d
     at_inputs = plan.low + draws.below(24)
     at_result = lowest_lead(d) - 12 + draws.below(d.man_bits + 18)
-    top = np.where(draws.below(4), at_result, at_inputs)
-    spread = _any_spread(draws)
-    _place_products(plan, draws, top, 0, spread, h)
-    h.zero_odds = np.array([0, 0, 128, 224])[draws.below(4)]
+    at_edge, gap, spread = lowest_lead(d) - 1 + draws.below(3), draws.below(GAPS), _any_spread(draws)
+    where, zeros = draws.below(4), draws.below(4)
+    is_edge = where > 1
+    top = np.select([is_edge, where == 0], [at_edge, at_inputs], at_result)
+    _place_products(plan, draws, top, np.where(is_edge, gap, 0), np.where(is_edge, spread & 3, spread), h)
+    h.plain_big = is_edge
+    h.zero_odds = np.array([0, 0, 128, 224])[zeros]
     h.near = (top - 28, 36)
     h.far = (lowest_lead(c), c.man_bits + 2)
     h.zero_c = np.where(draws.below(2), 256, 64)
@@ -131,11 +138,12 @@ def _huge(plan: Plan, draws: Draws, h: Header) -> None:
 
 
 def _apart(plan: Plan, draws: Draws, h: Header) -> None:
-    gap = draws.below(max(2 * plan.shape.d.man_bits, 16) + 16)
+    gap = draws.below(max(GAPS, 2 * plan.shape.d.man_bits + 8))
     top = _moderate_top(plan, draws)
     spread = (1 << draws.below(5)) - 1
     _place_products(plan, draws, top, gap, spread, h)
     h.big_odds = np.where(draws.below(2), 32, 0)
+    h.plain_big = draws.below(2) == 1
     h.near = (top - 4, 8)
     h.far = (top - gap - 8, 12)
     h.zero_c, h.far_c = 64, 160

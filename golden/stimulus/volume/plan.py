@@ -1,10 +1,13 @@
 """What the stimulus at volume is made for: formats and lengths, with what follows from them, as stimulus/plan.hpp has it."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from golden.formats import Format
+from golden.native.parameters import FORMAT_CODES
+from golden.native.stimulus import StimulusShape
 from golden.stimulus.codes import lowest_lead
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
 
 MODERATE = 24
@@ -71,6 +74,25 @@ class Plan:
     def operand(self, of_a: bool) -> Format:
         """a's format, or b's."""
         return self.shape.a if of_a else self.shape.b
+
+
+@lru_cache(maxsize=256)
+def parameters(shape: OperandShape) -> StimulusShape:
+    """The shape as the C interface takes it: struct mmau_stimulus.
+
+    Raises:
+        ValueError: integers, of which there are no rows at volume.
+    """
+    if is_integer(shape):
+        raise ValueError(
+            f"the stimulus at volume is of floating-point formats, got {shape.a}; take golden.stimulus.generate"
+        )
+    d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
+    scale = shape.scale.name if shape.scale is not None else "fp64"
+    return StimulusShape(
+        a=FORMAT_CODES[shape.a.name], b=FORMAT_CODES[shape.b.name], c=FORMAT_CODES[shape.c.name], d=FORMAT_CODES[d],
+        d_man_bits=shape.d.man_bits, K=shape.K, scale=FORMAT_CODES[scale], K_block=shape.block_size or 0,
+    )  # fmt: skip
 
 
 def low_bit(x: int) -> int:

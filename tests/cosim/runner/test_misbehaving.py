@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import cosim
+from cosim.compile.errors import place_in_log
 from cosim.runner import heartbeat, in_cocotb
-from cosim.runner.errors import place_in_log
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32

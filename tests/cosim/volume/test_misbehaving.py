@@ -5,8 +5,9 @@ import re
 import pytest
 
 import cosim
-from cosim.volume import program, run
+from cosim.runner import in_volume
 from cosim.volume.program import run_program
+from rtl.tools import run_tool
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
 
 __all__ = ["described"]
@@ -48,7 +49,7 @@ def test_sound_stage_passes(described: Described) -> None:
         ("always @(a) if (a[2:0] == 5) $finish;", r": - \S*bad\.sv:5: Verilog \$finish$"),
         ('always @(a) if (a[2:0] == 5) $fatal(1, "no fives");', r": %Error: \S*bad\.sv:5: Verilog \$stop$"),
         ("always_comb assert (a[2:0] != 5);", r": %Error: \S*bad\.sv:5: "),
-        ("wire x; assign x = ~(x & a[0]); wire y = x;", r": %Error: \S*DIDNOTCONVERGE: "),
+        ("wire x; assign x = ~(x & a[0]); wire y = x;", "DIDNOTCONVERGE: "),
     ],
     ids=["finish", "fatal", "assertion", "does not settle"],
 )
@@ -66,7 +67,7 @@ LOOP = "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while
 
 def test_loop_without_delay_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     sound = run_program
-    monkeypatch.setattr(run, "run_program", lambda p, plan, options: sound(p, plan, [*options, "--standstill", "3"]))
+    monkeypatch.setattr(in_volume, "run_program", lambda p, plan, options: sound(p, plan, [*options, "--standstill", "3"]))
     report = cosim.run(UNIT, vectors=300, dut=described(LOOP), mode="volume")
     assert report.failures[0] == "the simulation stood still for 3 s, as in a loop without delay"
     assert report.sent == report.received + 1 > 1
@@ -75,14 +76,14 @@ def test_loop_without_delay_is_a_verdict(described: Described, monkeypatch: pyte
 
 def test_program_that_is_killed_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
     """By its own memory fault, or from outside."""
-    sound = program.run_tool
+    sound = run_tool
 
     def killed(command: list[str], **options: object) -> object:
         if command[0].endswith("/volume"):
             command = ["sh", "-c", "echo said >&2; kill -SEGV $$"]
         return sound(command, **options)
 
-    monkeypatch.setattr(program, "run_tool", killed)
+    monkeypatch.setattr("cosim.volume.program.run_tool", killed)
     report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;"), mode="volume")
     assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: said"
     assert not report.passed

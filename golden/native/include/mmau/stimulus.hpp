@@ -2,4 +2,4 @@
 // of A and one column of B. This header is for one element at a time, on a device too; stimulus/rows.hpp has the host's loops.
 #pragma once
 
-#include "stimulus/addend.hpp"
+#include "stimulus/slices.hpp"

@@ -61,12 +61,26 @@ MMAU_FN bool is_zero_negative(int x_sign, int y_sign, Mode mode) {
     return mode == Mode::RD ? x_sign || y_sign : x_sign && y_sign;
 }
 
+/// Which NaN is written: the quiet one; or the first of the operands', made quiet, and without one the negative quiet one.
+MMAU_FN uint64_t written_nan(const Plan& plan, uint64_t a, uint64_t b, uint64_t c) {
+    const Format& d = plan.d;
+    if (!plan.first_nan) return d.quiet_nan();
+    const uint64_t codes[] = {a, b, c};
+    for (const uint64_t code : codes) {
+        if ((code & ~d.sign_bit()) > d.infinity()) return code | (uint64_t{1} << (d.man_bits - 1));
+    }
+    return d.sign_bit() | d.quiet_nan();
+}
+
 /// One step in any format and rounding mode.
 MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
     const Plan& plan = operands.plan;
     const Decoded x = operands.a(0), y = operands.b(0), z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
-    if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
+    if (special.any()) {
+        const uint64_t a = load(plan.a, operands.row.a, operands.first), b = load(plan.b, operands.row.b, operands.first);
+        return special.encode(plan.d, written_nan(plan, a, b, c_code));
+    }
     const int sign = x.sign ^ y.sign;
     const Widest sig = sig_product(x.sig, y.sig);
     const Term<Widest> product{sign ? -sig : sig, x.exp + y.exp, product_frac(plan)};

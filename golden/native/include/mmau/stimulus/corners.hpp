@@ -2,6 +2,7 @@
 //
 // One block of memory, each part filled up to a multiple of 8 bytes:
 //     int64_t rows, bytes             bytes: of the whole block
+//     mmau_stimulus                   what it was made for
 //     int32_t about[rows][8]          see About
 //     a[rows][K], b[rows][K], c[rows], and where scaled scale_a[rows][blocks], scale_b[rows][blocks]
 #pragma once
@@ -22,13 +23,15 @@ struct Corners {
     const void *a, *b, *c, *scale_a, *scale_b;
 };
 
+constexpr int64_t head_bytes = 16 + sizeof(mmau_stimulus);
+
 MMAU_FN constexpr int64_t filled_up(int64_t bytes) { return (bytes + 7) / 8 * 8; }
 
 MMAU_FN constexpr int64_t bytes_of(const Operand& x, int64_t count) { return filled_up(count * (x.format.storage_bits / 8)); }
 
 /// Bytes of a table of so many rows.
 MMAU_FN constexpr int64_t table_bytes(const Plan& plan, int64_t rows) {
-    return 16 + filled_up(rows * ABOUT * 4) + bytes_of(plan.a, rows * plan.K) + bytes_of(plan.b, rows * plan.K) +
+    return head_bytes + filled_up(rows * ABOUT * 4) + bytes_of(plan.a, rows * plan.K) + bytes_of(plan.b, rows * plan.K) +
            bytes_of(plan.c, rows) + 2 * bytes_of(plan.scale, rows * plan.blocks);
 }
 
@@ -36,7 +39,7 @@ MMAU_FN constexpr int64_t table_bytes(const Plan& plan, int64_t rows) {
 MMAU_FN Corners corners_in(const Plan& plan, const void* table) {
     if (!table) return {0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
     const int64_t rows = static_cast<const int64_t*>(table)[0];
-    const char* part = static_cast<const char*>(table) + 16;
+    const char* part = static_cast<const char*>(table) + head_bytes;
     Corners corners{rows, reinterpret_cast<const int32_t*>(part), nullptr, nullptr, nullptr, nullptr, nullptr};
     part += filled_up(rows * ABOUT * 4);
     corners.a = part;
@@ -50,13 +53,21 @@ MMAU_FN Corners corners_in(const Plan& plan, const void* table) {
     return corners;
 }
 
-/// Whether a block of memory is a table for this plan, as far as its sizes tell.
-MMAU_FN bool is_table(const Plan& plan, const void* table, int64_t bytes) {
-    if (bytes < 16) return false;
-    const int64_t* sizes = static_cast<const int64_t*>(table);
-    const int64_t least = 1, rows = sizes[0];
-    return rows >= least && rows <= bytes && sizes[1] == bytes && table_bytes(plan, rows) == bytes;
+MMAU_FN constexpr bool same(const mmau_stimulus& x, const mmau_stimulus& y) {
+    const bool scales = x.K_block == y.K_block && (!x.K_block || x.scale == y.scale);
+    return x.a == y.a && x.b == y.b && x.c == y.c && x.d == y.d && x.d_man_bits == y.d_man_bits && x.K == y.K && scales;
 }
+
+/// Whether a block of memory is a table that was made for this stimulus, as far as its head tells.
+MMAU_FN bool is_table(const mmau_stimulus& stimulus, const void* table, int64_t bytes) {
+    if (bytes < head_bytes) return false;
+    const int64_t* sizes = static_cast<const int64_t*>(table);
+    if (sizes[0] < 1 || sizes[0] > bytes || sizes[1] != bytes) return false;
+    if (!same(stimulus, *reinterpret_cast<const mmau_stimulus*>(sizes + 2))) return false;
+    return table_bytes(make_plan(stimulus), sizes[0]) == bytes;
+}
+
+constexpr uint32_t corner_word = 31;  ///< the place of the header word that chooses a corner
 
 /// How one row varies its corner.
 struct Variation {
@@ -68,9 +79,9 @@ struct Variation {
 };
 
 /// Variation of the row with these draws: half of the rows keep the places, half the exponents.
-MMAU_FN Variation variation_of(const Plan& plan, const Corners& corners, Draws& draw) {
+MMAU_FN Variation variation_of(const Plan& plan, const Corners& corners, Key key, Draws& draw) {
     Variation v{0, 0, 0, 0, 0, 1, 0, 1};
-    const uint64_t random = static_cast<uint64_t>(word(draw.key, HEADER, 31));
+    const uint64_t random = static_cast<uint64_t>(word(key, HEADER, corner_word));
     v.row = static_cast<int64_t>(random * static_cast<uint64_t>(corners.rows) >> 32);
     const int32_t* about = corners.about + v.row * ABOUT;
     v.signs = draw.below(4) > 0;

@@ -13,6 +13,7 @@ struct Factors {
     int lead_a, lead_b;           // exponents of leading bits
     uint32_t sign_a, sign_b;      // 0 or 1
     uint32_t zero_a, zero_b;
+    uint32_t plain;               // 1: both are powers of two
 };
 
 /// Two factors' exponents that add up to `lead`, every feasible pair equally likely; the first one.
@@ -45,15 +46,17 @@ MMAU_LANE_FN Factors factors_of(const Plan& plan, const Header& h, int k) {
     const uint32_t is_zero = (1 - chosen) & (static_cast<int>(product >> 8 & 0xFF) < h.zero_odds);
     f.zero_a = is_zero & sharing >> 18;
     f.zero_b = is_zero ^ f.zero_a;
+    f.plain = static_cast<uint32_t>(is_big) & h.plain_big;
     return f;
 }
 
 /// An element of a or b: `random` is its own word, `of_row` that of its row of A or column of B.
 template <class Code>
 MMAU_LANE_FN Code factor_code(const Operand& x, const Fractions& kind, uint32_t mixed_signs, Code random, uint32_t of_row,
-                              uint32_t sign, uint32_t is_zero, int lead) {
+                              uint32_t sign, uint32_t is_zero, uint32_t plain, int lead) {
     const uint32_t own = static_cast<uint32_t>(random) & mixed_signs, flipped = sign ^ own ^ (of_row & (1 - mixed_signs));
-    return zero_or(x, is_zero, number(x, flipped, lead, fraction(kind, x.man_bits, random)));
+    const Code frac = fraction(kind, x.man_bits, random) & (Code{plain} - 1);
+    return zero_or(x, is_zero, number(x, flipped, lead, frac));
 }
 
 /// A word of 32 bits, or of 64 from two streams.
@@ -124,8 +127,8 @@ MMAU_FN uint64_t product_code(const Plan& plan, const Header& h, const Side& sid
     const Factors f = factors_of(plan, h, k);
     const Code random = code_word<Code>(h.key, side.codes, static_cast<uint32_t>(i * plan.K + source_of(plan, h, k)));
     const uint32_t of_row = row_word(h, side, i);
-    if (side.is_a) return factor_code(plan.a, h.frac_a, h.mixed_signs, random, of_row, f.sign_a, f.zero_a, f.lead_a);
-    return factor_code(plan.b, h.frac_b, h.mixed_signs, random, of_row, f.sign_b, f.zero_b, f.lead_b);
+    if (side.is_a) return factor_code(plan.a, h.frac_a, h.mixed_signs, random, of_row, f.sign_a, f.zero_a, f.plain, f.lead_a);
+    return factor_code(plan.b, h.frac_b, h.mixed_signs, random, of_row, f.sign_b, f.zero_b, f.plain, f.lead_b);
 }
 
 /// The code of a's element (i, k); of side B, b's element k of column i.

@@ -25,6 +25,7 @@ struct Header {
     // products (under scales: elements' products)
     int top, gap, spread;   // exponents: big ones top, others top − gap − (0 … spread)
     int big_place, big_odds;  // big: product big_place, and so many of 256 others
+    uint32_t plain_big;     // 1: big products are powers of two
     int zero_odds;          // so many of 256 are zero, but for big_place
     uint32_t mixed_signs;   // 1: each element's sign is its own; 0: one a row of A or column of B
     Fractions frac_a, frac_b, frac_c;
@@ -40,6 +41,8 @@ struct Header {
 
     MMAU_FN bool is(Class which) const { return !is_corner && label == static_cast<int>(which); }
 };
+
+constexpr int gaps = 48;  ///< exponents between big products and others: more than the widest published alignment, F = 35
 
 /// −24 … 24 where the formats reach that far.
 MMAU_FN int moderate_top(const Plan& plan, Draws& draw) {
@@ -103,13 +106,17 @@ MMAU_FN void make_specials(const Plan& plan, Draws& draw, Header& h) {
     h.special_odds = odds == 2 ? 21845 : smaller(odds ? 2 * plan.one_in_K : plan.one_in_K >> 1, 65536);
 }
 
-/// Products about the smallest result, or (a quarter of the rows) the smallest products; all, half or a few of them not zero.
+/// Products about the smallest result, or (a quarter of the rows) the smallest products; or in half of the rows powers of two
+/// about the smallest result, or half of it, with others far below. All, half or a few of them are not zero.
 MMAU_FN void make_tiny(const Plan& plan, Draws& draw, Header& h) {
     const int at_inputs = plan.low + draw.below(24);
     const int at_result = plan.d.lowest - 12 + draw.below(plan.d.man_bits + 18);
-    const int top = draw.below(4) ? at_result : at_inputs;
-    place_products(plan, draw, top, 0, any_spread(draw), h);
-    const int zeros = draw.below(4);
+    const int at_edge = plan.d.lowest - 1 + draw.below(3), gap = draw.below(gaps), spread = any_spread(draw);
+    const int where = draw.below(4), zeros = draw.below(4);
+    const bool is_edge = where > 1;
+    const int top = is_edge ? at_edge : where == 0 ? at_inputs : at_result;
+    place_products(plan, draw, top, is_edge ? gap : 0, is_edge ? spread & 3 : spread, h);
+    h.plain_big = is_edge;
     h.zero_odds = zeros < 2 ? 0 : zeros == 2 ? 128 : 224;
     h.near = {top - 28, 36};
     h.far = {plan.c.lowest, plan.c.man_bits + 2};
@@ -130,10 +137,11 @@ MMAU_FN void make_huge(const Plan& plan, Draws& draw, Header& h) {
 
 /// A few big products, and all others far below: at every distance that an alignment may have.
 MMAU_FN void make_apart(const Plan& plan, Draws& draw, Header& h) {
-    const int gap = draw.below(larger(2 * plan.d.man_bits, 16) + 16);
+    const int gap = draw.below(larger(gaps, 2 * plan.d.man_bits + 8));
     const int top = moderate_top(plan, draw);
     place_products(plan, draw, top, gap, (1 << draw.below(5)) - 1, h);
     h.big_odds = draw.below(2) ? 32 : 0;
+    h.plain_big = static_cast<uint32_t>(draw.below(2));
     h.near = {top - 4, 8};
     h.far = {top - gap - 8, 12};
     h.zero_c = 64;
@@ -151,10 +159,10 @@ MMAU_FN void make_completed(const Plan& plan, Draws& draw, Header& h) {
 MMAU_FN Header header_of(const Plan& plan, const Corners& corners, uint64_t seed, uint64_t index) {
     Header h{};
     h.key = key_of(seed, index);
-    Draws draw{h.key, 0};
+    Draws draw(h.key);
     h.is_corner = corners.rows && index & 1;
     if (h.is_corner) {
-        h.corner = variation_of(plan, corners, draw);
+        h.corner = variation_of(plan, corners, h.key, draw);
         h.label = corners.about[h.corner.row * ABOUT + LABEL];
         h.nudge_odds = draw.below(4) ? 0 : plan.one_in_K;
         return h;

@@ -13,11 +13,16 @@ struct Fractions {
     uint64_t widen, fill, keep, set;
 };
 
+/// All ones where a condition holds, else zero: what is random costs no mispredicted branch so.
+MMAU_LANE_FN constexpr uint64_t mask_of(bool condition) { return uint64_t{0} - condition; }
+MMAU_LANE_FN constexpr int int_mask(bool condition) { return -static_cast<int>(condition); }
+
 /// Eight kinds: random (twice), sparse, dense, zeros, ones, without the last `few` bits, without the first `few`.
 MMAU_FN constexpr Fractions fractions_of(int man_bits, int kind, int few) {
-    const uint64_t all = ~uint64_t{0}, ones = (uint64_t{1} << man_bits) - 1;
-    const uint64_t kept = kind == 6 ? ones >> few << few : kind == 7 ? ones >> few : ones;
-    return {kind == 2 ? 0 : all, kind == 3 ? all : 0, kind == 4 ? 0 : kept, kind == 5 ? ones : 0};
+    const uint64_t ones = (uint64_t{1} << man_bits) - 1;
+    const int last = few & int_mask(kind == 6), first = few & int_mask(kind == 7);
+    const uint64_t kept = ones >> (last + first) << last;
+    return {~mask_of(kind == 2), mask_of(kind == 3), kept & ~mask_of(kind == 4), ones & mask_of(kind == 5)};
 }
 
 /// A fraction of man_bits bits from a random word.

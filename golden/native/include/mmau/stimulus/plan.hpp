@@ -75,7 +75,8 @@ MMAU_FN constexpr Plan make_plan(const mmau_stimulus& s) {
     return plan;
 }
 
-MMAU_FN constexpr bool is_number_format(int format) { return format >= 0 && format < MMAU_FORMATS; }
+/// Rows at volume are of floating-point formats; integers come after them.
+MMAU_FN constexpr bool is_number_format(int format) { return format >= 0 && format < MMAU_INT8; }
 
 MMAU_FN constexpr bool is_scale_format(int format) { return format == MMAU_UE8M0 || format == MMAU_UE4M3; }
 

@@ -1,24 +1,18 @@
 // Whole rows and tiles on the host: the elements of elements.hpp, many at once.
 #pragma once
 
-#include "addend.hpp"
+#include "slices.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
 namespace stimulus {
-
-/// Where the operands of many tiles go; scale_a and scale_b are NULL where there are no scales, label where nobody asks.
-struct Arrays {
-    void *a, *b, *c, *scale_a, *scale_b;
-    uint8_t* label;
-};
 
 constexpr int chunk = 64;  ///< products whose factors are kept at a time
 
 /// The factors of products first … first + count − 1, member by member so that loops over them become vectors.
 struct FactorLanes {
     int source[chunk], lead_a[chunk], lead_b[chunk];
-    uint32_t sign_a[chunk], sign_b[chunk], zero_a[chunk], zero_b[chunk];
+    uint32_t sign_a[chunk], sign_b[chunk], zero_a[chunk], zero_b[chunk], plain[chunk];
 };
 
 MMAU_FN void fill_factors(const Plan& plan, const Header& h, int first, int count, FactorLanes& __restrict lanes) {
@@ -31,6 +25,7 @@ MMAU_FN void fill_factors(const Plan& plan, const Header& h, int first, int coun
         lanes.sign_b[k] = f.sign_b;
         lanes.zero_a[k] = f.zero_a;
         lanes.zero_b[k] = f.zero_b;
+        lanes.plain[k] = f.plain;
     }
 }
 
@@ -57,7 +52,8 @@ MMAU_FN void fill_products(const Plan& plan, const Header& h, const Side& side, 
     for (int k = 0; k < count; ++k) {
         const uint32_t source = static_cast<uint32_t>(i * plan.K + lanes.source[k]);
         const Code random = code_word<Code>(h.key, side.codes, source);
-        out[k] = static_cast<Stored>(factor_code(x, kind, h.mixed_signs, random, of_row_word, sign[k], is_zero[k], lead[k]));
+        out[k] = static_cast<Stored>(
+            factor_code(x, kind, h.mixed_signs, random, of_row_word, sign[k], is_zero[k], lanes.plain[k], lead[k]));
     }
 }
 

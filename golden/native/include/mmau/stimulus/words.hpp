@@ -68,13 +68,17 @@ MMAU_LANE_FN constexpr int below(uint32_t bits, int count) {
 
 /// Numbers drawn one after the other from a row's header words, two a word.
 struct Draws {
-    Key key;
-    uint32_t taken;
+    static constexpr int words = 12;  // made together, which is faster; more than any class needs
+    uint32_t bits[words];
+    int taken;
 
+    MMAU_FN constexpr explicit Draws(Key key) : bits{}, taken(0) {
+        for (int i = 0; i < words; ++i) bits[i] = word(key, HEADER, static_cast<uint32_t>(i));
+    }
     MMAU_FN constexpr int below(int count) {
-        const uint32_t bits = word(key, HEADER, taken >> 1) >> (taken & 1 ? 16 : 0);
+        const uint32_t drawn = bits[taken >> 1] >> (taken & 1 ? 16 : 0);
         ++taken;
-        return stimulus::below(bits, count);
+        return stimulus::below(drawn, count);
     }
     /// low … high.
     MMAU_FN constexpr int between(int low, int high) { return low + below(high - low + 1); }

@@ -45,6 +45,8 @@ def fetch(key: str, target: Path) -> bool:
         target: an existing folder.
     """
     entry = cache_folder() / key
+    if not (entry / CONTENTS).exists():
+        return False
     try:
         contents: Any = json.loads((entry / CONTENTS).read_bytes())
         names = [_checked_name(name) for name in contents]
@@ -53,8 +55,6 @@ def fetch(key: str, target: Path) -> bool:
             if _hash(target / name) != contents[name]:
                 raise ValueError(f"{entry / name} is not what was stored")
         os.utime(entry / CONTENTS)
-    except FileNotFoundError:
-        return False  # no such entry, or one that has just gone
     except (OSError, ValueError, TypeError):
         _remove(entry)
         return False

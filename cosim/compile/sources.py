@@ -1,5 +1,6 @@
 """What a simulator gets of a design: files, the top module, arguments."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,6 @@ from cosim.dut.description import Dut
 from cosim.dut.elaborate import INSTANCE, compiler_arguments, elaborated_ports
 from cosim.dut.generated import write_generated
 from cosim.dut.wrapper import WRAPPER, wrapper
-from cosim.runner.save_file import instance_ports
 from rtl.designs.design import Design
 
 ASSERTIONS = ("--assert", "--no-assert-case")
@@ -60,3 +60,10 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
     arguments, own = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
     further = (*ASSERTIONS, *dut.verilator_args)
     return Sources((*dut.sources, around), WRAPPER, ports, arguments, further, dut.timing, own)
+
+
+def instance_ports(verilog: str) -> dict[str, list[str]]:
+    """Instances in generated Verilog, by name, to the ports of their modules."""
+    modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
+    instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
+    return {instance: modules[module].split(", ") for module, instance in instances if module in modules}

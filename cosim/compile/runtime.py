@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cosim.runner.cache import content_key, fetch, store
-from cosim.runner.content import tools
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import tools
 
 LATER = 3600
 """make compiles what is older than the design's makefile: the objects are dated this far ahead (seconds)."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.minimise import Minimised
+from cosim.compile.sources import sources_of
 from cosim.runner.in_cocotb import replay
 from cosim.runner.report import Report
 from cosim.runner.request import Request
-from cosim.runner.sources import sources_of
-from cosim.volume.outcome import part_of
+from cosim.runner.volume_outcome import part_of
 from cosim.volume.plan import write_plan
 from cosim.volume.program import Broken, build_program, run_program
 from cosim.volume.segments import DIRECTED, Segment, directed_segments, native_segments

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cosim.runner.sources import Sources
+from cosim.compile.sources import Sources
 from rtl.tools import run_tool
 
 SAFE = ("-W", "-D", "-G", "-O", "+define+", "--assert", "--no-assert", "--noassert", "--no-timing", "--coverage")
