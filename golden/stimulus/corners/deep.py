@@ -55,14 +55,14 @@ def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: Int
     places = Places(rows, shape.K)
     for place in range(min(4, shape.K)):
         places.put(place, place < np.left_shift(1, pieces), lead - pieces, sign, frac_a, frac_b)
-    made: Operands = operands_of(shape, draws, places.moved(shape, draws), c)
-    return made
+    return operands_of(shape, draws, places.moved(shape, draws), c)
 
 
 def _top_bits(draws: GeneratorDraws, man_bits: int, rows: int) -> IntArray:
     """Fractions of few bits, at the top."""
     kept = min(man_bits, TOP_BITS)
-    return draws.integers(0, 1 << kept, rows) << (man_bits - kept)
+    top: IntArray = draws.integers(0, 1 << kept, rows) << (man_bits - kept)
+    return top
 
 
 def long_runs(shape: OperandShape) -> int:
