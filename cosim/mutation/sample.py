@@ -60,12 +60,13 @@ def mutants_of(modules: Mapping[str, Module], top: str, count: int, seed: int) -
     random.Random(f"groups {seed}").shuffle(order)
     for group in order:
         random.Random(f"{seed} {group}").shuffle(groups[group])
-    chosen: list[Mutant] = []
+    chosen: dict[tuple[int, str], Mutant] = {}  # by line and text: what two kinds make alike is there once
     while len(chosen) < count and any(groups.values()):
         for group in order:
             if groups[group] and len(chosen) < count:
-                chosen.append(groups[group].pop())
-    in_order = sorted(chosen, key=lambda mutant: (mutant.line, KINDS.index(mutant.kind), mutant.after))
+                mutant = groups[group].pop()
+                chosen.setdefault((mutant.line, " ".join(mutant.after.split())), mutant)
+    in_order = sorted(chosen.values(), key=lambda mutant: (mutant.line, KINDS.index(mutant.kind), mutant.after))
     return [_numbered(mutant, number) for number, mutant in enumerate(in_order, 1)]
 
 

@@ -67,6 +67,19 @@ def models_table(units: Sequence[Row]) -> list[str]:
     return lines
 
 
+def summary(unit: Row) -> str:
+    """One unit's mutants in a few lines: counts by kind, and what is not settled."""
+    mutants = unit["mutants"]
+    lines = [f"{unit['unit']}: {len(mutants)} mutants, {unit['vectors']:,} vectors of seed {unit['seed']}", ""]
+    lines += counts_table(grouped(mutants, lambda row: str(row["kind"]), KINDS), "kind")
+    for row in mutants:
+        if settled(row) in (DIFFERENT, UNDECIDED):
+            inputs = ", ".join(f"{port} = {value:#x}" for port, value in row["settled"]["inputs"].items())
+            lines += ["", f"{settled(row)}: {row['name']}", f"  {inputs or row['settled']['how']}"]
+    lines += ["", *models_table([unit])]
+    return "\n".join(lines)
+
+
 def document(outcome: Mapping[str, Any]) -> str:
     """The whole page."""
     units = outcome["units"]

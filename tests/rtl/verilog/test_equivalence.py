@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from golden import Implementation, Unit
-from golden.operations import TFDPA
+from golden.unit import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.equivalence import (
     DIFFERENT,
@@ -66,7 +66,7 @@ def side(body: str, width: int = 7, **settings: int) -> Side:
 def test_terms_are_what_verilog_means(width: int) -> None:
     """Every operator, in a target wider and narrower than its operands, for every input."""
     numbers = [f"  wire [2:0] {name}{n};\n  assign {name}{n} = 3'h{n};" for name in "xy" for n in range(8)]
-    lines, expected = numbers, []
+    lines, expected = numbers, list[tuple[str, int]]()
     for expression, meaning in EXPRESSIONS.items():
         for x, y in itertools.product(range(8), repeat=2):
             constants = re.sub(r"\bx\b", f"x{x}", re.sub(r"\by\b", f"y{y}", expression))
@@ -142,7 +142,9 @@ def test_any_nan_is_as_good_as_another() -> None:
 
 UNIT = Unit(
     name="unit",
-    operation=TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=8, rho="RNE-FP16", e_zero=-21),
+    operation=operation_from_table(
+        {"operation": "T-FDPA", "a": "e2m1", "b": "e2m1", "c": "fp16", "L": 2, "F": 8, "rho": "RNE-FP16", "e_zero": -21}
+    ),
 )
 
 

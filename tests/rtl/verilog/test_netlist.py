@@ -5,7 +5,7 @@ import re
 import pytest
 
 from golden import Implementation, Unit
-from golden.operations import GSTFDPA, TFDPA
+from golden.unit import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.netlist import UnreadableVerilog, read_netlist
 from rtl.verilog.syntax import Binary, Choice, Constant, Signed, Slice, Unary
@@ -13,13 +13,21 @@ from rtl.verilog.syntax import Binary, Choice, Constant, Signed, Slice, Unary
 UNITS = [
     Unit(
         name="pipeline",
-        operation=TFDPA(a="e4m3", b="e5m2", c="fp16", L=2, F=10, rho="RNE-FP16", e_zero=-21, sticky=True),
+        operation=operation_from_table(
+            {
+                "operation": "T-FDPA", "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 2, "F": 10, "rho": "RNE-FP16",
+                "e_zero": -21, "sticky": True,
+            }
+        ),
         implementation=Implementation(stages=2, encoding="twos-complement", max_exp="pairwise", leading_zeros="anticipate"),
     ),
     Unit(
         name="blocks",
-        operation=GSTFDPA(
-            a="e2m1", b="e2m1", c="fp32", L=4, F=35, rho="RZ-FP32", e_zero=-139, G=2, K_block=2, scale="ue4m3"
+        operation=operation_from_table(
+            {
+                "operation": "GST-FDPA", "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 4, "F": 35, "rho": "RZ-FP32",
+                "e_zero": -139, "G": 2, "K_block": 2, "scale": "ue4m3",
+            }
         ),
     ),
 ]  # fmt: skip
