@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native area ratchet mutants profiles clean tools
+.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native area ratchet mutants probing profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -59,6 +59,12 @@ ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 
 mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: about half an hour, resumable
 	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
+
+coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
+	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
+
+probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
+	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles

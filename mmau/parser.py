@@ -79,6 +79,29 @@ def parser() -> argparse.ArgumentParser:
     )
     conform.set_defaults(module="mmau.conform", function="run_conform")
 
-    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform):
+    probe = commands.add_parser("probe", help="find out what a black box computes, from its answers alone")
+    probe.add_argument("--unit", type=Path, metavar="UNIT.toml", help="the box is this unit")
+    probe.add_argument("-K", type=int, metavar="K", help="products of a dot product of the unit (two steps)")
+    probe.add_argument("--arch")
+    probe.add_argument("--instr", metavar="NAME", help="the box is this instruction")
+    probe.add_argument("--recording", type=Path, metavar="FILE.npz", help="no box: what these recorded rows say")
+    probe.add_argument(
+        "--settle", type=Path, metavar="V.npz", help="the rows that would settle what a recording leaves open"
+    )
+    probe.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors to reproduce (1000000)")
+    probe.add_argument("--seed", type=int, default=0, metavar="S", help="of all questions (0)")
+    probe.add_argument("--seconds", type=float, metavar="S", help="stop when the box has computed so long")
+    probe.add_argument("--state", type=Path, metavar="FILE.npz", help="keep all answers here, and go on from there")
+    probe.add_argument("-o", "--output", type=Path, metavar="UNIT.toml", help="the unit that was found; - for stdout")
+    probe.set_defaults(module="mmau.probe", function="run_probe")
+
+    distinguish = commands.add_parser("distinguish", help="an input on which two units or instructions differ, explained")
+    for side in ("x", "y"):
+        distinguish.add_argument(side, metavar=side.upper(), help="ARCH:NAME or UNIT.toml")
+    distinguish.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors at most (1000000)")
+    distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
+    distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
+
+    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top

@@ -82,13 +82,14 @@ class _Writer:
         self._products = {product.name: number for number, product in enumerate(products_of(design))}
         self._number, self._expected = array("Q"), array("Q")
         self._label, self._product = array("H"), array("H")
-        self._transfers, self._shape = bytearray(), (1, 1)
+        self._transfers = bytearray()
+        product = products_of(design)[0]
+        self._shape = product.steps, results * product.m * product.n
         self.classes: dict[int, str] = {}
 
     def add(self, vector: Vector) -> None:
         """One more."""
         self._number.append(vector.number)
-        self._shape = len(vector.transfers), len(vector.elements)
         for element in vector.elements:
             products, row = element.products, element.row
             number = self._products[products.name]

@@ -15,7 +15,11 @@ LAYERS = ("golden", "jobs", "rtl", "cosim", "mmau")
 RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "verilog", "cost")
 """Within rtl likewise; `rtl` itself, which shows all of them, lies above."""
 
-BESIDE = {"hwtests": {"golden", "jobs", "hwtests"}, "benchmarks": {"golden", "jobs", "benchmarks", "tests"}}
+BESIDE = {
+    "hwtests": {"golden", "jobs", "hwtests"},
+    "probe": {"golden", "probe"},
+    "benchmarks": {"golden", "jobs", "benchmarks", "tests"},
+}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
 BENCH_ABOVE = ("cosim.compile", "cosim.runner", "cosim.regressions", "cosim.dut", "cosim.volume", "rtl.verilog", "rtl.cost")

@@ -1,6 +1,6 @@
-"""Corners of the steps inside an operation that sums of other corners seldom reach: several special terms, nothing but zeros, a
-carry out of a c full of ones, results that round up to the smallest normal number, products that differ by their last bit, sums
-that cancel beside others, products that fill the significand of the largest result, and the ends of the scales' range."""
+"""Corners of what other corners seldom reach: several special terms, nothing but zeros, a carry out of a c full of ones,
+results that round up to the smallest normal number, products that differ by their last bit, sums that cancel beside others,
+products that fill the significand of a result, and the ends of the scales' range and distances between them."""
 
 import numpy as np
 
@@ -133,7 +133,7 @@ def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) 
 
 
 def cancelled_beside(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Two products that cancel, neighbours or with one between them, and all others `gap` exponents below, with all their bits."""
+    """Two products that cancel, neighbours or with one between them; others `gap` exponents below, with all their bits."""
     gap, apart, large = crossed(case, GAPS, 2, 2)
     rows, K, (low, high) = len(case), shape.K, lead_range(shape)
     place = np.broadcast_to(np.arange(K), (rows, K))
@@ -156,8 +156,8 @@ def cancelled_beside(shape: OperandShape, draws: GeneratorDraws, case: IntArray)
 
 
 def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Products that fill all bits of the largest result, one below the other in order, and half a unit in its last place more;
-    c is zero. The same in the binade below the normal results."""
+    """Products that fill all bits of the largest result, one below the other in order, and half a unit in its last place
+    more; c is zero. The same in the binade below the normal results."""
     more, sign, small = crossed(case, 3, 2, 2)
     rows, K, width = len(case), shape.K, shape.a.man_bits + 1
     bits = shape.d.man_bits + 1
@@ -174,8 +174,8 @@ def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) ->
 
 
 def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Blocks under the largest scales, others under the smallest or the smallest normal ones; the smallest products there, and
-    c beside the largest or out of the way."""
+    """Blocks under the largest scales, others under the smallest or the smallest normal ones; the smallest products there,
+    and c beside the largest or out of the way."""
     assert shape.scale is not None
     low, high, with_c, two_bits, uneven = crossed(case, 3, 3, 2, 2, 2)
     rows, scale = len(case), shape.scale
@@ -187,8 +187,9 @@ def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
     other = np.where(high == 2, ends[low], scale.max_finite)
     scale_a = np.where(is_low, ends[low][:, None], other[:, None])
     scale_b = np.where(is_low, ends[(low + uneven) % 2][:, None], scale.max_finite)
-    tiny = np.repeat(is_low, shape.block_size, axis=1)[:, : shape.K]
-    one_of_block = (np.arange(shape.K) % (shape.block_size or 1)) == 0
+    block_size = shape.block_size or 1
+    tiny = np.repeat(is_low, block_size, axis=1)[:, : shape.K]
+    one_of_block = np.arange(shape.K) % block_size == 0
     sign = signs(draws, (rows, shape.K))
     smallest_b = shape.b.e_min - shape.b.man_bits
     # The smallest number, or one with two bits of which alignment may leave the first.
@@ -203,8 +204,8 @@ def scale_ends(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Op
 
 
 def scale_gaps(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Blocks whose scales lie `gap` exponents below those of the others, elements of exponents near zero, and c none or at the
-    exponent of the larger scales."""
+    """Blocks whose scales lie `gap` exponents below those of the others, elements of exponents near zero, and c none or at
+    the exponent of the larger scales."""
     assert shape.scale is not None
     gap, with_c, wide = crossed(case, GAPS, 2, 2)
     rows, scale = len(case), shape.scale
