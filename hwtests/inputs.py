@@ -3,7 +3,7 @@
 from typing import Any
 
 from golden import Instruction
-from golden.stimulus import Operands, OperandShape, Stimulus, Tiles, volume
+from golden.stimulus import OperandShape, Stimulus, Tiles, volume
 
 NAMES = volume.NAMES
 """Classes and corners, by label."""
@@ -18,11 +18,3 @@ def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tup
 def rows_of(shape: OperandShape, seed: int, first: int, count: int) -> Stimulus:
     """Rows first … first + count − 1 of a seed."""
     return volume.rows(shape, seed, first, count)
-
-
-def row_of(tiles: Tiles, tile: int, row: int, column: int) -> Operands:
-    """The operands of one element of D, as a single row."""
-    places = (row, column, (row, column), row, column)
-    arrays = (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b)
-    taken = [None if array is None else array[tile][at][None] for array, at in zip(arrays, places, strict=True)]
-    return Operands(*taken)  # type: ignore[arg-type]

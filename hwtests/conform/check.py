@@ -28,7 +28,7 @@ from golden.stimulus import (
 from hwtests import inputs
 from hwtests.conform import kept
 from hwtests.conform.kept import KeptRows
-from hwtests.conform.mismatch import mismatch_of, simplified, stacked
+from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
 from hwtests.tally import KEPT_ROWS, Tally
 
@@ -236,22 +236,14 @@ class Check:
         self._keep_differences(found)
 
     def _keep_differences(self, found: Tally) -> None:
-        wanted = found.differences[: max(KEPT_ROWS - self.progress.kept, self.progress.first is None)]
-        if not wanted:
+        """Keep the rows of a batch that differ, as far as there is room, and note the first of all."""
+        if found.rows is None:
             return
-        rows, names = [], []
-        made: dict[int, tuple[Tiles, Any]] = {}
-        for difference in wanted:
-            if difference.tile not in made:
-                made[difference.tile] = inputs.tiles_of(self.instruction, self.seed, difference.tile, 1)
-            tiles, labels = made[difference.tile]
-            rows.append(inputs.row_of(tiles, 0, difference.row, difference.column))
-            names.append(inputs.NAMES[int(labels[0])])
-        operands = stacked(rows)
         dtype = bits_dtype(self.instruction.d)
-        got, expected = (np.array([getattr(x, key) for x in wanted], dtype) for key in ("got", "expected"))
-        self._keep(KeptRows(operands, got, expected, np.array(names, "S")))
-        self._note(names[0], rows[0])
+        got, expected = (np.array([getattr(x, key) for x in found.differences], dtype) for key in ("got", "expected"))
+        names = [x.found_in for x in found.differences]
+        self._keep(KeptRows(found.rows, got, expected, np.array(names, "S")))
+        self._note(names[0], found.rows.rows(slice(0, 1)))
 
     def _keep(self, rows: KeptRows) -> None:
         """Keep rows that differ, as far as there is room."""
