@@ -68,14 +68,13 @@ def part_of(
         stopped=outcome["stopped"],
         classes={name: outcome["classes"].get(str(label), 0) for label, name in sorted(made.items())},
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
-        coverage=_covered(segment, outcome),
+        coverage=_covered(rows, outcome),
     )
     return Report.of(design, counts, request.simulator, request.seed, outcome["seconds"], mode="volume")
 
 
-def _covered(segment: Segment, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
+def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
     """The bins of a segment whose rows are known here, where every one of them was compared and agreed; else none."""
-    rows = segment.rows
     if rows is None or outcome["mismatches"] or outcome["stopped"] is not None or outcome["received"] != rows.vectors:
         return ()
     return rows.coverage.counts()

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from cosim.bench.selection import Selection
-from cosim.bench.timing import Timing
+from cosim.bench.stimulus import specification_of
 from cosim.coverage.model import whole
 from cosim.runner.volume_outcome import NOTHING, _covered
-from cosim.volume.segments import directed_segments
+from cosim.volume.rows import write_rows
 from golden import Unit
 from golden.operations import TFDPA
 from rtl.designs.unit_design import UnitDesign
@@ -32,7 +31,7 @@ DESIGN = UnitDesign(
     ],
 )
 def test_coverage_counts_where_all_vectors_agree(change: dict[str, Any], counts: bool, tmp_path: Path) -> None:
-    (segment,) = directed_segments(DESIGN, Timing("combinational"), 300, 0, Selection(), 1, tmp_path)
-    found = _covered(segment, {**NOTHING, "sent": 300, "received": 300, **change})
+    rows = write_rows(DESIGN, specification_of(DESIGN), 300, 0, tmp_path / "rows.bin")
+    found = _covered(rows, {**NOTHING, "sent": 300, "received": 300, **change})
     assert [each.rows for each in found] == ([300] if counts else [])
     assert (whole(found).hit > 80) is counts
