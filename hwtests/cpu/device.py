@@ -85,7 +85,7 @@ class ProcessorDevice:
         a, b, c, _, _ = tiles.rows(np)
         rows = Operands(_rows(a, instruction.k), _rows(b, instruction.k), c.reshape(-1), None, None)
         expected = self.dot(instruction.chain, rows)
-        return tally(instruction, labels, inputs.NAMES, first, program.run(tiles), expected.reshape(tiles.c.shape))
+        return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected.reshape(tiles.c.shape))
 
     def to_host(self, array: Any) -> Any:
         """The array itself."""
