@@ -9,6 +9,7 @@ from cosim.bench.mismatch import ComparedRow, Mismatch
 from cosim.bench.outcome import Outcome
 from cosim.bench.products import DotProducts, Element
 from cosim.bench.record import described
+from cosim.coverage.counts import Counts
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.volume.decode import Decoder
@@ -67,8 +68,16 @@ def part_of(
         stopped=outcome["stopped"],
         classes={name: outcome["classes"].get(str(label), 0) for label, name in sorted(made.items())},
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
+        coverage=_covered(rows, outcome),
     )
     return Report.of(design, counts, request.simulator, request.seed, outcome["seconds"], mode="volume")
+
+
+def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
+    """The bins of a segment whose rows are known here, where every one of them was compared and agreed; else none."""
+    if rows is None or outcome["mismatches"] or outcome["stopped"] is not None or outcome["received"] != rows.vectors:
+        return ()
+    return rows.coverage.counts()
 
 
 def _text(decoder: Decoder, row: Mapping[str, Any]) -> str:

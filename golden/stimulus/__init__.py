@@ -13,12 +13,12 @@ swept, so that the edges of any alignment and any e_zero are met.
 
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.draws import Draws, GeneratorDraws
+from golden.stimulus.draws import CounterDraws, Draws, GeneratorDraws
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles, among_mixed, from_diagonals, on_diagonals, places, tiles_of
 
 __all__ = [
-    "CLASSES", "CORNERS", "NAMES", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Stimulus",
+    "CLASSES", "CORNERS", "NAMES", "CounterDraws", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Stimulus",
     "Tiles", "among_mixed", "chunks", "complete_rows", "from_diagonals", "generate", "on_diagonals", "places", "tiles_of",
 ]  # fmt: skip

@@ -249,6 +249,14 @@ def test_table_has_a_line_a_report() -> None:
     ]
 
 
+def test_bins_count_what_agrees_alone() -> None:
+    good = run_through(scoreboard())
+    half = run_through(scoreboard(), lambda row, code: code ^ (row < 100))
+    nothing = run_through(scoreboard(), lambda row, code: code ^ 1)
+    assert [sum(counts.rows for counts in result.coverage) for result in (good, half, nothing)] == [200, 100, 0]
+    assert good.bins.hit > half.bins.hit > nothing.bins.hit == 0
+
+
 class Pin:
     """A signal that has a value."""
 
