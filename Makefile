@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native stimulus-mutants area ratchet probing profiles clean tools bench-cosim
+.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native stimulus-mutants area ratchet mutants probing profiles clean tools bench-cosim
 
 PYTHON ?= python3
 VENV := .venv
@@ -64,6 +64,9 @@ area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resum
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
 
+mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: about half an hour, resumable
+	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
+
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
 	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
 
@@ -100,7 +103,7 @@ tools:
 # The installation builds the native library, so that it is made anew when its sources have changed.
 NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
 
-$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
+$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.mutation $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
@@ -114,4 +117,5 @@ EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
 EXTRA_kernels := dev,nvidia,amd
+EXTRA_mutation := mutation
 EXTRA_peer := dev,peer

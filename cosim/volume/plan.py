@@ -113,7 +113,7 @@ def write_plan(
     """
     rules = compare or Compare()
     lines = [
-        f"protocol {timing.protocol} {timing.latency} {int(timing.enable)} {timing.reset}",
+        f"protocol {timing.protocol} {timing.latency} {int(timing.enable)} {timing.reset} {timing.stages}",
         f"results {results}",
         f"compare {rules.nan} {rules.zero_sign}",
         f"record {' '.join(operand_ports(design))}",

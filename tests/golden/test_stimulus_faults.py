@@ -10,8 +10,8 @@ from golden.operations import Operation
 from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
 from golden.unit import operation_from_table
-from tests.golden.faults import faults
-from tests.golden.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
+from cosim.mutation.faults import faults
+from cosim.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
 
 DEFAULT_VECTORS, DEFAULT_SEED = 20000, 0
 """Of `mmau cosim`."""

@@ -199,6 +199,9 @@ void Bench::disturb(const Stream& stream) {
 bool Bench::take_offer(Stream& stream) {
     const bool is_accepted = is_offering_ && (!in_ready_ || *in_ready_);
     offer_waited_ = is_offering_ && !is_accepted ? offer_waited_ + 1 : 0;
+    if (plan_.stages && offer_waited_ && (is_ready_ || stream.waiting() < plan_.stages)) {
+        stop("in_ready was low although the pipeline of " + std::to_string(plan_.stages) + " stages had room");
+    }
     if (!is_accepted) return false;
     is_offering_ = false;
     if (++transfer_ < plan_.transfers()) return false;

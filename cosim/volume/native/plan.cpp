@@ -56,7 +56,7 @@ Plan read_plan(const std::string& path) {
     };
     const std::map<std::string, std::function<void(std::istringstream&)>> keys = {
         {"library", [&](auto& words) { plan.library = rest(words); }},
-        {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset; }},
+        {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
         {"results", [&](auto& words) { words >> plan.results; }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},

@@ -39,10 +39,11 @@ struct Product {
 
 struct Plan {
     std::string library;   // libmmau
-    std::string protocol;  // as in cosim/bench/timing.py, and the three after it
+    std::string protocol;  // as in cosim/bench/timing.py, and the four after it
     int latency = 0;
     bool enable = false;
     std::string reset;
+    int stages = 0;
     int results = 1;  // dot products that go in and come out at once
     std::string nan, zero_sign;
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them

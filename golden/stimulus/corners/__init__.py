@@ -7,6 +7,16 @@ all cases: the same situations at every distance, in every place, in every combi
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
+from golden.stimulus.corners.deep import (
+    ABOVE,
+    REMAINDERS,
+    REPEATS,
+    cancelled_to_subnormal,
+    has_zero_scale,
+    long_ones,
+    long_runs,
+    zero_scales,
+)
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
 from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
@@ -76,6 +86,9 @@ _OF_FLOATS: dict[str, Corner] = {
     "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
     "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
     "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
+    "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 3, directed=0), cancelled_to_subnormal),
+    "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
+    "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
 }
 
 _OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")

@@ -7,12 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from golden.operations import FTZAddMul, Operation
-from golden.operations.t_fdpa import TruncatedFDPA
-from golden.operations.tr_fdpa import RoundedFDPA
-from golden.rounding import MODES, Mode, shift_and_round
-from golden.steps import Term, align, dropped_bits
-from tests.golden.faulty_steps import (
+from cosim.mutation.faulty_steps import (
     Align,
     Round,
     aligned_in,
@@ -30,6 +25,11 @@ from tests.golden.faulty_steps import (
     with_rounding,
     with_short_shift,
 )
+from golden.operations import FTZAddMul, Operation
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.rounding import MODES, Mode, shift_and_round
+from golden.steps import Term, align, dropped_bits
 
 
 def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
