@@ -129,10 +129,10 @@ class _Clocked:
             self._driver.disturb()
         await SETTLE
         if enabled:
-            has_room = self._monitor.ready or scoreboard.waiting < self._timing.stages
+            has_room = self._monitor.ready or self._scoreboard.waiting < self._timing.stages
             sent = self._driver.sample()
             if self._timing.stages and has_room and self._driver.waited:
-                scoreboard.stop(f"in_ready was low although the pipeline of {self._timing.stages} stages had room")
+                self._scoreboard.stop(f"in_ready was low although the pipeline of {self._timing.stages} stages had room")
             self._monitor.sample(sent)
         before = None if enabled else self._outputs()
         self._clk.value = 1

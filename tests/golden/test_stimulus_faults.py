@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 import golden
+from cosim.mutation.faults import faults
+from cosim.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
 from golden.arrays import BitArray
 from golden.operations import Operation
 from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
 from golden.unit import operation_from_table
-from cosim.mutation.faults import faults
-from cosim.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
 
 DEFAULT_VECTORS, DEFAULT_SEED = 20000, 0
 """Of `mmau cosim`."""
