@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native area ratchet probing profiles clean tools
+.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native stimulus-mutants area ratchet probing profiles clean tools bench-cosim
 
 PYTHON ?= python3
 VENV := .venv
@@ -44,8 +44,15 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
 	$(BIN)/python -m cosim.campaign docs/campaign-cosim.json build/campaign-cosim
 
+bench-cosim: $(VENV)/.cosim  ## Co-simulation's speed beside the same simulator with nothing to do, and time to the first vector
+	$(BIN)/python -m cosim.speed
+
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
+
+stimulus-mutants: $(VENV)/.dev  ## How many rows of the stimulus at volume each mutant of a model needs, docs/stimulus-mutants.md
+	@mkdir -p build
+	$(BIN)/python -m benchmarks.stimulus_mutants docs/stimulus-mutants.md build/stimulus-mutants
 
 kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
@@ -56,6 +63,9 @@ area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resum
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
+
+coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
+	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
 
 probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
 	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))

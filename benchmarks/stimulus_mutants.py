@@ -1,174 +1,163 @@
-"""draft"""
+"""How many rows of the stimulus at volume a model's mutants need to be seen.
 
-import sys, time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+    python -m benchmarks.stimulus_mutants TABLE.md STORE
+
+For every arithmetic of sm_90 and an instruction of each operation, mutants (`benchmarks.model_mutants`) are computed beside
+the model, on rows 0, 1, 2 … of three seeds, until every one differs in a row or the limit is reached. The folder STORE keeps
+what is done (`jobs`), so that an interrupted run of the same sources goes on. The exit status is 1 where a mutant is neither
+seen nor known to be equivalent.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
+
 import numpy as np
+
 import golden
-from golden.chain import ORDERS, Chain, ConvertedChain
+from benchmarks.model_mutants import AnyChain, equivalence, mutants
+from golden import Instruction
 from golden.comparison import differing
-from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
+from golden.files import write_atomically
 from golden.native.engine import compute
-from golden.rounding import OVERFLOWS
-from golden.stimulus import Operands, OperandShape, volume
+from golden.stimulus import OperandShape, volume
+from jobs import Store, Task, program, run
+from jobs.provenance import GOLDEN, digest_of_sources
 
-AnyChain = Chain | ConvertedChain
-Model = Callable[[Operands], Any]
+SOURCES = (*GOLDEN, "benchmarks/model_mutants.py", "benchmarks/stimulus_mutants.py")
+"""All that decides a measurement."""
 
+LIMIT = 1_000_000
+"""Rows after which a mutant counts as not seen."""
 
-def with_keys(chain, **keys):
-    return replace(chain, operation=chain.operation.changed(**keys))
+SEEDS = (1, 2, 3)
 
+FIRST_BATCH, LARGEST_BATCH = 1 << 10, 1 << 15
+"""Rows computed at once: few at first, for most mutants are seen early."""
 
-def changed(chain) -> Iterator[tuple[str, Any]]:
-    op = chain.operation
-    for key in ("F", "F2", "e_zero"):
-        if hasattr(op, key):
-            for by in (-1, 1):
-                yield f"{key}{by:+}", {key: getattr(op, key) + by}
-    rho = getattr(op, "rho", None)
-    if rho:
-        mode, fmt = rho.split("-")
-        for other in CONVERSIONS | FP64_CONVERSIONS:
-            if other != rho and (other.endswith("-" + fmt) or (fmt == "E8M13" and other == "RZ-FP32")):
-                yield f"rho {other}", {"rho": other}
-    if hasattr(op, "truncation"):
-        for t in ("RZ", "RD", "RO"):
-            if t != op.truncation:
-                yield f"truncation {t}", {"truncation": t}
-    for key in ("sticky", "flush_inputs", "flush_results"):
-        if getattr(op, key, None) is False:
-            yield key, {key: True}
-    if hasattr(op, "overflow"):
-        for o in OVERFLOWS:
-            if o != op.overflow:
-                yield f"overflow {o}", {"overflow": o}
-    for key in ("G",):
-        if hasattr(op, key):
-            for v in (getattr(op, key) // 2, getattr(op, key) * 2):
-                yield f"{key}={v}", {key: v}
+OTHERS = (
+    ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),
+    ("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0"),
+    ("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
+    ("gfx942", "v_mfma_f32_16x16x4_f32"),
+    ("gfx942", "v_mfma_f32_16x16x8_xf32"),
+    ("gfx942", "v_mfma_f32_16x16x16_f16"),
+    ("gfx942", "v_mfma_f32_16x16x16_bf16"),
+    ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8"),
+    ("gfx90a", "v_mfma_f32_16x16x16f16"),
+    ("gfx908", "v_mfma_f32_16x16x16f16"),
+)
+"""Beside sm_90: together all eight operations."""
 
 
-def lengths(chain, K):
-    op = chain.operation
-    key = "P" if op.name == "FTZ-AddMul" else "L"
-    for L in (op.length // 2, op.length * 2):
-        if L < 1 or L > K or K % L:
-            continue
-        if op.name == "FMA":
-            continue
-        try:
-            yield f"{key}={L}", replace(chain, operation=op.with_length(L))
-        except ValueError:
-            pass
+def subjects() -> list[Instruction]:
+    """One instruction for each arithmetic of sm_90, then `OTHERS`."""
+    seen: dict[tuple[AnyChain, OperandShape], Instruction] = {}
+    for instruction in golden.instructions("sm_90"):
+        seen.setdefault((instruction.chain, OperandShape.of_instruction(instruction)), instruction)
+    return [*seen.values(), *(golden.instruction(*other) for other in OTHERS)]
 
 
-ORD = {
-    "reversed": lambda K: np.arange(K)[::-1],
-    "even, then odd": lambda K: np.r_[0:K:2, 1:K:2],
-    "first two swapped": lambda K: np.r_[1, 0, 2:K],
-}
-
-
-def mutants(chain, shape) -> Iterator[tuple[str, Model]]:
-    K = shape.K
-
-    def native(c):
-        return lambda x: compute(c, *x)
-
-    for name, keys in changed(chain):
-        try:
-            yield name, native(with_keys(chain, **keys))
-        except (ValueError, TypeError) as e:
-            pass
-    for name, c in lengths(chain, K):
-        yield name, native(c)
-    if isinstance(chain, ConvertedChain):
-        for o in ORDERS:
-            if o != chain.order:
-                yield f"order {o}", native(replace(chain, order=o))
-        yield "c first", native(Chain(chain.operation)) if False else native(replace(chain, order="in-order"))
-    elif K > chain.operation.length and shape.scale is None:
-        for name, o in ORD.items():
-            p = o(K)
-            yield (
-                f"order {name}",
-                (
-                    lambda p: (
-                        lambda x: compute(
-                            chain, np.ascontiguousarray(x.a[:, p]), np.ascontiguousarray(x.b[:, p]), x.c, None, None
-                        )
-                    )
-                )(p),
-            )
-
-
-def needed(chain, shape, limit=1 << 20, seed=1):
+def rows_needed(instruction: Instruction, seed: int, limit: int) -> dict[str, int | None]:
+    """Mutant to the number of rows, from row 0 on, of which the last is the first to show it; None where none does."""
+    shape, chain = OperandShape.of_instruction(instruction), instruction.chain
     live = dict(mutants(chain, shape))
-    seen = {}
-    first, size = 0, 1024
+    needed: dict[str, int | None] = dict.fromkeys(live)
+    for name in [name for name in live if equivalence(chain, shape, name)]:
+        del live[name]
+    first, size = 0, FIRST_BATCH
     while live and first < limit:
-        st = volume.rows(shape, seed, first, size)
-        x = st.operands
-        want = compute(chain, *x)
-        for name in list(live):
-            d = differing(live[name](x), want, chain.operation)
-            if d.any():
-                r = int(np.flatnonzero(d)[0])
-                n = int(d.sum())
-                seen[name] = (first + r + 1, volume.NAMES[st.label[r]], n / size * 1e6)
+        rows = volume.rows(shape, seed, first, min(size, limit - first)).operands
+        expected = compute(chain, *rows)
+        for name, model in list(live.items()):
+            differs = differing(model(rows), expected, chain.operation)
+            if differs.any():
+                needed[name] = first + int(np.argmax(differs)) + 1
                 del live[name]
-        first += size
-        size = min(size * 2, 1 << 15)
-    return seen, list(live)
+        first, size = first + size, min(2 * size, LARGEST_BATCH)
+    return needed
+
+
+def agrees_with_equivalences(instruction: Instruction, seed: int, rows: int) -> bool:
+    """Whether mutants that are called equivalent give the model's results on so many rows."""
+    shape, chain = OperandShape.of_instruction(instruction), instruction.chain
+    operands = volume.rows(shape, seed, 0, rows).operands
+    expected = compute(chain, *operands)
+    same = (model for name, model in mutants(chain, shape) if equivalence(chain, shape, name))
+    return not any(differing(model(operands), expected, chain.operation).any() for model in same)
+
+
+def measured(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of one task: the most rows that each mutant needs with any of the seeds, and why others need none."""
+    instruction = golden.instruction(content["arch"], content["name"])
+    shape, runs = OperandShape.of_instruction(instruction), [rows_needed(instruction, seed, LIMIT) for seed in SEEDS]
+    reasons = {name: equivalence(instruction.chain, shape, name) for name in runs[0]}
+    if not agrees_with_equivalences(instruction, SEEDS[0], LIMIT // 10):
+        raise ValueError(f"{instruction.name}: a mutant that should be equivalent gives another result")
+    rows = {name: [run[name] for run in runs] for name, reason in reasons.items() if reason is None}
+    return {
+        "rows": {name: None if None in each else max(filter(None, each)) for name, each in rows.items()},
+        "equivalent": {name: reason for name, reason in reasons.items() if reason is not None},
+    }
+
+
+def table(results: dict[str, dict[str, Any]]) -> str:
+    """The table as Markdown."""
+    reasons = list(dict.fromkeys(reason for result in results.values() for reason in result["equivalent"].values()))
+    letters = {reason: chr(ord("a") + place) for place, reason in enumerate(reasons)}
+    lines = [
+        "# What the stimulus at volume sees", "",
+        "`make stimulus-mutants` measured this (`benchmarks/stimulus_mutants.py`): each mutant of a model, and how many rows of the",
+        "[stimulus at volume](stimulus.md#at-volume) it needs to be seen, the most with any of the seeds",
+        f"{', '.join(map(str, SEEDS))}. A mutant is not looked for beyond {LIMIT:,} rows. It is a key one off, another",
+        "rounding, another truncation at alignment (`aligned`), a key of units of one's own ([numerics.md](numerics.md),",
+        "section 13), steps of other lengths, or another order of the products.", "",
+        "| instruction | operation | rows needed | equivalent |", "| --- | --- | --- | --- |",
+    ]  # fmt: skip
+    for title, result in results.items():
+        needs = sorted(result["rows"].items(), key=lambda item: -(item[1] or LIMIT + 1))
+        cells = ", ".join(f"{name}: {'**none**' if rows is None else f'{rows:,}'}" for name, rows in needs)
+        same = ", ".join(f"{name} ({letters[reason]})" for name, reason in result["equivalent"].items())
+        arch, _, name = title.partition(":")
+        lines.append(f"| {arch} `{name}` | {golden.instruction(arch, name).operation.name} | {cells} | {same} |")
+    lines += ["", "Equivalent mutants give the model's results on all operands:", ""]
+    lines += [f"- ({letter}) {reason}." for reason, letter in letters.items()]
+    return "\n".join([*lines, ""])
+
+
+def measure(written: Path, store_folder: Path, instructions: Sequence[Instruction]) -> int:
+    """Measure what is not in the store yet, and write the table.
+
+    Returns:
+        Exit status: 1 where a measurement failed, or a mutant is neither seen nor known to be equivalent.
+    """
+    depends = {"sources": digest_of_sources(SOURCES)}
+    tasks = [Task(f"{i.arch}:{i.name}", {"arch": i.arch, "name": i.name}, depends) for i in instructions]
+    with Store(store_folder, "mutants of models") as store:
+        records = run(tasks, measured, store, retry=True, unit="instructions")
+    failed = [f"{record.task.name}: {record.message}" for record in records if not record.done]
+    results = {record.task.name: record.result for record in records if record.done}
+    unseen = [
+        f"{title} {name}" for title, result in results.items() for name, rows in result["rows"].items() if rows is None
+    ]
+    for line in failed:
+        print(line)
+    print(f"{len(unseen)} mutants neither seen nor known to be equivalent: {', '.join(unseen) or 'none'}")
+    if not failed:
+        write_atomically(written, table(results).encode())
+    return int(bool(failed or unseen))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure all subjects."""
+    parser = argparse.ArgumentParser(prog="mutants", description="How many rows a model's mutants need to be seen.")
+    parser.add_argument("table", type=Path, help="the file to write")
+    parser.add_argument("store", type=Path, help="the folder of what is kept")
+    options = parser.parse_args(arguments)
+    return program("mutants", lambda: measure(options.table, options.store, subjects()))
 
 
 if __name__ == "__main__":
-    pat = sys.argv[1:]
-    LIST = [
-        ("sm_90", n)
-        for n in (
-            "mma.m16n8k16.f64.f64.f64.f64",
-            "mma.m16n8k4.f32.tf32.tf32.f32",
-            "mma.m16n8k8.f32.tf32.tf32.f32",
-            "mma.m16n8k8.f32.bf16.bf16.f32",
-            "mma.m16n8k16.f32.bf16.bf16.f32",
-            "mma.m16n8k8.f32.f16.f16.f32",
-            "mma.m16n8k16.f32.f16.f16.f32",
-            "mma.m16n8k8.f16.f16.f16.f16",
-            "mma.m16n8k16.f16.f16.f16.f16",
-            "wgmma.m64n8k32.f32.e4m3.e4m3",
-            "wgmma.m64n8k32.f32.e4m3.e5m2",
-            "wgmma.m64n8k32.f32.e5m2.e5m2",
-            "wgmma.m64n8k32.f16.e4m3.e4m3",
-            "wgmma.m64n8k32.f16.e5m2.e5m2",
-            "mma.m16n8k32.f16.e4m3.e4m3.f16",
-            "mma.m16n8k32.f16.e5m2.e5m2.f16",
-            "mma.m16n8k32.f32.e4m3.e4m3.f32",
-            "mma.m16n8k32.f32.e5m2.e4m3.f32",
-            "mma.m16n8k32.f32.e5m2.e5m2.f32",
-        )
-    ]
-    LIST += [
-        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.f32.ue8m0"),
-        ("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
-        ("sm_120", "mma.m16n8k64.kind::mxf4.block32.f32.e2m1.e2m1.f32.ue8m0"),
-        ("gfx942", "v_mfma_f32_16x16x16_bf16"),
-        ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8"),
-        ("gfx90a", "v_mfma_f32_16x16x16f16"),
-        ("gfx908", "v_mfma_f32_16x16x16f16"),
-        ("gfx942", "v_mfma_f32_16x16x4_f32"),
-    ]
-    for a, n in LIST:
-        if pat and not any(p in n for p in pat):
-            continue
-        i = golden.instruction(a, n)
-        t = time.process_time()
-        seen, never = needed(i.chain, OperandShape.of_instruction(i))
-        slow = {k: v for k, v in seen.items() if v[0] > 3000}
-        print(
-            f"{n}  [{time.process_time() - t:.0f}s] max {max(v[0] for v in seen.values())}\n   NEVER {never}\n   slow",
-            {k: (v[0], v[1]) for k, v in slow.items()},
-            flush=True,
-        )
+    sys.exit(main())

@@ -21,7 +21,7 @@ def compare(instruction: Instruction, program: Program, seed: int, first: int, c
     tiles, labels = inputs.tiles_of(instruction, seed, first, count)
     other = chain_with_another_e_zero(instruction.chain)
     return tally(
-        instruction, labels, inputs.NAMES, first, program.run(tiles), model(instruction.chain, tiles, dot),
+        instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), model(instruction.chain, tiles, dot),
         None if other is None else model(other, every(tiles, E_ZERO_TILES), dot),
     )  # fmt: skip
 

@@ -47,7 +47,7 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         )
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
     designs = chosen_job(arguments) if design is None else [design]
-    files = ReportFiles(arguments.junit, arguments.html, arguments.seed, len(designs), inputs(arguments))
+    files = ReportFiles(arguments, len(designs), inputs(arguments))
     errors: dict[str, str] = {}
     try:
         if design is None:

@@ -3,7 +3,7 @@
 from collections import deque
 
 from cosim.bench.board import Board
-from cosim.bench.handshake import Pins, Stalls, code_of, is_high
+from cosim.bench.handshake import Level, Pins, Stalls, code_of, is_high
 from cosim.bench.timing import Timing
 
 
@@ -18,7 +18,8 @@ class Monitor:
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls) -> None:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
         self._latency = timing.latency
-        self._valid, self._can_stall = "out_valid" in timing.controls, "out_ready" in timing.controls
+        self._valid = "out_valid" in timing.controls
+        self._can_take = Level(pins["out_ready"]) if "out_ready" in timing.controls else None
         self._ready = True
         self._stalled_result: int | str | None = None
         self._edges = 0
@@ -27,9 +28,9 @@ class Monitor:
 
     def drive(self) -> None:
         """Be ready for a result, or pause."""
-        if self._can_stall:
+        if self._can_take is not None:
             self._ready = not self._stalls.pause()
-            self._pins["out_ready"].value = int(self._ready)
+            self._can_take.show(self._ready)
 
     def sample(self, sent: bool) -> None:
         """Receive the result of the coming edge, if there is one.

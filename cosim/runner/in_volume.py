@@ -1,7 +1,7 @@
 """Whole runs in native code: segments side by side, one report, and the first mismatch once more in cocotb."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,39 @@ from cosim.runner.request import Request
 from cosim.runner.volume_outcome import part_of
 from cosim.volume.plan import write_plan
 from cosim.volume.program import Broken, build_program, run_program
-from cosim.volume.segments import DIRECTED, Segment, directed_segments, native_segments
+from cosim.volume.rows import RowsFile
+from cosim.volume.segments import DIRECTED, Segment, Vectors, has_native_rows
 from rtl.designs.design import Design
 from rtl.tools import in_parallel
 
-Outcome = Mapping[str, Any] | Broken
+
+@dataclass(frozen=True)
+class Sent:
+    """A segment that was sent.
+
+    Attributes:
+        rows: the file of its vectors, which is gone; None where they were native.
+        outcome: the program's.
+    """
+
+    segment: Segment
+    rows: RowsFile | None
+    outcome: Mapping[str, Any] | Broken
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ended before its vectors did."""
+        return isinstance(self.outcome, Broken) or self.outcome["stopped"] is not None
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """Name of each class of the stimulus by its number."""
+        return self.segment.classes if self.rows is None else self.rows.classes
+
+    @property
+    def first_mismatch(self) -> Mapping[str, Any] | None:
+        """The row of the first element that differs."""
+        return None if isinstance(self.outcome, Broken) else next((r for r in self.outcome["rows"] if not r["agrees"]), None)
 
 
 def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
@@ -28,26 +56,23 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
     sources = sources_of(design, request.dut, folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
-    native_seed = request.seed if request.vectors > DIRECTED else None
+    native_seed = request.seed if request.vectors > DIRECTED and has_native_rows(design) else None
     plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed)
-    segments = [
-        *directed_segments(
-            design, sources.timing, request.vectors, request.seed, request.selection, request.results, folder
-        ),
-        *native_segments(design, request.vectors, request.seed, request.selection),
-    ]  # fmt: skip
-    outcomes = run_segments(program, plan, segments, request.processes, request.fail_fast)
-    parts = [part_of(design, request, *each) for each in zip(segments, outcomes, strict=False)]
-    report = Report.joined(parts)
-    selected_elsewhere = sum(segment.vectors for segment in segments)
-    left_out = report.left_out + request.vectors - selected_elsewhere
+    vectors = Vectors(
+        design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
+        selection=request.selection, folder=folder,
+    )  # fmt: skip
+    segments = list(vectors.segments())
+    sent = send(program, plan, segments, request.processes, request.fail_fast)
+    report = Report.joined([part_of(design, request, each.segment, each.rows, each.outcome) for each in sent])
+    left_out = report.left_out + request.vectors - sum(segment.vectors for segment in segments)
     report = replace(report, vectors=request.vectors, left_out=left_out, seed=request.seed)
-    return _with_replay(design, request, folder, report, segments, outcomes)
+    return _with_replay(design, request, folder, report, sent)
 
 
-def run_segments(program: Path, plan: Path, segments: Sequence[Segment], processes: int, fail_fast: bool) -> list[Outcome]:
-    """The outcomes of segments, in order. One that ended before its vectors did is the last: those after it are left
-    out, so that the outcomes do not depend on the number of processes.
+def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int, fail_fast: bool) -> list[Sent]:
+    """Send segments. One that ended before its vectors did is the last of those returned, which are in order: so they do not
+    depend on the number of processes.
 
     Args:
         processes: how many at a time.
@@ -59,46 +84,41 @@ def run_segments(program: Path, plan: Path, segments: Sequence[Segment], process
     options = ["--stop-at-first"] if fail_fast else []
     ended: list[int] = []
 
-    def one(number: int) -> Outcome | None:
+    def one(number: int) -> Sent | None:
         if any(earlier < number for earlier in ended):
             return None
-        outcome = run_program(program, plan, [*segments[number].arguments, *options])
-        if _has_ended(outcome):
+        segment = segments[number]
+        rows = None if segment.write is None else segment.write()
+        of_file = [] if rows is None else ["--rows", str(rows.path)]
+        sent = Sent(segment, rows, run_program(program, plan, [*of_file, *segment.arguments, *options]))
+        if rows is not None:
+            rows.path.unlink()
+        if sent.has_ended:
             ended.append(number)
-        return outcome
+        return sent
 
-    outcomes = in_parallel([partial(one, number) for number in range(len(segments))], processes)
-    found: list[Outcome] = []
-    for outcome in outcomes:
-        if outcome is None:
+    found = []
+    for sent in in_parallel([partial(one, number) for number in range(len(segments))], processes):
+        if sent is None:
             break
-        found.append(outcome)
-        if _has_ended(outcome):
+        found.append(sent)
+        if sent.has_ended:
             break
     return found
 
 
-def _has_ended(outcome: Outcome) -> bool:
-    return isinstance(outcome, Broken) or outcome["stopped"] is not None
-
-
-def _with_replay(
-    design: Design, request: Request, folder: Path, report: Report, segments: Sequence[Segment], outcomes: Sequence[Outcome]
-) -> Report:
+def _with_replay(design: Design, request: Request, folder: Path, report: Report, sent: Sequence[Sent]) -> Report:
     """The report with its first mismatch minimised, in cocotb, where it is wrong when it is sent alone."""
-    if not report.differing:
-        return report
-    for segment, outcome in zip(segments, outcomes, strict=False):
-        row = None if isinstance(outcome, Broken) else next((row for row in outcome["rows"] if not row["agrees"]), None)
+    for each in sent:
+        row = each.first_mismatch
         if row is None:
             continue
         request.progress(f"{design.name}: vector {row['vector']} once more, in cocotb")
-        again = replay(design, request, folder, {"row": row, "classes": dict(segment.classes)})
+        again = replay(design, request, folder, {"row": row, "classes": dict(each.classes)})
         small = again.minimised
         if small is None:
-            note = (
-                "as it came: sent alone it is not wrong, so it is a matter of what came before it or beside it, or of stalls"
-            )
+            why = "it is a matter of what came before it or beside it, or of stalls"
+            note = f"as it came: sent alone it is not wrong, so {why}"
             small = Minimised(row=report.differing[0], reproduced=False, asked=1, note=note)
         return replace(report, minimised=small)
     return report

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from cosim.bench.groups import Group
+from cosim.coverage.counts import Counts
+from cosim.coverage.model import covergroups, results
 from cosim.runner.report import Report
+from cosim.runner.text import bins_hit
 from golden import Trace
 from golden.html import Markup, details, element, joined, page, table
 
@@ -49,6 +52,7 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         "simulator",
         "results",
         "classes hit",
+        "bins hit",
         "mismatches",
         "results/s",
         "by reference",
@@ -59,10 +63,17 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         hit = f"{report.classes_hit} of {len(report.classes)}"
         checked = f"{report.checked - report.disagreements:,} of {report.checked:,}"
         link = element("a", report.unit, href=f"#design-{number}")
-        counts = (f"{report.received:,}", hit, f"{report.mismatches:,}", f"{report.vectors_per_second:,.0f}", checked)
+        counts = (
+            f"{report.received:,}",
+            hit,
+            bins_hit(report),
+            f"{report.mismatches:,}",
+            f"{report.vectors_per_second:,.0f}",
+            checked,
+        )
         rows.append((link, report.operation, report.ran_in, *counts, passed_or_failed(report.passed)))
-    rows += [(name, *[""] * 7, element("span", "not run", class_="failed")) for name in errors]
-    return table(header, rows, "Designs", numbers=range(3, 8))
+    rows += [(name, *[""] * 8, element("span", "not run", class_="failed")) for name in errors]
+    return table(header, rows, "Designs", numbers=range(3, 9))
 
 
 def passed_or_failed(passed: bool) -> Markup:
@@ -81,6 +92,7 @@ def design_section(report: Report, number: int, alone: bool) -> Markup:
         parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
+    parts += [details(f"Coverage of {counts.model}", coverage_table(counts)) for counts in report.coverage]
     parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
@@ -144,6 +156,24 @@ def compared(report: Report) -> Markup:
     if report.left_out:
         notes.append(f"{report.left_out:,} of {report.vectors:,} vectors were left out by choice.")
     return joined([*parts, element("p", " ".join(notes))])
+
+
+def coverage_table(counts: Counts) -> Markup:
+    """The covergroups of a model, the bins that were missed, and those that cannot be hit, with the reasons."""
+    found = results(counts)
+    rows = [(group.name, f"{group.hit:,}", f"{group.reachable:,}", f"{group.unreachable:,}") for group in found]
+    parts = [table(("covergroup", "bins hit", "of", "unreachable"), rows, "Covergroups", numbers=range(1, 4))]
+    missed = [(group.name, name) for group in found for name in group.missed]
+    if missed:
+        parts.append(table(("covergroup", "bin"), missed, "Missed"))
+    reasons = [
+        (group.name, name, reason)
+        for group in covergroups(counts.model)
+        for name, reason in zip(group.bins, group.reasons, strict=True)
+        if reason is not None
+    ]
+    parts.append(details("Unreachable bins", table(("covergroup", "bin", "reason"), reasons, "Unreachable")))
+    return joined(parts)
 
 
 def pre(text: str) -> Markup:

@@ -9,6 +9,9 @@ from cosim.bench.groups import Group, joined
 from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow
 from cosim.bench.outcome import Outcome
+from cosim.coverage.counts import Counts, merged
+from cosim.coverage.model import Bins, whole
+from cosim.coverage.model import report as coverage_report
 from cosim.runner.explanation import Explanation, diagnosed, explanation_of
 from rtl.designs.design import Design
 
@@ -51,6 +54,7 @@ class Report(Outcome):
         sums: dict[str, Any] = {key: sum(getattr(part, key) for part in parts) for key in _COUNTS}
         sums |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
         sums |= {key: _summed([getattr(part, key) for part in parts]) for key in ("waived", "classes", "result_classes")}
+        sums |= {"coverage": merged(counts for part in parts for counts in part.coverage)}
         sums |= {"groups": joined(group for part in parts for group in part.groups)}
         for key in _ROWS:
             sums |= {key: tuple(row for part in parts for row in getattr(part, key))}
@@ -68,6 +72,11 @@ class Report(Outcome):
         return sum(count > 0 for count in self.classes.values())
 
     @property
+    def bins(self) -> Bins:
+        """The bins of all its models."""
+        return whole(self.coverage)
+
+    @property
     def vectors_per_second(self) -> float:
         """Results per second of simulation."""
         return self.received / self.seconds if self.seconds else 0.0
@@ -77,7 +86,8 @@ class Report(Outcome):
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
         known = {key: value for key, value in self._plain().items() if key not in ("agreeing", "minimised")}
-        return known | {"explanation": explanation} | derived
+        coverage = {"coverage": [coverage_report(counts) for counts in self.coverage]}
+        return known | coverage | {"explanation": explanation} | derived
 
     def explained(self, design: Design) -> "Report":
         """The report with its explanation, and each group's diagnosis."""
@@ -88,7 +98,8 @@ class Report(Outcome):
 
     def _plain(self) -> dict[str, Any]:
         """All but the explanation."""
-        return asdict(replace(self, explanation=None))
+        plain = asdict(replace(self, explanation=None, coverage=()))
+        return plain | {"coverage": [counts.as_dict() for counts in self.coverage]}
 
     def to_json(self) -> str:
         """What `from_json` reads back: all but the explanation, which is made of whole runs."""
@@ -100,9 +111,10 @@ class Report(Outcome):
         table: Mapping[str, Any] = json.loads(text)
         groups = tuple(Group.from_dict(group) for group in table["groups"])
         rows = {key: tuple(ComparedRow.from_dict(row) for row in table[key]) for key in _ROWS}
+        coverage = tuple(Counts.from_dict(counts) for counts in table["coverage"])
         small = table["minimised"]
         minimised = None if small is None else Minimised.from_dict(small)
-        return cls(**{**table, **rows, "groups": groups, "minimised": minimised})
+        return cls(**{**table, **rows, "coverage": coverage, "groups": groups, "minimised": minimised})
 
 
 _COUNTS = (

@@ -9,10 +9,12 @@ from cosim.bench.mismatch import ComparedRow, Mismatch
 from cosim.bench.outcome import Outcome
 from cosim.bench.products import DotProducts, Element
 from cosim.bench.record import described
+from cosim.coverage.counts import Counts
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.volume.decode import Decoder
 from cosim.volume.program import Broken
+from cosim.volume.rows import RowsFile
 from cosim.volume.segments import Segment
 from golden import Cls
 from golden.engines import fastest_engine
@@ -25,18 +27,24 @@ NOTHING: Mapping[str, Any] = {
 """The outcome of a program that broke off."""
 
 
-def part_of(design: Design, request: Request, segment: Segment, outcome: Mapping[str, Any] | Broken) -> Report:
-    """What one segment came to."""
+def part_of(
+    design: Design, request: Request, segment: Segment, rows: RowsFile | None, outcome: Mapping[str, Any] | Broken
+) -> Report:
+    """What one segment came to.
+
+    Args:
+        rows: the file of its vectors; None where they were native.
+    """
     if isinstance(outcome, Broken):
         said = outcome.log.strip().rpartition("\n")[2]
         outcome = {**NOTHING, "stopped": f"the simulation broke off: {outcome.how}{': ' if said else ''}{said}"}
-    decoder = Decoder(design, request.results, segment.classes)
+    classes = segment.classes if rows is None else rows.classes
+    decoder = Decoder(design, request.results, classes)
     compared = [decoder.compared(row) for row in outcome["rows"]]
     differing = tuple(row for row, raw in zip(compared, outcome["rows"], strict=True) if not raw["agrees"])
     texts = {at: _text(decoder, row) for at, row in enumerate(outcome["rows"]) if not row["agrees"]}
-    checked, disagreements = _checked(decoder, segment, outcome)
-    rows = segment.rows
-    made = segment.classes if rows is not None else {int(label): segment.classes[int(label)] for label in outcome["classes"]}
+    checked, disagreements = _checked(decoder, rows, outcome)
+    made = classes if rows is not None else {int(label): classes[int(label)] for label in outcome["classes"]}
     counts = Outcome(
         vectors=segment.vectors,
         left_out=outcome["left_out"] + (0 if rows is None else rows.left_out),
@@ -60,8 +68,17 @@ def part_of(design: Design, request: Request, segment: Segment, outcome: Mapping
         stopped=outcome["stopped"],
         classes={name: outcome["classes"].get(str(label), 0) for label, name in sorted(made.items())},
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
+        coverage=_covered(segment, outcome),
     )
     return Report.of(design, counts, request.simulator, request.seed, outcome["seconds"], mode="volume")
+
+
+def _covered(segment: Segment, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
+    """The bins of a segment whose rows are known here, where every one of them was compared and agreed; else none."""
+    rows = segment.rows
+    if rows is None or outcome["mismatches"] or outcome["stopped"] is not None or outcome["received"] != rows.vectors:
+        return ()
+    return rows.coverage.counts()
 
 
 def _text(decoder: Decoder, row: Mapping[str, Any]) -> str:
@@ -83,9 +100,9 @@ def _group(
     return Group(**members[0].group._asdict(), count=group["count"], first=texts[first], mismatches=tuple(members))
 
 
-def _checked(decoder: Decoder, segment: Segment, outcome: Mapping[str, Any]) -> tuple[int, list[str]]:
+def _checked(decoder: Decoder, rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[int, list[str]]:
     """How many results the reference engine computed too, and those for which it has other bits, in words."""
-    if segment.rows is not None:
-        return len(segment.rows.sample.rows()), segment.rows.sample.disagreements()
+    if rows is not None:
+        return len(rows.sample.rows()), rows.sample.disagreements()
     sampled: list[DotProducts] = [decoder.alone(row) for row in outcome["rows"] if row["sampled"]]
-    return len(sampled), [text for rows in sampled for text in [disagreement(rows)] if text is not None]
+    return len(sampled), [text for each in sampled for text in [disagreement(each)] if text is not None]

@@ -11,6 +11,7 @@ from cosim.bench.timing import Timing
 from golden import Format, Operation
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
+from golden.integer_format import IntegerFormat
 from golden.native.library import MODULE
 from golden.native.parameters import parameters
 from golden.stimulus import OperandShape
@@ -136,7 +137,10 @@ def _product_lines(product: Product) -> Iterator[str]:
         for name in ("scale_a", "scale_b"):
             yield f"{name} {name} {shape.scale.width} {_storage(shape.scale)}"
         yield f"scales {shape.blocks} {product.scales_per_step}"
-    yield f"d {d.exp_bits} {d.man_bits} {d.bias} {8 * _storage(d)} {d.pad_bits} {int(product.operation.nan_is_fixed())}"
+    if isinstance(d, IntegerFormat):
+        yield f"integer {d.width}"
+    else:
+        yield f"d {d.exp_bits} {d.man_bits} {d.bias} {8 * _storage(d)} {d.pad_bits} {int(product.operation.nan_is_fixed())}"
     yield f"tile {product.m} {product.n} {product.steps} {product.c_step}"
     yield f"order {_listed(product.order)}"
 

@@ -5,6 +5,7 @@ from array import array
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from cosim.bench.coverage import Coverage
 from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.products import Vector
 from cosim.bench.selection import Selection
@@ -27,6 +28,7 @@ class RowsFile:
         sample: what the reference engine computes too.
         vectors: how many there are. left_out: those of the run that the selection leaves out.
         classes: name of each class that made any, by its number.
+        coverage: what they cover if all of them agree.
     """
 
     path: Path
@@ -34,6 +36,7 @@ class RowsFile:
     vectors: int = 0
     left_out: int = 0
     classes: dict[int, str] = field(default_factory=dict)
+    coverage: Coverage = field(default_factory=Coverage)
 
 
 def write_rows(
@@ -68,6 +71,8 @@ def write_rows(
             found.sample.add(products, [e.row for vector in sent for e in vector.elements if e.products is products])
         for vector in sent:
             writer.add(vector)
+            for element in vector.elements:
+                found.coverage.agrees(element)
     found.classes = writer.classes
     path.write_bytes(writer.content())
     return found
@@ -82,13 +87,14 @@ class _Writer:
         self._products = {product.name: number for number, product in enumerate(products_of(design))}
         self._number, self._expected = array("Q"), array("Q")
         self._label, self._product = array("H"), array("H")
-        self._transfers, self._shape = bytearray(), (1, 1)
+        self._transfers = bytearray()
+        product = products_of(design)[0]
+        self._shape = product.steps, results * product.m * product.n
         self.classes: dict[int, str] = {}
 
     def add(self, vector: Vector) -> None:
         """One more."""
         self._number.append(vector.number)
-        self._shape = len(vector.transfers), len(vector.elements)
         for element in vector.elements:
             products, row = element.products, element.row
             number = self._products[products.name]

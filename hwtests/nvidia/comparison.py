@@ -111,12 +111,14 @@ def comparison_source(chain: Chain | ConvertedChain, k: int) -> str:
     )  # fmt: skip
 
 
-def tally_of(counters: Any, differences: Any, instruction: Instruction, names: tuple[str, ...], first_tile: int) -> Tally:
-    """The tally of a batch.
+def tally_of(
+    counters: Any, differences: Any, labels: Any, instruction: Instruction, names: tuple[str, ...], first_tile: int
+) -> Tally:
+    """The tally of a batch, but for the operands of what differs.
 
     Args:
         counters: uint64 [COUNTERS]; differences: uint64 [KEPT_ROWS, DIFFERENCE_WORDS], as the kernel left them.
-        names: what the labels stand for. first_tile: number of the batch's first tile.
+        labels: of each tile, on the host; names: what they stand for. first_tile: number of the batch's first tile.
     """
     words = [int(word) for word in np.asarray(counters)]
     found = Tally()
@@ -135,6 +137,7 @@ def tally_of(counters: Any, differences: Any, instruction: Instruction, names: t
     for index, got, expected in np.asarray(differences)[: min(fixed["differences"], KEPT_ROWS)].tolist():
         tile, element = divmod(index, instruction.m * instruction.n)
         row, column = divmod(element, instruction.n)
-        found.differences.append(Difference(first_tile + tile, row, column, got, expected))
-    found.differences.sort()
+        name = names[int(labels[tile])]
+        found.differences.append(Difference(name, first_tile + tile, row, column, got, expected))
+    found.differences.sort(key=lambda x: (x.tile, x.row, x.column))
     return found

@@ -4,6 +4,8 @@ and counts, and a short one does that with another e_zero. Nothing but counters 
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from golden import Instruction
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
@@ -16,7 +18,7 @@ from hwtests.nvidia import comparison
 from hwtests.nvidia.comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.launch import MAX_BLOCKS, loaded
-from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero
+from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero, rows_of
 
 FILL_ENTRY = "fill_tiles"
 
@@ -44,7 +46,7 @@ class Volume:
         return loaded(self._xp, cubin(source, self._target, INCLUDE), entry)
 
     def _corner_table(self, shape: OperandShape, seed: int) -> Any:
-        return self._xp.frombuffer(volume.corner_table(shape, seed).blob, self._xp.uint8)
+        return self._xp.asarray(np.frombuffer(volume.corner_table(shape, seed).blob, np.uint8))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
         """Tiles first … first + count − 1 of a seed: what differed and what was counted."""
@@ -56,8 +58,10 @@ class Volume:
         other, of_other = chain_with_another_e_zero(i.chain), xp.zeros(COUNTERS, xp.uint64)
         if other is not None:
             self._compare(other, tiles, d, labels, E_ZERO_TILES, of_other, xp.empty_like(differences))
-        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), i, inputs.NAMES, first)
-        with_other = tally_of(xp.asnumpy(of_other), (), i, inputs.NAMES, first)
+        on_host = xp.asnumpy(labels)
+        found = tally_of(xp.asnumpy(counters), xp.asnumpy(differences), on_host, i, inputs.NAMES, first)
+        found.rows = rows_of(tiles, found.differences, first, xp, xp.asnumpy)
+        with_other = tally_of(xp.asnumpy(of_other), (), on_host, i, inputs.NAMES, first)
         found.e_zero_results, found.e_zero_cases = sum(with_other.compared.values()), sum(with_other.wrong.values())
         return found
 

@@ -1,4 +1,4 @@
-"""The stimulus at volume: library and NumPy give the same bits, whatever the batches; classes and corners are what they say."""
+"""The stimulus at volume: library and NumPy give the same bits in any batch; classes and corners are what they say."""
 
 import ctypes
 from fractions import Fraction
@@ -15,6 +15,7 @@ from golden.native import stimulus as native
 from golden.native.library import library, message
 from golden.operations.t_fdpa import TFDPA
 from golden.stimulus import OperandShape, Tiles, volume
+from golden.stimulus.integers import is_integer
 from golden.stimulus.volume.corner_table import CornerTable
 from golden.stimulus.volume.corners import variations
 from golden.stimulus.volume.plan import Plan
@@ -72,7 +73,8 @@ def test_engines_agree(shape: OperandShape) -> None:
 @needs_native
 @pytest.mark.long
 def test_engines_agree_on_every_shape_of_the_catalogue() -> None:
-    shapes = {OperandShape.of_instruction(instruction) for instruction in golden.instructions() if instruction.a.signed}
+    shapes = {OperandShape.of_instruction(instruction) for instruction in golden.instructions()}
+    shapes = {shape for shape in shapes if not is_integer(shape)}
     assert len(shapes) > 100
     for shape in shapes:
         assert_engines_agree(shape, 1, 1, 1000, seed=2)
@@ -82,7 +84,7 @@ def test_engines_agree_on_every_shape_of_the_catalogue() -> None:
 @needs_native
 @pytest.mark.long
 def test_engines_agree_on_every_pair_of_formats() -> None:
-    operands = [operand for operand in FORMATS.values() if getattr(operand, "signed", False) and operand.man_bits]
+    operands = [operand for operand in FORMATS.values() if operand.exp_bits and operand.signed]
     for a, b in product(operands, operands):
         for K, scale, block in ((5, None, None), (16, None, None), (32, FORMATS["ue4m3"], 16)):
             shape = OperandShape(a=a, b=b, c=FP32, d=FP32, K=K, scale=scale, block_size=block)
@@ -124,10 +126,11 @@ def test_far_rows_and_other_seeds_are_others() -> None:
 
 
 def test_every_other_row_varies_a_corner_and_the_classes_take_turns() -> None:
-    stimulus = volume.rows(HOPPER, 1, 0, 4000)
+    stimulus = volume.rows(HOPPER, 1, 0, 8000)
     assert stimulus.names == (*CLASSES, *golden.stimulus.CORNERS)
-    np.testing.assert_array_equal(stimulus.label[0::2], np.arange(2000) % len(CLASSES))
-    assert set(stimulus.label[1::2].tolist()) == set(range(len(CLASSES), len(stimulus.names)))
+    np.testing.assert_array_equal(stimulus.label[0::2], np.arange(4000) % len(CLASSES))
+    with_cases = {name for name, corner in golden.stimulus.CORNERS.items() if corner.cases(HOPPER)}
+    assert {stimulus.names[label] for label in stimulus.label[1::2].tolist()} == with_cases
 
 
 @each
@@ -265,7 +268,8 @@ def test_a_varied_corner_has_its_corners_sum_at_another_exponent(name: str) -> N
 def test_corner_table_holds_every_case_once() -> None:
     table = volume.corner_table(HOPPER, 1)
     cases = [corner.cases(HOPPER) for corner in golden.stimulus.CORNERS.values()]
-    np.testing.assert_array_equal(np.bincount(table.about[:, 0])[len(CLASSES) :], cases)
+    held = np.bincount(table.about[:, 0], minlength=len(volume.NAMES))[len(CLASSES) :]
+    np.testing.assert_array_equal(held, cases)
 
 
 def test_corner_table_of_very_many_products_holds_a_share_of_each_corner() -> None:

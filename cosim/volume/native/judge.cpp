@@ -14,7 +14,12 @@ constexpr size_t labels = size_t{1} << 16;
 constexpr int no_distance = 99;
 constexpr uint64_t buckets[] = {1, 2, 8, 64, 1024};  // as in cosim/bench/mismatch.py, which makes the groups' names
 
-Cls class_of(const mmau::Format& d, uint64_t code) { return mmau::decode(d, code).cls; }
+Cls class_of(const mmau::Format& format, uint64_t code) { return mmau::decode(format, code).cls; }
+
+Cls class_of(const Product& product, uint64_t code) {
+    if (product.is_integer) return code ? Cls::normal : Cls::zero;
+    return class_of(product.d, code);
+}
 
 /// A finite code's place in the order of the values.
 int64_t place_of(const mmau::Format& d, uint64_t code) {
@@ -23,8 +28,9 @@ int64_t place_of(const mmau::Format& d, uint64_t code) {
 }
 
 /// The range in which the distance lies, negative where got is the lower; `no_distance` where there is none.
-int distance(const mmau::Format& d, uint64_t got, uint64_t expected) {
-    if (class_of(d, got) >= Cls::infinity || class_of(d, expected) >= Cls::infinity) return no_distance;
+int distance(const Product& product, uint64_t got, uint64_t expected) {
+    const mmau::Format& d = product.d;
+    if (class_of(product, got) >= Cls::infinity || class_of(product, expected) >= Cls::infinity) return no_distance;
     const int64_t from = place_of(d, expected), to = place_of(d, got);
     const uint64_t apart = to > from ? static_cast<uint64_t>(to) - static_cast<uint64_t>(from)
                                      : static_cast<uint64_t>(from) - static_cast<uint64_t>(to);
@@ -43,7 +49,8 @@ Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
     nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
     if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
     for (const Product& product : plan.products) {
-        kinds_.push_back({&product, product.d.width(), product.d.sign_bit() - 1, product.d.infinity()});
+        kinds_.push_back({&product, product.d.width(), product.d.sign_bit() - 1,
+                          product.is_integer ? ~uint64_t{0} : product.d.infinity()});
         const int bits = product.d.width() * elements_;
         d_bytes_ = std::max(d_bytes_, (bits + 7) / 8);
         if (nan_rule_ == Nan::propagate && product.m * product.n * product.steps != 1) {
@@ -60,7 +67,7 @@ bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const 
     for (int element = 0; element < elements_; ++element) {
         const uint64_t got = get_bits(d, int64_t{element} * kind.width, kind.width), wanted = expected[element];
         ++compared_of_label_[label[element]];
-        ++result_classes[static_cast<size_t>(class_of(kind.product->d, wanted))];
+        ++result_classes[static_cast<size_t>(class_of(*kind.product, wanted))];
         const uint8_t* transfer = batch.transfers + vector * transfers_ * record_.bytes();
         if ((got == wanted && nan_rule_ == Nan::unit) || agrees(kind, got, wanted, transfer, element)) {
             const bool is_first = agreed_of_label_[label[element]] < keep_.agreeing;
@@ -97,8 +104,8 @@ bool Judge::agrees(const Kind& kind, uint64_t got, uint64_t expected, const uint
         return true;
     }
     if (!different) return true;
-    if (zero_sign_ == "ignore" && class_of(kind.product->d, got) == Cls::zero &&
-        class_of(kind.product->d, expected) == Cls::zero) {
+    if (zero_sign_ == "ignore" && class_of(*kind.product, got) == Cls::zero &&
+        class_of(*kind.product, expected) == Cls::zero) {
         waive("zero_sign = ignore", true);
         return true;
     }
@@ -138,10 +145,10 @@ bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* tr
 }
 
 void Judge::record_mismatch(const Batch& batch, int64_t vector, int element, uint64_t got, const uint8_t* d, const Arrival& arrival) {
-    const mmau::Format& format = kinds_[batch.product[vector]].product->d;
+    const Product& product = *kinds_[batch.product[vector]].product;
     const uint64_t expected = batch.expected[vector * elements_ + element];
-    const Key key{batch.label[vector * elements_ + element], static_cast<int>(class_of(format, expected)),
-                  static_cast<int>(class_of(format, got)), distance(format, got, expected)};
+    const Key key{batch.label[vector * elements_ + element], static_cast<int>(class_of(product, expected)),
+                  static_cast<int>(class_of(product, got)), distance(product, got, expected)};
     Group& group = groups_[key];
     ++group.count;
     const bool is_recorded = static_cast<int64_t>(group.rows.size()) < keep_.of_a_group;

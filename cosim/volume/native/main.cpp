@@ -46,10 +46,47 @@ Record record_of(const Plan& plan, const Model& model) {
     return {plan.record, bytes};
 }
 
+/// The design alone, for comparison: the vectors of a file again and again, clocked at full speed, nothing compared.
+void run_bare(const Options& options, const Plan& plan, Model& model, const Record& record, int out) {
+    std::vector<uint8_t> transfers;
+    Batch batch;
+    for (const std::unique_ptr<Source> source = rows_of_file(options.rows, plan, record); source->next(batch);) {
+        transfers.insert(transfers.end(), batch.transfers, batch.transfers + batch.vectors * plan.transfers() * record.bytes());
+    }
+    const int64_t count = static_cast<int64_t>(transfers.size()) / record.bytes();
+    std::vector<Port> ports;
+    uint8_t* clk = nullptr;
+    for (const Record::Field& field : record.fields()) {
+        for (const Port& port : model.ports()) {
+            if (port.name == field.port) ports.push_back(port);
+        }
+    }
+    for (const Port& port : model.ports()) {
+        if (port.name == "clk") clk = port.data;
+        if (port.name == "en" || port.name == "in_valid" || port.name == "out_ready") *port.data = 1;
+    }
+    const Clock::time_point start = Clock::now();
+    for (int64_t done = 0, at = 0; done < options.bare; ++done, at = at + 1 == count ? 0 : at + 1) {
+        if (clk) *clk = 0;
+        const uint8_t* transfer = transfers.data() + at * record.bytes();
+        for (size_t i = 0; i < ports.size(); ++i) {
+            const Record::Field& field = record.fields()[i];
+            std::memcpy(ports[i].data, transfer + field.offset, static_cast<size_t>(field.bytes));
+        }
+        model.eval();
+        if (clk) {
+            *clk = 1;
+            model.eval();
+        }
+    }
+    leave(out, "{\"transfers\":" + std::to_string(options.bare) + ",\"seconds\":" + std::to_string(seconds_since(start)) + "}\n", 0);
+}
+
 void run(const Options& options, int out) {
     const Plan plan = read_plan(options.plan);
     const std::unique_ptr<Model> model = make_model(options.plusargs);
     const Record record = record_of(plan, *model);
+    if (options.bare) run_bare(options, plan, *model, record, out);
     Judge judge(plan, record, options.keep);
     Bench bench(*model, plan, record, judge, options.manner, options.held);
     const std::unique_ptr<Source> source =

@@ -38,6 +38,7 @@ Options read_options(int count, char** arguments) {
         {"--keep-of-a-group", number(options.keep.of_a_group)},
         {"--keep-agreeing", number(options.keep.agreeing)},
         {"--sample", number(options.keep.sample)},
+        {"--bare", number(options.bare)},
         {"--standstill", number(options.standstill)},
         {"--only", [&](auto& name, auto& text) { read_number(options.selection.only.emplace_back(), name, text); }},
         {"--exclude", [&](auto& name, auto& text) { read_number(options.selection.exclude.emplace_back(), name, text); }},

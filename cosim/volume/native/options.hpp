@@ -20,6 +20,7 @@ struct Options {
     std::vector<std::pair<std::string, std::string>> held;   // inputs that keep a value
     Keep keep;
     Manner manner;
+    int64_t bare = 0;                                        // vectors of a loop that compares nothing; 0 for a run
     Selection selection;                                     // of native rows
     int standstill = 60;                                     // seconds after which a design that stands still is given up
 };

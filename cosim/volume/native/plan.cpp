@@ -30,6 +30,14 @@ void read_result(Product& product, std::istringstream& words) {
     d.is_signed = d.subnormals = true;
 }
 
+/// An integer is a number without exponent whose width the format has (mmau/formats.hpp).
+void read_integer(Product& product, std::istringstream& words) {
+    int width = 0;
+    words >> width;
+    product.d = {0, width - 1, 0, mmau::Specials::finite, width, 0, true, true};
+    product.nan_is_fixed = product.is_integer = true;
+}
+
 std::string rest(std::istringstream& words) {
     std::string text;
     std::getline(words >> std::ws, text);
@@ -60,6 +68,7 @@ Plan read_plan(const std::string& path) {
         {"scale_b", [&](auto& words) { read_operand(product().scale_b, words); }},
         {"scales", [&](auto& words) { words >> product().scales >> product().scales_per_step; }},
         {"d", [&](auto& words) { read_result(product(), words); }},
+        {"integer", [&](auto& words) { read_integer(product(), words); }},
         {"tile", [&](auto& words) { words >> product().m >> product().n >> product().steps >> product().c_step; }},
         {"order", [&](auto& words) { product().order = integers(words); }},
         {"stimulus", [&](auto& words) { product().stimulus = integers(words); }},

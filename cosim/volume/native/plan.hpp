@@ -26,7 +26,7 @@ struct Operand {
 struct Product {
     mmau_parameters parameters{};
     mmau::Format d{};
-    bool nan_is_fixed = false;
+    bool nan_is_fixed = false, is_integer = false;
     Operand a, b, c, scale_a, scale_b;  // scale_a.port is empty where unscaled
     int m = 1, n = 1, steps = 1, c_step = 0;
     int scales = 0, scales_per_step = 0;  // of a row or column: in all, and in a step

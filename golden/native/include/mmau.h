@@ -8,6 +8,9 @@
 #define MMAU_H
 
 #ifdef __CUDACC_RTC__ /* NVRTC has no standard headers */
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef unsigned long long uint64_t;
 typedef int int32_t;
 typedef long long int64_t;
 #else
@@ -151,6 +154,75 @@ typedef struct mmau_batch {
     int64_t a_stride, b_stride, scale_a_stride, scale_b_stride; /* elements */
 } mmau_batch;
 
+/* What happened to a term of a sum; 0 where there was no such sum, because the step's result is special. */
+enum mmau_term_flag {
+    MMAU_TERM_SUMMED = 1,
+    MMAU_TERM_NONZERO = 2,  /* it has a significand */
+    MMAU_TERM_NEGATIVE = 4,
+    MMAU_TERM_CUT = 8,  /* alignment drops a one of it */
+    MMAU_TERM_GONE = 16 /* alignment drops every one of it */
+};
+
+typedef struct mmau_seen_term {
+    int16_t gap;     /* how far its exponent lies below e_max (exponent value); of a zero in an exact sum 0 */
+    int16_t kept;    /* bits from its leading one down to the last that alignment keeps; 0 or less where all go (bits) */
+    uint16_t flags;  /* enum mmau_term_flag */
+} mmau_seen_term;
+
+enum mmau_sum_flag {
+    MMAU_SUM_MADE = 1,
+    MMAU_SUM_NONZERO = 2,
+    MMAU_SUM_NEGATIVE = 4,
+    MMAU_SUM_OF_SOMETHING = 8 /* a term is not zero once it is aligned */
+};
+
+typedef struct mmau_seen_sum {
+    int16_t e_max;   /* exponent that its terms are aligned to; of an exact sum the largest of a term that is not zero, or 0 */
+    int16_t lead;    /* of the total's leading one (exponent value), 0 where it is zero */
+    int16_t largest; /* of the largest leading one of an aligned term, 0 without one */
+    uint16_t flags;  /* enum mmau_sum_flag */
+} mmau_seen_sum;
+
+enum mmau_rounding_flag {
+    MMAU_ROUNDING_MADE = 1,
+    MMAU_ROUNDING_NONZERO = 2,
+    MMAU_ROUNDING_NEGATIVE = 4,
+    MMAU_ROUNDING_LAST = 8,     /* the last bit that is kept, before rounding */
+    MMAU_ROUNDING_GUARD = 16,   /* the bit below it */
+    MMAU_ROUNDING_STICKY = 32,  /* a one below that */
+    MMAU_ROUNDING_AWAY = 64,    /* rounded away from zero */
+    MMAU_ROUNDING_CARRY = 128,  /* into a new leading bit */
+    MMAU_ROUNDING_TINY = 256,   /* below the smallest normal number, before rounding */
+    MMAU_ROUNDING_TO_ZERO = 512,
+    MMAU_ROUNDING_SUBNORMAL = 1024, /* a subnormal result */
+    MMAU_ROUNDING_OVERFLOW = 2048,
+    MMAU_ROUNDING_FLUSHED = 4096 /* to zero, for it is no normal number */
+};
+
+typedef struct mmau_seen_rounding {
+    int16_t lead;   /* of the leading one of what is rounded (exponent value), 0 where that is zero */
+    uint16_t flags; /* enum mmau_rounding_flag */
+} mmau_seen_rounding;
+
+/* How many records a step writes. Its sums in order, their terms one sum after the other:
+ *   FMA, E-, T-, ST-FDPA: the products and c;
+ *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
+ *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.
+ *   FTZ-AddMul: two addends a sum, level by level, c and the products' sum last.
+ * Roundings: rho's, in TR- and GTR-FDPA after the truncation of the normalised sum; FTZ-AddMul's of each product, then of each
+ * sum. */
+typedef struct mmau_record_counts {
+    int32_t steps, terms, sums, roundings;
+} mmau_record_counts;
+
+/* Records of `rows` rows, row by row and step by step, and codes of c before and d after each step. */
+typedef struct mmau_observation {
+    mmau_seen_term *terms;
+    mmau_seen_sum *sums;
+    mmau_seen_rounding *roundings;
+    uint64_t *c, *d;
+} mmau_observation;
+
 /* What the stimulus at volume is made for. It knows formats and lengths, nothing of an operation. */
 typedef struct mmau_stimulus {
     int32_t a, b, c;    /* enum mmau_format */
@@ -211,6 +283,13 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
 /* Every row of a batch, on `threads` threads (0: one for each core). Codes as in mmau_dot, but other rows than
  * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
+
+/* The records that mmau_observe writes for each step; MMAU_BAD_OPERATION for FTZ-FMA, FTZ-EO-FMA and IDPA, which have none. */
+MMAU_API int mmau_count_records(const mmau_parameters *parameters, mmau_record_counts *counts);
+
+/* Compute every row of a batch by the general path, one after the other, and record its steps; batch->d is not used. A
+ * converted chain (fp16_order) is seen without the addition of c that ends it. Bytes of FP6 and FP4 must be codes. */
+MMAU_API int mmau_observe(const mmau_parameters *parameters, const mmau_batch *batch, mmau_observation *observation);
 
 /* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the
  * environment variable MMAU_ISA names. NULL where the machine does not have that one; computing is then MMAU_BAD_ISA. Results

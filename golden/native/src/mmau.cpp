@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cfenv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "batch_kernels.hpp"
 #include "catalogue.hpp"
+#include "float_environment.hpp"
 #include "mmau/plan.hpp"
 #include "mmau/stimulus/corners.hpp"
 
@@ -22,21 +22,6 @@ using mmau::Format;
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
 constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
-
-/// Every kernel computes with the default floating-point environment, whatever the caller's is.
-class DefaultFloatEnvironment {
-  public:
-    DefaultFloatEnvironment() {
-        std::fegetenv(&callers_);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~DefaultFloatEnvironment() { std::fesetenv(&callers_); }
-    DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
-    DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
-
-  private:
-    std::fenv_t callers_;
-};
 
 struct Isa {
     mmau::RowsFunction* compute_rows;
@@ -104,7 +89,7 @@ class Work {
           piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
 
     void compute() {
-        const DefaultFloatEnvironment environment;
+        const mmau::DefaultFloatEnvironment environment;
         for (int64_t begin = 0; !bad_code_ && (begin = next_.fetch_add(piece_)) < batch_.rows;) {
             const int64_t end = std::min(begin + piece_, batch_.rows);
             if (operands_fit(parameters_, batch_, begin, end)) {
@@ -164,7 +149,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "done",
     "a pointer that must not be NULL is NULL",
     "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, x86-amx, "
-    "x86-avx512",
+    "x86-avx512, aarch64",
     "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",

@@ -21,6 +21,19 @@ from golden.stimulus.corners.specials import (
     special_operands,
     special_pairs,
 )
+from golden.stimulus.corners.steps import (
+    ENDS,
+    MAKEUPS,
+    below_normal,
+    cancelled_beside,
+    carried_c,
+    filled_result,
+    nearby_products,
+    scale_ends,
+    scale_gaps,
+    several_specials,
+    zero_sums,
+)
 from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, TIE_SHARES, carries, carry_runs, distances, ties
 from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
@@ -54,6 +67,15 @@ _OF_FLOATS: dict[str, Corner] = {
     "completed-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), completed_products),
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
+    "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, directed=1), several_specials),
+    "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
+    "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
+    "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
+    "nearby-products": Corner(lambda shape: 4, lambda shape: 4 * GAPS if shape.K > 1 else 4, nearby_products),
+    "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
+    "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
+    "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
+    "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
 }
 
 _OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")

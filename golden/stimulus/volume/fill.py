@@ -56,11 +56,11 @@ def tiles(
     check_least("count", count, 0)
     chosen = engine or ("native" if native.is_available() else "numpy")
     check_choice("engine", chosen, ENGINES)
-    table = corner_table(shape, seed)
+    codes, table = parameters(shape), corner_table(shape, seed)
     if chosen == "numpy":
         return _in_numpy(Plan(shape), table, m, n, seed, first, count)
     made, label = _empty(shape, m, n, count)
-    native.fill_tiles(parameters(shape), table.blob, seed, first, count, m, n, (*_arrays(made), label))
+    native.fill_tiles(codes, table.blob, seed, first, count, m, n, (*_arrays(made), label))
     return made, label
 
 

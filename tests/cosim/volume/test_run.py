@@ -11,7 +11,7 @@ import golden
 from cosim.volume import segments
 from golden import Implementation, Unit
 from golden.formats import E2M3, E3M2, E4M3, E5M2, FP32
-from golden.operations import TFDPA
+from golden.operations import OPERATIONS, TFDPA
 from rtl import Design, TileDesign
 from rtl.designs.samples import multi_format_designs
 from tests.cosim.designs import Wrapped
@@ -76,6 +76,16 @@ def test_sound_design_passes(name: str) -> None:
     assert (report.failures, report.sent, report.received, report.waived) == ((), 40_000, 40_000, {})
     assert (report.dropped > 0) == (dut.reset is not None)
     assert sum(report.classes.values()) == 40_000 * dut.results
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_passes(name: str) -> None:
+    """Integers too, whose rows Python makes."""
+    unit = next(unit for unit in cosim.coverage_units() if unit.operation.name == name)
+    report = cosim.run(unit, vectors=20_500, seed=9, mode="volume")
+    assert (report.failures, report.received) == ((), 20_500)
+    assert sum(report.result_classes.values()) == 20_500
 
 
 SCALED = golden.instruction("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")

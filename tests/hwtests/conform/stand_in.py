@@ -80,7 +80,7 @@ class StandIn:
         self.batches.append(count)
         tiles, labels = inputs.tiles_of(instruction, seed, first, count)
         expected = arithmetic(instruction, tiles)
-        return tally(instruction, labels, inputs.NAMES, first, program.run(tiles), expected)
+        return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected)
 
     def to_host(self, array: Any) -> Any:
         return array

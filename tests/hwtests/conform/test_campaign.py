@@ -115,6 +115,7 @@ def test_crashing_kernel_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     assert report.instructions[NAMES[1]].detail == "RuntimeError: an illegal instruction was encountered"
 
 
+@pytest.mark.slow
 def test_one_instruction_that_fails_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     report, shown = run(tmp_path / "report.json", "fail")
     assert [report.instructions[name].status for name in NAMES] == ["done", "failed", "done"]
@@ -123,7 +124,7 @@ def test_one_instruction_that_fails_is_told_and_the_others_go_on(tmp_path: Path)
     assert len([line for line in shown if "stand-in, not a device" in line]) == 1  # one worker did it all
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["fail", "crash"])
 def test_what_stopped_is_tried_again_on_request(fault: str, tmp_path: Path) -> None:
     run(tmp_path / "report.json", fault)
@@ -134,11 +135,13 @@ def test_what_stopped_is_tried_again_on_request(fault: str, tmp_path: Path) -> N
     assert retried.agreed()
 
 
+@pytest.mark.slow
 def test_full_standard_error_stops_nothing(tmp_path: Path) -> None:
     report, _ = run(tmp_path / "report.json", "babble", pattern=NAMES[0])
     assert report.complete()
 
 
+@pytest.mark.slow
 def test_slow_start_is_not_hung(tmp_path: Path) -> None:
     """The worker takes longer for its first event than later events may take."""
     report, _ = run(tmp_path / "report.json", "slow-start", hang_seconds=1.5, pattern=NAMES[0], vectors=1)
@@ -165,6 +168,7 @@ def test_restarted_worker_gets_the_seconds_that_are_left(tmp_path: Path, monkeyp
     assert given == [100.0, 60.0, 20.0]
 
 
+@pytest.mark.slow
 def test_report_says_where_it_was_made(tmp_path: Path) -> None:
     report, _ = run(tmp_path / "report.json", pattern=NAMES[0], vectors=1)
     (made,) = json.loads((tmp_path / "report.json").read_text())["runs"]

@@ -79,7 +79,7 @@ def test_whole_job_in_one_call(tmp_path: Path) -> None:
     assert (into / "summary.txt").read_text() == summary(state) + "\n"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_calls_go_on_where_the_last_one_stopped(tmp_path: Path) -> None:
     """The same command again and again, each stopped after a few seconds' work: together they give what one call gives, each
     item once."""
@@ -98,7 +98,7 @@ def test_calls_go_on_where_the_last_one_stopped(tmp_path: Path) -> None:
         assert state.done["volume"][name]["vectors"] == whole.done["volume"][name]["vectors"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "stopped", "reason"),
     [
@@ -133,7 +133,7 @@ sys.exit(worker.main(DEVICES[sys.argv[1]]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_hung_is_tried_again_on_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMAU_ONCE", str(tmp_path / "mark"))
     shorter = (sys.executable, "-c", SHORT_PATIENCE, "hang-once")
@@ -146,7 +146,7 @@ def test_what_hung_is_tried_again_on_request(tmp_path: Path, monkeypatch: pytest
     assert agreed(state)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_killed_call_loses_nothing_that_was_done(tmp_path: Path) -> None:
     """The whole call is killed while it measures; the next one goes on, and hands over what the first one had made."""
     script = f"""
@@ -173,21 +173,21 @@ run_call(Call(state=Path(sys.argv[1]) / "state", out=Path(sys.argv[1]) / "out-1"
     assert len(recording.read_index(tmp_path / "all" / "recordings")) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_that_fits_few_tiles_is_enough(tmp_path: Path) -> None:
     state, _ = run(tmp_path, "memory")
     assert finished(call(tmp_path), state)
     assert agreed(state)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_memory_for_no_tile_is_that_instructions_status(tmp_path: Path) -> None:
     state, _ = run(tmp_path, "no-memory")
     assert status(state, TF32) == ["done", "done", "failed"]
     assert state.done["volume"][TF32]["detail"] == "out of memory: out of memory allocating 1,024 bytes"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wrong_layout_shows_itself_apart_from_arithmetic(tmp_path: Path) -> None:
     state, _ = run(tmp_path, "layout")
     assert status(state, BF16) == ["failed"] * 3
@@ -199,7 +199,7 @@ def test_wrong_layout_shows_itself_apart_from_arithmetic(tmp_path: Path) -> None
     assert status(state, TF32) == ["done"] * 3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wrong_layout_of_one_operand_route_is_named(tmp_path: Path) -> None:
     name = "wgmma.m64n8k16.f32.bf16.bf16"
     state, _ = run(tmp_path, "route", pattern=name)
@@ -223,7 +223,7 @@ def test_wrong_arithmetic_passes_the_self_test_and_is_found(tmp_path: Path) -> N
     assert names == [recording.file_name("sm_90", BF16)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wrong_engine_is_found_before_anything_is_compared_at_volume(tmp_path: Path) -> None:
     state, _ = run(tmp_path, "engine")
     assert state.done["self-test"]["engine"]["status"] == "failed"

@@ -64,7 +64,7 @@ def compared(function: Any, i: golden.Instruction, d: Any, every: int = 1) -> Ta
     arrays = [pointer(x) for x in (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b, d, labels)]
     sizes = (ctypes.c_longlong(len(d)), ctypes.c_int(every), ctypes.c_int(i.m), ctypes.c_int(i.n))
     function(*arrays, *sizes, pointer(counters), pointer(differences))
-    return tally_of(counters, differences, i, inputs.NAMES, 5)
+    return tally_of(counters, differences, labels, i, inputs.NAMES, 5)
 
 
 def infinity(i: golden.Instruction) -> int:
@@ -83,17 +83,17 @@ def model(i: golden.Instruction, chain: Any) -> Any:
 @pytest.mark.parametrize("i", [HOPPER, WGMMA, CONVERTED, SCALED, FP64], ids=lambda i: i.name)
 def test_kernel_counts_what_the_definition_counts(i: golden.Instruction, tmp_path: Path) -> None:
     function, expected = kernel(i.chain, i.k, tmp_path), model(i, i.chain)
-    _, labels = inputs.tiles_of(i, 3, 5, TILES)
+    tiles, labels = inputs.tiles_of(i, 3, 5, TILES)
     right = compared(function, i, expected)
-    assert right == tally(i, labels, inputs.NAMES, 5, expected, expected)
+    assert right == tally(i, tiles, labels, inputs.NAMES, 5, expected, expected)
     assert right.wrong == {}
     assert right.nans
     got = expected.copy()
     got[3, 1, 2] ^= 1
     got[7] = i.d.negative_zero
     got[9, 0] = np.arange(got.shape[2], dtype=got.dtype) + got.dtype.type(infinity(i) + 1)  # NaNs of many codes
-    found, by_definition = compared(function, i, got), tally(i, labels, inputs.NAMES, 5, got, expected)
-    assert found.differences == sorted(by_definition.differences)
+    found, by_definition = compared(function, i, got), tally(i, tiles, labels, inputs.NAMES, 5, got, expected)
+    assert found.differences == by_definition.differences
     assert (found.compared, found.wrong, found.negative_zeros) == (
         by_definition.compared, by_definition.wrong, by_definition.negative_zeros,
     )  # fmt: skip

@@ -73,7 +73,8 @@ MMAU_FN uint64_t written_nan(const Plan& plan, uint64_t a, uint64_t b, uint64_t 
 }
 
 /// One step in any format and rounding mode.
-MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
+template <class Observer>
+MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
     const Decoded x = operands.a(0), y = operands.b(0), z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
@@ -88,13 +89,16 @@ MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
     const int lsb = larger(leading_exp(product), leading_exp(c)) - fma_window;
     Widest total = align<Widest>(product, lsb, 0, Mode::RO);
     total += align<Widest>(c, lsb, 0, Mode::RO);
-    if (bit_length(magnitude(total))) return convert(plan, total, lsb);
+    const auto term = [&](int k) { return k ? c : product; };
+    see.exact_sum(0, 0, 2, total, lsb, term, [&](int k) { return align<Widest>(term(k), lsb, 0, Mode::RO); });
+    if (bit_length(magnitude(total))) return convert(plan, total, lsb, see);
     return is_zero_negative(sign, z.sign, plan.rho.mode) ? plan.d.sign_bit() : 0;
 }
 
 MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
     uint64_t d = c;
-    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d);
+    NoObserver nobody;
+    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d, nobody);
     return d;
 }
 
