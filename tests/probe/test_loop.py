@@ -1,6 +1,5 @@
 """The loop: units that it has never seen are recovered from their answers, and what is no unit is said to be none."""
 
-import random
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from probe.box import Box, box_of_instruction
 from probe.loop import probe
 from probe.model import FAMILIES
 from probe.sweep import verdict
-from probe.units import random_operation
 from tests.probe.boxes import TINY, box, changed, rarely_wrong
 
 
@@ -85,13 +83,6 @@ def test_fp8_as_fp16_work_is_recovered() -> None:
     assert found.model is not None
     assert found.model.keys["order"] == "pairs-of-four"
     assert verdict(found, box_of_instruction(instruction), instruction.chain) in ("same", "alike")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("number", range(12))
-def test_a_random_unit_is_recovered(number: int) -> None:
-    operation = random_operation(random.Random(f"test {number}"))
-    assert recovered(box(operation), Chain(operation)) in ("same", "alike")
 
 
 def test_the_keys_that_show_are_the_units_own() -> None:

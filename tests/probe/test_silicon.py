@@ -5,9 +5,8 @@ import pytest
 from golden.stimulus import Operands
 from probe.box import box_of_instruction
 from probe.recorded import Reading, read_rows
-from tests.data.load import Recording, X86Recording, x86_recordings
-from tests.golden.test_silicon import distinct, instruction_of
-from tests.golden.test_x86 import instruction_of as x86_instruction_of
+from tests.data.load import X86Recording, x86_recordings
+from tests.golden.test_x86 import instruction_of
 
 pytestmark = pytest.mark.long
 
@@ -21,10 +20,9 @@ FOUND = {
 }
 
 
-def read(recording: X86Recording | Recording) -> Reading:
-    instruction = x86_instruction_of(recording) if isinstance(recording, X86Recording) else instruction_of(recording)
+def read(recording: X86Recording) -> Reading:
     a, b, c, d = (recording.array(key) for key in "abcd")
-    return read_rows(box_of_instruction(instruction).shape, Operands(a, b, c, None, None), d)
+    return read_rows(box_of_instruction(instruction_of(recording)).shape, Operands(a, b, c, None, None), d)
 
 
 @pytest.mark.parametrize("name", FOUND)
@@ -35,12 +33,3 @@ def test_a_processors_rows_are_one_operations_alone(name: str) -> None:
     assert [found.model.family for found in reading.consistent] == [family]
     model = reading.consistent[0].model
     assert {f"{key}={value}" for key, value in model.items} >= set(keys)
-
-
-def test_a_gpus_rows_fit_its_operation_and_leave_keys_open() -> None:
-    recording = next(recording for recording in distinct() if recording.device == "A100" and recording.a == "f16")
-    reading = read(recording)
-    truth = instruction_of(recording).operation.parameters()
-    model = next(found.model for found in reading.consistent if found.model.family == "T-FDPA")
-    assert (model.keys["L"], model.keys["F"]) == (truth["L"], truth["F"])
-    assert reading.settling() is not None
