@@ -109,8 +109,8 @@ def table(results: dict[str, dict[str, Any]]) -> str:
     letters = {reason: chr(ord("a") + place) for place, reason in enumerate(reasons)}
     lines = [
         "# What the stimulus at volume sees", "",
-        "`make stimulus-mutants` measured this (`benchmarks/stimulus_mutants.py`): each mutant of a model, and how many rows",
-        "of the [stimulus at volume](stimulus.md#at-volume) it needs to be seen, the most with any of the seeds",
+        "`make stimulus-mutants` measured this (`benchmarks/stimulus_mutants.py`): each mutant of a model, and how many",
+        "rows of the [stimulus at volume](stimulus.md#at-volume) it needs to be seen, the most with any of the seeds",
         f"{', '.join(map(str, SEEDS))}. A mutant is not looked for beyond {LIMIT:,} rows. It is a key one off, another",
         "rounding, another truncation at alignment (`aligned`), a key of units of one's own ([numerics.md](numerics.md),",
         "section 13), steps of other lengths, or another order of the products.", "",
