@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native stimulus-mutants area ratchet mutants probing profiles clean tools bench-cosim
+.PHONY: help cosim coverage coverage-table verilog test test-fast test-long kernels lint format types peer vectors bench campaign-cosim campaign-native stimulus-mutants area ratchet probing profiles clean tools bench-cosim mutants
 
 PYTHON ?= python3
 VENV := .venv

@@ -37,6 +37,8 @@ AMX_TYPES: dict[str, tuple[str, str, str]] = {
 VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
     "vdpbf16ps": (2, "bf16", "bf16", "fp32"), "vpdpbusd": (4, "uint8", "int8", "int32"),
     "vpdpbusds": (4, "uint8", "int8", "int32"), "vfmaddph": (1, "fp16", "fp16", "fp16"),
+    "fmla.h": (1, "fp16", "fp16", "fp16"), "fmla.s": (1, "fp32", "fp32", "fp32"), "fmla.d": (1, "fp64", "fp64", "fp64"),
+    "bfmlalb": (1, "bf16", "bf16", "fp32"), "bfmlalt": (1, "bf16", "bf16", "fp32"),
 }  # fmt: skip
 """Instructions of one dot product a lane: K, the formats of a, of b, and of c and d."""
 

@@ -14,6 +14,10 @@ class DeviceError(ValueError):
     """A device that is missing, too old, of another architecture or out of memory; one line for the user."""
 
 
+class AbsentError(DeviceError):
+    """An instruction that a device of its architecture need not have, and this one does not."""
+
+
 @dataclass(frozen=True)
 class Description:
     """The device's own name, its architecture in the catalogue, and the versions that a result depends on."""

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 PACKAGES = ("golden", "hwtests")
-SUFFIXES = (".py", ".toml", ".h", ".hpp", ".cpp", ".inc")
+SUFFIXES = (".py", ".toml", ".c", ".h", ".hpp", ".cpp", ".inc")
 
 
 @cache

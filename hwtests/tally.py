@@ -94,6 +94,8 @@ def tally(
             found.compared[name] = count * size
             found.wrong[name] = int(wrong_of_tile[labels == label].sum())
     found.wrong = {name: count for name, count in found.wrong.items() if count}
+    if instruction.d.infinity is None:  # an integer: neither NaN nor −0
+        return _with_differences(found, wrong, first_tile, got, expected, names, labels, tiles)
     codes, counts = np.unique(got[is_nan(got, instruction.d)], return_counts=True)
     found.nans = {f"{code:#x}": count for code, count in zip(codes[:NAN_CODES].tolist(), counts.tolist(), strict=False)}
     if len(codes) > NAN_CODES:
@@ -102,6 +104,13 @@ def tally(
     if other is not None:
         differs = differing(got[::E_ZERO_TILES], other, instruction.operation)
         found.e_zero_results, found.e_zero_cases = differs.size, int(differs.sum())
+    return _with_differences(found, wrong, first_tile, got, expected, names, labels, tiles)
+
+
+def _with_differences(
+    found: Tally, wrong: Any, first_tile: int, got: Any, expected: Any, names: Sequence[str], labels: Any, tiles: Tiles
+) -> Tally:
+    """The counts, and the first results that differ with their operands."""
     for place in map(tuple, np.argwhere(wrong)[:KEPT_ROWS].tolist()):
         tile, row, column = place
         name = names[int(labels[tile])]

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -117,7 +118,7 @@ class Store:
             return self._record(task, kept)
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, IsADirectoryError) as error:
             self._set_aside(path, str(error))
             return None
 
@@ -233,7 +234,7 @@ class Store:
         """Move a file to `damaged`, beside what is there."""
         folder = self.folder / "damaged"
         folder.mkdir(exist_ok=True)
-        target = folder / f"{sum(1 for _ in folder.iterdir())}-{path.name}"
+        target = next(free for n in count() if not (free := folder / f"{n}-{path.name}").exists())
         move(path, target)
         self.damaged.append(f"{path} is damaged: {why}; set aside as {target}, and what it held is done again")
 

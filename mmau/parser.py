@@ -66,8 +66,10 @@ def parser() -> argparse.ArgumentParser:
     add_dut_options(cosim_command)
     cosim_command.set_defaults(module="mmau.cosim", function="run_cosim")
 
-    conform = commands.add_parser("conform", help="hold the model against this machine's GPU; run again to resume")
-    conform.add_argument("--arch", help="the architecture that the GPU must have")
+    conform = commands.add_parser(
+        "conform", help="hold the model against this GPU or processor; run again to resume"
+    )
+    conform.add_argument("--arch", help="the architecture that the GPU must have, or x86-amx, x86-avx512")
     conform.add_argument("--instr", default="*", metavar="PATTERN", help="instructions, as a shell pattern (all)")
     conform.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="results of each to compare (1000000)")
     conform.add_argument("--seed", type=int, default=0, metavar="S", help="of the random inputs (0)")

@@ -22,6 +22,9 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("gfx942", "v_mfma_f32_32x32x4_2b_bf16", "sign-magnitude", 0),
     ("gfx942", "v_mfma_f32_16x16x32_bf8_bf8", "sign-magnitude", 0),
     ("gfx942", "v_mfma_f32_16x16x32_fp8_fp8", "twos-complement", 8),
+    ("x86-amx", "tdpbf16ps.m16n16k4", "twos-complement", 0),
+    ("x86-avx512", "vdpbf16ps", "ones-complement", 2),
+    ("x86-amx", "tdpbssd.m16n16k16", "twos-complement", 2),
 )
 """Architecture, instruction, encoding and pipeline stages of those that the main job does not have."""
 

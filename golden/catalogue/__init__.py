@@ -19,7 +19,11 @@ from golden.unit import Unit
 
 ARCHITECTURES = (
     "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "x86-amx", "x86-avx512",
+    "aarch64",
 )  # fmt: skip
+
+PROCESSORS = ("x86-amx", "x86-avx512", "aarch64")
+"""Those of processors; the others are GPUs'."""
 
 
 @cache

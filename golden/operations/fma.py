@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from golden.checks import check_choice
 from golden.conversion import Conversion, check_conversion, conversion, conversions_to
+from golden.formats import BF16, FP32
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
 from golden.specials import first_nan, invalid_nan, quiet_nan, sum_special
@@ -22,7 +23,7 @@ class FMA(FusedOperation):
     """d = ρ(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
 
     Attributes:
-        a, b, c: one format for all three, fp16, bf16, fp32 or fp64 (published: fp32, fp64); d has it too.
+        a, b, c: one format for all three, fp16, bf16, fp32 or fp64; or a and b bf16, c fp32 (Arm's BFMLALB). d is as c.
         rho: rounding of the sum, to that format; left out, RNE (published).
         nan: which NaN is written. `quiet`: one, whose encoding is unmeasured. `first`: the first of the operands', made
             quiet, and of an invalid operation the negative one without payload (x86).
@@ -43,12 +44,18 @@ class FMA(FusedOperation):
 
     def _validate(self) -> None:
         super()._validate()
-        if not self.a == self.b == self.c:
-            raise ValueError(f"FMA takes one format for a, b and c; got a={self.a}, b={self.b}, c={self.c}")
+        widens = (self.a, self.c) == (BF16, FP32)
+        if self.a != self.b or not (self.a == self.c or widens):
+            raise ValueError(
+                f"FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; "
+                f"got a={self.a}, b={self.b}, c={self.c}"
+            )
         if self.rho is None:
             object.__setattr__(self, "rho", self._default("rho"))
         check_conversion(self.rho, conversions_to(self.c))
         check_choice("nan", self.nan, NANS)
+        if self.nan == "first" and self.a != self.c:
+            raise ValueError(f"nan = first is for one format of a, b and c; got a={self.a}, c={self.c}")
 
     def _default(self, key: str) -> Any:
         return f"RNE-{self.c.name.upper()}" if key == "rho" else super()._default(key)

@@ -23,6 +23,9 @@ REPORT_VERSION = 2
 WORKER = (sys.executable, "-m", "hwtests.conform.worker")
 """The command of the worker on this machine's GPU."""
 
+PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.worker")
+"""The same on this machine's processor; the architecture follows."""
+
 HANG_SECONDS = 120.0
 """A worker that says nothing for so long hangs, unless it announced a longer step; a step takes seconds."""
 
@@ -50,7 +53,8 @@ class Report:
     def agreed(self) -> bool:
         """Whether nothing differed, failed, depended on its place, hung or crashed, and kernels hold what they must."""
         return all(
-            p.status in ("running", "done") and not p.wrong() and not p.unexpected_code for p in self.instructions.values()
+            p.status in ("running", "done", "absent") and not p.wrong() and not p.unexpected_code
+            for p in self.instructions.values()
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
+from golden.catalogue import PROCESSORS
 from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
 from golden.recording import MIN_ROWS
@@ -35,13 +36,16 @@ from hwtests.tally import KEPT_ROWS, Tally
 BATCH_PRODUCTS = 1 << 30
 """Products a batch of tiles has at most: a few gigabytes of operands."""
 
+PROCESSOR_ROWS = 20_480
+"""Rows of the stimulus that are compared and recorded on a processor at least: what a rare rounding needs to be seen."""
+
 ORDER_CANDIDATES = 1 << 16
 """Rows among which those are looked for that tell one order of the products from another."""
 
 PLACEMENTS = ((0, 0), (1, 0), (3, 0), (0, 1))
 """(shift, below) at which the same rows must give the same results (paper 000, section 3.1.1)."""
 
-STOPPED = ("dependent", "hung", "crashed", "failed")
+STOPPED = ("absent", "dependent", "hung", "crashed", "failed")
 """Statuses after which an instruction is passed over."""
 
 
@@ -50,7 +54,8 @@ class Progress:
     """What is known of one instruction so far; everything in it is plain JSON.
 
     Attributes:
-        status: running, done, dependent (results depend on place, run or operand route), hung, crashed or failed.
+        status: running, done, absent (the device need not have it), dependent (results depend on place, run or operand
+            route), hung, crashed or failed.
         vectors: results compared, by class or corner; mismatches: those that differed.
         rows_done: whether the rows of the stimulus have been compared.
         next_tile: where the tiles go on.
@@ -62,7 +67,7 @@ class Progress:
         orders: where FP8 runs as fp16 work, rows that each order of the products gets wrong, of `order_rows`, all of which
             tell orders apart.
         seconds: time spent on it.
-        detail: why it is dependent, hung, crashed or failed.
+        detail: why it is absent, dependent, hung, crashed or failed.
     """
 
     status: str = "running"
@@ -122,7 +127,8 @@ class Check:
     def rows(self) -> Stimulus:
         """The stimulus: classes and every case of every corner, filling whole tiles."""
         shape = OperandShape.of_instruction(self.instruction)
-        return self._filling_tiles(generate(shape, max(MIN_ROWS, complete_rows(shape)), self.seed))
+        least = PROCESSOR_ROWS if self.instruction.arch in PROCESSORS else MIN_ROWS
+        return self._filling_tiles(generate(shape, max(least, complete_rows(shape)), self.seed))
 
     def _filling_tiles(self, stimulus: Stimulus) -> Stimulus:
         """Rows repeated from the first on until they fill their tiles."""

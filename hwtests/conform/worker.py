@@ -20,7 +20,7 @@ from golden import Instruction, recording
 from golden.stimulus import Stimulus
 from hwtests.conform.check import Progress, check
 from hwtests.conform.process import COLD_SECONDS
-from hwtests.device import Device, DeviceError, first_line
+from hwtests.device import AbsentError, Device, DeviceError, first_line
 from hwtests.evidence import commit, sources
 
 Emit = Callable[[dict[str, Any]], None]
@@ -136,6 +136,8 @@ def check_one(
         )  # fmt: skip
         if progress.status == "running":
             progress.status = "done"
+    except AbsentError as error:
+        progress.status, progress.detail = "absent", first_line(error)
     except ValueError as error:
         progress.status, progress.detail = "failed", first_line(error)
     except MemoryError as error:

@@ -110,6 +110,7 @@ class FMADatapath(FusedDatapath):
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """The product whole, whatever its exponent; c with a sticky bit."""
-        F = terms[0].frac + 3
+        """The product whole, whatever its exponent; c with a sticky bit. Where c has more fraction bits than a product may
+        have beside subnormal factors, there is room for all of c below the product's last bit, where the two may cancel."""
+        F = terms[0].frac + 3 + (0 if self.operation.a == self.operation.c else self.operation.d.man_bits + 2)
         return [Precision(F, "unshifted"), Precision(F, "RO")]

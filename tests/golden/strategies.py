@@ -66,6 +66,8 @@ def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
     formats = draw(same_formats(("fp16", "bf16", "fp32", "fp64"), "abc"))
     rho = draw(st.sampled_from((None, *MODES)))
     formats = formats if rho is None else formats | {"rho": f"{rho}-{formats['c'].upper()}"}
+    if formats["c"] == "fp32" and draw(st.booleans()):
+        return formats | {"a": "bf16", "b": "bf16"}
     return formats if draw(st.integers(0, 2)) else formats | {"nan": "first"}
 
 

@@ -16,7 +16,8 @@ FP8 = ("e4m3", "e5m2")
 MXFP8, NVFP4 = "mma.m16n8k32.kind::mxf8f6f4", "mma.m16n8k64.kind::mxf4nvf4"
 ARCHITECTURES = (
     "sm_70, Volta, sm_75, Turing, sm_80, Ampere, sm_89, Ada Lovelace, Ada, sm_90, Hopper, sm_100, Blackwell, sm_120, "
-    "RTX Blackwell, gfx908, CDNA1, gfx90a, CDNA2, gfx942, CDNA3, x86-amx, AMX, x86-avx512, AVX-512"
+    "RTX Blackwell, gfx908, CDNA1, gfx90a, CDNA2, gfx942, CDNA3, x86-amx, AMX, x86-avx512, AVX-512, "
+    "aarch64, Arm64"
 )
 WGMMA_TYPES = {
     "k8": ("f32.tf32.tf32",),
@@ -49,6 +50,7 @@ def test_count_by_architecture() -> None:
         "gfx942": 27,
         "x86-amx": 2 * 16 + 4 * 16,
         "x86-avx512": 4,
+        "aarch64": 5,
     }
     assert [len(golden.instructions(arch)) for arch in ("sm_70", "Volta", "CDNA3")] == [3, 3, 27]
 

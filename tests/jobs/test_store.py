@@ -74,6 +74,16 @@ def test_damaged_result_is_set_aside_and_its_task_runs_again(content: bytes, why
     assert rerun(tmp_path) == ([0, 1, 4], [], [])
 
 
+def test_folder_in_the_place_of_a_result_is_set_aside(tmp_path: Path) -> None:
+    damaged = filled(tmp_path)[0]
+    for number in range(2):
+        damaged.unlink()
+        damaged.mkdir()
+        results, again, (message,) = rerun(tmp_path)
+        assert (results, again) == ([0, 1, 4], ["x = 0"])
+        assert f"set aside as {tmp_path}/damaged/{number}-{damaged.name}, and" in message
+
+
 def test_any_changed_byte_of_a_value_is_noticed(tmp_path: Path) -> None:
     damaged = filled(tmp_path)[2]
     damaged.write_text(damaged.read_text().replace('"result": 4', '"result": 5'))

@@ -149,7 +149,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "done",
     "a pointer that must not be NULL is NULL",
     "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, x86-amx, "
-    "x86-avx512",
+    "x86-avx512, aarch64",
     "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",

@@ -12,7 +12,7 @@ import pytest
 from cosim.campaign.outcome import outcome_of, page
 from cosim.campaign.tasks import REPORT, SEEDS_A_UNIT, VECTORS, WAVE, made_with, simulate, tasks
 from cosim.campaign.units import campaign_units
-from golden import Implementation, Unit
+from golden import OPERATIONS, Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS
@@ -49,7 +49,7 @@ def test_every_operation_has_its_vectors_in_every_encoding_and_in_stages() -> No
     assert len(wanted) == SEEDS_A_UNIT * len(units)
     assert len({task.content["seed"] for task in wanted}) == len(wanted)
     of_unit = [wanted[number : number + SEEDS_A_UNIT] for number in range(0, len(wanted), SEEDS_A_UNIT)]
-    for name in ("FMA", "FTZ-AddMul", "E-FDPA", "T-FDPA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA"):
+    for name in OPERATIONS:
         mine = [(unit, each) for unit, each in zip(units, of_unit, strict=True) if unit.operation.name == name]
         assert sum(task.content["vectors"] for _, each in mine for task in each) >= VECTORS
         assert {unit.implementation.encoding for unit, _ in mine} == set(ENCODINGS)

@@ -51,7 +51,10 @@ MMAU_FN constexpr bool is_accumulator(int format) {
 /// The formats that each operation takes, as in golden/operations/.
 MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
     switch (p.operation) {
-        case MMAU_FMA: return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && p.c == p.a;
+        case MMAU_FMA: {
+            const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32 && p.nan == MMAU_QUIET_NAN;
+            return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && (p.c == p.a || widens);
+        }
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
