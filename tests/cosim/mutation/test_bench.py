@@ -39,6 +39,7 @@ def test_results_kill_and_are_counted(tmp_path: Path) -> None:
     assert 50 < killed.mismatches < 400
 
 
+@pytest.mark.long
 def test_the_protocol_kills(tmp_path: Path) -> None:
     """Results that nobody asked for: the register that tells valid from empty is never reset and never empties."""
     rig = own_bench(small_unit(stages=1), tmp_path, {"out_valid <= ": "out_valid <= (mutant == 16'd9) | "})

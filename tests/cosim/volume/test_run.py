@@ -55,7 +55,7 @@ def test_bug_is_found(name: str, bug: str) -> None:
         assert report.explanation.trace.d == report.explanation.shown.row.expected
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_report_is_that_of_a_run_in_cocotb() -> None:
     unit, dut = parts("simd")
     broken = replace(dut, defines={"BUG_SUBNORMALS_FLUSHED": ""})
@@ -130,6 +130,7 @@ def test_choice_of_vectors_holds_for_native_ones() -> None:
     assert (one.failures, one.sent, one.left_out) == ((), 1, 23_999)
 
 
+@pytest.mark.long
 def test_mismatch_among_native_vectors(wrapped: Wrapped, tmp_path: Path) -> None:
     """It is found, shown with its operands, sent again by its number, and once more in cocotb with a waveform."""
     wrong = wrapped(FP8, {"d": "d_inside ^ (a == 16'h3838)"})
