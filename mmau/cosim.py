@@ -113,6 +113,8 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
             print(f"waveform: {waves}")
         if arguments.work is not None:
             print(f"build and logs: {arguments.work}")
+    if arguments.rtl_coverage is not None and any(report.rtl_coverage is None for report in reports):
+        print("mmau cosim: no coverage of the RTL: the simulation broke off before it was written", file=sys.stderr)
     for name, message in errors.items():
         print(f"mmau cosim: {name}: {message}", file=sys.stderr)
     if errors:

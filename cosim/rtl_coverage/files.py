@@ -63,7 +63,7 @@ def by_file(points: Mapping[Point, int]) -> tuple[FileCoverage, ...]:
             {line: min(counts) for line, counts in sorted(lines[file].items())},
             {bit: min(counts.values()) for bit, counts in edges[file].items()},
         )
-        for file in sorted({point.file for point in points})
+        for file in sorted({*lines, *edges})
     )
 
 

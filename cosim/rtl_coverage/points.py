@@ -33,9 +33,9 @@ class Point:
 
     Attributes:
         file: of the source. line, column: in it, from 1.
-        kind: "line" or "toggle".
+        kind: "line", "toggle", or "other", which a design's own arguments of Verilator ask for.
         comment: which part of a statement it is; of a toggle the bit and its direction, "sum[3]:0->1".
-        lines: that are executed with it; of a toggle none.
+        lines: that are executed with it; of a toggle and of others none.
     """
 
     file: str
@@ -53,12 +53,12 @@ def read_points(path: Path) -> Counter[Point]:
         SimulationError: the file is not there, is damaged, or of another format.
     """
     try:
-        header, *lines, last = path.read_text(encoding="utf-8").split("\n")
+        header, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
         raise SimulationError(f"{path}: no coverage of Verilator's can be read: {error}") from error
     if header != HEADER:
         raise SimulationError(f"{path}: a coverage file must begin with {HEADER!r}, got {header[:40]!r}")
-    if last:
+    if not lines or lines.pop():
         raise SimulationError(f"{path}: the last line has no end: the file was cut off; run again")
     counts = Counter[Point]()
     for number, line in enumerate(lines, start=2):
@@ -96,11 +96,12 @@ def _point(line: str) -> tuple[Point, int]:
     value = {key: _unescaped(text) for key, _, text in pairs}
     page = value.get("page", "").partition("/")[0]
     missing = [key for key in ("f", "l", "n", "page", "o") if key not in value]
-    if missing or page not in KINDS:
+    if missing or not page.startswith("v_"):
         raise ValueError(f"no {missing[0]}" if missing else f"got page {page!r}")
     if page == "v_toggle" and not value["o"].endswith(EDGES):
         raise ValueError(f"got a bit without its direction: {value['o']!r}")
-    kind, lines = KINDS[page], _lines(value.get("S", ""))
+    kind = KINDS.get(page, "other")
+    lines = _lines(value.get("S", "")) if kind == "line" else ()
     return Point(value["f"], int(value["l"]), int(value["n"]), kind, value["o"], lines), int(match[2])
 
 

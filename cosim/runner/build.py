@@ -83,14 +83,14 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
         return built
     program = folder / "build" / sources.top
     program.parent.mkdir(parents=True, exist_ok=True)
-    own = (*VERILATOR_ARGUMENTS, *(COVERAGE_ARGUMENTS if rtl_coverage else ()))
+    further = COVERAGE_ARGUMENTS if rtl_coverage else ()
     key = program_key(sources, folder, waves, rtl_coverage)
     if key is not None and fetch(key, program.parent):
         return built
-    depends = {"waves": waves, "rtl_coverage": rtl_coverage, "arguments": runtime_arguments(sources)}
+    depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further]}
     runtime = Runtime(program.parent, (RUNTIME,), depends)
     runtime.place()
-    arguments = (*own, *sources.arguments, *sources.verilator_args)
+    arguments = (*VERILATOR_ARGUMENTS, *further, *sources.arguments, *sources.verilator_args)
     _compile(built, waves, arguments, [VerilatorControlFile(_control_file(sources, folder))])
     runtime.keep()
     if key is not None:

@@ -85,9 +85,13 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
     [
         (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
         (["--arch", "Hopper"], "--arch and --instr go together"),
-        (["--waves"], "--waves, --vector, --dut, --top and --ports go with one unit"),
-        (["--dut", "x.v", "--top", "x"], "--waves, --vector, --dut, --top and --ports go with one unit"),
-        (["--top", "x", "--ports", "absent.toml"], "--waves, --vector, --dut, --top and --ports go with one unit"),
+        (["--waves"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (["--dut", "x.v", "--top", "x"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (["--rtl-coverage", "x.info"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (
+            ["--top", "x", "--ports", "absent.toml"],
+            "--rtl-coverage, --dut, --top and --ports go with one unit",
+        ),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
         ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
@@ -112,6 +116,16 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         (
             ["--unit", "UNIT", "--dut", "absent.v", "--top", "x"],
             "must be Verilog files that exist; not found: absent.v",
+        ),
+        (["--unit", "UNIT", "--rtl-coverage", "x.info"], "--rtl-coverage of a generated unit needs --work DIR"),
+        (["--unit", "UNIT", "--rtl-coverage", "-"], "--rtl-coverage must name a file, got -"),
+        (
+            ["--unit", "UNIT", "--work", "w", "--rtl-coverage", "x.info", "--mode", "volume"],
+            "coverage of the RTL is counted by Verilator in mode 'cocotb', got mode 'volume' and simulator 'verilator'",
+        ),
+        (
+            ["--unit", "UNIT", "--work", "w", "--rtl-coverage", "x.info", "--sim", "icarus"],
+            "got mode 'cocotb' and simulator 'icarus': leave --mode and --sim out",
         ),
         (["--unit", "UNIT", "--vectors", "0"], "vectors must be at least 1, got 0"),
         (["--unit", "UNIT", "--seed", "-1"], "seed must be at least 0, got -1"),
