@@ -76,6 +76,10 @@ class Pipeline:
             with m.If(takes):
                 m.d.sync += valid.eq(before)
 
+    def points_after(self, point: str) -> tuple[str, ...]:
+        """The registers behind that of a point; none where it holds none."""
+        return self._points[self._points.index(point) + 1 :] if point in self._points else ()
+
     @property
     def in_ready(self) -> Value:
         """Whether the first register takes an input in this cycle."""
