@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mmau import cli
+from tests.cosim.runner.reports import nothing_done
 from tests.mmau.units import TINY as UNIT
 
 VOLTA = ["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
@@ -141,6 +142,16 @@ def test_wrong_request_ends_with_status_2(
     assert captured.err.startswith("mmau cosim: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_coverage_that_a_broken_off_simulation_did_not_leave_is_no_file(
+    tmp_path: Path, unit_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmau.cosim.run", lambda *_, **__: nothing_done())
+    info = tmp_path / "unit.info"
+    assert run("--unit", unit_file, "--work", tmp_path / "work", "--rtl-coverage", info) == 1
+    assert "no coverage of the RTL: the simulation broke off before it was written" in capsys.readouterr().err
+    assert not info.exists()
 
 
 def test_missing_tool_is_named_before_anything_happens(
