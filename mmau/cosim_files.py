@@ -13,13 +13,14 @@ from cosim import Report
 from cosim.coverage.counts import merged
 from cosim.coverage.file import read, to_text
 from cosim.coverage.ucis import ucis_xml
+from cosim.rtl_coverage.lcov import lcov_info
 from cosim.runner.junit import junit_xml
 from cosim.runner.page import report_page
 from golden.files import check_output, is_stdout, write_atomically
 
 
 class ReportFiles:
-    """The JUnit file, the HTML page, the coverage and its UCIS XML, each where it is wanted.
+    """The JUnit file, the HTML page, the coverage and its UCIS XML, the RTL's line coverage, each where it is wanted.
 
     Args:
         arguments: of the command; the seed, and where to write each file. designs: how many there are.
@@ -31,10 +32,12 @@ class ReportFiles:
 
     def __init__(self, arguments: argparse.Namespace, designs: int, inputs: Sequence[Path]) -> None:
         self._junit, self._html, self._ucis = arguments.junit, arguments.html, arguments.ucis
+        self._rtl_coverage = arguments.rtl_coverage
         self._coverage, self._seed, self._designs = arguments.coverage_file, arguments.seed, designs
         self._done: list[Report] = []
         self._lock = threading.Lock()
         wanted = {"--junit": self._junit, "--html": self._html, "--coverage-file": self._coverage, "--ucis": self._ucis}
+        wanted |= {"--rtl-coverage": self._rtl_coverage}
         named = {option: path for option, path in wanted.items() if path is not None}
         for option, path in named.items():
             if is_stdout(path):
@@ -65,6 +68,9 @@ class ReportFiles:
             if self._ucis is not None:
                 passed = all(report.passed for report in reports) and not errors
                 write_atomically(self._ucis, ucis_xml(counts, self._seed, passed, version("mmau")))
+            for report in reports:
+                if self._rtl_coverage is not None and report.rtl_coverage is not None:
+                    write_atomically(self._rtl_coverage, lcov_info(report.rtl_coverage).encode())
 
     def _write(self, reports: Sequence[Report], errors: Mapping[str, str], running: int) -> None:
         if self._junit is not None:

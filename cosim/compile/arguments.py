@@ -11,6 +11,9 @@ VERILATOR_ARGUMENTS = (
     "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
 )  # fmt: skip
 
+COVERAGE_ARGUMENTS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", str(1 << 20))
+"""Further ones of a design whose coverage is wanted: of wide signals too, which operands packed into one are."""
+
 TIMESCALE = ("1ns", "1ps")
 
 

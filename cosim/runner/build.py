@@ -10,12 +10,13 @@ from typing import Any, TextIO
 from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.compile.arguments import TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.arguments import COVERAGE_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
 from cosim.compile.cache import content_key, fetch, store
 from cosim.compile.content import content_of
 from cosim.compile.errors import ending, simulation_error
 from cosim.compile.runtime import RUNTIME, Runtime
 from cosim.compile.sources import Sources
+from cosim.dut.wrapper import WRAPPER
 from rtl.tools import run_tool
 
 SIMULATORS = ("verilator", "icarus")
@@ -64,8 +65,11 @@ class Built:
     stays: bool
 
 
-def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool) -> Built:
+def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool, rtl_coverage: bool = False) -> Built:
     """Build the design, or take it from the cache where the same has been built before.
+
+    Args:
+        rtl_coverage: whether Verilator counts what is executed of the sources, the wrapper aside.
 
     Raises:
         SimulationError: the simulator cannot build it.
@@ -79,19 +83,38 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
         return built
     program = folder / "build" / sources.top
     program.parent.mkdir(parents=True, exist_ok=True)
-    content = content_of(sources, folder)
-    how = {"arguments": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
-    key = None if content is None else content_key(content | how)
+    further = COVERAGE_ARGUMENTS if rtl_coverage else ()
+    key = program_key(sources, folder, waves, rtl_coverage)
     if key is not None and fetch(key, program.parent):
         return built
-    runtime = Runtime(program.parent, (RUNTIME,), {"waves": waves, "arguments": runtime_arguments(sources)})
+    depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further]}
+    runtime = Runtime(program.parent, (RUNTIME,), depends)
     runtime.place()
-    arguments = (*VERILATOR_ARGUMENTS, *sources.arguments, *sources.verilator_args)
-    _compile(built, waves, arguments, [VerilatorControlFile(_public_ports(sources, folder))])
+    arguments = (*VERILATOR_ARGUMENTS, *further, *sources.arguments, *sources.verilator_args)
+    _compile(built, waves, arguments, [VerilatorControlFile(_control_file(sources, folder))])
     runtime.keep()
     if key is not None:
         store(key, [program])
     return built
+
+
+def program_key(sources: Sources, folder: Path, waves: bool, rtl_coverage: bool) -> str | None:
+    """The name under which the program is kept; None where all that it depends on cannot be known.
+
+    A program that counts coverage names the files that it is of, so that they count by their paths too.
+    """
+    content = content_of(sources, folder)
+    if content is None:
+        return None
+    how = {"arguments": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
+    if rtl_coverage:
+        how |= {"coverage": COVERAGE_ARGUMENTS, "counted": [str(file.resolve()) for file in counted_files(sources)]}
+    return content_key(content | how)
+
+
+def counted_files(sources: Sources) -> list[Path]:
+    """Those whose coverage is counted: all but the wrapper, which is no part of a design of one's own."""
+    return [file for file in sources.files if sources.top != WRAPPER or file != sources.files[-1]]
 
 
 def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequence[Any]) -> None:
@@ -117,9 +140,10 @@ def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequenc
         raise simulation_error(message, log, built.stays) from error
 
 
-def _public_ports(sources: Sources, folder: Path) -> Path:
-    """Tells Verilator which signals the testbench will ask for."""
+def _control_file(sources: Sources, folder: Path) -> Path:
+    """Tells Verilator which signals the testbench will ask for, and that the wrapper's lines are not the design's."""
     control = folder / "ports.vlt"
     lines = [f'public_flat_rw -module "{sources.top}" -var "{name}"' for name in sources.ports]
+    lines += [f'coverage_off -file "{file.resolve()}"' for file in sources.files if file not in counted_files(sources)]
     control.write_text("\n".join(["`verilator_config", *lines, ""]), encoding="utf-8")
     return control

@@ -8,6 +8,7 @@ from typing import Any
 
 from cosim.compile.power_up import PowerUp, power_ups
 from cosim.compile.sources import sources_of
+from cosim.rtl_coverage.written import CoverageFiles
 from cosim.runner.build import Built, build
 from cosim.runner.job import Job
 from cosim.runner.report import Report
@@ -22,21 +23,26 @@ def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
     say, simulator, waves = request.progress, request.simulator, request.waves
     say(f"{design.name}: building with {simulator}")
     sources = sources_of(design, request.dut, folder)
-    built = build(simulator, sources, folder, waves is not None, request.work_dir is not None)
+    built = build(
+        simulator, sources, folder, waves is not None, request.work_dir is not None, rtl_coverage=request.rtl_coverage
+    )
     say(f"{design.name}: {request.vectors:,} vectors")
     parts: list[Report] = []
+    coverage = CoverageFiles(folder)
     simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
     chosen = [part for part in simulations if part.has_any(request.selection)]
     for part in chosen:
         job = _job(design, request, part, built)
-        parts.append(simulate(design, built, job, part.plusargs, waves is not None and not parts))
+        plusargs = (*part.plusargs, *(coverage.plusargs(len(parts)) if request.rtl_coverage else ()))
+        parts.append(simulate(design, built, job, plusargs, waves is not None and not parts))
         if waves is not None and len(parts) == 1:
             keep_waves(built, waves)
         if parts[-1].stopped is not None:
             break
     joined = Report.joined(parts)
     left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
-    return replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed)
+    executed = coverage.executed(len(parts), joined.stopped is not None) if request.rtl_coverage else None
+    return replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed, rtl_coverage=executed)
 
 
 def replay(design: Design, request: Request, folder: Path, vector: Mapping[str, Any]) -> Report:

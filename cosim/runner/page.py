@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from cosim.bench.groups import Group
 from cosim.coverage.counts import Counts
 from cosim.coverage.model import covergroups, results
+from cosim.rtl_coverage.files import FileCoverage, sums
 from cosim.runner.report import Report
 from cosim.runner.text import bins_hit
 from golden import Trace
@@ -93,6 +94,8 @@ def design_section(report: Report, number: int, alone: bool) -> Markup:
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
     parts += [details(f"Coverage of {counts.model}", coverage_table(counts)) for counts in report.coverage]
+    if report.rtl_coverage:
+        parts.append(details(f"Coverage of the RTL: {sums(report.rtl_coverage)}", executed_table(report.rtl_coverage)))
     parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
@@ -173,6 +176,23 @@ def coverage_table(counts: Counts) -> Markup:
         if reason is not None
     ]
     parts.append(details("Unreachable bins", table(("covergroup", "bin", "reason"), reasons, "Unreachable")))
+    return joined(parts)
+
+
+def executed_table(files: Sequence[FileCoverage]) -> Markup:
+    """What was executed of each source file, and what was missed."""
+    rows = [
+        (file.file, f"{file.lines_hit:,}", f"{len(file.lines):,}", f"{file.bits_toggled:,}", f"{len(file.bits):,}")
+        for file in files
+    ]
+    header = ("file", "lines hit", "of", "bits toggled", "of")
+    parts = [table(header, rows, "Source files", numbers=range(1, 5))]
+    lines = [(file.file, str(line)) for file in files for line, count in file.lines.items() if not count]
+    bits = [(file.file, str(line), bit) for file in files for (line, bit), count in file.bits.items() if not count]
+    if lines:
+        parts.append(details("Missed lines", table(("file", "line"), lines, "Missed lines", numbers=(1,))))
+    if bits:
+        parts.append(details("Bits not toggled", table(("file", "line", "bit"), bits, "Bits not toggled", numbers=(1,))))
     return joined(parts)
 
 

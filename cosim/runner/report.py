@@ -12,6 +12,7 @@ from cosim.bench.outcome import Outcome
 from cosim.coverage.counts import Counts, merged
 from cosim.coverage.model import Bins, whole
 from cosim.coverage.model import report as coverage_report
+from cosim.rtl_coverage.files import FileCoverage
 from cosim.runner.explanation import Explanation, diagnosed, explanation_of
 from rtl.designs.design import Design
 
@@ -25,6 +26,7 @@ class Report(Outcome):
         simulator, seed: what it ran with. mode: how vectors were sent, one of `cosim.runner.request.MODES`.
         seconds: duration of the simulation, without build and golden model.
         minimised: the first mismatch, minimised in its simulation; None where there is none.
+        rtl_coverage: what was executed of each source; None where it was not asked for, or the simulation broke off before.
         explanation: why results differ, of a whole run; None where none does.
 
     All others are the scoreboard's, as `Outcome` describes them.
@@ -38,6 +40,7 @@ class Report(Outcome):
     mode: str = "cocotb"
     minimised: Minimised | None = None
     explanation: Explanation | None = None
+    rtl_coverage: tuple[FileCoverage, ...] | None = None
 
     @classmethod
     def of(
@@ -85,8 +88,11 @@ class Report(Outcome):
         """All of it for people's programs, ready for JSON; rows that agreed aside."""
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
-        known = {key: value for key, value in self._plain().items() if key not in ("agreeing", "minimised")}
+        left_out = ("agreeing", "minimised", "rtl_coverage")
+        known = {key: value for key, value in self._plain().items() if key not in left_out}
         coverage = {"coverage": [coverage_report(counts) for counts in self.coverage]}
+        if self.rtl_coverage is not None:
+            coverage |= {"rtl_coverage": [file.as_dict() for file in self.rtl_coverage]}
         return known | coverage | {"explanation": explanation} | derived
 
     def explained(self, design: Design) -> "Report":
@@ -97,12 +103,12 @@ class Report(Outcome):
         return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
 
     def _plain(self) -> dict[str, Any]:
-        """All but the explanation."""
-        plain = asdict(replace(self, explanation=None, coverage=()))
+        """All but what whole runs alone have: the explanation and the coverage of the RTL."""
+        plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None))
         return plain | {"coverage": [counts.as_dict() for counts in self.coverage]}
 
     def to_json(self) -> str:
-        """What `from_json` reads back: all but the explanation, which is made of whole runs."""
+        """What `from_json` reads back: all but the explanation and the RTL's coverage, which are made of whole runs."""
         return json.dumps(self._plain())
 
     @classmethod

@@ -37,6 +37,7 @@ class Request:
     dut: Dut | None
     progress: Progress
     processes: int
+    rtl_coverage: bool
 
     @property
     def results(self) -> int:
@@ -54,6 +55,11 @@ class Request:
         if self.mode == "volume" and self.simulator != "verilator":
             raise ValueError(
                 f"mode 'volume' runs what Verilator compiles, got simulator {self.simulator!r}: leave --sim out"
+            )
+        if self.rtl_coverage and (self.mode, self.simulator) != ("cocotb", "verilator"):
+            raise ValueError(
+                "coverage of the RTL is counted by Verilator in mode 'cocotb', "
+                f"got mode {self.mode!r} and simulator {self.simulator!r}: leave --mode and --sim out"
             )
         if self.vectors < 1:
             raise ValueError(f"vectors must be at least 1, got {self.vectors}")

@@ -53,6 +53,7 @@ def run(
     fail_fast: bool = False,
     mode: str = "cocotb",
     processes: int = 1,
+    rtl_coverage: bool = False,
 ) -> Report:
     """Co-simulate one design with its golden model.
 
@@ -68,6 +69,8 @@ def run(
         fail_fast: whether the run ends at the first mismatch.
         mode: "cocotb", or "volume": vectors are made, sent and compared in native code. Of a run of more than 20,000 the
             first ones are those of a run in cocotb, and libmmau makes the others.
+        rtl_coverage: whether the report says which lines of the Verilog were executed and which bits changed; with Verilator
+            in cocotb. `work_dir` keeps Verilator's own files, coverage-0.dat and on.
         processes: how many send vectors at a time, in volume mode. The report does not depend on it.
 
     Raises:
@@ -87,6 +90,7 @@ def run(
         dut=dut,
         progress=progress or (lambda line: None),
         processes=processes,
+        rtl_coverage=rtl_coverage,
     )
     check_tools(simulator, dut is not None)
     chosen = as_design(design)

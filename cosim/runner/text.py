@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cosim.bench.groups import Group
+from cosim.rtl_coverage.files import sums
 from cosim.runner.explanation import Explanation
 from cosim.runner.report import Report
 
@@ -60,12 +61,25 @@ def missed_bins(report: Report) -> list[str]:
     return [*lines, f"{report.unit}: and {len(missed) - MISSED:,} more"] if len(missed) > MISSED else lines
 
 
+def executed_lines(report: Report) -> list[str]:
+    """What was executed of the Verilog, a line a source file, the first lines that were missed, and the sums."""
+    files = report.rtl_coverage or ()
+    text = []
+    for file in files:
+        missed = [str(line) for line, count in file.lines.items() if not count]
+        more = [] if len(missed) <= MISSED else [f"and {len(missed) - MISSED:,} more"]
+        behind = f"; missed lines: {', '.join([*missed[:MISSED], *more])}" if missed else ""
+        text.append(f"{report.unit}: {file.file}: {sums([file])}{behind}")
+    return [*text, f"{report.unit}: {sums(files)}"] if files else []
+
+
 def summary(reports: Sequence[Report], seed: int) -> str:
     """The table, the mismatches of each failed run, vectors by operation, and the sums that every run must end with."""
     lines = [table(reports), ""]
     for report in reports:
         lines += failures_in_full(report)
         lines += missed_bins(report)
+        lines += executed_lines(report)
         for rule, count in report.waived.items():
             lines.append(f"{report.unit}: waived, {rule}: {count:,} results")
         if report.left_out:
