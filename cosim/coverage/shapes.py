@@ -7,6 +7,9 @@ from golden.operations import GSTFDPA, FTZAddMul
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
 
+OF_A_GROUP = "products of a group"
+"""The sum of a group of GST-FDPA."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -150,7 +153,7 @@ def _groups(operation: GSTFDPA, c: Kind) -> tuple[SumShape, ...]:
     low, high, e_zero = 2 * scale.e_min, 2 * scale.e_max, operation.e_zero
     zeros = (min(e_zero, low), max(e_zero, high)) if G > 1 else (e_zero, e_zero)
     group = Kind("group", "groups", groups, low, high, group_frac, operation.F, lead, zeros=zeros)
-    inner = SumShape("products of a group", tuple(range(groups)), tuple(range(0, L, G)), (product,))
+    inner = SumShape(OF_A_GROUP, tuple(range(groups)), tuple(range(0, L, G)), (product,))
     return inner, SumShape("groups and c", (groups,), (L,), (group, c), operation.e_zero)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
 from cosim.coverage.seen import ZERO, Seen, classes
-from cosim.coverage.shapes import Kind, SumShape, sums_of
+from cosim.coverage.shapes import OF_A_GROUP, Kind, SumShape, sums_of
 from golden import Operation
 from golden.operations import GSTFDPA
 
@@ -203,6 +203,10 @@ def cancellation_group(shape: SumShape) -> Covergroup:
     def sample(seen: Seen) -> tuple[IntArray]:
         terms = seen.terms(shape)
         depth = terms.depth
+        if shape.name == OF_A_GROUP:
+            # It is seen times its scales' significands, which may carry the largest term's leading bit alone.
+            deepest = _deepest(shape)
+            depth = np.where(depth == deepest + 1, deepest, depth)
         index = np.select([depth <= -2, depth == -1, depth == 0], [0, 1, 2], _within(depth, DEPTHS) + 3)
         return (np.where(terms.something, np.where(terms.zero, len(names) - 1, index), -1),)
 

@@ -23,7 +23,7 @@ STEPS = (
 )  # fmt: skip
 """The steps of docs/vocabulary.md, in the order of the model."""
 
-OTHER_LABELS = {r"addend|\w+_term_[xy]": "multiply", "cut": "truncate"}
+OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply", "cut": "truncate"}
 """Components of a datapath whose names do not hold their step: a number as a term of a sum, and TR-FDPA's cut of a sum."""
 
 CONTROLS = ("clk", "rst", "en", "format", "in_valid", "in_ready", "out_valid", "out_ready")

@@ -155,7 +155,7 @@ EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for 
 def test_every_component_of_a_datapath_belongs_to_a_step(operation: str) -> None:
     text = to_verilog(random_unit(operation, seed=1))
     instances = instance_ports(text)
-    assert len(instances) > 5
+    assert len(instances) > (2 if operation == "IDPA" else 5)
     assert [name for name in instances if step_of(name) is None] == []
     assert {step_of(name) for name in instances} <= set(STEPS)
     assert all(ports for ports in instances.values())
