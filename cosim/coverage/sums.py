@@ -203,8 +203,9 @@ def cancellation_group(shape: SumShape) -> Covergroup:
     def sample(seen: Seen) -> tuple[IntArray]:
         terms = seen.terms(shape)
         depth = terms.depth
-        if shape.name == OF_A_GROUP:
-            # It is seen times its scales' significands, which may carry the largest term's leading bit alone.
+        if shape.name == OF_A_GROUP or not shape.is_exact:
+            # The largest term's leading bit may stand one higher than its own: a group is seen times its scales'
+            # significands, and RD may carry a negative term.
             deepest = _deepest(shape)
             depth = np.where(depth == deepest + 1, deepest, depth)
         index = np.select([depth <= -2, depth == -1, depth == 0], [0, 1, 2], _within(depth, DEPTHS) + 3)
