@@ -74,7 +74,10 @@ def unseen(operation: Operation, rows: int) -> list[str]:
     return list(live)
 
 
-THIN = {"FMA fp32 RO": ["sticky without its bit 34"]}
+THIN = {
+    "FMA fp32 RO": ["sticky without its bit 34"],
+    "FMA fp64": ["sticky without its bit 74", "sticky without its bit 84", "sticky without its bit 99"],
+}
 """Faults that show in so few rows that the default ones hold none of them (docs/stimulus.md says so)."""
 
 
@@ -85,10 +88,10 @@ def test_default_run_sees_every_fault(operation: Operation, request: pytest.Fixt
     assert unseen(operation, DEFAULT_VECTORS) == THIN.get(request.node.callspec.id, [])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", THIN)
 def test_more_vectors_see_thin_faults(name: str) -> None:
-    operation = operation_from_table(UNITS[name])
+    operation = operation_from_table((UNITS | SLOW_UNITS)[name])
     assert unseen(operation, 4 * DEFAULT_VECTORS) == []
 
 

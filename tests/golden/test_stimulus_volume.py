@@ -87,7 +87,8 @@ def test_engines_agree_on_every_pair_of_formats() -> None:
     operands = [operand for operand in FORMATS.values() if operand.exp_bits and operand.signed]
     for a, b in product(operands, operands):
         for K, scale, block in ((5, None, None), (16, None, None), (32, FORMATS["ue4m3"], 16)):
-            shape = OperandShape(a=a, b=b, c=FP32, d=FP32, K=K, scale=scale, block_size=block)
+            c = FORMATS["fp64" if "fp64" in (a.name, b.name) else "fp32"]
+            shape = OperandShape(a=a, b=b, c=c, d=c, K=K, scale=scale, block_size=block)
             assert_engines_agree(shape, 1, 1, 200)
 
 
