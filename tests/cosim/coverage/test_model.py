@@ -60,7 +60,7 @@ def test_no_unreachable_bin_of_any_unit_is_hit(data: st.DataObject) -> None:
 
 
 @pytest.mark.long
-@settings(max_examples=1500)
+@settings(max_examples=600)
 @given(data=st.data())
 def test_no_unreachable_bin_of_many_units_is_hit(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(list(OBSERVED)))
