@@ -20,15 +20,13 @@ class Job:
     Attributes:
         design: what is simulated, or what the Verilog of one's own should be, as `Design.as_table` writes it.
         vectors, seed: of the stimulus. first: number of its first vector in the run.
-        selection: which of the vectors are sent, as `Selection.as_table` writes it; None for all.
+        selection: which of the vectors are sent, as `Selection.as_table` writes it.
         fail_fast: whether the first mismatch ends it.
         simulator: for the report.
         timing: how the Verilog is driven, as `Timing.as_table` writes it.
         compare: what may differ on purpose, the fields of `Compare`.
         results: dot products that go in and come out at once.
         parent: process that runs the simulator, without which it ends too.
-        vector: the only vector, of a run in native code, in place of those of the seed: `row` as the program wrote it, and
-            `classes`, the names of its classes by number; None where there is none.
         report_file, heartbeat_file: where the testbench leaves its report and its signs of life.
     """
 
@@ -36,7 +34,7 @@ class Job:
     vectors: int
     seed: int
     first: int
-    selection: dict[str, Any] | None
+    selection: dict[str, Any]
     fail_fast: bool
     simulator: str
     timing: dict[str, Any]
@@ -45,7 +43,6 @@ class Job:
     parent: int
     report_file: str
     heartbeat_file: str
-    vector: dict[str, Any] | None = None
 
     @classmethod
     def from_environment(cls) -> "Job":

@@ -45,10 +45,6 @@ class Terms(Record):
         """The sign of a sum of zero, where the terms settle it; None where it is always positive."""
         return None
 
-    def written_nan(self) -> Value | None:
-        """The code of a NaN result, where the operands settle it; None where there is one for all."""
-        return None
-
 
 @dataclass(frozen=True, eq=False)
 class Products(Terms):
@@ -131,13 +127,12 @@ class AlignedTerms(Record):
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
-    """After align; `all_negative` as `Terms.zero_sign`, `nan` as `Terms.written_nan`."""
+    """After align; `all_negative` as `Terms.zero_sign`."""
 
     all_negative: Value | None
     special: Special
     largest: MaxExponent
     aligned: AlignedTerms
-    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +180,6 @@ class Total(Record):
     special: Special
     largest: MaxExponent
     total: SignedTotal
-    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +209,6 @@ class Normalised(Record):
 
     special: Special
     sum: NormalisedSum
-    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ from functools import cache
 import numpy as np
 
 import golden
-from golden.catalogue import representatives
 from tests.golden.inputs import Operands
 
 
@@ -28,17 +27,17 @@ def unit(operation: golden.Operation) -> golden.Unit:
 
 
 def distinct_instructions() -> list[golden.Instruction]:
-    """One instruction, the first, for each distinct arithmetic of every architecture, of those with a unit of their own."""
+    """One instruction, the first, for each distinct arithmetic of every architecture."""
     seen: dict[object, golden.Instruction] = {}
-    for instruction in representatives():
+    for instruction in golden.instructions():
         seen.setdefault((instruction.arch, instruction.operation, instruction.chain, instruction.k), instruction)
     return list(seen.values())
 
 
 @cache
 def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
-    """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue."""
     seen: dict[object, golden.Instruction] = {}
-    for instruction in representatives():
+    for instruction in golden.instructions():
         seen.setdefault((instruction.chain, instruction.k), instruction)
     return tuple(seen.values())

@@ -1,1 +1,0 @@
-"""Dot-product instructions of this machine's processor as a device of conformance: kernels in C, built when used."""
