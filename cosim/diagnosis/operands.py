@@ -43,10 +43,7 @@ def _missing(model: Model, K: int) -> Iterator[Change]:
 
 def _orders(model: Model, K: int) -> Iterator[Change]:
     """Elements in another order: two of them swapped, or all of a vector in an order that designs have been seen with."""
-    ks = tuple(range(K))
     for words, order in {**_whole_orders(K), **_pairs(K)}.items():
-        if order == ks:
-            continue
         if _has_places(model, K):
             yield _change(model, words.format("a"), a=_in_order(order))
             yield _change(model, words.format("b"), b=_in_order(order))
