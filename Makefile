@@ -1,6 +1,7 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench campaign-native area ratchet profiles clean tools
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
+  campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -15,8 +16,8 @@ help:  ## This list
 cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 200,000 vectors an operation
-	$(BIN)/mmau cosim --coverage --vectors 35000
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 1,000,000 vectors an operation
+	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000
 
 verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
 	$(BIN)/python -m rtl.verilog.lint build/verilog
@@ -41,17 +42,37 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 	@mkdir -p build
 	$(BIN)/python -m benchmarks.native build/bench.json
 
-campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
-	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json
+campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
+	$(BIN)/python -m cosim.campaign docs/campaign-cosim.json build/campaign-cosim
 
-kernels: $(VENV)/.kernels  ## Compile every GPU kernel and check what it disassembles to (no GPU needed; downloads the compilers)
+bench-cosim: $(VENV)/.cosim  ## Co-simulation's speed beside the same simulator with nothing to do, and time to the first vector
+	$(BIN)/python -m cosim.speed
+
+campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
+	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
+
+stimulus-mutants: $(VENV)/.dev  ## How many rows of the stimulus at volume each mutant of a model needs, docs/stimulus-mutants.md
+	@mkdir -p build
+	$(BIN)/python -m benchmarks.stimulus_mutants docs/stimulus-mutants.md build/stimulus-mutants
+
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
+	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m cuda_compiler
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.cost.table docs --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m rtl.cost.table docs build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
+
+mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: about half an hour, resumable
+	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
+
+coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
+	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
+
+probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
+	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
@@ -83,14 +104,19 @@ tools:
 # The installation builds the native library, so that it is made anew when its sources have changed.
 NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
 
-$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
+$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.mutation $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
+	@touch $@
+
+$(VENV)/.nvrtc-oldest: constraints-oldest.txt | $(VENV)/.kernels
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/nvrtc-oldest -r $<
 	@touch $@
 
 EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
 EXTRA_kernels := dev,nvidia,amd
+EXTRA_mutation := mutation
 EXTRA_peer := dev,peer

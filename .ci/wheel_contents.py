@@ -4,7 +4,7 @@ import subprocess
 import sys
 import zipfile
 
-PACKAGES = ("golden", "rtl", "cosim", "hwtests", "mmau")
+PACKAGES = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "mmau")
 BUILT = {"golden/native/_mmau.so"}
 
 

@@ -1,33 +1,31 @@
-"""The campaign, native engine against reference: `python -m benchmarks.campaign_native STATE.json [VECTORS]`.
+"""The campaign, native engine against reference: `python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS]`.
 
 Half of VECTORS (default 10^8) go to the distinct arithmetics of the catalogue in turn, half to random units, chunk by chunk
 on all cores. Every d is compared bit for bit, codes of NaN too.
 
-STATE.json is the outcome: what ran (`benchmarks.provenance`), how many rows of which operation, arithmetic and class,
-and every chunk that differed with its first row. It is written, whole, after every batch of chunks, so that an interrupted
-run goes on where it was, but never with other sources, another library or other versions. Exit status: 0, complete and no
-difference; 1, complete and something differed; 2, refused; 128 + signal, interrupted.
+Each task's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
+what other sources, another library or other versions have computed does not count. OUTCOME.json is written at the end: what
+ran (`jobs.provenance`), how many rows of which operation, arithmetic and class, and every chunk that differed with its
+first row. Exit status: 0, complete and no difference; 1, something differed or could not be compared; 2, refused; 128 +
+signal, interrupted.
 """
 
 import json
-import os
-import signal
 import sys
-import time
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import golden
-from benchmarks.provenance import library_is_older_than, library_path, provenance
 from golden.conversion import CONVERSIONS, conversions_to
-from golden.files import write_atomically
+from golden.files import check_output, write_atomically
 from golden.operations import FMA
 from golden.stimulus import CLASSES, OperandShape
+from jobs import Engine, Record, Store, Task, program
+from jobs import run as run_tasks
+from jobs.provenance import library_is_older_than, library_path, provenance
 from tests.golden.native_rows import class_rows, compare
 from tests.golden.rows import distinct_arithmetic, unit
 
@@ -35,14 +33,14 @@ SEED = 0
 ROWS_A_CLASS = 500
 ROWS_A_CHUNK = ROWS_A_CLASS * len(CLASSES)
 VECTORS = 10**8
-CHUNKS_A_BATCH = 32
-"""For each worker: seconds of work, which is what an interruption can lose."""
+CHUNKS_A_TASK = 16
+"""Seconds of work, which is what an interruption loses."""
 
-SECONDS_A_LINE = 30
-"""How often progress is told where the output is no terminal."""
+SECONDS_A_TASK = 1800.0
+"""Some hundred times what a task takes: one that is not done by then never ends."""
 
 MAY_CHANGE = ("commit", "platform")
-"""Of the provenance, what a run may go on with: other commits of the same sources, another release of the system."""
+"""Of the provenance, what a campaign may go on with: other commits of the same sources, another release of the system."""
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "L": (1, 2, 3, 4, 5, 8, 16, 32),
@@ -71,7 +69,7 @@ class Outcome(NamedTuple):
     Attributes:
         operation: name of the operation.
         arithmetic: the instruction that stands for its arithmetic; None for a random unit.
-        difference: the differing chunk as STATE.json keeps it, or None.
+        difference: the differing chunk as OUTCOME.json shows it, or None.
     """
 
     operation: str
@@ -115,143 +113,93 @@ def run_chunk(chunk: int) -> Outcome:
     return Outcome(model.operation.name, arithmetic, difference)
 
 
-def new_state(made_with: dict[str, str]) -> dict[str, Any]:
+def run_chunks(content: dict[str, Any], folder: Path) -> list[list[Any]]:
+    """The work of a task: its chunks' outcomes."""
+    golden.set_threads(1)
+    first = content["first_chunk"]
+    return [list(run_chunk(chunk)) for chunk in range(first, first + content["chunks"])]
+
+
+def tasks(vectors: int, made_with: dict[str, str]) -> list[Task]:
+    """All chunks that so many rows take."""
+    chunks = -(-vectors // ROWS_A_CHUNK)
+    depends = {key: value for key, value in made_with.items() if key not in MAY_CHANGE}
+    each = [(first, min(CHUNKS_A_TASK, chunks - first)) for first in range(0, chunks, CHUNKS_A_TASK)]
+    return [
+        Task(
+            f"chunks {first} to {first + count - 1}",
+            {"seed": SEED, "rows_a_class": ROWS_A_CLASS, "first_chunk": first, "chunks": count},
+            depends,
+        )
+        for first, count in each
+    ]
+
+
+def outcome_of(records: Sequence[Record], made_with: dict[str, str]) -> dict[str, Any]:
+    """What OUTCOME.json holds."""
+    chunks = [Outcome(*each) for record in records if record.done for each in record.result]
+    by_operation = {name: [chunk for chunk in chunks if chunk.operation == name] for name in golden.OPERATIONS}
+    by_arithmetic: dict[str, int] = {}
+    for chunk in chunks:
+        if chunk.arithmetic is not None:
+            by_arithmetic[chunk.arithmetic] = by_arithmetic.get(chunk.arithmetic, 0) + ROWS_A_CHUNK
+    differences = [chunk.difference for chunk in chunks if chunk.difference is not None]
     return {
         "what": "native engine against reference, every d bit for bit, codes of NaN too",
-        "seed": SEED, "made_with": made_with, "started": now(), "updated": now(), "seconds": 0.0,
-        "wanted": 0, "complete": False, "chunks": 0, "rows": 0, "rows_differing": 0,
-        "rows_by_operation_and_class": {}, "rows_by_arithmetic": {}, "random_units": {}, "differences": [],
-    }  # fmt: skip
+        "seed": SEED,
+        "made_with": made_with,
+        "updated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "worker_seconds": round(sum(record.seconds for record in records), 1),
+        "wanted": ROWS_A_CHUNK * sum(chunks_of(record.task) for record in records),
+        "complete": all(record.done for record in records),
+        "chunks": len(chunks),
+        "rows": ROWS_A_CHUNK * len(chunks),
+        "rows_differing": sum(difference["differing"] for difference in differences),
+        "rows_by_operation_and_class": {
+            name: dict.fromkeys(CLASSES, ROWS_A_CLASS * len(each)) for name, each in by_operation.items() if each
+        },
+        "rows_by_arithmetic": by_arithmetic,
+        "random_units": {
+            name: count for name, each in by_operation.items() if (count := sum(chunk.arithmetic is None for chunk in each))
+        },
+        "differences": differences,
+        "not_done": {record.task.name: f"{record.status}: {record.message}" for record in records if not record.done},
+    }
 
 
-def add(state: dict[str, Any], outcome: Outcome) -> None:
-    """Count a chunk."""
-    state["chunks"] += 1
-    state["rows"] += ROWS_A_CHUNK
-    by_class = state["rows_by_operation_and_class"].setdefault(outcome.operation, dict.fromkeys(CLASSES, 0))
-    for name in by_class:
-        by_class[name] += ROWS_A_CLASS
-    if outcome.arithmetic is None:
-        state["random_units"][outcome.operation] = state["random_units"].get(outcome.operation, 0) + 1
-    else:
-        by_arithmetic = state["rows_by_arithmetic"]
-        by_arithmetic[outcome.arithmetic] = by_arithmetic.get(outcome.arithmetic, 0) + ROWS_A_CHUNK
-    if outcome.difference is not None:
-        state["rows_differing"] += outcome.difference["differing"]
-        state["differences"].append(outcome.difference)
+def chunks_of(task: Task) -> int:
+    """How many chunks a task has."""
+    count: int = task.content["chunks"]
+    return count
 
 
-def read_state(path: Path, made_with: dict[str, str]) -> dict[str, Any]:
-    """The state to go on from.
-
-    Raises:
-        ValueError: it is no state, or was made with something else than what would go on.
-    """
-    if not path.exists():
-        return new_state(made_with)
-    try:
-        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        before = state["made_with"] | {"seed": state["seed"]}
-        missing = new_state(made_with).keys() - state.keys()
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no state of a campaign: {error}") from error
-    if missing:
-        raise ValueError(f"{path} is no state of a campaign: {', '.join(sorted(missing))} missing")
-    wanted = made_with | {"seed": SEED}
-    for key in wanted:
-        if key not in MAY_CHANGE and before.get(key) != wanted[key]:
-            raise ValueError(
-                f"{path} was made with {key} {before.get(key)}, now it is {wanted[key]}: results of different versions are "
-                "not mixed; name another file, or remove this one to start again"
-            )
-    return state
-
-
-def write_state(path: Path, state: dict[str, Any]) -> None:
-    write_atomically(path, json.dumps(state, indent=1, ensure_ascii=False).encode() + b"\n")
-
-
-def now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-class Progress:
-    """One line that is written over on a terminal; elsewhere a line now and then."""
-
-    def __init__(self) -> None:
-        self.on_terminal = sys.stdout.isatty()
-        self.told = 0.0
-
-    def tell(self, state: dict[str, Any], last: bool = False) -> None:
-        if not (self.on_terminal or last or time.monotonic() - self.told >= SECONDS_A_LINE):
-            return
-        self.told = time.monotonic()
-        rate = state["rows"] / max(state["seconds"], 1e-9)
-        text = f"{state['rows']:,} of {state['wanted']:,} rows, {state['rows_differing']:,} differ, {rate:,.0f} rows/s"
-        print(f"\r{text}" if self.on_terminal else text, end="" if self.on_terminal and not last else "\n", flush=True)
-
-
-def end_by_signal(number: int, _frame: object) -> NoReturn:
-    raise SystemExit(128 + number)
-
-
-@contextmanager
-def worker_pool() -> Iterator[ProcessPoolExecutor]:
-    """Workers that leave signals to this process; chunks that have not begun are dropped when it ends."""
-    pool = ProcessPoolExecutor(len(os.sched_getaffinity(0)), initializer=start_worker)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def start_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    golden.set_threads(1)
-
-
-def run(path: Path, state: dict[str, Any], vectors: int) -> None:
-    """Go on until so many rows are compared; the state is written after every batch."""
-    chunks = -(-vectors // ROWS_A_CHUNK)
-    state |= {"wanted": chunks * ROWS_A_CHUNK, "complete": state["chunks"] >= chunks}
-    progress = Progress()
-    size = CHUNKS_A_BATCH * len(os.sched_getaffinity(0))
-    with worker_pool() as pool:
-        while state["chunks"] < chunks:
-            start = time.monotonic()
-            for outcome in pool.map(run_chunk, range(state["chunks"], min(state["chunks"] + size, chunks))):
-                add(state, outcome)
-            state["seconds"] = round(state["seconds"] + time.monotonic() - start, 1)
-            state |= {"updated": now(), "complete": state["chunks"] >= chunks}
-            write_state(path, state)
-            progress.tell(state)
-    progress.tell(state, last=True)
+def run(path: Path, folder: Path, made_with: dict[str, str], vectors: int, engine: Engine | None = None) -> dict[str, Any]:
+    """Compare so many rows, as far as the store does not know, and write the outcome; the outcome."""
+    with Store(folder, "campaign-native") as store:
+        records = run_tasks(
+            tasks(vectors, made_with), run_chunks, store, engine=engine, seconds=SECONDS_A_TASK,
+            retry=True, unit="rows", amount=lambda task: ROWS_A_CHUNK * chunks_of(task),
+        )  # fmt: skip
+    outcome = outcome_of(records, made_with)
+    write_atomically(path, json.dumps(outcome, indent=1, ensure_ascii=False).encode() + b"\n")
+    return outcome
 
 
 def main() -> int:
-    if len(sys.argv) not in (2, 3) or not all(word.isdecimal() and int(word) for word in sys.argv[2:]):
-        print("usage: python -m benchmarks.campaign_native STATE.json [VECTORS]", file=sys.stderr)
+    if len(sys.argv) not in (3, 4) or not all(word.isdecimal() and int(word) for word in sys.argv[3:]):
+        print("usage: python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS]", file=sys.stderr)
         return 2
-    path, vectors = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else VECTORS
-    try:
-        library = library_path()
-        changed = library_is_older_than(library) if library else []
-        if changed:
-            raise ValueError(
-                f"{changed[0]} was changed after the native library was built: `make .venv/.dev` builds it again"
-            )
-        state = read_state(path, provenance())
-    except (ValueError, OSError) as error:
-        print(f"campaign: {error}", file=sys.stderr)
-        return 2
-    signal.signal(signal.SIGINT, end_by_signal)
-    signal.signal(signal.SIGTERM, end_by_signal)
-    run(path, state, vectors)
-    for difference in state["differences"]:
+    path, folder, vectors = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) == 4 else VECTORS
+    check_output(path)
+    library = library_path()
+    changed = library_is_older_than(library) if library else []
+    if changed:
+        raise ValueError(f"{changed[0]} was changed after the native library was built: `make .venv/.dev` builds it again")
+    outcome = run(path, folder, provenance(), vectors)
+    for difference in outcome["differences"]:
         print(json.dumps(difference, ensure_ascii=False))
-    return int(state["rows_differing"] > 0)
+    return int(outcome["rows_differing"] > 0 or not outcome["complete"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(program("campaign", main))

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 import golden
-from benchmarks.provenance import processor
 from golden.files import write_atomically
 from golden.native.library import isa
 from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
+from jobs.provenance import processor
 from tests.golden import mma_sim
 
 ROWS = 1 << 17

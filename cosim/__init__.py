@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cosim.bench.comparison import Compare
     from cosim.bench.selection import Selection
+    from cosim.compile.errors import SimulationError
     from cosim.dut.connection import PortMismatch
     from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
     from cosim.dut.elaborate import ElaborationError
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from cosim.regressions.coverage_job import coverage_job, coverage_units
     from cosim.regressions.main_job import main_job
     from cosim.runner.build import SIMULATORS
-    from cosim.runner.errors import SimulationError
     from cosim.runner.report import Report
     from cosim.runner.run import CampaignError, run, run_many
     from cosim.runner.text import summary, table
@@ -61,7 +61,7 @@ _MODULES = (
     "dut.elaborate",
     "dut.generated",
     "runner.build",
-    "runner.errors",
+    "compile.errors",
     "runner.report",
     "runner.run",
     "runner.text",

@@ -11,7 +11,7 @@ steps of one dot product. `gemm` multiplies matrices of any size with an instruc
 they are made of.
 """
 
-from golden.catalogue import ARCHITECTURES, architecture, catalogue_units, instruction, instructions
+from golden.catalogue import ARCHITECTURES, PROCESSORS, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.instruction import EVIDENCE, Instruction
 from golden.matrix import gemm
@@ -25,6 +25,7 @@ __all__ = [
     "EVIDENCE",
     "FORMATS",
     "OPERATIONS",
+    "PROCESSORS",
     "Cls",
     "Decoded",
     "Format",

@@ -81,11 +81,14 @@ def write_output(path: str | Path, content: bytes | Iterable[bytes], inputs: Ite
         write_atomically(path, content)
 
 
-def write_atomically(path: str | Path, content: bytes | Iterable[bytes]) -> None:
+def write_atomically(path: str | Path, content: bytes | Iterable[bytes], durable: bool = False) -> None:
     """Write a file, at once or in pieces, by way of a temporary one beside it, so that nothing half-written is ever seen.
 
     A file that was there keeps its mode, a new one has what the umask leaves; of a symlink the target is written. What is no
     regular file, a device or a FIFO, is written through.
+
+    Args:
+        durable: whether the file is on the disk, and not in memory alone, when this returns.
 
     Raises:
         OSError: the folder is missing or not writable, or the file is a folder or read-only.
@@ -97,7 +100,8 @@ def write_atomically(path: str | Path, content: bytes | Iterable[bytes]) -> None
             with open(target, "wb", buffering=0) as device:
                 _write_all(device, content)
         else:
-            _replace(Path(os.path.realpath(target)), content, None if status is None else stat.S_IMODE(status.st_mode))
+            mode = None if status is None else stat.S_IMODE(status.st_mode)
+            _replace(Path(os.path.realpath(target)), content, mode, durable)
     except OSError as error:
         raise type(error)(error.errno, f"cannot be written: {error.strerror}", str(target)) from error
 
@@ -115,17 +119,30 @@ def _status(target: Path) -> os.stat_result | None:
     return status
 
 
-def _replace(target: Path, content: bytes | Iterable[bytes], mode: int | None) -> None:
+def _replace(target: Path, content: bytes | Iterable[bytes], mode: int | None, durable: bool) -> None:
     temporary = target.with_name(f".mmau-{secrets.token_hex(8)}.tmp")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb", buffering=0) as stream:
             if mode is not None:
                 os.fchmod(stream.fileno(), mode)
             _write_all(stream, content)
+            if durable:
+                os.fsync(stream.fileno())
         os.replace(temporary, target)
+        if durable:
+            sync_folder(target.parent)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's entries to the disk: a new name is not there with the file's content alone."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _write_all(stream: io.FileIO, content: bytes | Iterable[bytes]) -> None:

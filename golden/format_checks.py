@@ -37,7 +37,7 @@ def check_format(f: "Format") -> None:
         raise ValueError(f"storage_bits of {f.name} must be 8, 16, 32 or 64, got {f.storage_bits!r}")
     _check_fields(f)
     _check_specials(f)
-    _check_dtype(f)
+    check_dtype(f)
 
 
 def _check_fields(f: "Format") -> None:
@@ -62,7 +62,8 @@ def _check_specials(f: "Format") -> None:
         raise ValueError(f"specials of {f.name} may be fnuz with a sign bit alone: the code of −0 is NaN; got signed=False")
 
 
-def _check_dtype(f: "Format") -> None:
+def check_dtype(f: "Format") -> None:
+    """Raise unless dtype names a dtype of the format's width, or none."""
     if f.dtype is None:
         return
     try:

@@ -5,10 +5,12 @@ Sources: IEEE 754-2019; OCP 8-bit Floating Point 1.0 (e4m3, e5m2); OCP Microscal
 """
 
 from golden.format import Cls, Decoded, Format, power_of_two
+from golden.integer_format import IntegerFormat, integer
 
 __all__ = [
     "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E4M3IEEE", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16", "FP32",
-    "FP64", "TF32", "UE4M3", "UE8M0", "Cls", "Decoded", "Format", "power_of_two",
+    "FP64", "INT8", "INT32", "INTEGERS", "TF32", "UE4M3", "UE8M0", "UINT8", "Cls", "Decoded", "Format", "IntegerFormat",
+    "power_of_two",
 ]  # fmt: skip
 
 FP64 = Format(name="fp64", exp_bits=11, man_bits=52, bias=1023, specials="ieee", storage_bits=64, dtype="float64")
@@ -36,7 +38,14 @@ E8M13 = Format(
 )
 """What RZ-E8M13 rounds to: an fp32 word whose low 10 bits are zero (paper 000, table 2)."""
 
+INT8 = integer("int8", 8, signed=True)
+UINT8 = integer("uint8", 8, signed=False)
+INT32 = integer("int32", 32, signed=True)
+
+INTEGERS: dict[str, IntegerFormat] = {f.name: f for f in (INT8, UINT8, INT32)}
+"""The formats of the operations on integers."""
+
 FORMATS: dict[str, Format] = {
     f.name: f
     for f in (FP64, FP32, TF32, FP16, BF16, E5M2, E4M3, E4M3FNUZ, E5M2FNUZ, E3M2, E2M3, E2M1, UE8M0, UE4M3, E4M3IEEE)
-}
+} | dict(INTEGERS)

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from golden.formats import FORMATS, Format
@@ -22,8 +23,24 @@ _AMD = re.compile(
     r"v_mfma_(?P<d>f32|f64)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8)"
     r"(?:_(?P<b>fp8|bf8))?(?:_1k)?"
 )
+_AMX = re.compile(r"tdp(?P<types>bf16|fp16|bss|bsu|bus|buu)(?:ps|d)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)\.\.(\d+)")
+
+
+AMX_TYPES: dict[str, tuple[str, str, str]] = {
+    "bf16": ("bf16", "bf16", "fp32"), "fp16": ("fp16", "fp16", "fp32"), "bss": ("int8", "int8", "int32"),
+    "bsu": ("int8", "uint8", "int32"), "bus": ("uint8", "int8", "int32"), "buu": ("uint8", "uint8", "int32"),
+}  # fmt: skip
+"""What the letters between `tdp` and `ps` or `d` say of the formats of a, of b, and of c and d."""
+
+VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
+    "vdpbf16ps": (2, "bf16", "bf16", "fp32"), "vpdpbusd": (4, "uint8", "int8", "int32"),
+    "vpdpbusds": (4, "uint8", "int8", "int32"), "vfmaddph": (1, "fp16", "fp16", "fp16"),
+    "fmla.h": (1, "fp16", "fp16", "fp16"), "fmla.s": (1, "fp32", "fp32", "fp32"), "fmla.d": (1, "fp64", "fp64", "fp64"),
+    "bfmlalb": (1, "bf16", "bf16", "fp32"), "bfmlalt": (1, "bf16", "bf16", "fp32"),
+}  # fmt: skip
+"""Instructions of one dot product a lane: K, the formats of a, of b, and of c and d."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +76,7 @@ def parse_name(name: str) -> ParsedName:
     """Read a name.
 
     Raises:
-        ValueError: the name does not follow the grammar of numerics.md, section 7.
+        ValueError: the name does not follow the grammar of numerics.md, sections 7 and 11.
     """
     if match := _NVIDIA.fullmatch(name):
         return _parse_nvidia(name, match)
@@ -68,7 +85,18 @@ def parse_name(name: str) -> ParsedName:
         b = FORMATS[AMD_TYPES[match["b"]]] if match["b"] else a
         d = FORMATS[AMD_TYPES[match["d"]]]
         return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
+    if match := _AMX.fullmatch(name):
+        return _of_processor(AMX_TYPES[match["types"]], int(match["k"]), int(match["m"]), int(match["n"]))
+    if name in VECTOR_TYPES:
+        k, *types = VECTOR_TYPES[name]
+        return _of_processor(types, k)
     raise ValueError(f"{name!r} does not read as an instruction name")
+
+
+def _of_processor(types: Sequence[str], k: int, m: int = 1, n: int = 1) -> ParsedName:
+    """An instruction of a processor, which accumulates in place, without scales."""
+    a, b, c = (FORMATS[name] for name in types)
+    return ParsedName(m, n, k, a, b, c, c, None, None)
 
 
 def _parse_nvidia(name: str, match: re.Match[str]) -> ParsedName:

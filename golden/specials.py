@@ -62,3 +62,18 @@ def quiet_nan(d: Format) -> int:
 def nvidia_nan(d: Format) -> int:
     """The one NaN that NVIDIA's fused units write: every bit but the sign (0x7FFFFFFF, 0x7FFF)."""
     return (1 << (d.width - 1)) - 1
+
+
+def first_nan(codes: Iterable[int], d: Format) -> int | None:
+    """What x86's multiply-adds give where an operand is NaN: the first of them, made quiet; None without one.
+
+    Args:
+        codes: the operands in order, of format d.
+    """
+    quiet = 1 << (d.man_bits - 1)
+    return next((code | quiet for code in codes if d.decode(code).cls is Cls.NAN), None)
+
+
+def invalid_nan(d: Format) -> int:
+    """What they give for 0·∞ and ∞ − ∞: quiet, negative, payload empty (0xFFC00000, 0xFE00)."""
+    return d.negative_zero | quiet_nan(d)

@@ -1,14 +1,21 @@
-"""What conformance needs of a device: run whole tiles of an instruction, and say what it is."""
+"""What conformance needs of a device: run whole tiles of an instruction, compare many of them with the model, and say what
+it is."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from golden import Instruction
-from golden.stimulus import Tiles
+from golden.chain import Chain, ConvertedChain
+from golden.stimulus import Operands, Tiles
+from hwtests.tally import Tally
 
 
 class DeviceError(ValueError):
     """A device that is missing, too old, of another architecture or out of memory; one line for the user."""
+
+
+class AbsentError(DeviceError):
+    """An instruction that a device of its architecture need not have, and this one does not."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +33,20 @@ class Program(Protocol):
     """An instruction's kernel, loaded."""
 
     @property
+    def route(self) -> str:
+        """How operands reach the instruction where there is more than one way: `A from registers`; else empty."""
+
+    @property
     def machine_code(self) -> dict[str, int]:
         """The matrix instructions in it, with their counts; empty where no disassembler is at hand."""
+
+    @property
+    def expected_code(self) -> dict[str, int]:
+        """Those that the instruction must become."""
+
+    @property
+    def sha256(self) -> str:
+        """Of the binary that runs."""
 
     def run(self, tiles: Tiles) -> Any:
         """D [tiles, m, n]."""
@@ -42,16 +61,31 @@ class Device(Protocol):
 
     @property
     def engine(self) -> str:
-        """The engine that `model` uses."""
+        """The engine that `dot` uses."""
 
     def describe(self) -> Description:
         """What it is."""
 
-    def load(self, instruction: Instruction) -> Program:
-        """Compile and load an instruction's kernel. Raises DeviceError where it cannot run here."""
+    def evidence(self) -> dict[str, str]:
+        """What tells this very machine and moment: driver, UUID, clocks."""
 
-    def model(self, instruction: Instruction, tiles: Tiles) -> Any:
-        """The golden model's D [tiles, m, n], on this device's arrays."""
+    def load(self, instruction: Instruction) -> tuple[Program, ...]:
+        """Compile and load an instruction's kernels, one for each operand route.
+
+        Raises:
+            ValueError (DeviceError, CompileError): it cannot run here.
+        """
+
+    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+        """The golden model's d of each row, on this device's arrays."""
+
+    def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
+        """Compare tiles first … first + count − 1 of the stimulus at volume. Raises MemoryError where they do not fit."""
 
     def to_host(self, array: Any) -> Any:
         """An array of the device as a NumPy array."""
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first, or its class where it says nothing."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__

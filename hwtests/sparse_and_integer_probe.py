@@ -1,165 +1,134 @@
-"""What sparse and integer instructions compute: their results against every chain that could stand behind them.
+"""Record what sparse and integer instructions compute.
 
-    python -m hwtests.sparse_and_integer_probe REPORT.json
+    python -m hwtests.sparse_and_integer_probe FOLDER
 
-runs every instruction of `hwtests.nvidia.sparse_and_integer` that fits this machine's GPU and writes how many results each
-hypothesis gets wrong. For a sparse instruction, run with every selection, a hypothesis is a length L of T-FDPA steps and
-what the steps run over: the selected products alone, or all K with zeros where nothing is selected; F, ρ and e_zero are
-those of the dense instruction of the same types. For an integer instruction the hypothesis is the exact sum, wrapped or
-saturated as its name says.
+runs every instruction of `hwtests.nvidia.sparse_and_integer` that fits this machine's GPU and writes its raw tiles into a
+file of its own as soon as it has run (`hwtests.recorded_tiles`). An instruction that has its file is passed over, so that
+the same command goes on after an interruption. What could explain them is tested afterwards, anywhere:
+`python -m hwtests.sparse_and_integer_hypotheses FOLDER`.
 """
 
-import json
+import hashlib
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-import golden
-from golden import Instruction, Unit
-from golden.comparison import differing
-from golden.files import write_atomically
-from golden.operations import TFDPA
+from golden.native.cubins import cubin
 from golden.stimulus import Tiles
-from hwtests.conform.inputs import random_tiles
+from hwtests.inputs import tiles_of
 from hwtests.nvidia.device import CudaDevice
+from hwtests.nvidia.disassembly import kept_machine_code
 from hwtests.nvidia.kernel import ENTRY
-from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests.nvidia.launch import loaded
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     SPARSE,
+    SPARSE_FP8,
     SPARSE_WGMMA,
     MatrixInstruction,
-    integer_dot,
     kernel_of_instruction,
     metadata_word,
-    selected,
 )
+from hwtests.recorded_tiles import RecordedTiles, path_of, write
+from hwtests.sparse_and_integer_hypotheses import dense
 
-TILES = 600
-"""Random tiles for each selection, of all six classes."""
-
-Run = Callable[[MatrixInstruction, Tiles, int], Any]
-"""(instruction, tiles with a [tiles, m, stored k] and b [tiles, n, k], metadata word, unused where dense) → NumPy bits of d
-[tiles, m, n]."""
+TILES = 128
+"""Tiles of each selection, of all classes and corners; of a dense instruction, in all."""
 
 
-@dataclass(frozen=True)
-class Hypothesis:
-    """Steps of `length` over the selected products, or over all K with zeros between them."""
+class Ran(NamedTuple):
+    """What a run gave: NumPy bits of d [tiles, m, n], the matrix instructions of the kernel, the SHA-256 of its binary."""
 
-    length: int
-    over_zeros: bool
-
-    def __str__(self) -> str:
-        products = "all K, zeros where nothing is selected" if self.over_zeros else "the selected products"
-        return f"L={self.length} over {products}"
+    d: Any
+    machine_code: dict[str, int]
+    sha256: str
 
 
-def dense(instruction: MatrixInstruction) -> Instruction:
-    """The catalogue's instruction of the same types whose k is the stored k."""
-    m, n, _ = instruction.shape
-    return golden.instruction(
-        instruction.arch, f"{instruction.family}.m{m}n{n}k{instruction.stored_k}.{'.'.join(instruction.types)}"
-    )
+Run = Callable[[MatrixInstruction, Tiles, Any], Ran]
+"""(instruction, tiles with a [tiles, m, stored k] and b [tiles, n, k], metadata words uint32 [tiles]) → what came out."""
 
 
-def hypotheses(instruction: MatrixInstruction) -> Iterator[Hypothesis]:
-    """Every power of two up to K as the length, over selected products and over all K."""
-    for over_zeros, products in ((False, instruction.stored_k), (True, instruction.shape[2])):
-        yield from (Hypothesis(length, over_zeros) for length in (1, 2, 4, 8, 16, 32, 64) if length <= products)
+def instructions_of(arch: str) -> list[MatrixInstruction]:
+    """The instructions outside the catalogue that an architecture has."""
+    return [i for i in SPARSE_FP8 + SPARSE + SPARSE_WGMMA + INTEGER if i.arch == arch]
 
 
-def expected(instruction: MatrixInstruction, hypothesis: Hypothesis, tiles: Tiles, positions: tuple[int, ...]) -> Any:
-    """What the hypothesis gives for every element of D: [tiles, m, n]."""
-    operation = dense(instruction).operation
-    assert isinstance(operation, TFDPA)
-    unit = Unit(name="hypothesis", operation=operation.with_length(hypothesis.length))
-    if hypothesis.over_zeros:
-        group = 2 * len(positions)
-        a = np.zeros((*tiles.a.shape[:2], instruction.shape[2] // group, group), tiles.a.dtype)
-        a[..., list(positions)] = tiles.a.reshape(*tiles.a.shape[:2], -1, len(positions))
-        spread = Tiles(a.reshape(*tiles.a.shape[:2], instruction.shape[2]), tiles.b, tiles.c)
-    else:
-        spread = Tiles(tiles.a, selected(tiles.b, positions), tiles.c)
-    return unit.dot(*spread.rows(np)[:3])
+def operands_of(instruction: MatrixInstruction, seed: int) -> tuple[Tiles, Any]:
+    """Tiles, and the metadata nibble of each."""
+    if not instruction.sparse:
+        return integer_operands(instruction, TILES, seed), np.zeros(TILES, np.uint8)
+    nibbles = np.repeat(np.array(list(instruction.selections), np.uint8), TILES)
+    return sparse_operands(instruction, len(nibbles), seed), nibbles
 
 
-def random_operands(instruction: MatrixInstruction, tiles: int, seed: int) -> Tiles:
-    """Random tiles of the dense instruction, with columns of B as long as the sparse K."""
+def sparse_operands(instruction: MatrixInstruction, tiles: int, seed: int) -> Tiles:
+    """Tiles of the dense instruction, with columns of B as long as the sparse K."""
     base = dense(instruction)
-    first, second = (random_tiles(base, np, seed + turn, 0, tiles) for turn in (0, 1))
+    (first, _), (second, _) = (tiles_of(base, seed + turn, 0, tiles) for turn in (0, 1))
     b = np.concatenate([first.b, second.b], axis=2)
     # The two halves interleave, so that every group along K has elements of both.
     return Tiles(first.a, b.reshape(*b.shape[:2], 2, -1).swapaxes(2, 3).reshape(b.shape), first.c)
 
 
-def probe(instruction: MatrixInstruction, run: Run, tiles: int = TILES, seed: int = 0) -> dict[str, Any]:
-    """How many results of all selections each hypothesis gets wrong."""
-    base, wrong, compared = dense(instruction), dict.fromkeys(hypotheses(instruction), 0), 0
-    for nibble, positions in instruction.selections.items():
-        operands = random_operands(instruction, tiles, seed)
-        got = run(instruction, operands, metadata_word(nibble))
-        compared += got.size
-        for hypothesis in wrong:
-            wrong[hypothesis] += int(
-                differing(got, expected(instruction, hypothesis, operands, positions), base.operation).sum()
-            )
-    explained = [str(hypothesis) for hypothesis, count in wrong.items() if not count]
-    return {"compared": compared, "explained_by": explained, "wrong": {str(h): count for h, count in wrong.items()}}
-
-
-def probe_integer(instruction: MatrixInstruction, run: Run, tiles: int = TILES, seed: int = 0) -> dict[str, Any]:
-    """How many results of random bytes, c near the ends of its range, are not the exact sum."""
+def integer_operands(instruction: MatrixInstruction, tiles: int, seed: int) -> Tiles:
+    """Random bytes, c near the ends of its range."""
     m, n, k = instruction.shape
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(0, 256, (tiles, rows, k)).astype(np.uint8) for rows in (m, n))
     ends = np.array([0, 0x7FFF_0000, 0x8000_0000, 0xFFFF_8000], np.uint32)
-    c = ends[rng.integers(0, 4, (tiles, m, n))] + rng.integers(0, 1 << 15, (tiles, m, n)).astype(np.uint32)
-    operands = Tiles(a, b, c)
-    rows = operands.rows(np)
-    got = run(instruction, operands, 0)
-    wrong = int((got != integer_dot(instruction, np.ascontiguousarray(rows.a), np.ascontiguousarray(rows.b), c)).sum())
-    exact = "exact, saturated" if instruction.saturate else "exact, wrapped"
-    return {"compared": got.size, "explained_by": [] if wrong else [exact], "wrong": {exact: wrong}}
+    return Tiles(a, b, ends[rng.integers(0, 4, (tiles, m, n))] + rng.integers(0, 1 << 15, (tiles, m, n)).astype(np.uint32))
+
+
+def record(folder: Path, instruction: MatrixInstruction, run: Run, device: dict[str, str], seed: int = 0) -> Path:
+    """Run an instruction and write its tiles."""
+    tiles, nibbles = operands_of(instruction, seed)
+    ran = run(instruction, tiles, metadata_word(nibbles.astype(np.uint32)))
+    return write(folder, RecordedTiles(
+        instruction=instruction, tiles=tiles, selection=nibbles, d=ran.d, device=device, machine_code=ran.machine_code,
+        sha256=ran.sha256,
+    ))  # fmt: skip
 
 
 def run_on(device: CudaDevice) -> Run:
     """Runs of these instructions on a device."""
     xp = device.xp
 
-    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: int) -> Any:
+    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
         kernel = kernel_of_instruction(instruction)
-        module = xp.cuda.function.Module()
-        module.load(compile_cubin(kernel.source, kernel.target))
+        binary = cubin(kernel.source, kernel.target)
         a, b, c = (xp.asarray(array) for array in tiles.arrays())
-        words = (xp.full(len(tiles), metadata, xp.uint32),) if instruction.sparse else ()
+        words = (xp.asarray(metadata),) if instruction.sparse else ()
         d = xp.empty_like(c)
         arguments = (a, b, c, *words, d, xp.uint32(len(tiles)))
         blocks = -(-len(tiles) // kernel.tiles_per_block)
-        module.get_function(ENTRY)((blocks, 1, 1), (kernel.threads, 1, 1), arguments)
-        return xp.asnumpy(d)
+        loaded(xp, binary, ENTRY)((blocks, 1, 1), (kernel.threads, 1, 1), arguments)
+        return Ran(xp.asnumpy(d), code_of(binary), hashlib.sha256(binary).hexdigest())
 
     return run
 
 
-def main(path: str) -> None:
-    """Probe what runs here, and write the report."""
+def code_of(binary: bytes) -> dict[str, int]:
+    """The matrix instructions of a cubin, empty without a disassembler."""
+    try:
+        return kept_machine_code(binary)
+    except FileNotFoundError:
+        return {}
+
+
+def main(folder: Path) -> None:
+    """Record what runs here and is not recorded yet."""
     device = CudaDevice()
     run = run_on(device)
-    found = {
-        instruction.name: probe(instruction, run) for instruction in SPARSE + SPARSE_WGMMA if instruction.arch == device.arch
-    }
-    found |= {
-        instruction.name: probe_integer(instruction, run) for instruction in INTEGER if instruction.arch == device.arch
-    }
-    report = {"device": vars(device.describe()), "instructions": found}
-    write_atomically(path, (json.dumps(report, indent=1) + "\n").encode())
-    for name, result in found.items():
-        print(f"{name}: {'; '.join(result['explained_by']) or 'explained by none'}")
+    folder.mkdir(parents=True, exist_ok=True)
+    about = asdict(device.describe()) | device.evidence()
+    for instruction in instructions_of(device.arch):
+        if not path_of(folder, instruction).exists():
+            print(record(folder, instruction, run, about))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(Path(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""`mmau conform`: the model against this machine's GPU."""
+"""`mmau conform`: the model against this machine's GPU, or its processor's own instructions."""
 
 import argparse
 import json
@@ -23,9 +23,19 @@ def run_conform(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--record must name a folder, and {arguments.record} is none")
     job = conform.Job(
         arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
-        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds,
+        vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds, retry=arguments.retry,
         record=None if arguments.record is None else str(arguments.record),
     )  # fmt: skip
-    report = conform.run_campaign(job, arguments.report, lambda line: print(line, file=sys.stderr, flush=True))
+
+    def show(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    if job.arch in golden.PROCESSORS:
+        report = conform.run_campaign(job, arguments.report, show, (*conform.PROCESSOR_WORKER, str(job.arch)))
+    else:
+        report = conform.run_campaign(job, arguments.report, show)
+    if all(progress.status == "absent" for progress in report.instructions.values()):
+        details = "; ".join(f"{name}: {progress.detail}" for name, progress in report.instructions.items())
+        raise ValueError(f"nothing that --instr asks for is here: {details}")
     print(json.dumps(report.to_json()) if arguments.json else conform.summary(report))
     return OK if report.agreed() else DIFFERED

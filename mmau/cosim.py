@@ -12,6 +12,7 @@ import golden
 import rtl
 from cosim import (
     CampaignError,
+    Dut,
     ElaborationError,
     Report,
     Selection,
@@ -40,14 +41,15 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     design = chosen_design(arguments)
     if arguments.all + arguments.coverage + (design is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
-    of_one_unit = ("waves", "dut", *SOURCE_OPTIONS)
+    of_one_unit = ("waves", "dut", "rtl_coverage", *SOURCE_OPTIONS)
     if design is None and (any(getattr(arguments, option) for option in of_one_unit) or arguments.vector is not None):
         raise ValueError(
-            "--waves, --vector, --dut, --top and --ports go with one unit: --unit UNIT.toml, or --arch and --instr"
+            "--waves, --vector, --rtl-coverage, --dut, --top and --ports go with one unit: "
+            "--unit UNIT.toml, or --arch and --instr"
         )
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
     designs = chosen_job(arguments) if design is None else [design]
-    files = ReportFiles(arguments.junit, arguments.html, arguments.seed, len(designs), inputs(arguments))
+    files = ReportFiles(arguments, len(designs), inputs(arguments))
     errors: dict[str, str] = {}
     try:
         if design is None:
@@ -56,7 +58,9 @@ def run_cosim(arguments: argparse.Namespace) -> int:
             )
         else:
             dut = chosen_dut(design, arguments)
-            reports = [run(design, dut=dut, waves=waves, work_dir=arguments.work, **common(arguments))]
+            check_rtl_coverage(arguments, dut)
+            here = {"dut": dut, "waves": waves, "work_dir": arguments.work, "processes": os.cpu_count() or 1}
+            reports = [run(design, rtl_coverage=arguments.rtl_coverage is not None, **here, **common(arguments))]
     except CampaignError as error:
         reports, errors = error.reports, error.errors
     except (ElaborationError, SimulationError) as error:
@@ -69,12 +73,18 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     return status
 
 
+def check_rtl_coverage(arguments: argparse.Namespace, dut: Dut | None) -> None:
+    """Raise ValueError where the file of `--rtl-coverage` would name Verilog that does not stay."""
+    if arguments.rtl_coverage is not None and dut is None and arguments.work is None:
+        raise ValueError("--rtl-coverage of a generated unit needs --work DIR, where its Verilog stays")
+
+
 def common(arguments: argparse.Namespace) -> dict[str, Any]:
     """The arguments of one run and of many."""
     selection = Selection(tuple(arguments.only or ()), tuple(arguments.exclude or ()), arguments.vector)
     return {
         "vectors": arguments.vectors, "seed": arguments.seed, "simulator": arguments.sim, "selection": selection,
-        "fail_fast": arguments.fail_fast, "progress": progress,
+        "fail_fast": arguments.fail_fast, "progress": progress, "mode": arguments.mode,
     }  # fmt: skip
 
 
@@ -103,6 +113,8 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
             print(f"waveform: {waves}")
         if arguments.work is not None:
             print(f"build and logs: {arguments.work}")
+    if arguments.rtl_coverage is not None and any(report.rtl_coverage is None for report in reports):
+        print("mmau cosim: no coverage of the RTL: the simulation broke off before it was written", file=sys.stderr)
     for name, message in errors.items():
         print(f"mmau cosim: {name}: {message}", file=sys.stderr)
     if errors:

@@ -1,39 +1,52 @@
 """The files that `mmau cosim` writes beside its table: written anew as each design is done, so that a campaign which is
 killed leaves what was done, and never half a file."""
 
+import argparse
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 
 from cosim import Report
+from cosim.coverage.counts import merged
+from cosim.coverage.file import read, to_text
+from cosim.coverage.ucis import ucis_xml
+from cosim.rtl_coverage.lcov import lcov_info
 from cosim.runner.junit import junit_xml
 from cosim.runner.page import report_page
 from golden.files import check_output, is_stdout, write_atomically
 
 
 class ReportFiles:
-    """The JUnit file and the HTML page, each where it is wanted.
+    """The JUnit file, the HTML page, the coverage and its UCIS XML, the RTL's line coverage, each where it is wanted.
 
     Args:
-        junit, html: where to write them, or None. seed: of the run. designs: how many there are.
-        inputs: files that are read, which neither must be.
+        arguments: of the command; the seed, and where to write each file. designs: how many there are.
+        inputs: files that are read, which none of them must be.
 
     Raises:
-        ValueError: stdout, the same file twice, or an input. OSError: one of them cannot be written.
+        ValueError: stdout, the same file twice, an input, or a file of other coverage. OSError: one cannot be written.
     """
 
-    def __init__(self, junit: Path | None, html: Path | None, seed: int, designs: int, inputs: Sequence[Path]) -> None:
-        self._junit, self._html, self._seed, self._designs = junit, html, seed, designs
+    def __init__(self, arguments: argparse.Namespace, designs: int, inputs: Sequence[Path]) -> None:
+        self._junit, self._html, self._ucis = arguments.junit, arguments.html, arguments.ucis
+        self._rtl_coverage = arguments.rtl_coverage
+        self._coverage, self._seed, self._designs = arguments.coverage_file, arguments.seed, designs
         self._done: list[Report] = []
         self._lock = threading.Lock()
-        for option, path in (("--junit", junit), ("--html", html)):
-            if path is not None and is_stdout(path):
+        wanted = {"--junit": self._junit, "--html": self._html, "--coverage-file": self._coverage, "--ucis": self._ucis}
+        wanted |= {"--rtl-coverage": self._rtl_coverage}
+        named = {option: path for option, path in wanted.items() if path is not None}
+        for option, path in named.items():
+            if is_stdout(path):
                 raise ValueError(f"{option} must name a file, got {path}")
-            if path is not None:
-                check_output(path, inputs)
-        if junit is not None and html is not None and junit.absolute() == html.absolute():
-            raise ValueError(f"--junit and --html must name two files, got {junit} twice")
+            check_output(path, inputs)
+        for (option, path), (other, same) in combinations(named.items(), 2):
+            if path.absolute() == same.absolute():
+                raise ValueError(f"{option} and {other} must name two files, got {path} twice")
+        self._before = () if self._coverage is None else read(self._coverage)
 
     def add(self, report: Report) -> None:
         """One more design is done; of a campaign, in any thread. A disk that is full now may not be at the end."""
@@ -49,6 +62,15 @@ class ReportFiles:
         """
         with self._lock:
             self._write(reports, errors, 0)
+            counts = merged([*self._before, *(counts for report in reports for counts in report.coverage)])
+            if self._coverage is not None:
+                write_atomically(self._coverage, to_text(counts).encode())
+            if self._ucis is not None:
+                passed = all(report.passed for report in reports) and not errors
+                write_atomically(self._ucis, ucis_xml(counts, self._seed, passed, version("mmau")))
+            for report in reports:
+                if self._rtl_coverage is not None and report.rtl_coverage is not None:
+                    write_atomically(self._rtl_coverage, lcov_info(report.rtl_coverage).encode())
 
     def _write(self, reports: Sequence[Report], errors: Mapping[str, str], running: int) -> None:
         if self._junit is not None:

@@ -53,4 +53,17 @@ def add_run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--fail-fast", action="store_true", help="stop at the first mismatch")
     command.add_argument("--junit", type=Path, metavar="FILE", help="also write a report as JUnit XML")
     command.add_argument("--html", type=Path, metavar="FILE", help="also write a report as one HTML page")
+    command.add_argument(
+        "--coverage-file",
+        type=Path,
+        metavar="FILE",
+        help="add the bins that were hit to this file's, JSON; see docs/coverage.md",
+    )
+    command.add_argument("--ucis", type=Path, metavar="FILE", help="also write the coverage as UCIS XML")
+    command.add_argument(
+        "--rtl-coverage",
+        type=Path,
+        metavar="FILE.info",
+        help="count the lines of the Verilog that are executed and the bits that toggle; lines as lcov info",
+    )
     command.add_argument("--work", type=Path, metavar="DIR", help="build in this folder and keep it, with the logs")

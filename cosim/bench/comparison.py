@@ -53,6 +53,11 @@ class Judge:
     compare: Compare = field(default_factory=Compare)
     waived: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def takes_the_unit(self) -> bool:
+        """Whether a code agrees wherever it is the unit's own: no rule asks for another NaN."""
+        return self.compare.nan == "unit"
+
     def agrees(self, got: int, expected: int, d: Format, differs: bool, operands: Callable[[], Sequence[Code]]) -> bool:
         """Whether a code of d is as good as the expected one.
 

@@ -57,13 +57,15 @@ class ReferenceSample:
 
     def disagreements(self) -> list[str]:
         """Every row of the sample for which the reference engine has other bits than are expected, in words."""
-        found = []
-        for products in self.rows():
-            code = products.recomputed(0)
-            if code != products.expected[0]:
-                d = products.result
-                lines = [f"a row of {products.made_by(0)}", *products.described(0, code)[:-2]]
-                found.append(
-                    "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(products.expected[0])}"])
-                )
-        return found
+        return [text for rows in self.rows() for text in [disagreement(rows)] if text is not None]
+
+
+def disagreement(rows: Rows) -> str | None:
+    """That the reference engine has other bits for the only one of the rows than are expected, in words; None where it has
+    the same."""
+    code = rows.recomputed(0)
+    if code == rows.expected[0]:
+        return None
+    d = rows.result
+    lines = [f"a row of {rows.made_by(0)}", *rows.described(0, code)[:-2]]
+    return "\n".join([*lines, f"  reference {d.describe(code)}", f"  expected  {d.describe(rows.expected[0])}"])

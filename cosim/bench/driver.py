@@ -7,7 +7,7 @@ A cycle has two halves. While the clock is low, driver and monitor `drive` their
 from collections.abc import Iterator, Sequence
 
 from cosim.bench.board import Board
-from cosim.bench.handshake import Pins, Stalls, is_high
+from cosim.bench.handshake import Level, Pins, Stalls, is_high
 from cosim.bench.products import Vector
 from cosim.bench.timing import Timing
 
@@ -24,7 +24,8 @@ class Driver:
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls, vectors: Iterator[Vector]) -> None:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
-        self._valid, self._ready = "in_valid" in timing.controls, "in_ready" in timing.controls
+        self._valid = Level(pins["in_valid"]) if "in_valid" in timing.controls else None
+        self._ready = "in_ready" in timing.controls
         self._vectors = vectors
         self._again: list[Vector] = []
         self._vector = next(vectors, None)
@@ -42,8 +43,8 @@ class Driver:
         if self._offering:
             return
         self._offering = self._vector is not None and not self._stalls.pause()
-        if self._valid:
-            self._pins["in_valid"].value = int(self._offering)
+        if self._valid is not None:
+            self._valid.show(self._offering)
         if self._offering and self._vector is not None:
             for port, value in self._vector.transfers[self._accepted].items():
                 self._pins[port].value = value
@@ -54,8 +55,8 @@ class Driver:
             return
         for port, value in self._vector.transfers[self._accepted].items():
             self._pins[port].value = value
-        if self._valid and not self._ready:
-            self._pins["in_valid"].value = 1
+        if self._valid is not None and not self._ready:
+            self._valid.show(True)
 
     def sample(self) -> bool:
         """See whether the transfer on offer is accepted at the coming edge.
@@ -79,8 +80,8 @@ class Driver:
         """Begin again, in a reset of the design: the vectors that it dropped are sent once more, before all others."""
         self._again = [*dropped, *([] if self._vector is None else [self._vector]), *self._again]
         self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
-        if self._valid:
-            self._pins["in_valid"].value = 0
+        if self._valid is not None:
+            self._valid.show(False)
 
     def _next(self) -> Vector | None:
         return self._again.pop(0) if self._again else next(self._vectors, None)

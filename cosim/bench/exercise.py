@@ -102,6 +102,7 @@ class _Clocked:
         self._resets = 0 if timing.reset == "none" or seed is None else RESETS
         self._next_reset = self._random.randrange(RESET_PERIOD // 20)
         self._edges = 0
+        self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
 
     async def run(self, extra_cycles: int) -> None:
@@ -116,11 +117,11 @@ class _Clocked:
             extra = extra + 1 if self._driver.done and not self._scoreboard.waiting else 0
 
     async def _cycle(self) -> None:
-        pins, scoreboard = self._pins, self._scoreboard
-        enabled = not (self._timing.enable and self._enables.pause())
-        pins["clk"].value = 0
-        if self._timing.enable:
-            pins["en"].value = int(enabled)
+        enabled = True
+        self._clk.value = 0
+        if self._en is not None:
+            enabled = not self._enables.pause()
+            self._en.value = int(enabled)
         if enabled:
             self._driver.drive()
             self._monitor.drive()
@@ -128,18 +129,21 @@ class _Clocked:
             self._driver.disturb()
         await SETTLE
         if enabled:
+            has_room = self._monitor.ready or self._scoreboard.waiting < self._timing.stages
             sent = self._driver.sample()
+            if self._timing.stages and has_room and self._driver.waited:
+                self._scoreboard.stop(f"in_ready was low although the pipeline of {self._timing.stages} stages had room")
             self._monitor.sample(sent)
         before = None if enabled else self._outputs()
-        pins["clk"].value = 1
+        self._clk.value = 1
         self._edges += 1
         await SETTLE
         if before is not None and self._outputs() != before:
-            scoreboard.stop("an output changed at a clock edge without enable")
+            self._scoreboard.stop("an output changed at a clock edge without enable")
         if self._driver.waited > PATIENCE:
-            scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
+            self._scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
         if self._monitor.waited > PATIENCE:
-            scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
+            self._scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
 
     def _outputs(self) -> list[str]:
         return [str(self._pins[name].value) for name in ("d", "out_valid") if name in self._pins]

@@ -89,8 +89,8 @@ class Groups:
 
 
 def ordered(groups: Iterable[Group]) -> tuple[Group, ...]:
-    """Groups, the largest first."""
-    return tuple(sorted(groups, key=lambda group: -group.count))
+    """Groups, the largest first, and where they are equal the one whose first mismatch came first."""
+    return tuple(sorted(groups, key=lambda group: (-group.count, group.mismatches[0].vector, group.mismatches[0].place)))
 
 
 def joined(groups: Iterable[Group]) -> tuple[Group, ...]:

@@ -3,7 +3,7 @@
 from collections import deque
 
 from cosim.bench.board import Board
-from cosim.bench.handshake import Pins, Stalls, code_of, is_high
+from cosim.bench.handshake import Level, Pins, Stalls, code_of, is_high
 from cosim.bench.timing import Timing
 
 
@@ -12,14 +12,16 @@ class Monitor:
     to wait stays as it is.
 
     Attributes:
+        ready: whether a result that is there is taken in this cycle.
         waited: cycles without a result although vectors are inside.
     """
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls) -> None:
         self._pins, self._scoreboard, self._stalls = pins, scoreboard, stalls
         self._latency = timing.latency
-        self._valid, self._can_stall = "out_valid" in timing.controls, "out_ready" in timing.controls
-        self._ready = True
+        self._valid = "out_valid" in timing.controls
+        self._can_take = Level(pins["out_ready"]) if "out_ready" in timing.controls else None
+        self.ready = True
         self._stalled_result: int | str | None = None
         self._edges = 0
         self._due: deque[int] = deque()
@@ -27,9 +29,9 @@ class Monitor:
 
     def drive(self) -> None:
         """Be ready for a result, or pause."""
-        if self._can_stall:
-            self._ready = not self._stalls.pause()
-            self._pins["out_ready"].value = int(self._ready)
+        if self._can_take is not None:
+            self.ready = not self._stalls.pause()
+            self._can_take.show(self.ready)
 
     def sample(self, sent: bool) -> None:
         """Receive the result of the coming edge, if there is one.
@@ -40,8 +42,8 @@ class Monitor:
         result = self._result()
         if self._stalled_result is not None and result != self._stalled_result:
             self._scoreboard.stop("a result changed, or was withdrawn, while out_valid was high and out_ready low")
-        self._stalled_result = None if self._ready else result
-        if result is not None and self._ready:
+        self._stalled_result = None if self.ready else result
+        if result is not None and self.ready:
             self._scoreboard.receive(result)
             self.waited = 0
         else:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from cosim.bench.groups import Group
 from cosim.bench.mismatch import ComparedRow
+from cosim.coverage.counts import Counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,8 @@ class Outcome:
         engine: golden's engine that computed the expected results.
         checked: rows of the run, a sample of each simulation, that the reference engine computed too; disagreements: those
             of them for which it expects other bits; first_disagreement: the first one in full.
+        coverage: bins of golden's models that results which agreed have hit, by model (cosim.coverage); none where the
+            native engine is not installed.
         waived: results that differ from the unit's and pass by a rule of `Compare`, by rule.
         stopped: why the run ended before its vectors did, or None.
         classes: compared elements of each class and corner of the stimulus; result_classes: of each class of the expected
@@ -48,6 +51,7 @@ class Outcome:
     stopped: str | None
     classes: dict[str, int]
     result_classes: dict[str, int]
+    coverage: tuple[Counts, ...] = ()
 
     @property
     def selected(self) -> int:

@@ -25,6 +25,7 @@ class Record:
         self._groups = Groups()
         self._differing: list[ComparedRow] = []
         self._agreed: Counter[str] = Counter()
+        self._enough: set[tuple[str, int]] = set()  # names of rows and labels whose class has as many
         self._agreeing: list[tuple[int, Element, int | str, Arrival]] = []
 
     def differs(self, vector: int, element: Element, code: int | str, arrival: Arrival) -> None:
@@ -39,8 +40,13 @@ class Record:
 
     def agrees(self, vector: int, element: Element, code: int | str, now: Callable[[], Arrival]) -> None:
         """An element that agrees."""
+        class_of = element.products.name, int(element.products.label[element.row])
+        if class_of in self._enough:
+            return
         name = element.products.made_by(element.row)
-        if self._agreed[name] < AGREEING:
+        if self._agreed[name] >= AGREEING:
+            self._enough.add(class_of)
+        else:
             self._agreed[name] += 1
             self._agreeing.append((vector, Element(element.products.alone(element.row), 0, element.place), code, now()))
 

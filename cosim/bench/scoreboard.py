@@ -3,7 +3,7 @@
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cosim.bench.comparison import Compare, Judge
 from cosim.bench.coverage import Coverage
@@ -126,7 +126,8 @@ class Scoreboard:
 
     def _selected(self, chunk: Chunk) -> list[Vector]:
         """The vectors of a chunk that are sent, each with its number; coverage and sample take note of them."""
-        numbered = [replace(vector, number=number) for number, vector in enumerate(chunk.vectors, self._next_number)]
+        first = self._next_number  # not by `replace`, which takes as long as sending a vector
+        numbered = [Vector(each.transfers, each.elements, number) for number, each in enumerate(chunk.vectors, first)]
         self._next_number += len(numbered)
         vectors = numbered if self._selection.is_everything else [v for v in numbered if self._selection.takes(v)]
         self.left_out += len(numbered) - len(vectors)
@@ -161,16 +162,15 @@ class Scoreboard:
         vector = self._waiting.popleft()
         elements = vector.elements
         self.received += 1
-        codes = zip(elements, codes_of(result, elements), strict=True)
-        wrong = [(element, code) for element, code in codes if not self._agrees(vector, element, code)]
+        codes = codes_of(result, elements)
+        wrong = [pair for pair in zip(elements, codes, strict=True) if not self._agrees(vector, *pair)]
         self.coverage.count(elements)
-        compared = Result(vector.number, vector, result, wrong)
         if self._on_result is not None:
-            self._on_result(compared)
+            self._on_result(Result(vector.number, vector, result, wrong))
         if wrong:
             self.mismatches += 1
             if self._on_mismatch is not None:
-                self._on_mismatch(compared)
+                self._on_mismatch(Result(vector.number, vector, result, wrong))
             if self._fail_fast:
                 self.stop(f"stopped at the first mismatch, vector {vector.number}")
 
@@ -178,6 +178,7 @@ class Scoreboard:
         """Whether an element agrees; either way it is recorded."""
         agrees = element.products.agrees(element.row, code, self.judge)
         if agrees:
+            self.coverage.agrees(element)
             self.record.agrees(vector.number, element, code, self.now)
         else:
             self.record.differs(vector.number, element, code, self.now())
@@ -209,6 +210,7 @@ class Scoreboard:
             first_disagreement=disagreements[0] if disagreements else None,
             waived=dict(self.judge.waived),
             stopped=self.stopped,
+            coverage=self.coverage.counts(),
             classes=self.coverage.classes(),
             result_classes=self.coverage.result_classes(),
         )
@@ -221,6 +223,8 @@ class Scoreboard:
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
     """The code of each element, the first from the low bits; undefined bits stay text."""
+    if isinstance(result, int) and len(elements) == 1:
+        return [result & (1 << elements[0].products.result.width) - 1]
     widths = [element.products.result.width for element in elements]
     if isinstance(result, int):
         starts = [sum(widths[:place]) for place in range(len(widths))]

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rtl.designs.design import Design
+from rtl.designs.tile_design import TileDesign
 
 PROTOCOLS = ("combinational", "fixed-latency", "valid", "valid-ready")
 """How operands and results are timed. `combinational`: d follows the inputs. `fixed-latency`: operands every cycle, results
@@ -26,6 +27,7 @@ class Timing:
     Attributes:
         protocol: one of `PROTOCOLS`.
         latency: clock edges from operands to result, of fixed-latency alone.
+        stages: of a pipeline that takes operands whenever it has room or gives a result; 0 where nothing is known of that.
         enable: whether there is an input `en`, without which no register changes.
         reset: "none", "synchronous" or "asynchronous"; `rst` is active high here, whatever the design has.
     """
@@ -34,11 +36,15 @@ class Timing:
     latency: int = 0
     enable: bool = False
     reset: str = "none"
+    stages: int = 0
 
     @classmethod
     def of_design(cls, design: Design) -> "Timing":
         """How a generated design is driven."""
-        return cls("valid-ready", reset="synchronous") if design.implementation.stages else cls("combinational")
+        stages = design.implementation.stages
+        if not stages:
+            return cls("combinational")
+        return cls("valid-ready", reset="synchronous", stages=0 if isinstance(design, TileDesign) else stages)
 
     @property
     def controls(self) -> tuple[str, ...]:

@@ -8,8 +8,21 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.catalogue import parameter_set_units
 from golden.conversion import CONVERSIONS
-from golden.formats import BF16, FP16, FP32, FP64
-from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, OPERATIONS, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.formats import BF16, FP16, FP32, FP64, INT8, INT32, UINT8
+from golden.operations import (
+    EFDPA,
+    FMA,
+    FTZEOFMA,
+    FTZFMA,
+    GSTFDPA,
+    GTRFDPA,
+    IDPA,
+    OPERATIONS,
+    STFDPA,
+    TFDPA,
+    TRFDPA,
+    FTZAddMul,
+)  # fmt: skip
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
@@ -137,5 +150,14 @@ _OPERATIONS: dict[type[Operation], list[Operation]] = {
     GSTFDPA: [GSTFDPA(**_fused(n), **_converted(n, 2), **_blocks(n)) for n in range(6)],
     TRFDPA: [TRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
     GTRFDPA: [GTRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
+    FTZFMA: [FTZFMA(a=f, b=f, c=FP32, L=L) for f, L in ((BF16, 1), (FP16, 2), (BF16, 3), (FP16, 1), (BF16, 5))],
+    FTZEOFMA: [FTZEOFMA(a=f, b=f, c=FP32, L=L) for f, L in ((FP16, 2), (BF16, 4), (FP16, 6), (BF16, 2))],
+    IDPA: [
+        IDPA(a=INT8, b=INT8, c=INT32, L=1, overflow="saturate"),
+        IDPA(a=UINT8, b=UINT8, c=INT32, L=3, overflow="wrap"),
+        IDPA(a=INT8, b=UINT8, c=INT32, L=5, overflow="saturate"),
+        IDPA(a=UINT8, b=INT8, c=INT32, L=64, overflow="wrap"),
+        IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
+    ],
 }
 """Operations off the catalogue."""

@@ -23,6 +23,11 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("gfx90a", "v_mfma_f32_32x32x4f16", "sign-magnitude", 7),
     ("gfx942", "v_mfma_f32_16x16x16_f16", "twos-complement", 0),
     ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", "ones-complement", 4),
+    ("x86-amx", "tdpbf16ps.m16n16k4", "sign-magnitude", 3),
+    ("x86-amx", "tdpbsud.m16n16k16", "ones-complement", 0),
+    ("x86-avx512", "vdpbf16ps", "twos-complement", 0),
+    ("x86-avx512", "vpdpbusds", "ones-complement", 1),
+    ("x86-avx512", "vfmaddph", "ones-complement", 2),
 )
 """Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
 

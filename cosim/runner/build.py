@@ -1,63 +1,25 @@
 """Builds a design in a simulator."""
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
+from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.bench.timing import Timing
-from cosim.dut.connection import connect, operands_of
-from cosim.dut.description import Dut
-from cosim.dut.elaborate import INSTANCE, compiler_arguments, elaborated_ports
-from cosim.dut.generated import write_generated
-from cosim.dut.wrapper import WRAPPER, wrapper
-from cosim.runner.errors import ending, simulation_error
-from cosim.runner.runtime import keep_runtime, place_runtime
-from cosim.runner.save_file import instance_ports
-from rtl.designs.design import Design
+from cosim.compile.arguments import COVERAGE_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.cache import content_key, fetch, store
+from cosim.compile.content import content_of
+from cosim.compile.errors import ending, simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.sources import Sources
+from cosim.dut.wrapper import WRAPPER
 from rtl.tools import run_tool
 
 SIMULATORS = ("verilator", "icarus")
-
-VERILATOR_ARGUMENTS = (
-    "-O3",
-    "--x-assign", "unique", "--x-initial", "unique",  # registers start as the run says, see `power_ups`
-    "-Wno-fatal",  # lint is not this program's business
-    "--no-timing",  # a design's delays count as zero
-    "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
-    "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
-)  # fmt: skip
-
-ASSERTIONS = ("--assert", "--no-assert-case")
-"""A design of one's own fails by its own assertions. `unique` and `priority` only warn, by the standard, and glitches in
-combinational logic break them."""
-
-NO_ASSERTIONS = ("--noassert",)
-"""A generated design has none."""
-
-TIMESCALE = ("1ns", "1ps")
-
-
-@dataclass(frozen=True)
-class Sources:
-    """What the simulator gets.
-
-    Attributes:
-        files: in order. top: the top module, whose ports have this project's names. ports: these names.
-        arguments: of the compiler. verilator_args: further ones, of Verilator alone. timing: how it is driven.
-        instances: within the top module, to their ports; what a waveform shows first.
-    """
-
-    files: tuple[Path, ...]
-    top: str
-    ports: tuple[str, ...]
-    arguments: tuple[str, ...]
-    verilator_args: tuple[str, ...]
-    timing: Timing
-    instances: Mapping[str, Sequence[str]]
 
 
 class Commands:
@@ -103,30 +65,11 @@ class Built:
     stays: bool
 
 
-def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
-    """The generated design, or a wrapper around one's own that gives it the same ports.
+def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool, rtl_coverage: bool = False) -> Built:
+    """Build the design, or take it from the cache where the same has been built before.
 
-    Raises:
-        ElaborationError: Verilator cannot read the design. PortMismatch: its ports do not fit its description.
-    """
-    if dut is None:
-        ports = tuple(port.name for port in design.ports)
-        source = write_generated(design, folder)
-        instances = instance_ports(source.read_text(encoding="utf-8"))
-        return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
-    operands = operands_of(design)
-    connection = connect(dut, operands, elaborated_ports(dut))
-    text = wrapper(dut, operands, connection)
-    around = folder / f"{WRAPPER}.sv"
-    around.write_text(text, encoding="utf-8")
-    ports = (*(operand.name for operand in operands), *dut.timing.controls)
-    arguments, own = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
-    further = (*ASSERTIONS, *dut.verilator_args)
-    return Sources((*dut.sources, around), WRAPPER, ports, arguments, further, dut.timing, own)
-
-
-def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool) -> Built:
-    """Build the design.
+    Args:
+        rtl_coverage: whether Verilator counts what is executed of the sources, the wrapper aside.
 
     Raises:
         SimulationError: the simulator cannot build it.
@@ -134,18 +77,58 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     runner: Any = get_runner(simulator)
     commands = Commands(runner, folder)
     runner._execute_cmds = commands
-    build_dir, log = folder / "build", folder / "build.log"
-    files: list[Any] = [source.resolve() for source in sources.files]
-    arguments = sources.arguments
-    if simulator == "verilator":
-        arguments = (*VERILATOR_ARGUMENTS, *arguments, *sources.verilator_args)
-        files.insert(0, VerilatorControlFile(_public_ports(sources, folder)))
-        place_runtime(build_dir, waves)
+    built = Built(simulator, sources, runner, commands, folder, stays)
+    if simulator != "verilator":
+        _compile(built, waves, sources.arguments, [])
+        return built
+    program = folder / "build" / sources.top
+    program.parent.mkdir(parents=True, exist_ok=True)
+    further = COVERAGE_ARGUMENTS if rtl_coverage else ()
+    key = program_key(sources, folder, waves, rtl_coverage)
+    if key is not None and fetch(key, program.parent):
+        return built
+    depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further]}
+    runtime = Runtime(program.parent, (RUNTIME,), depends)
+    runtime.place()
+    arguments = (*VERILATOR_ARGUMENTS, *further, *sources.arguments, *sources.verilator_args)
+    _compile(built, waves, arguments, [VerilatorControlFile(_control_file(sources, folder))])
+    runtime.keep()
+    if key is not None:
+        store(key, [program])
+    return built
+
+
+def program_key(sources: Sources, folder: Path, waves: bool, rtl_coverage: bool) -> str | None:
+    """The name under which the program is kept; None where all that it depends on cannot be known.
+
+    A program that counts coverage names the files that it is of, so that they count by their paths too.
+    """
+    content = content_of(sources, folder)
+    if content is None:
+        return None
+    how = {"arguments": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
+    if rtl_coverage:
+        how |= {"coverage": COVERAGE_ARGUMENTS, "counted": [str(file.resolve()) for file in counted_files(sources)]}
+    return content_key(content | how)
+
+
+def counted_files(sources: Sources) -> list[Path]:
+    """Those whose coverage is counted: all but the wrapper, which is no part of a design of one's own."""
+    return [file for file in sources.files if sources.top != WRAPPER or file != sources.files[-1]]
+
+
+def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequence[Any]) -> None:
+    """Build by cocotb's runner.
+
+    Args:
+        first: files before the sources.
+    """
+    sources, log = built.sources, built.folder / "build.log"
     try:
-        runner.build(
-            sources=files,
+        built.runner.build(
+            sources=[*first, *(source.resolve() for source in sources.files)],
             hdl_toplevel=sources.top,
-            build_dir=build_dir,
+            build_dir=built.folder / "build",
             build_args=list(arguments),
             always=True,
             waves=waves,
@@ -153,15 +136,14 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
             log_file=log,
         )
     except (RuntimeError, SystemExit) as error:
-        raise simulation_error(f"{simulator} cannot build {sources.top}: {error}", log, stays) from error
-    if simulator == "verilator":
-        keep_runtime(build_dir, waves)
-    return Built(simulator, sources, runner, commands, folder, stays)
+        message = f"{built.simulator} cannot build {sources.top}: {error}"
+        raise simulation_error(message, log, built.stays) from error
 
 
-def _public_ports(sources: Sources, folder: Path) -> Path:
-    """Tells Verilator which signals the testbench will ask for."""
+def _control_file(sources: Sources, folder: Path) -> Path:
+    """Tells Verilator which signals the testbench will ask for, and that the wrapper's lines are not the design's."""
     control = folder / "ports.vlt"
     lines = [f'public_flat_rw -module "{sources.top}" -var "{name}"' for name in sources.ports]
+    lines += [f'coverage_off -file "{file.resolve()}"' for file in sources.files if file not in counted_files(sources)]
     control.write_text("\n".join(["`verilator_config", *lines, ""]), encoding="utf-8")
     return control

@@ -20,13 +20,15 @@ class Job:
     Attributes:
         design: what is simulated, or what the Verilog of one's own should be, as `Design.as_table` writes it.
         vectors, seed: of the stimulus. first: number of its first vector in the run.
-        selection: which of the vectors are sent, as `Selection.as_table` writes it.
+        selection: which of the vectors are sent, as `Selection.as_table` writes it; None for all.
         fail_fast: whether the first mismatch ends it.
         simulator: for the report.
         timing: how the Verilog is driven, as `Timing.as_table` writes it.
         compare: what may differ on purpose, the fields of `Compare`.
         results: dot products that go in and come out at once.
         parent: process that runs the simulator, without which it ends too.
+        vector: the only vector, of a run in native code, in place of those of the seed: `row` as the program wrote it, and
+            `classes`, the names of its classes by number; None where there is none.
         report_file, heartbeat_file: where the testbench leaves its report and its signs of life.
     """
 
@@ -34,7 +36,7 @@ class Job:
     vectors: int
     seed: int
     first: int
-    selection: dict[str, Any]
+    selection: dict[str, Any] | None
     fail_fast: bool
     simulator: str
     timing: dict[str, Any]
@@ -43,6 +45,7 @@ class Job:
     parent: int
     report_file: str
     heartbeat_file: str
+    vector: dict[str, Any] | None = None
 
     @classmethod
     def from_environment(cls) -> "Job":

@@ -65,7 +65,7 @@ def _case(suite: ElementTree.Element, name: str, seconds: float) -> ElementTree.
 def _counts(report: Report) -> str:
     """What was compared, in a line, and what was waived."""
     lines = [
-        f"{report.operation} in {report.simulator}, seed {report.seed}: {report.sent} sent, {report.received} received, "
+        f"{report.operation} in {report.ran_in}, seed {report.seed}: {report.sent} sent, {report.received} received, "
         f"{report.mismatches} differ, {report.classes_hit} of {len(report.classes)} classes hit"
     ]
     return "\n".join([*lines, *(f"waived, {rule}: {count}" for rule, count in report.waived.items())])

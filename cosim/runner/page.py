@@ -3,7 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from cosim.bench.groups import Group
+from cosim.coverage.counts import Counts
+from cosim.coverage.model import covergroups, results
+from cosim.rtl_coverage.files import FileCoverage, sums
 from cosim.runner.report import Report
+from cosim.runner.text import bins_hit
 from golden import Trace
 from golden.html import Markup, details, element, joined, page, table
 
@@ -49,6 +53,7 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         "simulator",
         "results",
         "classes hit",
+        "bins hit",
         "mismatches",
         "results/s",
         "by reference",
@@ -59,10 +64,17 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         hit = f"{report.classes_hit} of {len(report.classes)}"
         checked = f"{report.checked - report.disagreements:,} of {report.checked:,}"
         link = element("a", report.unit, href=f"#design-{number}")
-        counts = (f"{report.received:,}", hit, f"{report.mismatches:,}", f"{report.vectors_per_second:,.0f}", checked)
-        rows.append((link, report.operation, report.simulator, *counts, passed_or_failed(report.passed)))
-    rows += [(name, *[""] * 7, element("span", "not run", class_="failed")) for name in errors]
-    return table(header, rows, "Designs", numbers=range(3, 8))
+        counts = (
+            f"{report.received:,}",
+            hit,
+            bins_hit(report),
+            f"{report.mismatches:,}",
+            f"{report.vectors_per_second:,.0f}",
+            checked,
+        )
+        rows.append((link, report.operation, report.ran_in, *counts, passed_or_failed(report.passed)))
+    rows += [(name, *[""] * 8, element("span", "not run", class_="failed")) for name in errors]
+    return table(header, rows, "Designs", numbers=range(3, 9))
 
 
 def passed_or_failed(passed: bool) -> Markup:
@@ -81,6 +93,9 @@ def design_section(report: Report, number: int, alone: bool) -> Markup:
         parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
+    parts += [details(f"Coverage of {counts.model}", coverage_table(counts)) for counts in report.coverage]
+    if report.rtl_coverage:
+        parts.append(details(f"Coverage of the RTL: {sums(report.rtl_coverage)}", executed_table(report.rtl_coverage)))
     parts.append(details("What was compared", compared(report), opened=alone and not report.groups))
     return element("section", *parts)
 
@@ -144,6 +159,41 @@ def compared(report: Report) -> Markup:
     if report.left_out:
         notes.append(f"{report.left_out:,} of {report.vectors:,} vectors were left out by choice.")
     return joined([*parts, element("p", " ".join(notes))])
+
+
+def coverage_table(counts: Counts) -> Markup:
+    """The covergroups of a model, the bins that were missed, and those that cannot be hit, with the reasons."""
+    found = results(counts)
+    rows = [(group.name, f"{group.hit:,}", f"{group.reachable:,}", f"{group.unreachable:,}") for group in found]
+    parts = [table(("covergroup", "bins hit", "of", "unreachable"), rows, "Covergroups", numbers=range(1, 4))]
+    missed = [(group.name, name) for group in found for name in group.missed]
+    if missed:
+        parts.append(table(("covergroup", "bin"), missed, "Missed"))
+    reasons = [
+        (group.name, name, reason)
+        for group in covergroups(counts.model)
+        for name, reason in zip(group.bins, group.reasons, strict=True)
+        if reason is not None
+    ]
+    parts.append(details("Unreachable bins", table(("covergroup", "bin", "reason"), reasons, "Unreachable")))
+    return joined(parts)
+
+
+def executed_table(files: Sequence[FileCoverage]) -> Markup:
+    """What was executed of each source file, and what was missed."""
+    rows = [
+        (file.file, f"{file.lines_hit:,}", f"{len(file.lines):,}", f"{file.bits_toggled:,}", f"{len(file.bits):,}")
+        for file in files
+    ]
+    header = ("file", "lines hit", "of", "bits toggled", "of")
+    parts = [table(header, rows, "Source files", numbers=range(1, 5))]
+    lines = [(file.file, str(line)) for file in files for line, count in file.lines.items() if not count]
+    bits = [(file.file, str(line), bit) for file in files for (line, bit), count in file.bits.items() if not count]
+    if lines:
+        parts.append(details("Missed lines", table(("file", "line"), lines, "Missed lines", numbers=(1,))))
+    if bits:
+        parts.append(details("Bits not toggled", table(("file", "line", "bit"), bits, "Bits not toggled", numbers=(1,))))
+    return joined(parts)
 
 
 def pre(text: str) -> Markup:

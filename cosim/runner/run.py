@@ -1,78 +1,27 @@
 """Co-simulates one design, or many side by side, and brings back the reports."""
 
-import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Event
 
 from cosim.bench.selection import Selection
-from cosim.bench.stimulus import specification_of
+from cosim.compile.errors import SimulationError
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import ElaborationError
-from cosim.runner.build import SIMULATORS, Built, build, sources_of
-from cosim.runner.errors import SimulationError
-from cosim.runner.job import Job
-from cosim.runner.power_up import PowerUp, power_ups
+from cosim.runner.in_cocotb import run_in_cocotb
+from cosim.runner.in_volume import run_in_volume
 from cosim.runner.report import Report
-from cosim.runner.simulate import simulate
+from cosim.runner.request import Progress, Request
 from cosim.runner.tools import check_tools
-from cosim.runner.waves import keep_waves
 from golden import Unit
-from golden.checks import check_choice
-from golden.files import check_output
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
 from rtl.tools import in_parallel, supervised
 from rtl.verilog.emit import YosysError
-
-CLASSES_OF = 64
-"""Vectors that are generated to know the names of the classes: as many as a datapath has formats at most."""
-
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """What is asked of a run, beside the design: the arguments of `run`."""
-
-    vectors: int
-    seed: int
-    simulator: str
-    selection: Selection
-    fail_fast: bool
-    work_dir: Path | None
-    waves: Path | None
-    dut: Dut | None
-    progress: Progress
-
-    def __post_init__(self) -> None:
-        check_choice("simulator", self.simulator, SIMULATORS)
-        if self.vectors < 1:
-            raise ValueError(f"vectors must be at least 1, got {self.vectors}")
-        if self.seed < 0:
-            raise ValueError(f"seed must be at least 0, got {self.seed}")
-        if self.waves is not None and not self.waves.absolute().parent.is_dir():
-            raise ValueError(f"waves must go into an existing folder, got {self.waves}")
-        if self.waves is not None:
-            check_output(self.waves)
-        if self.work_dir is not None and self.work_dir.exists() and not self.work_dir.is_dir():
-            raise ValueError(f"the work directory must be a folder, got {self.work_dir}")
-
-    def check(self, design: Design) -> None:
-        """Raise ValueError for a request that the design cannot be run with."""
-        results = self.dut.results if self.dut else 1
-        specification = specification_of(design, results)
-        specification.check_count(self.vectors)
-        if self.dut is not None:
-            self.dut.compare.check(design.operation.d)
-        if not self.selection.is_everything:
-            first = next(specification.chunks(min(self.vectors, CLASSES_OF), self.seed))
-            self.selection.check([name for rows in first.products for name in rows.classes()], self.vectors)
 
 
 class CampaignError(SimulationError):
@@ -102,6 +51,9 @@ def run(
     progress: Progress | None = None,
     selection: Selection | None = None,
     fail_fast: bool = False,
+    mode: str = "cocotb",
+    processes: int = 1,
+    rtl_coverage: bool = False,
 ) -> Report:
     """Co-simulate one design with its golden model.
 
@@ -115,6 +67,11 @@ def run(
         progress: called with a line at every step.
         selection: which of the vectors are sent, None for all.
         fail_fast: whether the run ends at the first mismatch.
+        mode: "cocotb", or "volume": vectors are made, sent and compared in native code. Of a run of more than 20,000 the
+            first ones are those of a run in cocotb, and libmmau makes the others.
+        rtl_coverage: whether the report says which lines of the Verilog were executed and which bits changed; with Verilator
+            in cocotb. `work_dir` keeps Verilator's own files, coverage-0.dat and on.
+        processes: how many send vectors at a time, in volume mode. The report does not depend on it.
 
     Raises:
         ValueError: a bad argument, a unit that no datapath can hold, or Verilog with other ports (`PortMismatch`).
@@ -125,12 +82,15 @@ def run(
         vectors=vectors,
         seed=seed,
         simulator=simulator,
+        mode=mode,
         selection=selection or Selection(),
         fail_fast=fail_fast,
         work_dir=work_dir,
         waves=waves,
         dut=dut,
         progress=progress or (lambda line: None),
+        processes=processes,
+        rtl_coverage=rtl_coverage,
     )
     check_tools(simulator, dut is not None)
     chosen = as_design(design)
@@ -149,6 +109,7 @@ def run_many(
     selection: Selection | None = None,
     fail_fast: bool = False,
     on_report: Callable[[Report], None] = lambda report: None,
+    mode: str = "cocotb",
 ) -> list[Report]:
     """`run` for each design, `jobs` of them at a time; reports in their order.
 
@@ -169,9 +130,7 @@ def run_many(
             return
         folder = None if work_dir is None else work_dir / file_name(design.name)
         try:
-            report = run(
-                design, vectors, seed, simulator, None, None, folder, progress, selection=selection, fail_fast=fail_fast
-            )
+            report = run(design, vectors, seed, simulator, None, None, folder, progress, selection, fail_fast, mode)
         except (ElaborationError, SimulationError, YosysError) as error:
             errors[design.name] = str(error)
             return
@@ -196,49 +155,14 @@ def file_name(text: str) -> str:
 
 def _run(design: Design, request: Request) -> Report:
     """`run`, with a request that is good."""
-    say, simulator, waves = request.progress, request.simulator, request.waves
+    say = request.progress
     with _folder(request.work_dir) as folder:
-        say(f"{design.name}: building with {simulator}")
-        sources = sources_of(design, request.dut, folder)
-        built = build(simulator, sources, folder, waves is not None, request.work_dir is not None)
-        say(f"{design.name}: {request.vectors:,} vectors")
-        parts: list[Report] = []
-        simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
-        chosen = [part for part in simulations if part.has_any(request.selection)]
-        for part in chosen:
-            job = _job(design, request, part, built)
-            parts.append(simulate(design, built, job, part.plusargs, waves is not None and not parts))
-            if waves is not None and len(parts) == 1:
-                keep_waves(built, waves)
-            if parts[-1].stopped is not None:
-                break
-    joined = Report.joined(parts)
-    left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
-    report = replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed).explained(design)
+        sent = run_in_volume if request.mode == "volume" else run_in_cocotb
+        report = sent(design, request, folder).explained(design)
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
-
-
-def _job(design: Design, request: Request, part: PowerUp, built: Built) -> Job:
-    """What the testbench is told of one simulation."""
-    dut = request.dut
-    return Job(
-        design=design.as_table(),
-        vectors=part.vectors,
-        seed=part.seed,
-        first=part.first,
-        selection=request.selection.as_table(),
-        fail_fast=request.fail_fast,
-        simulator=request.simulator,
-        timing=built.sources.timing.as_table(),
-        compare=asdict(dut.compare) if dut else {},
-        results=dut.results if dut else 1,
-        parent=os.getpid(),
-        report_file=str(built.folder / "report.json"),
-        heartbeat_file=str(built.folder / "heartbeat"),
-    )
 
 
 @contextmanager

@@ -23,7 +23,7 @@ STEPS = (
 )  # fmt: skip
 """The steps of docs/vocabulary.md, in the order of the model."""
 
-OTHER_LABELS = {r"addend|\w+_term_[xy]": "multiply", "cut": "truncate"}
+OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply", "cut": "truncate"}
 """Components of a datapath whose names do not hold their step: a number as a term of a sum, and TR-FDPA's cut of a sum."""
 
 CONTROLS = ("clk", "rst", "en", "format", "in_valid", "in_ready", "out_valid", "out_ready")
@@ -124,13 +124,6 @@ def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[
         groups = [Group(step, sorted(steps[step], key=_place)) for step in STEPS if step in steps]
         found += groups if scope == root else [Group(".".join(scope[len(root) :]), [], groups)]
     return found
-
-
-def instance_ports(verilog: str) -> dict[str, list[str]]:
-    """Instances in generated Verilog, by name, to the ports of their modules."""
-    modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
-    instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
-    return {instance: modules[module].split(", ") for module, instance in instances if module in modules}
 
 
 def step_of(instance: str) -> str | None:

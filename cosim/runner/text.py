@@ -4,17 +4,33 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cosim.bench.groups import Group
+from cosim.rtl_coverage.files import sums
 from cosim.runner.explanation import Explanation
 from cosim.runner.report import Report
+
+MISSED = 8
+"""Bins of a run that are named where they were missed; --json and the page have all."""
 
 IN_FULL = 5
 """Groups of mismatches whose first one is shown in full; of the others, a line."""
 
 
 def table(reports: Sequence[Report]) -> str:
-    """A line a report: unit, vectors, classes hit, mismatches, vectors/s, the engine that judged, of how many rows the
-    reference agrees with it, verdict."""
-    rows = [("unit", "operation", "vectors", "classes hit", "mismatches", "vectors/s", "engine", "by reference", "")]
+    """A line a report: unit, vectors, classes and bins hit, mismatches, vectors/s, the engine that judged, of how many rows
+    the reference agrees with it, verdict."""
+    header = (
+        "unit",
+        "operation",
+        "vectors",
+        "classes hit",
+        "bins hit",
+        "mismatches",
+        "vectors/s",
+        "engine",
+        "by reference",
+        "",
+    )
+    rows = [header]
     for report in reports:
         rows.append(
             (
@@ -22,6 +38,7 @@ def table(reports: Sequence[Report]) -> str:
                 report.operation,
                 f"{report.received:,}",
                 f"{report.classes_hit} of {len(report.classes)}",
+                bins_hit(report),
                 f"{report.mismatches:,}",
                 f"{report.vectors_per_second:,.0f}",
                 report.engine,
@@ -29,7 +46,31 @@ def table(reports: Sequence[Report]) -> str:
                 "passed" if report.passed else f"FAILED: {report.failures[0]}",
             )
         )
-    return columns(rows, names=2, numbers=6)
+    return columns(rows, names=2, numbers=7)
+
+
+def bins_hit(report: Report) -> str:
+    """How many of the bins that can be hit were; of a run without golden's models nothing."""
+    return f"{report.bins.hit:,} of {report.bins.reachable:,}" if report.coverage else ""
+
+
+def missed_bins(report: Report) -> list[str]:
+    """The first bins that were missed, one a line."""
+    missed = report.bins.missed
+    lines = [f"{report.unit}: missed {name}" for name in missed[:MISSED]]
+    return [*lines, f"{report.unit}: and {len(missed) - MISSED:,} more"] if len(missed) > MISSED else lines
+
+
+def executed_lines(report: Report) -> list[str]:
+    """What was executed of the Verilog, a line a source file, the first lines that were missed, and the sums."""
+    files = report.rtl_coverage or ()
+    text = []
+    for file in files:
+        missed = [str(line) for line, count in file.lines.items() if not count]
+        more = [] if len(missed) <= MISSED else [f"and {len(missed) - MISSED:,} more"]
+        behind = f"; missed lines: {', '.join([*missed[:MISSED], *more])}" if missed else ""
+        text.append(f"{report.unit}: {file.file}: {sums([file])}{behind}")
+    return [*text, f"{report.unit}: {sums(files)}"] if files else []
 
 
 def summary(reports: Sequence[Report], seed: int) -> str:
@@ -37,6 +78,8 @@ def summary(reports: Sequence[Report], seed: int) -> str:
     lines = [table(reports), ""]
     for report in reports:
         lines += failures_in_full(report)
+        lines += missed_bins(report)
+        lines += executed_lines(report)
         for rule, count in report.waived.items():
             lines.append(f"{report.unit}: waived, {rule}: {count:,} results")
         if report.left_out:

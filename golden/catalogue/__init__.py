@@ -17,7 +17,13 @@ from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.unit import Unit
 
-ARCHITECTURES = ("sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942")
+ARCHITECTURES = (
+    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "x86-amx", "x86-avx512",
+    "aarch64",
+)  # fmt: skip
+
+PROCESSORS = ("x86-amx", "x86-avx512", "aarch64")
+"""Those of processors; the others are GPUs'."""
 
 
 @cache
@@ -86,7 +92,7 @@ def instruction(arch: str, name: str) -> Instruction:
 
     Args:
         arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
-        name: as in numerics.md, section 7.
+        name: as in numerics.md, sections 7 and 11.
 
     Raises:
         ValueError: no such architecture or instruction; the message suggests near spellings.
@@ -103,10 +109,22 @@ def instructions(arch: str | None = None) -> list[Instruction]:
     return [entry for a in archs for entry in load(a).values()]
 
 
+def representatives() -> list[Instruction]:
+    """Every catalogue entry but those that differ from others in K alone and have no unit of their own."""
+    return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _without_unit(arch)]
+
+
+@cache
+def _without_unit(arch: str) -> frozenset[str]:
+    """The instructions of the rows that say `unit = false`."""
+    rows = _table(arch)["instructions"]
+    return frozenset(name for row in rows if not row.get("unit", True) for name in expand(row["name"]))
+
+
 def catalogue_units() -> list[Unit]:
-    """Every distinct operation of the catalogue, named after the first instruction that uses it."""
+    """Every distinct operation of the catalogue's `representatives`, named after the first instruction that uses it."""
     units: dict[Operation, Unit] = {}
-    for entry in instructions():
+    for entry in representatives():
         units.setdefault(entry.operation, Unit(name=f"{entry.arch} {entry.name}", operation=entry.operation))
     return list(units.values())
 

@@ -1,4 +1,7 @@
-"""The cuda engine: the library's headers compiled by NVRTC for a chain's parameters, one thread a dot product."""
+"""The cuda engine: the library's headers compiled by NVRTC for a chain's parameters, one thread a dot product.
+
+The project's own route compiles, not CuPy's, which always appends -ftz=true: an fp32 sum below the normals would be flushed.
+"""
 
 from functools import cache
 from pathlib import Path
@@ -8,6 +11,7 @@ import numpy as np
 
 from golden.chain import Chain, ConvertedChain
 from golden.device import is_device_array
+from golden.native.cubins import cubin
 from golden.native.parameters import KEYS, parameters
 
 INCLUDE = Path(__file__).parent / "include"
@@ -15,20 +19,23 @@ INCLUDE = Path(__file__).parent / "include"
 THREADS = 128
 """Threads a block."""
 
-OPTIONS = ("--std=c++17", f"-I{INCLUDE}")
+ENTRY = "dot_rows"
+"""Name of the kernel."""
 
-_KERNEL = """
+_PLAN = """
 #include "mmau/dot.hpp"
 
 constexpr mmau_parameters parameters = {%s};
 constexpr mmau::Plan plan = mmau::make_plan(parameters);
 template <bool narrow> struct Sum { using Int = int64_t; };
 template <> struct Sum<false> { using Int = mmau::Widest; };
+"""
 
+_KERNEL = """
 extern "C" __global__ void dot_rows(const mmau_batch batch) {
     const int64_t row = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (row >= batch.rows) return;
-    const int64_t i = batch.columns ? row / batch.columns : row, j = batch.columns ? row %% batch.columns : row;
+    const int64_t i = batch.columns ? row / batch.columns : row, j = batch.columns ? row % batch.columns : row;
     const mmau::Row operands = {mmau::element(plan.stored_a, batch.a, i * batch.a_stride),
                                 mmau::element(plan.stored_b, batch.b, j * batch.b_stride),
                                 mmau::element(plan.scale, batch.scale_a, i * batch.scale_a_stride),
@@ -39,17 +46,31 @@ extern "C" __global__ void dot_rows(const mmau_batch batch) {
 """
 
 
-def source(chain: Chain | ConvertedChain, K: int) -> str:
-    """The kernel for a chain over K products: its parameters are constants, so that the compiler drops all other paths."""
+def plan_source(chain: Chain | ConvertedChain, K: int) -> str:
+    """The start of a kernel's source: a chain over K products as the constant `plan`, so that the compiler drops all other
+    paths, and Sum<plan.narrow>::Int, the integers that its sums fit."""
     made = parameters(chain, K)
-    return _KERNEL % ", ".join(str(getattr(made, key)) for key in KEYS)
+    return _PLAN % ", ".join(str(getattr(made, key)) for key in KEYS)
+
+
+def source(chain: Chain | ConvertedChain, K: int) -> str:
+    """The kernel for a chain over K products."""
+    return plan_source(chain, K) + _KERNEL
+
+
+def target_of(capability: str) -> str:
+    """The compiler's target for a compute capability: `sm_90` of `90`."""
+    return f"sm_{capability}"
 
 
 @cache
-def _kernel(text: str) -> Any:
+def _kernel(text: str, target: str, device: int) -> Any:
+    """The kernel of a source, compiled for a target and loaded on a device."""
     import cupy
 
-    return cupy.RawModule(code=text, options=OPTIONS, backend="nvrtc").get_function("dot_rows")
+    module = cupy.cuda.function.Module()
+    module.load(cubin(text, target, INCLUDE))
+    return module.get_function(ENTRY)
 
 
 def compute(
@@ -64,7 +85,7 @@ def compute(
         d, bit patterns in a CuPy array of the shape of c.
 
     Raises:
-        ValueError: the arrays are not CuPy's.
+        ValueError: the arrays are not CuPy's. FileNotFoundError: no NVRTC.
     """
     if not is_device_array(c):
         raise ValueError("engine 'cuda' takes CuPy arrays; got NumPy arrays, which engine 'native' takes")
@@ -77,5 +98,7 @@ def compute(
         blocks = 0 if scale_a is None else scale_a.shape[-1]
         pointers = [0 if array is None else array.data.ptr for array in (*operands, d)]
         batch = np.array([*pointers, c.size, columns, K, K, blocks, blocks], np.int64)  # struct mmau_batch
-        _kernel(source(chain, K))((-(-c.size // THREADS),), (THREADS,), (batch.view(f"V{batch.nbytes}")[0],))
+        device = cupy.cuda.Device()
+        kernel = _kernel(source(chain, K), target_of(device.compute_capability), device.id)
+        kernel((-(-c.size // THREADS), 1, 1), (THREADS, 1, 1), (batch.view(f"V{batch.nbytes}")[0],))
     return d

@@ -7,6 +7,7 @@ from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.formats import FORMATS, Format
 from golden.operations import OPERATIONS, Operation
+from golden.operations.fma import NANS
 from golden.rounding import OVERFLOWS
 
 OPERATION_CODES = {name: code for code, name in enumerate(OPERATIONS)}
@@ -24,14 +25,32 @@ TRUNCATION_CODES = {"RZ": 0, "RD": 1, "RO": 2}
 ORDER_CODES = {name: code for code, name in enumerate(ORDERS, start=1)}
 """enum mmau_fp16_order; 0 is not converted."""
 
-OVERFLOW_CODES = {name: code for code, name in enumerate(OVERFLOWS)}
+OVERFLOW_CODES = {name: code for code, name in enumerate((*OVERFLOWS, "wrap"))}
 """enum mmau_overflow."""
+
+NAN_CODES = {name: code for code, name in enumerate(NANS)}
+"""enum mmau_nan."""
 
 FLAGS = ("sticky", "flush_inputs", "flush_results")
 
 INTEGER_KEYS = ("F", "F2", "e_zero", "K_block", "G")
 
-KEYS = ("operation", "a", "b", "c", "rho", "truncation", "fp16_order", "K", "L", *INTEGER_KEYS, "scale", *FLAGS, "overflow")
+KEYS = (
+    "operation",
+    "a",
+    "b",
+    "c",
+    "rho",
+    "truncation",
+    "fp16_order",
+    "K",
+    "L",
+    *INTEGER_KEYS,
+    "scale",
+    *FLAGS,
+    "overflow",
+    "nan",
+)
 """The members of struct mmau_parameters, in order."""
 
 
@@ -58,6 +77,7 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
     keys["rho"] = RHO_CODES.get(getattr(operation, "rho", ""), 0)
     keys["truncation"] = TRUNCATION_CODES[getattr(operation, "truncation", "RZ")]
     keys["overflow"] = OVERFLOW_CODES[getattr(operation, "overflow", "infinity")]
+    keys["nan"] = NAN_CODES[getattr(operation, "nan", "quiet")]
     keys["fp16_order"] = ORDER_CODES[chain.order] if isinstance(chain, ConvertedChain) else 0
     return Parameters(**keys)
 

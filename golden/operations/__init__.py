@@ -1,24 +1,31 @@
-"""The eight elementary operations, one file each, and their names (paper 000, table 1)."""
+"""The elementary operations, one file each, and their names: eight of GPUs (paper 000, table 1), three of processors
+(numerics.md, section 11)."""
 
 from golden.operations.base import Operation
 from golden.operations.e_fdpa import EFDPA
 from golden.operations.fma import FMA
 from golden.operations.ftz_addmul import FTZAddMul
+from golden.operations.ftz_eo_fma import FTZEOFMA
+from golden.operations.ftz_fma import FTZFMA
 from golden.operations.gst_fdpa import GSTFDPA
 from golden.operations.gtr_fdpa import GTRFDPA
+from golden.operations.idpa import IDPA
 from golden.operations.st_fdpa import STFDPA
 from golden.operations.t_fdpa import TFDPA
 from golden.operations.tr_fdpa import TRFDPA
 
 OPERATIONS: dict[str, type[Operation]] = {
-    cls.name: cls for cls in (FMA, FTZAddMul, EFDPA, TFDPA, STFDPA, GSTFDPA, TRFDPA, GTRFDPA)
+    cls.name: cls for cls in (FMA, FTZAddMul, EFDPA, TFDPA, STFDPA, GSTFDPA, TRFDPA, GTRFDPA, FTZFMA, FTZEOFMA, IDPA)
 }
 
 __all__ = [
     "EFDPA",
     "FMA",
+    "FTZEOFMA",
+    "FTZFMA",
     "GSTFDPA",
     "GTRFDPA",
+    "IDPA",
     "OPERATIONS",
     "STFDPA",
     "TFDPA",

@@ -35,7 +35,8 @@ class Operation(ABC):
 
     name: ClassVar[str]
     own_keys: ClassVar[tuple[str, ...]] = ()
-    """Keys of units of one's own: in no published unit are they other than their defaults (numerics.md, section 13)."""
+    """Keys that a unit file may leave out and that are shown where they differ from their defaults: those of units of one's
+    own (numerics.md, section 13), and of FMA `nan`."""
 
     # An operation calls the steps that it is made of as its own. Whoever wants to see them (golden.trace), or to know what
     # another step would give, derives from the operation and puts one in their place.

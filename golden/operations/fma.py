@@ -2,14 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
+from golden.checks import check_choice
 from golden.conversion import Conversion, check_conversion, conversion, conversions_to
+from golden.formats import BF16, FP32
 from golden.operations.fused import FusedOperation
 from golden.operations.ieee import is_zero_negative
-from golden.specials import quiet_nan, sum_special
+from golden.specials import first_nan, invalid_nan, quiet_nan, sum_special
 
 FORMATS = ("fp16", "bf16", "fp32", "fp64")
+
+NaN = Literal["quiet", "first"]
+
+NANS: tuple[NaN, ...] = ("quiet", "first")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,15 +23,18 @@ class FMA(FusedOperation):
     """d = ρ(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
 
     Attributes:
-        a, b, c: one format for all three, fp16, bf16, fp32 or fp64 (published: fp32, fp64); d has it too.
+        a, b, c: one format for all three, fp16, bf16, fp32 or fp64; or a and b bf16, c fp32 (Arm's BFMLALB). d is as c.
         rho: rounding of the sum, to that format; left out, RNE (published).
+        nan: which NaN is written. `quiet`: one, whose encoding is unmeasured. `first`: the first of the operands', made
+            quiet, and of an invalid operation the negative one without payload (x86).
         The other keys: `FusedOperation`.
     """
 
     name: ClassVar[str] = "FMA"
-    own_keys = ("rho", *FusedOperation.own_keys)
+    own_keys = ("rho", "nan", *FusedOperation.own_keys)
 
     rho: str | None = None
+    nan: NaN = "quiet"
 
     def _multiplicands(self) -> Collection[str]:
         return FORMATS
@@ -35,11 +44,18 @@ class FMA(FusedOperation):
 
     def _validate(self) -> None:
         super()._validate()
-        if not self.a == self.b == self.c:
-            raise ValueError(f"FMA takes one format for a, b and c; got a={self.a}, b={self.b}, c={self.c}")
+        widens = (self.a, self.c) == (BF16, FP32)
+        if self.a != self.b or not (self.a == self.c or widens):
+            raise ValueError(
+                f"FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; "
+                f"got a={self.a}, b={self.b}, c={self.c}"
+            )
         if self.rho is None:
             object.__setattr__(self, "rho", self._default("rho"))
         check_conversion(self.rho, conversions_to(self.c))
+        check_choice("nan", self.nan, NANS)
+        if self.nan == "first" and self.a != self.c:
+            raise ValueError(f"nan = first is for one format of a, b and c; got a={self.a}, c={self.c}")
 
     def _default(self, key: str) -> Any:
         return f"RNE-{self.c.name.upper()}" if key == "rho" else super()._default(key)
@@ -55,13 +71,16 @@ class FMA(FusedOperation):
     def with_length(self, length: int) -> Self:
         return self
 
+    def nan_is_fixed(self) -> bool:
+        return self.nan == "first"
+
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decoded(a, b, c)
         special = sum_special(x, y, z)
         if special is not None:
-            return self.encode_special(special, self.d, quiet_nan(self.d))
+            return self.encode_special(special, self.d, self.written_nan(a[0], b[0], c))
         # 1. exact terms
         product = self.multiply(x[0], y[0], self.product_frac, self.product_exp_min)
         # 2. accumulate
@@ -71,3 +90,10 @@ class FMA(FusedOperation):
             signs = (x[0].sign ^ y[0].sign, z.sign)
             return self.d.negative_zero if is_zero_negative(signs, self.conversion.mode) else 0
         return self.converted(total, lsb)
+
+    def written_nan(self, a: int, b: int, c: int) -> int:
+        """The NaN for these codes, where the result is one."""
+        if self.nan == "quiet":
+            return quiet_nan(self.d)
+        kept = first_nan((a, b, c), self.d)
+        return invalid_nan(self.d) if kept is None else kept

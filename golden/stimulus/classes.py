@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from golden.formats import Format
+from golden.stimulus import integers
 from golden.stimulus.codes import (
     finite_landmarks,
     fractions,
@@ -151,7 +152,24 @@ def _changeable(operand: Format, codes: Any) -> Any:
     return (magnitude > last_bit) & (magnitude < operand.max_finite & ~last_bit)
 
 
-CLASSES: dict[str, Callable[[OperandShape, Draws, int, Tile], Operands]] = {
+Generator = Callable[[OperandShape, Draws, int, Tile], Operands]
+
+
+def moderate(shape: OperandShape, draws: Draws, rows: int) -> Operands:
+    """Operands that nothing happens to, beside which a corner puts what it is about."""
+    return CLASSES["normal"](shape, draws, rows, ())
+
+
+def _of_any_format(of_floats: Generator, of_integers: Generator) -> Generator:
+    """One class for all formats."""
+
+    def generator(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
+        return (of_integers if integers.is_integer(shape) else of_floats)(shape, draws, rows, tile)
+
+    return generator
+
+
+_OF_FLOATS: dict[str, Generator] = {
     "bits": bits,
     "normal": normal,
     "cancel": cancel,
@@ -159,4 +177,6 @@ CLASSES: dict[str, Callable[[OperandShape, Draws, int, Tile], Operands]] = {
     "tiny": tiny,
     "huge": huge,
 }
+
+CLASSES: dict[str, Generator] = {name: _of_any_format(made, integers.CLASSES[name]) for name, made in _OF_FLOATS.items()}
 """Name to generator, in the order in which rows are labelled."""

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.arrays import bits_dtype
-from golden.formats import Format
+from golden.formats import Format, IntegerFormat
 from golden.stimulus.draws import Draws
 
 IntArray = npt.NDArray[np.int64]
@@ -75,7 +75,11 @@ def sign_bit(operand: Format) -> int:
 
 
 def finite_landmarks(operand: Format) -> list[int]:
-    """Codes of both signs of zero, the smallest and largest subnormal, the smallest normal number, one, the largest."""
+    """Codes of both signs of zero, the smallest and largest subnormal, the smallest normal number, one, the largest; of
+    integers those at zero and at both ends."""
+    if isinstance(operand, IntegerFormat):
+        top, bottom = operand.max_finite, operand.lowest
+        return list(dict.fromkeys(value % operand.codes for value in (0, 1, -1, 2, top, top - 1, bottom, bottom + 1)))
     if not operand.subnormals:
         return [0, operand.bias, operand.max_finite]
     smallest_normal = 1 << operand.man_bits

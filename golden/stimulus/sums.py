@@ -162,8 +162,9 @@ def _pieces(shape: OperandShape, total: IntArray) -> list[tuple[IntArray, IntArr
 
 
 def _tiny_fraction(draws: GeneratorDraws, operand: Format, rows: int) -> Any:
-    """A power of two in most rows, else with its last bit, or all ones."""
-    return draws.choice([0, 0, 0, 0, 1 if operand.man_bits else 0, (1 << operand.man_bits) - 1], rows)
+    """A power of two in half of the rows, else with the bit next to it, with its last bit, or all ones."""
+    ones = (1 << operand.man_bits) - 1
+    return draws.choice([0, 0, 0, ones - (ones >> 1), ones & 1, ones], rows)
 
 
 def _with_last_bit(c: Format, sums: Sums, where: BoolArray, value: IntArray) -> tuple[IntArray, IntArray]:

@@ -10,7 +10,7 @@
 """
 
 from golden.trace.explain import trace_of
-from golden.trace.records import Exact, Operand, Rounding, Scaling, Special, Step, Sum, Term
+from golden.trace.records import Exact, Narrowing, Operand, Rounding, Scaling, Special, Step, Sum, Term
 from golden.trace.trace import Trace
 
-__all__ = ["Exact", "Operand", "Rounding", "Scaling", "Special", "Step", "Sum", "Term", "Trace", "trace_of"]
+__all__ = ["Exact", "Narrowing", "Operand", "Rounding", "Scaling", "Special", "Step", "Sum", "Term", "Trace", "trace_of"]

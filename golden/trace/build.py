@@ -11,13 +11,27 @@ from typing import Any
 from golden import steps
 from golden.format import Cls, Decoded, Format
 from golden.operations import Operation
+from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.fused import FusedOperation
 from golden.operations.gst_fdpa import GSTFDPA
+from golden.operations.idpa import IDPA
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
-from golden.rounding import Mode, shift_and_round
+from golden.rounding import Mode
 from golden.specials import NAN, addend_special, combine, encode_special, product_special
 from golden.specials import Special as SpecialResult
-from golden.trace.records import Exact, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
+from golden.trace.flushed import FlushedParts
+from golden.trace.parts import (
+    class_text,
+    exact_sum_record,
+    exact_value,
+    infinity_text,
+    reasons_of,
+    rounded_record,
+    rounding_record,
+    special_record,
+    term_record,
+)
+from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Step, Sum, Term
 from golden.trace.watch import Event
 
 
@@ -44,9 +58,15 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
         title=title,
         products=tuple(products),
         operands=tuple(operands),
-        parts=tuple(_Parts(operation, products, step.arguments).of(inner)),
+        parts=tuple(_parts(operation, products, step.arguments, inner)),
         d=Operand.of("d", step.result, operation.d),
     )
+
+
+def _parts(operation: Operation, products: Sequence[int], arguments: tuple[Any, ...], events: Sequence[Event]) -> list[Part]:
+    if isinstance(operation, FlushedFMA):
+        return FlushedParts(operation, products).of(events)
+    return _Parts(operation, products, arguments).of(events)
 
 
 def addition_record(title: str, x: int, y: int, operand: Format, d: int, nan: int) -> Step:
@@ -107,15 +127,15 @@ class _Parts:
     def _multiply(self, product: steps.Term, x: Decoded, y: Decoded, *_: Any) -> None:
         k = self._products[self._seen]
         self._seen += 1
-        self._names[id(product)] = (f"a[{k}]·b[{k}]", f"{_class(x)}·{_class(y)}")
+        self._names[id(product)] = (f"a[{k}]·b[{k}]", f"{class_text(x)}·{class_text(y)}")
 
     def _addend(self, term: steps.Term, c: Decoded, *_: Any) -> None:
-        self._names[id(term)] = ("c", _class(c))
+        self._names[id(term)] = ("c", class_text(c))
 
     def _scaled(self, term: steps.Term, product: steps.Term, alpha: Decoded, beta: Decoded) -> None:
         name, classes = self._names[id(product)]
         self._names[id(term)] = (name, classes)
-        self._scaling(name, _exact(product), alpha, beta, term)
+        self._scaling(name, exact_value(product), alpha, beta, term)
 
     def _group_term(self, term: steps.Term, _: Any, alpha: Decoded, beta: Decoded) -> None:
         products = self._parts[-1]
@@ -132,7 +152,7 @@ class _Parts:
         assert scale is not None
         factors = [Exact(x.sig, x.exp - scale.man_bits) for x in (alpha, beta)]
         self._parts.append(
-            Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=_exact(term), exp=term.exp)
+            Scaling(name=name, before=before, alpha=factors[0], beta=factors[1], exact=exact_value(term), exp=term.exp)
         )
 
     def _max_exp(self, e: int, terms: Sequence[steps.Term]) -> None:
@@ -195,26 +215,26 @@ class _Parts:
 
     def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
         name, classes = self._names[id(known)]
-        return _term(name, classes, known, aligned, dropped=term.sig != known.sig)
+        return term_record(name, classes, known, aligned, dropped=term.sig != known.sig)
 
     def _exact_sum(self, result: tuple[int, int], terms: Sequence[steps.Term]) -> None:
         if self._operation.name == "GST-FDPA":
             of = f"products of group {self._groups}"
         else:
             of = "products and c"
-        self._parts.append(_exact_sum(of, [(*self._names[id(term)], term) for term in terms], *result))
+        self._parts.append(exact_sum_record(of, [(*self._names[id(term)], term) for term in terms], *result))
 
     def _rounded_sum(self, code: int, terms: Sequence[steps.Term], d: Format, *_: Any) -> None:
         total, lsb = steps.exact_sum(terms)
         named = [(*self._names[id(term)], term) for term in terms]
         of = " + ".join(name for name, _, _ in named)
-        self._parts += [_exact_sum(of, named, total, lsb), _rounding("total", total, lsb, d, "RNE", d, code)]
+        self._parts += [exact_sum_record(of, named, total, lsb), rounding_record("total", total, lsb, d, "RNE", d, code)]
 
     def _truncate(self, result: tuple[int, int], total: int, lsb: int) -> None:
         operation = self._operation
         assert isinstance(operation, RoundedFDPA)
         kept, last = result
-        self._parts.append(_rounded("truncate", "total", Exact(total, lsb), last, operation.truncation, kept))
+        self._parts.append(rounded_record("truncate", "total", Exact(total, lsb), last, operation.truncation, kept))
 
     def _converted(self, code: int, total: int, lsb: int) -> None:
         operation = self._operation
@@ -224,7 +244,7 @@ class _Parts:
         # An amount below every bit lies far below what rounding looks at, however near the model puts it.
         more = 2 * rho.rounding_format.man_bits if amount else 0
         total, lsb = (exact.sig << more) + amount, exact.exp - more
-        record = _rounding("total", total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
+        record = rounding_record("total", total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
         self._parts.append(replace(record, exact=exact, amount=amount))
 
     def _amount(self, rounded: Exact) -> tuple[Exact, int]:
@@ -233,6 +253,16 @@ class _Parts:
         if not isinstance(before, Sum) or before.total.value == rounded.value:
             return rounded, 0
         return before.total, 1 if rounded.value > before.total.value else -1
+
+    def _narrowed(self, code: int, total: int) -> None:
+        operation = self._operation
+        assert isinstance(operation, IDPA)
+        d = operation.d.value(code)
+        assert d is not None
+        beyond = total - int(d)
+        self._parts.append(
+            Narrowing(total=total, rule=operation.overflow, beyond=beyond, format=operation.d.name, code=code)
+        )
 
     def _flushed_product(self, code: int, x: Decoded, y: Decoded) -> None:
         self._rounded_products += 1
@@ -250,10 +280,10 @@ class _Parts:
             k = self._rounded_products
             x, y = self._operation.a.decode(self._arguments[0][k]), self._operation.b.decode(self._arguments[1][k])
             place = self._products[k]
-            reasons = _reasons([(f"a[{place}]·b[{place}]", x, y)], None, product_special)
-            self._parts.append(_special(f"a[{place}]·b[{place}]", reasons, special, d, code))
+            reasons = reasons_of([(f"a[{place}]·b[{place}]", x, y)], None, product_special)
+            self._parts.append(special_record(f"a[{place}]·b[{place}]", reasons, special, d, code))
         else:
-            self._parts.append(_special("d", self._reasons(), special, d, code))
+            self._parts.append(special_record("d", self._reasons(), special, d, code))
 
     def _reasons(self) -> list[tuple[str, SpecialResult]]:
         """Which operands settle the result, by the operation's own rule for a product."""
@@ -262,7 +292,7 @@ class _Parts:
         x, y, z = operation.decoded(a, b, c)
         pairs = [(f"a[{k}]·b[{k}]", p, q) for k, p, q in zip(self._products, x, y, strict=True)]
         of_product = operation.product_special if isinstance(operation, RoundedFDPA) else product_special
-        reasons = _reasons(pairs, z, of_product)
+        reasons = reasons_of(pairs, z, of_product)
         scale = operation.scale_format
         if scale is not None:
             scales = [(f"{name}[{n}]", code) for name, codes in (("scale_a", scale_a), ("scale_b", scale_b))
@@ -274,114 +304,16 @@ class _Parts:
         return reasons
 
 
-def _reasons(
-    pairs: Sequence[tuple[str, Decoded, Decoded]], c: Decoded | None, of_product: Callable[..., SpecialResult | None]
-) -> list[tuple[str, SpecialResult]]:
-    """What is not finite, in words, and what it comes to."""
-    found = [(name, x, y, special) for name, x, y in pairs if (special := of_product(x, y)) is not None]
-    reasons = [(_why(name, x, y, special), special) for name, x, y, special in found]
-    special = None if c is None else addend_special(c)
-    if special is not None:
-        reasons.append(("c is NaN" if special == NAN else f"c is {_infinity(special)}", special))
-    return reasons
-
-
-def _why(name: str, x: Decoded, y: Decoded, special: SpecialResult) -> str:
-    if Cls.NAN in (x.cls, y.cls):
-        return f"{name} has a NaN operand"
-    if special == NAN:
-        return f"{name} is 0·∞"
-    if Cls.INFINITY in (x.cls, y.cls):
-        return f"{name} is {_infinity(special)}"
-    return f"{name} is too large: it counts as {_infinity(special)}"
-
-
-def _special(of: str, reasons: Sequence[tuple[str, SpecialResult]], special: SpecialResult, d: Format, code: int) -> Special:
-    """Only what decides is told: NaNs before infinities, and of infinities both signs where they make the NaN."""
-    deciding = [text for text, reason in reasons if reason == special] or [text for text, _ in reasons]
-    result = "NaN" if special == NAN else _infinity(special)
-    return Special(of=of, reasons=tuple(deciding), result=result, format=d.name, code=code)
-
-
-def _infinity(sign: SpecialResult) -> str:
-    return "−∞" if sign else "+∞"
-
-
-def _class(x: Decoded) -> str:
-    return x.cls.name.lower()
-
-
-def _exact(term: steps.Term) -> Exact:
-    return Exact(term.sig, term.exp - term.frac)
-
-
-def _term(name: str, classes: str, term: steps.Term, aligned: Exact, dropped: bool = False) -> Term:
-    exact = _exact(term)
-    lsb = min(exact.exp, aligned.exp)
-    cut = (exact.sig << (exact.exp - lsb)) - (aligned.sig << (aligned.exp - lsb))
-    return Term(
-        name=name, cls=classes, sign=int(term.sig < 0), exp=term.exp, sig=abs(term.sig), frac=term.frac, exact=exact,
-        aligned=aligned, cut=Exact(cut, lsb), dropped=dropped,
-    )  # fmt: skip
-
-
-def _exact_sum(of: str, named: Sequence[tuple[str, str, steps.Term]], total: int, lsb: int) -> Sum:
-    """A sum of which no bit is dropped: every term is what it is in units of 2**lsb."""
-    terms = [_term(name, classes, term, Exact(steps.align(term, lsb, 0, "RZ"), lsb)) for name, classes, term in named]
-    return Sum(of=of, exponent="", e=None, set_by=(), truncation="", terms=tuple(terms), total=Exact(total, lsb))
-
-
 def _addition(names: tuple[str, str], x: int, y: int, operand: Format, d: int, nan: int) -> list[Part]:
     """x + y of one format, rounded to nearest even: what `golden.operations.ieee.add` does."""
     p, q = operand.decode(x), operand.decode(y)
     special = combine((addend_special(p), addend_special(q)))
     if special is not None:
         found = [(name, reason) for name, z in zip(names, (p, q), strict=True) if (reason := addend_special(z)) is not None]
-        reasons = [(f"{name} is {'NaN' if reason == NAN else _infinity(reason)}", reason) for name, reason in found]
-        return [_special(" + ".join(names), reasons, special, operand, encode_special(special, operand, nan))]
+        reasons = [(f"{name} is {'NaN' if reason == NAN else infinity_text(reason)}", reason) for name, reason in found]
+        return [special_record(" + ".join(names), reasons, special, operand, encode_special(special, operand, nan))]
     terms = [steps.addend(z, operand, operand.e_min) for z in (p, q)]
     total, lsb = steps.exact_sum(terms)
-    named = [(name, _class(z), term) for name, z, term in zip(names, (p, q), terms, strict=True)]
+    named = [(name, class_text(z), term) for name, z, term in zip(names, (p, q), terms, strict=True)]
     of = " + ".join(names)
-    return [_exact_sum(of, named, total, lsb), _rounding("total", total, lsb, operand, "RNE", operand, d)]
-
-
-def _rounding(
-    of: str, total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
-) -> Rounding:
-    """Steps normalise, round and encode, from what went into them and the code that came out."""
-    last = rounded.last_bit(total, lsb, flush)
-    sig = shift_and_round(total, last - lsb, mode)
-    record = _rounded("round", of, Exact(total, lsb), last, mode, sig)
-    carry = bool(abs(sig) >> (rounded.man_bits + 1))
-    return replace(record, code=code, note=_note(d, code, record.rounded), format=d.name, carry=carry)
-
-
-def _note(d: Format, code: int, rounded: Exact) -> str:
-    """What encode did beyond packing."""
-    cls, largest = d.decode(code).cls, d.value(d.max_finite)
-    assert largest is not None
-    if cls is Cls.INFINITY:
-        return "overflow: infinity"
-    if abs(rounded.value) > largest:
-        return "overflow: largest finite number"
-    if cls is Cls.ZERO and rounded.sig:
-        return "subnormal, flushed to zero"
-    return "subnormal" if cls is Cls.SUBNORMAL else ""
-
-
-def _rounded(step: str, of: str, exact: Exact, last: int, mode: Mode, sig: int) -> Rounding:
-    """What lies above and below the last bit that is kept."""
-    magnitude, shift = abs(exact.sig), last - exact.exp
-    kept = magnitude >> shift if shift > 0 else magnitude << -shift
-    lost = magnitude & ((1 << shift) - 1) if shift > 0 else 0
-    half = 1 << (shift - 1) if shift > 0 else 0
-    direction = "exact" if not lost else "toward zero" if abs(sig) == kept else "away from zero"
-    return Rounding(
-        step=step, of=of, exact=exact, amount=0, mode=mode,
-        e_norm=magnitude.bit_length() - 1 + exact.exp if magnitude else None,
-        last=last if magnitude else None,
-        kept=kept, guard=int(bool(lost & half)), sticky=int(bool(lost & (half - 1)) if shift > 0 else 0),
-        tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format="", code=None,
-        note="",
-    )  # fmt: skip
+    return [exact_sum_record(of, named, total, lsb), rounding_record("total", total, lsb, operand, "RNE", operand, d)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from golden.formats import FORMATS
-from golden.trace.records import Exact, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
+from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
 
 MAX_COLUMNS = 100
 """Widest bit picture (bits before and after the binary point); wider sums are told in numbers alone."""
@@ -99,6 +99,9 @@ def _part_blocks(part: Part) -> list[Block]:
     if isinstance(part, Scaling):
         text = f"{part.before} × {part.alpha} × {part.beta} = {part.exact} at exp {part.exp}"
         return [Facts(((f"scale {part.name}", text),))]
+    if isinstance(part, Narrowing):
+        lost = f"; {part.rule}: {abs(part.beyond)} too {'large' if part.beyond > 0 else 'small'}" if part.beyond else ""
+        return [Facts((("narrow", f"{part.total}{lost} → {FORMATS[part.format].describe(part.code)}"),))]
     if isinstance(part, Special):
         what = "specials" if part.of == "d" else f"specials, {part.of}"
         return [Facts(((what, f"{'; '.join(part.reasons)}: {part.result}, {part.format} {part.code:#x}"),))]

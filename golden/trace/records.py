@@ -167,6 +167,23 @@ class Rounding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Narrowing:
+    """An integer sum brought into the range of the result.
+
+    Attributes:
+        total: the exact sum. rule: `wrap` or `saturate`.
+        beyond: what the result lacks of it, 0 where the format holds it.
+        format, code: of the result.
+    """
+
+    total: int
+    rule: str
+    beyond: int
+    format: str
+    code: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Special:
     """NaN or an infinity that settles the result before any sum.
 
@@ -182,7 +199,7 @@ class Special:
     code: int
 
 
-Part = Sum | Scaling | Rounding | Special
+Part = Sum | Scaling | Rounding | Narrowing | Special
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@ from golden.operations import Operation
 
 STEPS = (
     "decoded", "multiply", "scaled", "group_term", "addend", "max_exp", "align", "accumulate", "exact_sum", "truncate",
-    "converted", "rounded_sum", "flushed_product", "flushed_add", "encode_special", "step",
+    "converted", "narrowed", "rounded_sum", "flushed_sum", "flushed_product", "flushed_add", "encode_special", "fma", "add",
+    "step",
 )  # fmt: skip
 """The methods of operations that are watched; none has all of them. A step comes after those that it calls."""
 

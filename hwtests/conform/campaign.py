@@ -5,31 +5,29 @@ interrupted, out of time, or a kernel hung.
 """
 
 import json
-import os
-import queue
-import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
 from hwtests.conform.check import Progress
+from hwtests.conform.process import WorkerStopped, watched
 from hwtests.conform.worker import Job, is_open
 from hwtests.device import DeviceError
 
-REPORT_VERSION = 1
+REPORT_VERSION = 2
 
 WORKER = (sys.executable, "-m", "hwtests.conform.worker")
 """The command of the worker on this machine's GPU."""
 
-ROOT = Path(__file__).resolve().parents[2]
-"""Where a worker finds the packages, from whatever folder the campaign is run."""
+PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.worker")
+"""The same on this machine's processor; the architecture follows."""
 
 HANG_SECONDS = 120.0
-"""A worker that says nothing for so long hangs; a step takes seconds, compiling the largest kernel two."""
+"""A worker that says nothing for so long hangs, unless it announced a longer step; a step takes seconds."""
 
 
 @dataclass
@@ -38,6 +36,7 @@ class Report:
 
     Attributes:
         device: description of the device and the model's engine, as the worker gave it; empty before the first event.
+        runs: for every worker that was started what tells its machine and sources (`hwtests.evidence`).
         seed, vectors: of the request. instructions: progress by name, in the catalogue's order.
     """
 
@@ -45,14 +44,18 @@ class Report:
     vectors: int
     device: dict[str, str]
     instructions: dict[str, Progress]
+    runs: list[dict[str, str]] = field(default_factory=list)
 
     def complete(self) -> bool:
         """Whether every instruction has been dealt with."""
         return bool(self.instructions) and not any(is_open(p, self.vectors) for p in self.instructions.values())
 
     def agreed(self) -> bool:
-        """Whether nothing differed, depended on its place, hung or crashed so far."""
-        return all(p.status in ("running", "done") and not p.wrong() for p in self.instructions.values())
+        """Whether nothing differed, failed, depended on its place, hung or crashed, and kernels hold what they must."""
+        return all(
+            p.status in ("running", "done", "absent") and not p.wrong() and not p.unexpected_code
+            for p in self.instructions.values()
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The report as it is written."""
@@ -61,6 +64,7 @@ class Report:
             "seed": self.seed,
             "vectors": self.vectors,
             "device": self.device,
+            "runs": self.runs,
             "complete": self.complete(),
             "agreed": self.agreed(),
             "instructions": {name: asdict(progress) for name, progress in self.instructions.items()},
@@ -80,6 +84,7 @@ def load_report(path: Path, seed: int, vectors: int) -> Report:
         version, found_seed = text["version"], text["seed"]
         instructions = {str(name): Progress(**progress) for name, progress in text["instructions"].items()}
         device = {str(key): str(value) for key, value in text["device"].items()}
+        runs = [{str(key): str(value) for key, value in run.items()} for run in text["runs"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is no conformance report: {error}; name another file or remove it") from error
     if version != REPORT_VERSION or found_seed != seed:
@@ -87,7 +92,7 @@ def load_report(path: Path, seed: int, vectors: int) -> Report:
             f"{path} is a report of version {version} with seed {found_seed}, this run is version {REPORT_VERSION} "
             f"with seed {seed}: name another file or remove it"
         )
-    return Report(seed, vectors, device, instructions)
+    return Report(seed, vectors, device, instructions, runs)
 
 
 def run_campaign(
@@ -96,83 +101,56 @@ def run_campaign(
     """Run or resume a campaign.
 
     Args:
-        job: what to do; its `done` is taken from the report.
-        path: the report. show: gets a line for every step.
+        job: what to do; its `done` is taken from the report. A worker that is started after another one stopped gets the
+            seconds that are left.
+        path: the report; rows that differ are written beside it. show: gets a line for every step.
 
     Raises:
         DeviceError: the job cannot run here, in the worker's words. ValueError, OSError: as `load_report`.
     """
+    started = time.monotonic()
     report = load_report(path, job.seed, job.vectors)
+    if job.retry:
+        for progress in report.instructions.values():
+            progress.open_again()
     while True:
+        left = None if job.seconds is None else job.seconds - (time.monotonic() - started)
         done = {name: asdict(progress) for name, progress in report.instructions.items()}
-        current = _run_worker(replace(job, done=done), report, path, show, worker, hang_seconds)
+        now = replace(job, done=done, seconds=left, mismatches=str(mismatch_folder(path)))
+        current = _run_worker(now, report, path, show, worker, hang_seconds)
         if current is None:
             return report
         show(f"{current}: {report.instructions[current].status}; going on with the next")
+        if job.seconds is not None and time.monotonic() - started > job.seconds:
+            return report
+
+
+def mismatch_folder(path: Path) -> Path:
+    """Where the rows that differ are kept: `conform.mismatches` beside `conform.json`."""
+    return path.with_suffix(".mismatches")
 
 
 def _run_worker(
     job: Job, report: Report, path: Path, show: Callable[[str], None], worker: Sequence[str], hang_seconds: float
 ) -> str | None:
     """Run one worker to its end; returns the instruction that it hung or crashed on, None where it ended well."""
-    python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        worker, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=os.environ | {"PYTHONPATH": python_path}
-    ) as process:
-        assert process.stdin is not None
-        try:
-            process.stdin.write(json.dumps(asdict(job)))
-            process.stdin.close()
-            current, status = None, "crashed"
-            try:
-                for event in _events(process, hang_seconds):
-                    current = _enter(event, report, show) or current
-                    write_atomically(path, (json.dumps(report.to_json(), indent=1) + "\n").encode())
-            except TimeoutError:
-                status = "hung"
-        finally:
-            process.kill()
-        log = process.stderr.read().strip() if process.stderr is not None else ""
-        code = process.wait()
-    if code == 0:
-        return None
-    reason = f"no sign of life for {hang_seconds:g} s" if status == "hung" else _last_line(log) or f"exit status {code}"
-    if current is None:
-        raise DeviceError(f"the conformance worker {status} before its first instruction: {reason}")
-    report.instructions[current].status, report.instructions[current].detail = status, reason
-    write_atomically(path, (json.dumps(report.to_json(), indent=1) + "\n").encode())
-    return current
-
-
-def _last_line(log: str) -> str:
-    return log.splitlines()[-1] if log else ""
-
-
-def _events(process: "subprocess.Popen[str]", hang_seconds: float) -> Iterator[dict[str, Any]]:
-    """The worker's events until it ends.
-
-    Raises:
-        TimeoutError: nothing came for too long.
-    """
-    lines: queue.Queue[str | None] = queue.Queue()
-
-    def pump() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.put(line)
-        lines.put(None)
-
-    threading.Thread(target=pump, daemon=True).start()
-    while True:
-        try:
-            line = lines.get(timeout=hang_seconds)
-        except queue.Empty:
-            raise TimeoutError from None
-        if line is None:
-            process.wait(timeout=hang_seconds)
-            return
-        yield json.loads(line)
+    current = None
+    events = watched(worker, asdict(job), hang_seconds)
+    try:
+        for event in events:
+            current = _enter(event, report, show) or current
+            write_atomically(path, (json.dumps(report.to_json(), indent=1) + "\n").encode())
+    except WorkerStopped as stopped:
+        if current is None:
+            raise DeviceError(
+                f"the conformance worker {stopped.status} before its first instruction: {stopped.reason}"
+            ) from None
+        report.instructions[current].status, report.instructions[current].detail = stopped.status, stopped.reason
+        write_atomically(path, (json.dumps(report.to_json(), indent=1) + "\n").encode())
+        return current
+    finally:
+        events.close()
+    return None
 
 
 def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -> str | None:
@@ -185,11 +163,13 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
     if kind == "error":
         raise DeviceError(event["message"])
     if kind == "device":
+        run = event.pop("run")
         if report.device and report.device != event:
             raise DeviceError(
                 f"the report is of another device or software, {report.device}; this is {event}: name another file"
             )
         report.device = event
+        report.runs.append(run)
         show(f"{event['device']} ({event['arch']}), driver {event['driver']}, model on {event['engine']}")
     elif kind == "plan":
         for name in event["instructions"]:

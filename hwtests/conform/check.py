@@ -1,13 +1,17 @@
-"""One instruction on a device: independence and determinism, rows of the stimulus, then random tiles in any number."""
+"""One instruction on a device: independence and determinism, rows of the stimulus, then tiles of the stimulus at volume."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from golden import Instruction
+from golden.arrays import bits_dtype
+from golden.catalogue import PROCESSORS
+from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
 from golden.recording import MIN_ROWS
 from golden.stimulus import (
@@ -22,15 +26,27 @@ from golden.stimulus import (
     on_diagonals,
     places,
 )
-from hwtests.conform.inputs import CLASSES, classes_of, random_tiles
+from hwtests import inputs
+from hwtests.conform import kept
+from hwtests.conform.kept import KeptRows
 from hwtests.conform.mismatch import mismatch_of, simplified
 from hwtests.device import Device, Program
+from hwtests.tally import KEPT_ROWS, Tally
 
-BATCH_PRODUCTS = 1 << 28
-"""Products a batch of random tiles has at most: some gigabytes of operands once spread out for the model."""
+BATCH_PRODUCTS = 1 << 30
+"""Products a batch of tiles has at most: a few gigabytes of operands."""
+
+PROCESSOR_ROWS = 20_480
+"""Rows of the stimulus that are compared and recorded on a processor at least: what a rare rounding needs to be seen."""
+
+ORDER_CANDIDATES = 1 << 16
+"""Rows among which those are looked for that tell one order of the products from another."""
 
 PLACEMENTS = ((0, 0), (1, 0), (3, 0), (0, 1))
 """(shift, below) at which the same rows must give the same results (paper 000, section 3.1.1)."""
+
+STOPPED = ("absent", "dependent", "hung", "crashed", "failed")
+"""Statuses after which an instruction is passed over."""
 
 
 @dataclass
@@ -38,21 +54,38 @@ class Progress:
     """What is known of one instruction so far; everything in it is plain JSON.
 
     Attributes:
-        status: running, done, dependent (results depend on place or run), hung or crashed.
+        status: running, done, absent (the device need not have it), dependent (results depend on place, run or operand
+            route), hung, crashed or failed.
         vectors: results compared, by class or corner; mismatches: those that differed.
-        next_tile: where the random tiles go on.
-        first: the first mismatch, simplified.
-        machine_code: the matrix instructions of the kernel.
+        rows_done: whether the rows of the stimulus have been compared.
+        next_tile: where the tiles go on.
+        first: the first mismatch, simplified. kept: how many rows that differ are kept in a file.
+        machine_code: the matrix instructions of the kernel; unexpected_code: those of kernels that hold others than the
+            instruction must become, by operand route.
+        sha256: of the binaries that ran, by operand route.
+        nans: NaN results by code; negative_zeros: results that are −0; e_zero_results, e_zero_cases: `Tally`.
+        orders: where FP8 runs as fp16 work, rows that each order of the products gets wrong, of `order_rows`, all of which
+            tell orders apart.
         seconds: time spent on it.
-        detail: why it is dependent, hung or crashed.
+        detail: why it is absent, dependent, hung, crashed or failed.
     """
 
     status: str = "running"
     vectors: dict[str, int] = field(default_factory=dict)
     mismatches: dict[str, int] = field(default_factory=dict)
+    rows_done: bool = False
     next_tile: int = 0
     first: dict[str, Any] | None = None
+    kept: int = 0
     machine_code: dict[str, int] = field(default_factory=dict)
+    unexpected_code: dict[str, dict[str, int]] = field(default_factory=dict)
+    sha256: dict[str, str] = field(default_factory=dict)
+    nans: dict[str, int] = field(default_factory=dict)
+    negative_zeros: int = 0
+    e_zero_results: int = 0
+    e_zero_cases: int = 0
+    orders: dict[str, int] = field(default_factory=dict)
+    order_rows: int = 0
     seconds: float = 0.0
     detail: str = ""
 
@@ -64,29 +97,48 @@ class Progress:
         """Results that differed."""
         return sum(self.mismatches.values())
 
+    def open_again(self) -> None:
+        """Make an instruction that hung, crashed or failed one that is still to be dealt with."""
+        if self.status in ("hung", "crashed", "failed"):
+            self.status, self.detail = "running", ""
+
 
 class Check:
-    """The checks of one instruction on one device."""
+    """The checks of one instruction on one device.
 
-    def __init__(self, device: Device, instruction: Instruction, seed: int, progress: Progress) -> None:
+    Args:
+        mismatches: folder for the rows that differ, None for none.
+    """
+
+    def __init__(
+        self, device: Device, instruction: Instruction, seed: int, progress: Progress, mismatches: Path | None = None
+    ) -> None:
         self.device, self.instruction, self.seed, self.progress = device, instruction, seed, progress
-        self.program: Program = device.load(instruction)
-        progress.machine_code = dict(self.program.machine_code)
+        self.mismatches = mismatches
+        self.programs = device.load(instruction)
+        progress.machine_code = dict(self.programs[0].machine_code)
+        progress.sha256 = {program.route: program.sha256 for program in self.programs}
+        progress.unexpected_code = {
+            program.route: dict(program.machine_code)
+            for program in self.programs
+            if program.machine_code and program.machine_code != program.expected_code
+        }
 
     def rows(self) -> Stimulus:
         """The stimulus: classes and every case of every corner, filling whole tiles."""
         shape = OperandShape.of_instruction(self.instruction)
-        return self._filling_tiles(generate(shape, max(MIN_ROWS, complete_rows(shape)), self.seed))
+        least = PROCESSOR_ROWS if self.instruction.arch in PROCESSORS else MIN_ROWS
+        return self._filling_tiles(generate(shape, max(least, complete_rows(shape)), self.seed))
 
     def _filling_tiles(self, stimulus: Stimulus) -> Stimulus:
         """Rows repeated from the first on until they fill their tiles."""
         count = places(self.instruction.m, self.instruction.n)
         return stimulus.rows(np.arange(-(-len(stimulus) // count) * count) % len(stimulus))
 
-    def results(self, rows: Operands, shift: int = 0, below: int = 0) -> Any:
-        """The device's d of each row, as a NumPy array."""
+    def results(self, rows: Operands, shift: int = 0, below: int = 0, program: Program | None = None) -> Any:
+        """The device's d of each row, as a NumPy array; by the first operand route unless another program is given."""
         tiles = self._on_device(on_diagonals(rows, self.instruction.m, self.instruction.n, np, shift, below))
-        d = self.device.to_host(self.program.run(tiles))
+        d = self.device.to_host((program or self.programs[0]).run(tiles))
         return from_diagonals(d, np, shift, below)
 
     def _on_device(self, tiles: Tiles) -> Tiles:
@@ -95,19 +147,19 @@ class Check:
         return Tiles(*(None if array is None else xp.asarray(array) for array in arrays))
 
     def check_independence(self, stimulus: Stimulus) -> bool:
-        """Whether results depend on nothing but their row: not on the run, not on i and j."""
+        """Whether results depend on nothing but their row: not on the run, not on i and j, not on the operand route."""
         first = self.results(stimulus.operands)
-        for shift, below in PLACEMENTS:
-            if (below + 1) * places(self.instruction.m, self.instruction.n) > self.instruction.m:
-                continue
-            again = self.results(stimulus.operands, shift, below)
-            if (again != first).any():
-                row = int(np.flatnonzero(again != first)[0])
-                self.progress.status = "dependent"
-                self.progress.detail = (
-                    f"row {row} gives {int(first[row]):#x}, and {int(again[row]):#x} with {shift=}, {below=}"
-                )
-                return False
+        for program in self.programs:
+            for shift, below in PLACEMENTS:
+                if (below + 1) * places(self.instruction.m, self.instruction.n) > self.instruction.m:
+                    continue
+                again = self.results(stimulus.operands, shift, below, program)
+                if (again != first).any():
+                    row = int(np.flatnonzero(again != first)[0])
+                    where = f"{shift=}, {below=}" + (f", {program.route}" if program.route else "")
+                    self.progress.status = "dependent"
+                    self.progress.detail = f"row {row} gives {int(first[row]):#x}, and {int(again[row]):#x} with {where}"
+                    return False
         return True
 
     def check_rows(self, stimulus: Stimulus) -> Any:
@@ -119,63 +171,90 @@ class Check:
             of_it = stimulus.label == label
             self._count(name, int(of_it.sum()), int((differs & of_it).sum()))
         if differs.any():
-            row = int(np.flatnonzero(differs)[0])
-            self._note(NAMES[int(stimulus.label[row])], stimulus.operands.rows(np.array([row])))
+            chosen = np.flatnonzero(differs)[:KEPT_ROWS]
+            found_in = np.array([NAMES[label] for label in stimulus.label[chosen].tolist()], "S")
+            self._keep(KeptRows(stimulus.operands.rows(chosen), got[chosen], expected[chosen], found_in))
+            self._note(NAMES[int(stimulus.label[chosen[0]])], stimulus.operands.rows(chosen[:1]))
+        self.progress.rows_done = True
         return got
 
+    def check_orders(self, chain: ConvertedChain) -> None:
+        """Which order of the products the device has: how many rows each gets wrong, of rows that tell them apart.
+
+        Args:
+            chain: the instruction's; its other orders are tried beside it.
+        """
+        shape = OperandShape.of_instruction(self.instruction)
+        stimulus = inputs.rows_of(shape, self.seed, 0, ORDER_CANDIDATES)
+        by_order = {order: self._dot(replace(chain, order=order), stimulus.operands) for order in ORDERS}
+        reference = by_order[chain.order]
+        tells = np.any([d != reference for d in by_order.values()], axis=0)
+        chosen = np.flatnonzero(tells)[:MIN_ROWS]
+        if not chosen.size:
+            return
+        got = self.results(self._filling_tiles(stimulus.rows(chosen)).operands)[: chosen.size]
+        self.progress.order_rows = int(chosen.size)
+        self.progress.orders = {
+            order: int(differing(got, d[chosen], self.instruction.operation).sum()) for order, d in by_order.items()
+        }
+
     def _model_rows(self, rows: Operands) -> Any:
-        """The model's d of rows, each as a tile of one element."""
-        a, b, c, scale_a, scale_b = (None if array is None else array.reshape(len(rows.c), 1, -1) for array in rows)
-        d = self.device.model(self.instruction, self._on_device(Tiles(a, b, c, scale_a, scale_b)))
-        return self.device.to_host(d).reshape(-1)
+        return self._dot(self.instruction.chain, rows)
+
+    def _dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+        """A model's d of rows, computed where the device is."""
+        xp = self.device.xp
+        on_device = Operands(*(None if array is None else xp.asarray(array) for array in rows))  # type: ignore[arg-type]
+        return self.device.to_host(self.device.dot(chain, on_device))
 
     def check_tiles(self, vectors: int, report: Callable[[], None]) -> None:
-        """Compare random tiles until so many results are compared in all; a batch that does not fit is halved.
+        """Compare tiles until so many results are compared in all; a batch that does not fit is halved. Batches take the
+        operand routes in turn.
 
         Raises:
             MemoryError: not even one tile fits.
         """
-        i = self.instruction
+        i, turn = self.instruction, 0
         batch = max(1, BATCH_PRODUCTS // (i.m * i.n * i.k))
         while self.progress.total() < vectors:
             wanted = -(-(vectors - self.progress.total()) // (i.m * i.n))
             try:
-                self._check_batch(min(batch, wanted))
+                self._check_batch(min(batch, wanted), self.programs[turn % len(self.programs)])
             except MemoryError:
                 if batch == 1:
                     raise
                 batch //= 2
                 continue
+            turn += 1
             report()
 
-    def _check_batch(self, count: int) -> None:
-        i, xp, first = self.instruction, self.device.xp, self.progress.next_tile
-        tiles = random_tiles(i, xp, self.seed, first, count)
-        differs = differing(self.program.run(tiles), self.device.model(i, tiles), i.operation)
-        wrong = self.device.to_host(differs.reshape(count, -1).sum(axis=1))
-        label = classes_of(np, first, count)
-        for number, name in enumerate(CLASSES):
-            of_it = label == number
-            self._count(name, int(of_it.sum()) * i.m * i.n, int(wrong[of_it].sum()))
-        self.progress.next_tile = first + count
-        if wrong.any() and self.progress.first is None:
-            tile = int(np.flatnonzero(wrong)[0])
-            row, column = np.argwhere(self.device.to_host(differs[tile]))[0]
-            self._note(CLASSES[int(label[tile])], self._row_of(tiles, tile, int(row), int(column)))
+    def _check_batch(self, count: int, program: Program) -> None:
+        first, progress = self.progress.next_tile, self.progress
+        found = self.device.compare(self.instruction, program, self.seed, first, count)
+        for name, compared in found.compared.items():
+            self._count(name, compared, found.wrong.get(name, 0))
+        for code, results in found.nans.items():
+            progress.nans[code] = progress.nans.get(code, 0) + results
+        progress.negative_zeros += found.negative_zeros
+        progress.e_zero_results += found.e_zero_results
+        progress.e_zero_cases += found.e_zero_cases
+        progress.next_tile = first + count
+        self._keep_differences(found)
 
-    def _row_of(self, tiles: Tiles, tile: int, row: int, column: int) -> Operands:
-        """The operands of one element of D, as a single row."""
-        host = self.device.to_host
-        scales = [
-            None if array is None else host(array[tile, place])[None]
-            for array, place in ((tiles.scale_a, row), (tiles.scale_b, column))
-        ]
-        return Operands(
-            host(tiles.a[tile, row])[None],
-            host(tiles.b[tile, column])[None],
-            host(tiles.c[tile, row, column])[None],
-            *scales,
-        )
+    def _keep_differences(self, found: Tally) -> None:
+        """Keep the rows of a batch that differ, as far as there is room, and note the first of all."""
+        if found.rows is None:
+            return
+        dtype = bits_dtype(self.instruction.d)
+        got, expected = (np.array([getattr(x, key) for x in found.differences], dtype) for key in ("got", "expected"))
+        names = [x.found_in for x in found.differences]
+        self._keep(KeptRows(found.rows, got, expected, np.array(names, "S")))
+        self._note(names[0], found.rows.rows(slice(0, 1)))
+
+    def _keep(self, rows: KeptRows) -> None:
+        """Keep rows that differ, as far as there is room."""
+        if self.mismatches is not None and self.progress.kept < KEPT_ROWS:
+            self.progress.kept = kept.keep(self.mismatches, self.instruction, rows)
 
     def _count(self, name: str, vectors: int, wrong: int) -> None:
         if vectors:
@@ -203,18 +282,28 @@ class Check:
 
 
 def check(
-    device: Device, instruction: Instruction, vectors: int, seed: int, progress: Progress, report: Callable[[], None]
-) -> tuple[Stimulus, Any] | None:
-    """All checks of one instruction, from where `progress` stands.
+    device: Device,
+    instruction: Instruction,
+    vectors: int,
+    seed: int,
+    progress: Progress,
+    report: Callable[[], None],
+    *,
+    loaded: Callable[[], None] = lambda: None,
+    mismatches: Path | None = None,
+    keep: Callable[[Stimulus, Any], None] | None = None,
+) -> None:
+    """All checks of one instruction, from where `progress` stands; rows are compared once in all its runs.
 
     Args:
         vectors: results to compare in all. report: called after every step, when `progress` has moved on.
-
-    Returns:
-        The stimulus and the device's results for it, None where independence does not hold.
+        loaded: called when the kernels are compiled and loaded.
+        mismatches: folder for rows that differ, None for none.
+        keep: takes the stimulus and the device's results for it, as soon as they are there; None where nobody wants them.
 
     Raises:
-        DeviceError: the instruction does not run here. MemoryError: not even one tile fits.
+        ValueError (DeviceError, CompileError), FileNotFoundError: the instruction does not run here.
+        MemoryError: not even one tile fits.
     """
     started = time.monotonic()
     spent_before = progress.seconds
@@ -223,15 +312,16 @@ def check(
         progress.seconds = spent_before + time.monotonic() - started
         report()
 
-    checks = Check(device, instruction, seed, progress)
-    stimulus = checks.rows()
-    if not checks.check_independence(stimulus):
+    checks = Check(device, instruction, seed, progress, mismatches)
+    loaded()
+    if keep is not None or not progress.rows_done:
+        stimulus = checks.rows()
+        if not checks.check_independence(stimulus):
+            return
+        got = checks.results(stimulus.operands) if progress.rows_done else checks.check_rows(stimulus)
+        if keep is not None:
+            keep(stimulus, got)
+        if isinstance(instruction.chain, ConvertedChain):
+            checks.check_orders(instruction.chain)
         moved_on()
-        return None
-    if not progress.vectors:
-        got = checks.check_rows(stimulus)
-        moved_on()
-    else:
-        got = checks.results(stimulus.operands)
     checks.check_tiles(vectors, moved_on)
-    return stimulus, got

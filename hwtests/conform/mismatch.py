@@ -54,7 +54,7 @@ def simplified(row: Operands, instruction: Instruction, fails: Fails) -> Operand
         candidates = list(_simpler(row, instruction))
         if not candidates:
             return row
-        still = np.flatnonzero(fails(_stacked(candidates)))
+        still = np.flatnonzero(fails(stacked(candidates)))
         if not still.size:
             return row
         row = candidates[int(still[0])]
@@ -99,7 +99,8 @@ def _with(array: Any, k: int, code: int) -> Any:
     return changed
 
 
-def _stacked(rows: list[Operands]) -> Operands:
+def stacked(rows: list[Operands]) -> Operands:
+    """Rows one after another."""
     columns = zip(*rows, strict=True)
     return Operands(*(None if column[0] is None else np.concatenate(column) for column in columns))  # type: ignore[arg-type]
 

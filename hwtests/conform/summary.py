@@ -26,10 +26,16 @@ def summary(report: Report) -> str:
 def _about(arch: str, name: str, progress: Progress) -> list[str]:
     if progress.status not in ("running", "done"):
         return [f"{name}: {progress.status}: {progress.detail}"]
+    found = [_other_code(name, route, code) for route, code in progress.unexpected_code.items()]
     if not progress.wrong():
-        return []
+        return found
     classes = ", ".join(f"{wrong:,} of {progress.vectors[cls]:,} in {cls}" for cls, wrong in progress.mismatches.items())
-    lines = [f"{name}: {progress.wrong():,} of {progress.total():,} differ: {classes}"]
+    lines = [*found, f"{name}: {progress.wrong():,} of {progress.total():,} differ: {classes}"]
     if progress.first is not None:
         lines.append(text_of(Mismatch(**progress.first), golden.instruction(arch, name)))
     return lines
+
+
+def _other_code(name: str, route: str, code: dict[str, int]) -> str:
+    held = ", ".join(f"{mnemonic} ×{count}" for mnemonic, count in code.items())
+    return f"{name}{f' ({route})' if route else ''}: the kernel does not hold what it must: it holds {held}"

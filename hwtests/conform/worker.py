@@ -1,8 +1,8 @@
 """The worker of a campaign: a process of its own, so that the campaign survives a kernel that hangs or crashes the driver.
 
 It reads a job as one JSON object from standard input and writes events as lines of JSON: `device` once, `plan` once, then
-`progress` for every step of every instruction, and `error` before it gives up. `python -m hwtests.conform.worker` runs on
-this machine's NVIDIA GPU.
+`progress` for every step of every instruction, and `error` before it gives up (`hwtests/conform/process.py` is the other
+side). `python -m hwtests.conform.worker` runs on this machine's GPU.
 """
 
 import json
@@ -19,7 +19,9 @@ import golden
 from golden import Instruction, recording
 from golden.stimulus import Stimulus
 from hwtests.conform.check import Progress, check
-from hwtests.device import Device, DeviceError
+from hwtests.conform.process import COLD_SECONDS
+from hwtests.device import AbsentError, Device, DeviceError, first_line
+from hwtests.evidence import commit, sources
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -31,7 +33,8 @@ class Job:
     Attributes:
         arch: the architecture that the device must have, None for any. pattern: which instructions, as a shell pattern.
         vectors: results to compare of each. seed: of all inputs.
-        record: folder for recordings, None for none.
+        record: folder for recordings, None for none. mismatches: folder for rows that differ, None for none.
+        retry: whether instructions that hung, crashed or failed are tried again.
         seconds: after so long no further instruction is begun and the one at hand stops; None for no limit.
         done: progress of earlier runs, by instruction.
     """
@@ -41,6 +44,8 @@ class Job:
     vectors: int
     seed: int
     record: str | None = None
+    mismatches: str | None = None
+    retry: bool = False
     seconds: float | None = None
     done: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -65,12 +70,12 @@ def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
     """Run a job, one instruction after another.
 
     Raises:
-        DeviceError, ValueError, MemoryError, OSError: what stops the whole job.
+        DeviceError, ValueError, OSError: what stops the whole job.
     """
     started = time.monotonic()
     device = open_device()
     about = device.describe()
-    emit({"event": "device", **asdict(about), "engine": device.engine})
+    emit({"event": "device", **asdict(about), "engine": device.engine, "run": run_of(device)})
     if job.arch is not None and golden.architecture(job.arch) != about.arch:
         raise DeviceError(
             f"--arch says {golden.architecture(job.arch)}, but this machine's GPU, {about.device}, is {about.arch}"
@@ -79,25 +84,70 @@ def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
     emit({"event": "plan", "instructions": [entry.name for entry in plan]})
     for entry in plan:
         progress = Progress(**job.done.get(entry.name, {}))
-        if not is_open(progress, job.vectors) and not lacks_recording(entry, progress, job.record):
+        recorded = has_recording(entry, job.record)
+        if not is_open(progress, job.vectors) and (recorded or progress.status != "done"):
             continue
         progress.status = "running"
 
-        def report(name: str = entry.name, progress: Progress = progress) -> None:
-            emit({"event": "progress", "instruction": name, **asdict(progress)})
+        def say(name: str = entry.name, progress: Progress = progress, **allow: float) -> None:
+            emit({"event": "progress", "instruction": name, **asdict(progress), **allow})
+
+        def report(say: Callable[..., None] = say) -> None:
+            say()
             if job.seconds is not None and time.monotonic() - started > job.seconds:
                 raise TimeLimitReached
 
-        emit({"event": "progress", "instruction": entry.name, **asdict(progress)})
+        say(allow=COLD_SECONDS)
         try:
-            results = check(device, entry, job.vectors, job.seed, progress, report)
-            if results is not None:
-                if job.record is not None:
-                    record(Path(job.record), device, entry, job.seed, progress, *results)
-                progress.status = "done"
-                report()
+            check_one(job, device, entry, progress, report, say, None if recorded else Path(str(job.record)))
+            report()
         except TimeLimitReached:
             return
+
+
+def check_one(
+    job: Job,
+    device: Device,
+    entry: Instruction,
+    progress: Progress,
+    report: Callable[[], None],
+    loaded: Callable[[], None],
+    folder: Path | None,
+) -> None:
+    """Check one instruction to its end; what only it cannot do is its status, and the others go on.
+
+    Args:
+        report, loaded: as `check` takes them. folder: for its recording, None where none is wanted.
+
+    Raises:
+        OSError: a file cannot be written. TimeLimitReached: by `report`.
+    """
+
+    def keep(stimulus: Stimulus, d: Any) -> None:
+        assert folder is not None
+        record(folder, device, entry, job.seed, progress, stimulus, d)
+
+    try:
+        check(
+            device, entry, job.vectors, job.seed, progress, report,
+            loaded=loaded,
+            mismatches=None if job.mismatches is None else Path(job.mismatches),
+            keep=None if folder is None else keep,
+        )  # fmt: skip
+        if progress.status == "running":
+            progress.status = "done"
+    except AbsentError as error:
+        progress.status, progress.detail = "absent", first_line(error)
+    except ValueError as error:
+        progress.status, progress.detail = "failed", first_line(error)
+    except MemoryError as error:
+        progress.status, progress.detail = "failed", f"out of memory, even with one tile at a time: {first_line(error)}"
+
+
+def run_of(device: Device) -> dict[str, str]:
+    """What tells this run: the machine, the moment and the sources."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return device.evidence() | {"started": now, "commit": commit(), "sources": sources()}
 
 
 def is_open(progress: Progress, vectors: int) -> bool:
@@ -105,11 +155,11 @@ def is_open(progress: Progress, vectors: int) -> bool:
     return progress.status == "running" or (progress.status == "done" and progress.total() < vectors)
 
 
-def lacks_recording(instruction: Instruction, progress: Progress, folder: str | None) -> bool:
-    """Whether an instruction was checked in full but its recording is still to be made."""
-    if folder is None or progress.status != "done":
-        return False
-    return recording.file_name(instruction.arch, instruction.name) not in recording.read_index(Path(folder))
+def has_recording(instruction: Instruction, folder: str | None) -> bool:
+    """Whether an instruction has its recording in a folder, or none is wanted."""
+    if folder is None:
+        return True
+    return recording.file_name(instruction.arch, instruction.name) in recording.read_index(Path(folder))
 
 
 def record(
@@ -137,13 +187,10 @@ def main(open_device: Callable[[], Device]) -> int:
     except (DeviceError, ValueError, OSError) as error:
         emit({"event": "error", "message": str(error)})
         return 2
-    except MemoryError as error:
-        emit({"event": "error", "message": f"out of memory, even with one tile at a time: {error}"})
-        return 2
     return 0
 
 
 if __name__ == "__main__":
-    from hwtests.nvidia.device import CudaDevice
+    from hwtests.devices import open_device
 
-    sys.exit(main(CudaDevice))
+    sys.exit(main(open_device))

@@ -2,17 +2,23 @@
 
     python -m hwtests.microbenchmarks.run FOLDER
 
-writes points.csv, tables.txt and an SVG for each instruction. One block runs, so warps are warps of one SM.
+writes points.csv, tables.txt and an SVG for each instruction. One block runs, so warps are warps of one SM. Points that a
+run before has written are not measured again; a point that cannot run, above all for want of registers, is written with the
+reason and passed over.
 """
 
+import csv
+import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import golden
 from golden.files import write_atomically
+from golden.native.cubins import cubin
 from golden.plot import svg
+from hwtests.device import first_line
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import (
     ENTRY,
@@ -23,19 +29,27 @@ from hwtests.microbenchmarks.kernels import (
     sparse_benchmark,
     wgmma_benchmark,
 )
+from hwtests.nvidia.cubin_info import largest_block, registers
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests.nvidia.launch import loaded
 from hwtests.nvidia.sparse_and_integer import SPARSE
 
 ITERATIONS = 1024
 
 Timer = Callable[[Benchmark, int, int], list[int]]
-"""(benchmark, ILP, warps) → cycles of each warp for `ITERATIONS` turns of the loop."""
+"""(benchmark, ILP, warps) → cycles of each warp for `ITERATIONS` turns of the loop; PointError where it cannot run."""
+
+POINTS = "points.csv"
+
+
+class PointError(ValueError):
+    """A point that cannot run here; the message says why."""
 
 
 class Measured(NamedTuple):
-    """One point: latency of a turn of the loop (cycles), throughput in FMA or bytes per cycle and SM."""
+    """One point: latency of a turn of the loop (cycles), throughput in FMA or bytes per cycle and SM. A point that could not
+    run has neither, and a note that says why."""
 
     name: str
     unit: str
@@ -43,6 +57,7 @@ class Measured(NamedTuple):
     warps: int
     latency: float
     throughput: float
+    note: str = ""
 
 
 def benchmarks(arch: str) -> list[Benchmark]:
@@ -57,24 +72,59 @@ def benchmarks(arch: str) -> list[Benchmark]:
     return found + [shared_load_benchmark(64, ways) for ways in (2, 4, 8)]
 
 
-def measure(benchmark: Benchmark, timer: Timer) -> list[Measured]:
-    """Every ILP at every number of warps: latency is the mean over the warps."""
-    points = []
+def measure(benchmark: Benchmark, timer: Timer, known: Iterable[Measured] = ()) -> Iterator[Measured]:
+    """Every ILP at every number of warps that is not known yet: latency is the mean over the warps."""
+    done = {(point.name, point.ilp, point.warps) for point in known}
     for ilp in benchmark.sources:
         for warps in benchmark.warps:
-            cycles = timer(benchmark, ilp, warps)
+            if (benchmark.name, ilp, warps) in done:
+                continue
+            try:
+                cycles = timer(benchmark, ilp, warps)
+            except ValueError as error:  # PointError, or the compiler's
+                yield Measured(benchmark.name, benchmark.unit, ilp, warps, 0.0, 0.0, first_line(error))
+                continue
             latency = sum(cycles) / len(cycles) / ITERATIONS
-            points.append(
-                Measured(benchmark.name, benchmark.unit, ilp, warps, latency, benchmark.work * ilp * warps / latency)
+            yield Measured(
+                benchmark.name,
+                benchmark.unit,
+                ilp,
+                warps,
+                round(latency, 2),
+                round(benchmark.work * ilp * warps / latency, 1),
             )
-    return points
 
 
-def csv(points: Iterable[Measured]) -> str:
-    """All points, a line each."""
-    lines = [",".join(Measured._fields)]
-    lines += [f"{p.name},{p.unit},{p.ilp},{p.warps},{p.latency:.2f},{p.throughput:.1f}" for p in points]
-    return "\n".join(lines) + "\n"
+def check_warps(binary: bytes, warps: int) -> None:
+    """Raise PointError where a block of so many warps takes more registers than an SM has."""
+    if warps > largest_block(binary):
+        raise PointError(f"{registers(binary)} registers a thread leave room for {largest_block(binary)} warps")
+
+
+def write_points(path: Path, points: Iterable[Measured]) -> None:
+    """All points, a line each; the file appears whole or not at all."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(Measured._fields)
+    writer.writerows(points)
+    write_atomically(path, text.getvalue().encode())
+
+
+def read_points(path: Path) -> list[Measured]:
+    """The points of a file; none where there is none.
+
+    Raises:
+        ValueError: not such a file. OSError: it cannot be read.
+    """
+    if not path.exists():
+        return []
+    rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
+    try:
+        if tuple(rows[0]) != Measured._fields:
+            raise ValueError(f"its columns must be {', '.join(Measured._fields)}")
+        return [Measured(row[0], row[1], int(row[2]), int(row[3]), float(row[4]), float(row[5]), row[6]) for row in rows[1:]]
+    except (ValueError, IndexError) as error:
+        raise ValueError(f"{path} holds no points: {error}; name another folder or remove it") from error
 
 
 def tables(points: list[Measured], device: str) -> str:
@@ -86,7 +136,10 @@ def tables(points: list[Measured], device: str) -> str:
         f"{'instruction':40} {'latency':>16} {'throughput':>22}  at warps, ILP",
     ]
     for name in dict.fromkeys(p.name for p in points):
-        of_it = [p for p in points if p.name == name]
+        of_it = [p for p in points if p.name == name and not p.note]
+        if not of_it:
+            lines.append(f"{name:40} {next(p.note for p in points if p.name == name)}")
+            continue
         first, best = of_it[0], max(of_it, key=lambda p: p.throughput)
         known = A100.get(name)
         paper_latency = known.completion if known else A100_LOADS.get(name)
@@ -105,39 +158,57 @@ def _beside(own: float, paper: float | None) -> str:
 def timer_on(device: CudaDevice) -> Timer:
     """Times on a device."""
     xp = device.xp
-    loaded = {}
+    functions = {}
 
     def cycles(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
-        if (benchmark.name, ilp) not in loaded:
-            module = xp.cuda.function.Module()
-            module.load(compile_cubin(benchmark.sources[ilp], target_of(device.arch)))
-            loaded[benchmark.name, ilp] = module
-        function = loaded[benchmark.name, ilp].get_function(ENTRY)
+        binary = cubin(benchmark.sources[ilp], target_of(device.arch))
+        check_warps(binary, warps)
+        if (benchmark.name, ilp) not in functions:
+            functions[benchmark.name, ilp] = loaded(xp, binary, ENTRY)
         counts = xp.zeros(warps, xp.uint64)
         sink = xp.zeros(32 * warps, xp.uint32)
         for _ in range(2):  # the first run warms the caches
             sink.fill(0)
-            function((1, 1, 1), (32 * warps, 1, 1), (counts, sink, xp.int32(ITERATIONS)))
+            functions[benchmark.name, ilp]((1, 1, 1), (32 * warps, 1, 1), (counts, sink, xp.int32(ITERATIONS)))
         return [int(count) for count in xp.asnumpy(counts)]
 
     return cycles
 
 
-def main(folder: Path) -> None:
-    """Measure everything and write it down."""
-    device = CudaDevice()
+def run_all(folder: Path, arch: str, timer: Timer, report: Callable[[Measured], None]) -> list[Measured]:
+    """Measure what is not in the folder yet; every point is written as it comes.
+
+    Args:
+        report: called after every point; what it raises stops the run.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    timer, points = timer_on(device), []
-    for benchmark in benchmarks(device.arch):
-        found = measure(benchmark, timer)
-        points += found
-        series = {f"{warps} warps": [(p.ilp, p.throughput) for p in found if p.warps == warps] for warps in benchmark.warps}
-        text = svg(series, benchmark.name, "ILP", f"{benchmark.unit}/cycle/SM")
-        write_atomically(folder / f"{benchmark.name.replace(' ', '_')}.svg", text.encode())
-        write_atomically(folder / "points.csv", csv(points).encode())
-    text = tables(points, device.describe().device)
+    points = read_points(folder / POINTS)
+    for benchmark in benchmarks(arch):
+        for point in measure(benchmark, timer, points):
+            points.append(point)
+            write_points(folder / POINTS, points)
+            report(point)
+    return points
+
+
+def write_tables(folder: Path, points: list[Measured], device: str) -> str:
+    """The text table, which is returned too, and a plot for each instruction."""
+    for name in dict.fromkeys(p.name for p in points if not p.note):
+        of_it = [p for p in points if p.name == name and not p.note]
+        warps = sorted({p.warps for p in of_it})
+        series = {f"{count} warps": [(p.ilp, p.throughput) for p in of_it if p.warps == count] for count in warps}
+        text = svg(series, name, "ILP", f"{of_it[0].unit}/cycle/SM")
+        write_atomically(folder / f"{name.replace(' ', '_')}.svg", text.encode())
+    text = tables(points, device)
     write_atomically(folder / "tables.txt", text.encode())
-    print(text, end="")
+    return text
+
+
+def main(folder: Path) -> None:
+    """Measure everything that is not measured yet, and write the tables."""
+    device = CudaDevice()
+    points = run_all(folder, device.arch, timer_on(device), lambda point: None)
+    print(write_tables(folder, points, device.describe().device), end="")
 
 
 if __name__ == "__main__":

@@ -1,28 +1,31 @@
 """An NVIDIA GPU through CuPy. CuPy is imported here alone, when a device is asked for."""
 
+import hashlib
 import importlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.stimulus import Tiles
-from hwtests.device import Description, DeviceError
-from hwtests.nvidia.disassembly import matrix_instructions
+from golden.chain import Chain, ConvertedChain
+from golden.engines import Batch, run
+from golden.native.cubins import cubin
+from golden.native.nvrtc import cuda_major, version
+from golden.stimulus import Operands, Tiles
+from hwtests.device import Description, DeviceError, Program
+from hwtests.nvidia.disassembly import expected, kept_machine_code
 from hwtests.nvidia.kernel import ENTRY, Kernel
-from hwtests.nvidia.kernels import kernel_of
-from hwtests.nvidia.nvrtc import compile_cubin, cuda_major, version
+from hwtests.nvidia.kernels import kernels_of
+from hwtests.nvidia.launch import MAX_BLOCKS, loaded, memory_errors
+from hwtests.nvidia.smi import queried
+from hwtests.nvidia.volume import Volume
+from hwtests.tally import Tally
 
 ARCH_OF_CAPABILITY: dict[str, str] = {
     "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",
     "89": "sm_89", "90": "sm_90", "100": "sm_100", "120": "sm_120",
 }  # fmt: skip
 """Compute capability to the catalogue's architecture; 8.6 has Ampere's tensor cores."""
-
-MAX_BLOCKS = 4096
-"""Blocks of a launch; each walks over many tiles."""
 
 
 class CudaDevice:
@@ -60,17 +63,32 @@ class CudaDevice:
         driver, cuda = _dotted(runtime.driverGetVersion()), _dotted(runtime.runtimeGetVersion())
         return Description(name, self.arch, f"CUDA {driver}", f"CUDA {cuda}", f"NVRTC {version(cuda_major(self.arch))}")
 
-    def load(self, instruction: Instruction) -> "CudaProgram":
-        """Compile an instruction's kernel for this device, and load it."""
+    def evidence(self) -> dict[str, str]:
+        """What `nvidia-smi` says of this machine: the driver's own version, the device's UUID, its clocks."""
+        return queried()
+
+    def load(self, instruction: Instruction) -> "tuple[CudaProgram, ...]":
+        """Compile an instruction's kernels for this device, and load them."""
         if instruction.arch != self.arch:
             raise DeviceError(f"{instruction.name} of {instruction.arch} does not run on this machine's GPU, {self.arch}")
-        kernel = kernel_of(instruction)
-        return CudaProgram(self.xp, instruction, kernel, compile_cubin(kernel.source, kernel.target))
+        return tuple(
+            CudaProgram(self.xp, instruction, kernel, cubin(kernel.source, kernel.target))
+            for kernel in kernels_of(instruction)
+        )
 
-    def model(self, instruction: Instruction, tiles: Tiles) -> Any:
+    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
         """The model, on golden's cuda engine."""
         with memory_errors(self.xp):
-            return instruction.dot(*tiles.rows(self.xp), engine=self.engine)
+            return run(self.engine, chain, Batch(*rows))
+
+    def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
+        """Four launches: stimulus, instruction, comparison, and comparison of some tiles with another e_zero."""
+        with memory_errors(self.xp):
+            return self._volume.compare(instruction, program, seed, first, count)
+
+    @cached_property
+    def _volume(self) -> Volume:
+        return Volume(self.xp, self.arch)
 
     def to_host(self, array: Any) -> Any:
         """A NumPy copy."""
@@ -80,17 +98,17 @@ class CudaDevice:
 class CudaProgram:
     """A loaded kernel."""
 
-    def __init__(self, xp: Any, instruction: Instruction, kernel: Kernel, cubin: bytes) -> None:
-        self._xp, self._instruction, self._kernel, self._cubin = xp, instruction, kernel, cubin
-        module = xp.cuda.function.Module()
-        module.load(cubin)
-        self._function = module.get_function(ENTRY)
+    def __init__(self, xp: Any, instruction: Instruction, kernel: Kernel, binary: bytes) -> None:
+        self._xp, self._instruction, self._kernel, self._binary = xp, instruction, kernel, binary
+        self.route, self.expected_code = kernel.route, expected(instruction)
+        self.sha256 = hashlib.sha256(binary).hexdigest()
+        self._function = loaded(xp, binary, ENTRY)
 
     @cached_property
     def machine_code(self) -> dict[str, int]:
-        """From the cubin that runs, where nvdisasm is installed."""
+        """From the cubin that runs, where nvdisasm is installed or the cubin came with what it holds."""
         try:
-            return dict(matrix_instructions(self._cubin))
+            return kept_machine_code(self._binary)
         except FileNotFoundError:
             return {}
 
@@ -114,16 +132,6 @@ def _padded(xp: Any, array: Any, tiles: int) -> Any:
     missing = tiles - len(array)
     filled = array if not missing else xp.concatenate([array, xp.repeat(array[-1:], missing, axis=0)])
     return xp.ascontiguousarray(filled)
-
-
-@contextmanager
-def memory_errors(xp: Any) -> Iterator[None]:
-    """Out of device memory as a MemoryError, so that a smaller batch can be tried."""
-    try:
-        yield
-    except xp.cuda.memory.OutOfMemoryError as error:
-        xp.get_default_memory_pool().free_all_blocks()
-        raise MemoryError(str(error)) from error
 
 
 def _dotted(version_number: int) -> str:

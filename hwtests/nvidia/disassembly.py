@@ -1,6 +1,8 @@
 """What a cubin holds: its SASS, by `nvdisasm`, and the tensor-core instructions among it; and what each PTX instruction is
 expected to become."""
 
+import hashlib
+import json
 import re
 import shutil
 import struct
@@ -12,6 +14,8 @@ from pathlib import Path
 
 from golden import Instruction
 from golden.chain import ConvertedChain
+from golden.files import write_atomically
+from golden.native.cubins import folder
 from hwtests.nvidia.tcgen05 import kind_of
 
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
@@ -26,8 +30,8 @@ def nvdisasm() -> Path:
         FileNotFoundError: it is not installed.
     """
     spec = find_spec("nvidia")
-    for folder in () if spec is None else spec.submodule_search_locations or ():
-        program = Path(folder) / "cu13/bin/nvdisasm"
+    for place in () if spec is None else spec.submodule_search_locations or ():
+        program = Path(place) / "cu13/bin/nvdisasm"
         if program.exists():
             return program
     found = shutil.which("nvdisasm")
@@ -42,8 +46,8 @@ def sass(cubin: bytes) -> list[tuple[str, str]]:
     Raises:
         FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "kernel.cubin"
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "kernel.cubin"
         path.write_bytes(_readable(cubin))
         result = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, timeout=120)
     if result.returncode:
@@ -64,6 +68,23 @@ def _readable(cubin: bytes) -> bytes:
 def matrix_instructions(cubin: bytes) -> Counter[str]:
     """Mnemonics of the tensor-core instructions of a cubin, and how often each occurs."""
     return Counter(mnemonic for mnemonic, _ in sass(cubin) if "MMA" in mnemonic)
+
+
+def kept_machine_code(cubin: bytes) -> dict[str, int]:
+    """As `matrix_instructions`, but read from the folder of cubins where that keeps it, and kept there otherwise: a machine
+    without a disassembler knows what the cubins hold that it was given.
+
+    Raises:
+        FileNotFoundError: nothing is kept, and no nvdisasm. ValueError: nvdisasm does not read the cubin.
+    """
+    kept_in = folder()
+    path = None if kept_in is None else kept_in / f"{hashlib.sha256(cubin).hexdigest()}.sass.json"
+    if path is not None and path.exists():
+        return {str(mnemonic): int(count) for mnemonic, count in json.loads(path.read_text(encoding="utf-8")).items()}
+    found = dict(matrix_instructions(cubin))
+    if path is not None:
+        write_atomically(path, json.dumps(found).encode())
+    return found
 
 
 _TYPE_WORDS = {"fp16": "", "bf16": ".BF16", "tf32": ".TF32"}

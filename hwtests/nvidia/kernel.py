@@ -28,6 +28,7 @@ class Kernel:
         threads: threads of a block.
         tiles_per_block: tiles that a block computes at once; a launch takes a multiple of it.
         arguments: 32-bit values that follow the entry point's `tiles`.
+        route: how operands reach the instruction where there is more than one way: `A from registers`; else empty.
     """
 
     arch: str
@@ -38,6 +39,7 @@ class Kernel:
     threads: int
     tiles_per_block: int
     arguments: tuple[int, ...] = ()
+    route: str = ""
 
     def __post_init__(self) -> None:
         if self.threads < 1 or self.tiles_per_block < 1:

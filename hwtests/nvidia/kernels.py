@@ -33,6 +33,18 @@ def kernel_of(instruction: Instruction) -> Kernel:
     return FAMILIES[instruction.name.split(".")[0]](instruction)
 
 
+def kernels_of(instruction: Instruction) -> list[Kernel]:
+    """A kernel for every operand route: of a `wgmma` A comes from shared memory or from registers.
+
+    Raises:
+        ValueError: an instruction of another vendor.
+    """
+    kernels = [kernel_of(instruction)]
+    if instruction.name.startswith("wgmma."):
+        kernels.append(wgmma_kernel(instruction, a_in_registers=True))
+    return kernels
+
+
 def instructions() -> list[Instruction]:
     """Every NVIDIA instruction of the catalogue."""
     return [entry for entry in golden.instructions() if is_nvidia(entry)]
@@ -43,9 +55,7 @@ def with_distinct_sources() -> list[tuple[Instruction, Kernel]]:
     smallest and the largest N (N does not change A's fragment)."""
     found: dict[tuple[str, str], tuple[Instruction, Kernel]] = {}
     for entry in instructions():
-        kernels = [kernel_of(entry)]
-        if entry.name.startswith("wgmma.") and entry.n in (8, 256):
-            kernels.append(wgmma_kernel(entry, a_in_registers=True))
+        kernels = kernels_of(entry) if entry.n in (8, 256) else [kernel_of(entry)]
         for kernel in kernels:
             found.setdefault((kernel.target, kernel.source), (entry, kernel))
     return list(found.values())

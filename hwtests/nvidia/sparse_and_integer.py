@@ -7,6 +7,7 @@ describes which group. Source: PTX ISA 9.1, section 9.7.14.6 (mma.sp), 9.7.14.5.
 
 from dataclasses import dataclass
 from string import Template
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -96,12 +97,12 @@ SPARSE = [
 """On sm_90: mma.sp of 16-bit types and tf32."""
 
 SPARSE_FP8 = [
-    MatrixInstruction(arch="sm_89", shape=(16, 8, 64), types=(d, a, b, d), sparse=True)
-    for d in ("f32",)
+    MatrixInstruction(arch=arch, shape=(16, 8, 64), types=("f32", a, b, "f32"), sparse=True)
+    for arch in ("sm_89", "sm_90")
     for a in _FP8
     for b in _FP8
 ]
-"""On sm_89, which has FP8 behind `mma`."""
+"""On sm_89, which has FP8 behind `mma`, and on sm_90, which has not: there it becomes two HMMA.SP."""
 
 SPARSE_WGMMA = [
     MatrixInstruction(arch="sm_90", shape=(64, 8, 64 * 8 // bits), types=types, sparse=True)
@@ -145,6 +146,18 @@ extern "C" __global__ void $entry(const $code* a, const $code* b, const $result*
 """)
 
 
+def by_name(arch: str, name: str) -> MatrixInstruction:
+    """The instruction of a name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for instruction in SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER:
+        if (instruction.arch, instruction.name) == (arch, name):
+            return instruction
+    raise ValueError(f"{arch} has no instruction outside the catalogue called {name!r}")
+
+
 def kernel_of_instruction(instruction: MatrixInstruction) -> Kernel:
     """The kernel: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile for all lanes."""
     i, (m, n, k) = instruction, instruction.shape
@@ -178,8 +191,8 @@ def kernel_of_instruction(instruction: MatrixInstruction) -> Kernel:
     )  # fmt: skip
 
 
-def metadata_word(nibble: int) -> int:
-    """The 32-bit register that holds one selection eight times."""
+def metadata_word(nibble: Any) -> Any:
+    """The 32-bit register that holds one selection eight times; of an integer or of a uint32 array."""
     return nibble * 0x1111_1111
 
 

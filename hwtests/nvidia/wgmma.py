@@ -128,4 +128,7 @@ def warpgroup_kernel(arch: str, name: str, shape: Warpgroup, a_in_registers: boo
         outputs=constraints("+r", "d_reg", d_count),
         inputs=", ".join([*inputs, *(['"r"(metadata[tile])'] if w.sparse else [])]),
     )  # fmt: skip
-    return Kernel(arch=arch, target=target_of(arch), name=name, ptx=w.ptx, source=source, threads=THREADS, tiles_per_block=1)
+    return Kernel(
+        arch=arch, target=target_of(arch), name=name, ptx=w.ptx, source=source, threads=THREADS, tiles_per_block=1,
+        route="A from registers" if a_in_registers else "",
+    )  # fmt: skip

@@ -1,7 +1,8 @@
 """Which designs the table of costs holds."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
@@ -10,6 +11,7 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design
+from rtl.designs.from_table import design_from_table
 from rtl.designs.multi_format import WORD_16
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.unit_design import UnitDesign
@@ -49,6 +51,10 @@ class DiscreteDesign:
         """As `Design.component`."""
         return DiscreteDatapath(self.operation, self.implementation)
 
+    def as_table(self) -> dict[str, Any]:
+        """As `Design.as_table`."""
+        return {"discrete": asdict(self.implementation)}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -74,6 +80,18 @@ class Row:
     def verilog(self) -> str:
         """Its Verilog, without the header, which does not matter to its cost."""
         return modules(self.design.component(), "unit")
+
+    def as_table(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {"name": self.name, "joined": self.joined, "design": self.design.as_table()}
+
+
+def row_from_table(table: Mapping[str, Any]) -> Row:
+    """The row that `Row.as_table` described."""
+    design = table["design"]
+    if "discrete" in design:
+        return Row(table["name"], DiscreteDesign(DISCRETE, Implementation(**design["discrete"])), table["joined"])
+    return Row(table["name"], design_from_table(design), table["joined"])
 
 
 def row_of(name: str, operation: Operation, implementation: Implementation, joined: bool = False) -> Row:

@@ -1,7 +1,8 @@
-"""The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.cost.table docs --jobs J`).
+"""The cost of every distinct datapath of the catalogue, in every encoding (`python -m rtl.cost.table docs STORE --jobs J`).
 
-Measuring all of them takes most of an hour. Every figure is kept as soon as it is known, so a run may be interrupted at any
-time, and the next one goes on where it stopped; only what has another circuit or tool by then is measured again.
+Measuring all of them takes most of an hour. Every figure is kept in the folder STORE as soon as it is known (`jobs`), so a
+run may be interrupted at any time, and the next one goes on where it stopped. What has the same circuit, flow and tool as a
+figure that is kept there, or in the table itself, is not measured again.
 """
 
 import argparse
@@ -9,18 +10,22 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
-from rtl.cost.designs import Row, rows
+from jobs import Engine, Processes, Store, Task, program
+from jobs import run as run_tasks
+from jobs.provenance import GOLDEN, digest_of_sources
+from rtl.cost.designs import Row, row_from_table, rows
 from rtl.cost.flow import FLAT, JOINED, measure, measure_joined, tool_version
 from rtl.cost.page import Records, page
 from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError
+
+SOURCES = (*GOLDEN, "rtl/**/*.py")
+"""All that decides a circuit."""
 
 MOST_MINUTES = 10_000
 """A week."""
@@ -30,43 +35,69 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is not yet known, for a number of minutes, and write `area.json` and `area.md`."""
     parser = argparse.ArgumentParser(prog="area", description="The cost of the catalogue's distinct datapaths.")
     parser.add_argument("folder", type=Path, help="where area.json and area.md are")
+    parser.add_argument("store", type=Path, help="the folder of figures that are kept")
     parser.add_argument("--minutes", type=float, help="start no measurement after these")
     parser.add_argument("--jobs", type=int, default=1, help="measurements at a time")
     options = parser.parse_args(arguments)
-    try:
-        if options.jobs < 1 or not 0 <= (options.minutes or 0) <= MOST_MINUTES:
-            raise ValueError(
-                f"--jobs must be at least 1 and --minutes from 0 to {MOST_MINUTES}, got {options.jobs} and {options.minutes}"
-            )
-        if not options.folder.is_dir():
-            raise ValueError(f"there must be a folder {options.folder}, and there is none")
-        run(options.folder, rows(), options.minutes, options.jobs)
-    except (MissingTool, YosysError, OSError, ValueError) as error:
-        print(f"area: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("area: interrupted; what was measured is kept, run it again to go on", file=sys.stderr)
-        return 2
-    return 0
+    return program("area", lambda: run_checked(options.folder, options.store, options.minutes, options.jobs), (MissingTool,))
 
 
-def run(folder: Path, all_rows: Sequence[Row], minutes: float | None, jobs: int) -> None:
-    """Bring both files up to date, as far as the time allows; what is kept of other designs is dropped."""
-    tool, keys = tool_version(), {row.key for row in all_rows}
-    records: Records = {key: record for key, record in read(folder / "area.json").items() if key in keys}
-    with ProcessPoolExecutor(jobs) as pool:
-        futures = {pool.submit(up_to_date, row, records.get(row.key), tool): row for row in all_rows}
-        try:
-            for done, future in enumerate(ended(futures, minutes), 1):
-                (record, seconds), row = future.result(), futures[future]
-                if record != records.get(row.key):
-                    records[row.key] = record
-                    keep(records, folder)
-                    figures = f"{row.key}: {record['cells']} cells, {seconds:.0f} s"
-                    print(f"{done}/{len(all_rows)} {figures}", file=sys.stderr, flush=True)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    keep(records, folder)
+def run_checked(folder: Path, store: Path, minutes: float | None, jobs: int) -> int:
+    """`run` for all rows, with options that are good."""
+    if jobs < 1 or not 0 <= (minutes or 0) <= MOST_MINUTES:
+        raise ValueError(f"--jobs must be at least 1 and --minutes from 0 to {MOST_MINUTES}, got {jobs} and {minutes}")
+    if not folder.is_dir():
+        raise ValueError(f"there must be a folder {folder}, and there is none")
+    return run(folder, store, rows(), minutes, Processes(jobs))
+
+
+def run(folder: Path, store_folder: Path, all_rows: Sequence[Row], minutes: float | None, engine: Engine) -> int:
+    """Bring both files up to date, as far as the time allows; what is kept of other designs is dropped.
+
+    Returns:
+        Exit status: 1 where a design could not be measured.
+    """
+    tool, kept, started = tool_version(), read(folder / "area.json"), time.monotonic()
+    known = {row.key: kept[row.key] for row in all_rows if row.key in kept}
+    with Store(store_folder, "area") as store:
+        written = run_tasks(circuit_tasks(all_rows), write, store, engine=engine, retry=True, unit="circuits")
+        circuits = {record.task.name: record.result for record in written if record.done}
+        measurable = [row for row in all_rows if row.key in circuits]
+        tasks = [task for row in measurable if (task := cost_task(row, circuits[row.key], tool, known.get(row.key)))]
+        left = None if minutes is None else max(0.0, 60 * minutes - (time.monotonic() - started))
+        measured = run_tasks(tasks, cost, store, engine=engine, start_within=left, retry=True, unit="measurements")
+    for record in measured:
+        if record.done:
+            known[record.task.name] = record.result
+    keep(known, folder)
+    return int(not all(record.done for record in [*written, *measured]))
+
+
+def circuit_tasks(all_rows: Sequence[Row]) -> list[Task]:
+    """Tasks to find out which circuits the rows are."""
+    depends = {"sources": digest_of_sources(SOURCES)}
+    return [Task(row.key, {"circuit of": row.as_table()}, depends) for row in all_rows]
+
+
+def write(content: dict[str, Any], folder: Path) -> str:
+    """The work of one: the digest of the row's Verilog."""
+    return digest(row_from_table(content["circuit of"]).verilog())
+
+
+def cost_task(row: Row, circuit: str, tool: str, record: dict[str, Any] | None) -> Task | None:
+    """The task to measure a row; None where its record belongs to the same circuit, flow and tool."""
+    belongs = {"circuit": circuit, "flow": digest(JOINED if row.joined else FLAT), "tool": tool}
+    if record is not None and belongs.items() <= record.items():
+        return None
+    return Task(row.key, {"cost of": row.as_table()}, belongs)
+
+
+def cost(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of one: the row's record."""
+    row = row_from_table(content["cost of"])
+    text = row.verilog()
+    belongs = {"circuit": digest(text), "flow": digest(JOINED if row.joined else FLAT), "tool": tool_version()}
+    return belongs | asdict(measure_joined(text, "unit") if row.joined else measure(text, "unit"))
 
 
 def keep(records: Records, folder: Path) -> None:
@@ -90,29 +121,9 @@ def read(kept: Path) -> Records:
     return found
 
 
-def up_to_date(row: Row, record: dict[str, Any] | None, tool: str) -> tuple[dict[str, Any], float]:
-    """The row's record, measured where the one that is kept belongs to another circuit or tool, and the seconds taken."""
-    started, text = time.monotonic(), row.verilog()
-    belongs = {"circuit": digest(text), "flow": digest(JOINED if row.joined else FLAT), "tool": tool}
-    if record is None or not belongs.items() <= record.items():
-        record = belongs | asdict(measure_joined(text, "unit") if row.joined else measure(text, "unit"))
-    return record, time.monotonic() - started
-
-
 def digest(text: str) -> str:
     """Tells texts apart."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def ended(futures: Collection[Future[Any]], minutes: float | None) -> Iterator[Future[Any]]:
-    """The futures as they end; when the minutes are over, only those that already run."""
-    waiting = set(futures)
-    try:
-        for future in as_completed(futures, None if minutes is None else 60 * minutes):
-            waiting.remove(future)
-            yield future
-    except TimeoutError:
-        yield from [future for future in waiting if not future.cancel()]
 
 
 if __name__ == "__main__":

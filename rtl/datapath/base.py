@@ -99,6 +99,7 @@ class Datapath(AnyComponent):
         steps, stages = list(self.steps()), self.implementation.stages
         points = boundaries(steps)
         chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
+        chosen += [f"{points[-1]}_{n}" for n in range(1, stages - len(chosen) + 1)]  # more registers than boundaries
         handshake = (self.in_valid, self.out_ready) if stages else (Value.cast(1), Value.cast(1))
         pipeline = Pipeline(m, chosen, *handshake)
         if stages:
@@ -111,6 +112,8 @@ class Datapath(AnyComponent):
         record: Any = pipeline.crossed(OPERANDS, self.operands())
         for step in steps:
             record = pipeline.crossed(step.point, step.run(build, record))
+        for point in pipeline.points_after(steps[-1].point):
+            record = pipeline.crossed(point, record)
         code: Code = record
         return code
 

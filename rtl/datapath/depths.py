@@ -22,10 +22,18 @@ TRUNCATE = 47
 
 SCALE = 20
 
+NARROW = 10
+"""An integer sum brought into the range of the result; an estimate."""
+
 
 def multiply(x: Format, y: Format) -> int:
     """An array multiplier of the wider significand: a fit to 8 levels of 2 bits, 51 of 11, 100 of 24."""
     return 6 + 4 * (1 + max(x.man_bits, y.man_bits))
+
+
+def multiply_integers(bits: int) -> int:
+    """An array multiplier of integers, as that of significands; an estimate."""
+    return 6 + 4 * bits
 
 
 def max_exp(terms: int) -> int:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from amaranth import Mux
+
 from golden import Implementation
 from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
@@ -73,24 +75,25 @@ class FusedDatapath(Datapath):
         terms, largest = compared.terms, compared.largest
         precisions = self.precisions([term.format for term in terms.terms])
         aligned = fused_sum.align(build, largest, terms.terms, precisions)
-        return Aligned(terms.zero_sign(), terms.special, largest.without_gaps(), aligned)
+        return Aligned(terms.zero_sign(), terms.special, largest.without_gaps(), aligned, terms.written_nan())
 
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
         """Step accumulate."""
         total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=True)
         if aligned.all_negative is not None:
             total = replace(total, sign=signed_zero(total.sign, total.total, aligned.all_negative))
-        return Total(aligned.special, aligned.largest, total)
+        return Total(aligned.special, aligned.largest, total, aligned.nan)
 
     def normalise(self, build: Build, total: Total) -> Normalised:
         """Step normalise."""
         result, bounded = self.rho.rounding_format, not self.operation.flush_results
-        return Normalised(total.special, normalise_total(build, total.largest, total.total, result, bounded))
+        return Normalised(total.special, normalise_total(build, total.largest, total.total, result, bounded), total.nan)
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
         result_exp = self.implementation.result_exp
-        return Code(round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.rules))
+        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.rules)
+        return Code(code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code))
 
     def multiply_depth(self) -> int:
         """Depth of step multiply (rtl.datapath.depths)."""

@@ -1,7 +1,6 @@
 """Pipeline registers at named boundaries between steps, with a valid/ready handshake that is safe under backpressure."""
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
 from typing import TypeVar
 
 from amaranth import Module, Signal, Value
@@ -29,12 +28,29 @@ def balanced_boundaries(depths: Sequence[int], stages: int) -> tuple[int, ...]:
     if stages > len(depths):
         return tuple(range(-1, len(depths)))
     last = len(depths) - 1
+    spans = {sum(depths[start:end]) for start in range(last + 1) for end in range(start + 1, last + 2)}
+    limit = min(span for span in spans if _fewest_segments(depths, span) <= stages)
+    chosen: list[int] = []
+    while len(chosen) < stages - 1:
+        start, left = chosen[-1] + 1 if chosen else 0, stages - len(chosen) - 1
+        chosen.append(
+            next(
+                end
+                for end in range(start, last - left + 1)
+                if sum(depths[start : end + 1]) <= limit and _fewest_segments(depths[end + 1 :], limit) <= left
+            )
+        )
+    return (*chosen, last)
 
-    def deepest(boundaries: tuple[int, ...]) -> int:
-        edges = [-1, *boundaries]
-        return max(sum(depths[start + 1 : end + 1]) for start, end in pairwise(edges))
 
-    return min(((*chosen, last) for chosen in combinations(range(last), stages - 1)), key=deepest)
+def _fewest_segments(depths: Sequence[int], limit: int) -> float:
+    """How many stretches of at most that depth cover all steps; infinitely many where a step is deeper."""
+    count, depth = 0, limit + 1
+    for step in depths:
+        if step > limit:
+            return float("inf")
+        count, depth = (count + 1, step) if depth + step > limit else (count, depth + step)
+    return count
 
 
 class Pipeline:
@@ -59,6 +75,10 @@ class Pipeline:
             m.d.comb += takes.eq(~valid | after)
             with m.If(takes):
                 m.d.sync += valid.eq(before)
+
+    def points_after(self, point: str) -> tuple[str, ...]:
+        """The registers behind that of a point; none where it holds none."""
+        return self._points[self._points.index(point) + 1 :] if point in self._points else ()
 
     @property
     def in_ready(self) -> Value:

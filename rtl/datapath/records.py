@@ -45,6 +45,10 @@ class Terms(Record):
         """The sign of a sum of zero, where the terms settle it; None where it is always positive."""
         return None
 
+    def written_nan(self) -> Value | None:
+        """The code of a NaN result, where the operands settle it; None where there is one for all."""
+        return None
+
 
 @dataclass(frozen=True, eq=False)
 class Products(Terms):
@@ -127,12 +131,13 @@ class AlignedTerms(Record):
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
-    """After align; `all_negative` as `Terms.zero_sign`."""
+    """After align; `all_negative` as `Terms.zero_sign`, `nan` as `Terms.written_nan`."""
 
     all_negative: Value | None
     special: Special
     largest: MaxExponent
     aligned: AlignedTerms
+    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +185,7 @@ class Total(Record):
     special: Special
     largest: MaxExponent
     total: SignedTotal
+    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +215,7 @@ class Normalised(Record):
 
     special: Special
     sum: NormalisedSum
+    nan: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)

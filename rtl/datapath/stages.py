@@ -85,11 +85,11 @@ def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tup
     return component.term, component.special
 
 
-def combine_specials(build: Build, specials: Iterable[Special]) -> Special:
-    """The special of a sum of terms that have these."""
+def combine_specials(build: Build, specials: Iterable[Special], name: str = "specials") -> Special:
+    """The special of a sum of terms that have these, by the component of that name."""
     specials = list(specials)
     component = Specials(len(specials))
-    build.place("specials", component)
+    build.place(name, component)
     for port, special in zip(component.special, specials, strict=True):
         build.drive(port, special)
     return component.result

@@ -24,6 +24,9 @@ TILES = (
     ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
     ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 2, 2),
     ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
+    ("x86-amx", "tdpbf16ps.m16n16k4", 1, 2, 2),
+    ("x86-amx", "tdpbusd.m16n16k16", 2, 2, 1),
+    ("x86-avx512", "vdpbf16ps", 1, 1, 4),
 )
 """Architecture, instruction, rows, columns, pipeline stages."""
 

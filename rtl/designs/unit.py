@@ -4,13 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from rtl.datapath.base import Datapath
 from rtl.operations.e_fdpa import EFDPADatapath
 from rtl.operations.fma import FMADatapath
 from rtl.operations.ftz_addmul import FTZAddMulDatapath
+from rtl.operations.ftz_eo_fma import FTZEOFMADatapath
+from rtl.operations.ftz_fma import FTZFMADatapath
 from rtl.operations.gst_fdpa import GSTFDPADatapath
 from rtl.operations.gtr_fdpa import GTRFDPADatapath
+from rtl.operations.idpa import IDPADatapath
 from rtl.operations.lengths import check_range
 from rtl.operations.st_fdpa import STFDPADatapath
 from rtl.operations.t_fdpa import TFDPADatapath
@@ -25,6 +28,9 @@ DATAPATHS: dict[type[Operation], Callable[[Any, Implementation], Datapath]] = {
     GSTFDPA: GSTFDPADatapath,
     TRFDPA: TRFDPADatapath,
     GTRFDPA: GTRFDPADatapath,
+    FTZFMA: FTZFMADatapath,
+    FTZEOFMA: FTZEOFMADatapath,
+    IDPA: IDPADatapath,
 }
 """Operation to component."""
 

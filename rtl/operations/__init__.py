@@ -1,1 +1,1 @@
-"""The datapaths of the eight operations, under the file names of golden/operations."""
+"""The datapaths of the operations, under the file names of golden/operations."""

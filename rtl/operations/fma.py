@@ -1,13 +1,14 @@
 """FMA: IEEE 754 fused multiply-add (golden: operations/fma.py)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from amaranth import Value
+from amaranth import Const, Mux, Value
 
 from golden import Implementation
 from golden.operations import FMA
-from rtl.datapath import fused_sum
+from golden.specials import invalid_nan
+from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Terms
@@ -28,6 +29,7 @@ class SignedProducts(Terms):
     c: Term
     all_negative: Value
     special: Special
+    nan: Value | None
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -35,6 +37,16 @@ class SignedProducts(Terms):
 
     def zero_sign(self) -> Value:
         return self.all_negative
+
+    def written_nan(self) -> Value | None:
+        return self.nan
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedWithNaN(Decoded):
+    """After decode: the operands, and what a NaN result is, where that depends on them."""
+
+    nan: Value | None
 
 
 class FMADatapath(FusedDatapath):
@@ -64,15 +76,28 @@ class FMADatapath(FusedDatapath):
         return 2
 
     def term_steps(self) -> Steps[Operands, SignedProducts]:
-        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
+        return Steps(Step("decode", depths.DECODE, self.decode)).then(Step("multiply", self.multiply_depth(), self.multiply))
 
-    def multiply(self, build: Build, decoded: Decoded) -> SignedProducts:
+    def decode(self, build: Build, operands: Operands) -> DecodedWithNaN:
+        """Step decode; beside it the first NaN of a, b and c, made quiet, and that of an invalid operation where there is
+        none."""
+        decoded = super().decode(build, operands)
+        nan: Value | None = None
+        if self.operation.nan == "first":
+            d = self.operation.d
+            nan = Const(invalid_nan(d), d.width)
+            pairs = ((decoded.z, operands.c), (decoded.y[0], operands.b), (decoded.x[0], operands.a))
+            for operand, code in pairs:
+                nan = Mux(operand.nan, code | 1 << (d.man_bits - 1), nan)
+        return DecodedWithNaN(**{f.name: getattr(decoded, f.name) for f in fields(decoded)}, nan=nan)
+
+    def multiply(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent."""
         operation = self.operation
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         all_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
-        return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]))
+        return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]), decoded.nan)
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
         self, build: Build, terms: SignedProducts
@@ -85,6 +110,7 @@ class FMADatapath(FusedDatapath):
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """The product whole, whatever its exponent; c with a sticky bit."""
-        F = terms[0].frac + 3
+        """The product whole, whatever its exponent; c with a sticky bit. Where c has more fraction bits than a product may
+        have beside subnormal factors, there is room for all of c below the product's last bit, where the two may cancel."""
+        F = terms[0].frac + 3 + (0 if self.operation.a == self.operation.c else self.operation.d.man_bits + 2)
         return [Precision(F, "unshifted"), Precision(F, "RO")]

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+import golden
 from benchmarks.campaign_native import ROWS_A_CHUNK, VECTORS
-from benchmarks.provenance import ROOT
 from golden import OPERATIONS
 from golden.stimulus import CLASSES
+from jobs.provenance import ROOT
 from tests.golden.rows import distinct_arithmetic
 
 OUTCOME = ROOT / "docs" / "campaign-native.json"
@@ -27,7 +28,9 @@ def test_it_is_complete_and_nothing_differed(outcome: dict[str, Any]) -> None:
 
 def test_it_counts_every_operation_class_and_arithmetic(outcome: dict[str, Any]) -> None:
     by_class = outcome["rows_by_operation_and_class"]
-    assert by_class.keys() == outcome["random_units"].keys() == OPERATIONS.keys()
+    # An operation that joins waits for the next campaign (CONTRIBUTING.md); those of GPUs are all there.
+    of_gpus = {i.operation.name for i in golden.instructions() if i.arch.startswith(("sm_", "gfx"))}
+    assert of_gpus <= by_class.keys() == outcome["random_units"].keys() <= OPERATIONS.keys()
     assert all(rows.keys() == CLASSES.keys() for rows in by_class.values())
     assert sum(sum(rows.values()) for rows in by_class.values()) == outcome["rows"]
     by_arithmetic = outcome["rows_by_arithmetic"]

@@ -9,16 +9,20 @@ import pytest
 
 from tests.docs.documents import PACKAGES, ROOT
 
-LAYERS = ("golden", "rtl", "cosim", "mmau")
+LAYERS = ("golden", "jobs", "rtl", "cosim", "mmau")
 """Each may import those before it."""
 
 RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "verilog", "cost")
 """Within rtl likewise; `rtl` itself, which shows all of them, lies above."""
 
-BESIDE = {"hwtests": {"golden", "hwtests"}, "benchmarks": {"golden", "benchmarks", "tests"}}
+BESIDE = {
+    "hwtests": {"golden", "jobs", "hwtests"},
+    "probe": {"golden", "probe"},
+    "benchmarks": {"golden", "jobs", "benchmarks", "tests"},
+}
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
 
-BENCH_ABOVE = ("cosim.runner", "cosim.regressions", "cosim.dut", "rtl.verilog", "rtl.cost")
+BENCH_ABOVE = ("cosim.compile", "cosim.runner", "cosim.regressions", "cosim.dut", "cosim.volume", "rtl.verilog", "rtl.cost")
 """What `cosim.bench` does without, so that it serves in a testbench of one's own."""
 
 NOT_AT_LOAD = {
@@ -108,7 +112,7 @@ def test_exceptions_are_needed(module: str) -> None:
 
 
 def test_ring_of_imports_is_noticed() -> None:
-    probe = ("hwtests.nvidia.probe", ["hwtests.conform.inputs"])
+    probe = ("hwtests.nvidia.probe", ["hwtests.conform.check"])
     ring = cycle(imports_of_parts([*all_imports(), probe]))
     assert {"hwtests.nvidia", "hwtests.conform"} <= set(ring or ())
 
@@ -122,6 +126,8 @@ def test_imports_go_one_way(path: Path) -> None:
     ("path", "name"),
     [
         ("golden/steps.py", "rtl.steps.align"),
+        ("golden/files.py", "jobs.store"),
+        ("jobs/store.py", "rtl.tools"),
         ("rtl/steps/align.py", "rtl.datapath.base"),
         ("rtl/verilog/emit.py", "rtl.cost.flow"),
         ("rtl/designs/unit.py", "cosim"),

@@ -9,7 +9,7 @@ import golden
 from tests.docs.documents import ROOT
 
 NUMERICS = ROOT / "docs" / "numerics.md"
-CITING = ("golden", "rtl", "cosim", "hwtests", "mmau", "benchmarks", "tests", "docs", "README.md")
+CITING = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "mmau", "benchmarks", "tests", "docs", "README.md")
 SUFFIXES = {".py", ".hpp", ".cpp", ".h", ".sv", ".toml", ".md"}
 CITATION = re.compile(r"numerics\.md,\s+sections?\s+(\d+)(?:(?:,|\s+and|\s+to)\s+(\d+))?")
 

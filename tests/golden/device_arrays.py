@@ -64,6 +64,55 @@ class DeviceModule:
         return called
 
 
+class CountingModule(DeviceModule):
+    """A device's module that counts: every function of it, every operator and every assignment is a launch that reads its
+    operands and writes its result. Taking a part of an array or changing its shape is none.
+
+    Attributes:
+        launches: how many. bytes: read and written.
+    """
+
+    def __init__(self) -> None:
+        self.launches = self.bytes = 0
+
+    def __getattr__(self, name: str) -> Any:
+        function = super().__getattr__(name)
+        if isinstance(function, type) or name in ("broadcast_to", "asarray"):
+            return function
+        return lambda *arguments, **keys: self.counted(function, *arguments, **keys)
+
+    def counted(self, function: Any, *arguments: Any, **keys: Any) -> Any:
+        result = function(*arguments, **keys)
+        self.launches += 1
+        self.bytes += sum(x.host.nbytes for x in (*arguments, result) if isinstance(x, DeviceArray))
+        return CountingArray(result.host, self) if isinstance(result, DeviceArray) else result
+
+
+class CountingArray(DeviceArray):
+    """An array of a module that counts."""
+
+    def __init__(self, host: Any, module: CountingModule) -> None:
+        super().__init__(host)
+        self.module = module
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **keys: Any) -> Any:
+        return self.module.counted(lambda *x: DeviceArray.__array_ufunc__(self, ufunc, method, *x, **keys), *inputs)
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if isinstance(found, DeviceArray):
+            return CountingArray(found.host, self.module)
+        if not callable(found) or isinstance(found, type):
+            return found
+        if name == "reshape":
+            return lambda *arguments: CountingArray(found(*arguments).host, self.module)
+        return lambda *arguments, **keys: self.module.counted(found, *arguments, **keys)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        return CountingArray(found.host, self.module) if isinstance(found, DeviceArray) else found
+
+
 def wrapped(result: Any) -> Any:
     return DeviceArray(result) if isinstance(result, np.ndarray) else result
 

@@ -36,6 +36,8 @@ class Operands(NamedTuple):
 def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str | None = None) -> Operands:
     """Operands of a dot product of K products; `a` and `b` name the formats where they are not the operation's."""
     a, b, c = a or operation.a.name, b or operation.b.name, operation.c.name
+    if operation.name == "IDPA":
+        return integers(rng, a, b, K)
     x, y = vector(rng, a, K), vector(rng, b, K)
     if rng.randrange(3) == 0:
         cancel_pairs(rng, b, x, y)
@@ -45,6 +47,21 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
     blocks = -(-K // operation.block_size)
     scale = operation.scale_format.name
     return Operands(x, y, z, scales(rng, scale, blocks), scales(rng, scale, blocks))
+
+
+def integers(rng: Random, a: str, b: str, K: int) -> Operands:
+    """Integers of 8 bits, any, small, or at an end; c any, or such that the sum lies about an end of int32."""
+    x, y = ([eight_bits(rng) for _ in range(K)] for _ in "ab")
+    sums = [-value if rng.randrange(2) else value for value in (1 << 31, (1 << 31) - 1)]
+    signed = [[code - 256 * (name == "int8" and code > 127) for code in codes] for name, codes in ((a, x), (b, y))]
+    total = sum(p * q for p, q in zip(*signed, strict=True))
+    near = rng.choice((0, *sums)) - total + rng.randrange(-2, 3)
+    return Operands(x, y, rng.choice((near, near, rng.randrange(1 << 32))) % (1 << 32), [], [])
+
+
+def eight_bits(rng: Random) -> int:
+    """A code of an integer of 8 bits."""
+    return rng.choice((rng.randrange(256), rng.randrange(256), rng.randrange(-2, 3) % 256, 127, 128, 255))
 
 
 def vector(rng: Random, name: str, count: int) -> list[int]:

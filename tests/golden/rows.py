@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 
 import golden
+from golden.catalogue import representatives
 from tests.golden.inputs import Operands
 
 
@@ -27,17 +28,17 @@ def unit(operation: golden.Operation) -> golden.Unit:
 
 
 def distinct_instructions() -> list[golden.Instruction]:
-    """One instruction, the first, for each distinct arithmetic of every architecture."""
+    """One instruction, the first, for each distinct arithmetic of every architecture, of those with a unit of their own."""
     seen: dict[object, golden.Instruction] = {}
-    for instruction in golden.instructions():
+    for instruction in representatives():
         seen.setdefault((instruction.arch, instruction.operation, instruction.chain, instruction.k), instruction)
     return list(seen.values())
 
 
 @cache
 def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
-    """One instruction, the first, for each distinct arithmetic of the whole catalogue."""
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""
     seen: dict[object, golden.Instruction] = {}
-    for instruction in golden.instructions():
+    for instruction in representatives():
         seen.setdefault((instruction.chain, instruction.k), instruction)
     return tuple(seen.values())

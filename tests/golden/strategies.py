@@ -8,6 +8,7 @@ import golden
 from tests.golden.inputs import Operands, operands
 
 MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee")
+INTEGERS = ("int8", "uint8")
 ACCUMULATORS = ("fp32", "fp16", "bf16")
 MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
 RHO = (*(f"{mode}-{d}" for mode in MODES for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
@@ -64,7 +65,10 @@ def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
     """One format for all; ρ to that format, or left out."""
     formats = draw(same_formats(("fp16", "bf16", "fp32", "fp64"), "abc"))
     rho = draw(st.sampled_from((None, *MODES)))
-    return formats if rho is None else formats | {"rho": f"{rho}-{formats['c'].upper()}"}
+    formats = formats if rho is None else formats | {"rho": f"{rho}-{formats['c'].upper()}"}
+    if formats["c"] == "fp32" and draw(st.booleans()):
+        return formats | {"a": "bf16", "b": "bf16"}
+    return formats if draw(st.integers(0, 2)) else formats | {"nan": "first"}
 
 
 def keys(*parts: st.SearchStrategy[dict[str, Any]], **single: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -88,6 +92,15 @@ KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "GST-FDPA": keys(gst_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
     "TR-FDPA": ROUNDED,
     "GTR-FDPA": ROUNDED,
+    "FTZ-FMA": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), L=LENGTHS),
+    "FTZ-EO-FMA": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), L=st.sampled_from((2, 4, 6, 8, 16, 32))),
+    "IDPA": keys(
+        a=st.sampled_from(INTEGERS),
+        b=st.sampled_from(INTEGERS),
+        c=st.just("int32"),
+        L=LENGTHS,
+        overflow=st.sampled_from(("wrap", "saturate")),
+    ),
 }
 
 

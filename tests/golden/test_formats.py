@@ -9,11 +9,12 @@ import numpy.typing as npt
 import pytest
 
 from golden import FORMATS, Cls, Format
-from golden.formats import E8M13
+from golden.formats import E8M13, INTEGERS
 from tests.golden.peer_formats import cast, floats, last_magnitude, magnitude
 
-NARROW = [f for f in FORMATS.values() if f.width <= 16]
-WIDE = [f for f in (*FORMATS.values(), E8M13) if f.width > 16]
+FLOATS = [f for f in FORMATS.values() if f.name not in INTEGERS]
+NARROW = [f for f in FLOATS if f.width <= 16]
+WIDE = [f for f in (*FLOATS, E8M13) if f.width > 16]
 SIXTEEN = [FORMATS["fp16"], FORMATS["bf16"]]
 
 

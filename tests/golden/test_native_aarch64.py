@@ -19,9 +19,9 @@ pytestmark = [
 ]
 
 
-def results(compiler: str, program: Path, runner: list[str]) -> str:
-    """What the random parameters of native_sanitised.cpp give: their number, and a digest of all results."""
-    sources = [Path(__file__).parent / "native_sanitised.cpp", *sorted((NATIVE / "src").glob("*.cpp"))]
+def results(source: str, compiler: str, program: Path, runner: list[str]) -> str:
+    """What a program of random parameters gives: their number, and a digest of all results."""
+    sources = [Path(__file__).parent / source, *sorted((NATIVE / "src").glob("*.cpp"))]
     flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread", "-static"]
     includes = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
     subprocess.run([compiler, *flags, *includes, *map(str, sources), "-o", str(program)], check=True, timeout=300)
@@ -29,7 +29,8 @@ def results(compiler: str, program: Path, runner: list[str]) -> str:
 
 
 @pytest.mark.long
-def test_aarch64_gives_the_same_bits(tmp_path: Path) -> None:
-    here = results("g++", tmp_path / "here", [])
-    assert "parameter sets, digest " in here
-    assert results(COMPILER, tmp_path / "aarch64", [EMULATOR]) == here
+@pytest.mark.parametrize("source", ["native_sanitised.cpp", "native_stimulus_sanitised.cpp"])
+def test_aarch64_gives_the_same_bits(source: str, tmp_path: Path) -> None:
+    here = results(source, "g++", tmp_path / "here", [])
+    assert ", digest " in here
+    assert results(source, COMPILER, tmp_path / "aarch64", [EMULATOR]) == here

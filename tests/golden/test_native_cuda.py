@@ -1,5 +1,7 @@
 """The cuda engine without a GPU: every kernel compiles, and what it is given is checked. With one: it equals native."""
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,10 +10,13 @@ import pytest
 import golden
 from golden.chain import Chain
 from golden.native import cuda
+from golden.native.cubins import cubin
 from golden.stimulus import OperandShape
+from hwtests.nvidia.disassembly import sass
 from tests.golden.native_rows import class_rows
 from tests.golden.rows import distinct_arithmetic
 from tests.golden.test_native import EXTREMES
+from tests.hwtests.compilers import needs_cuda_compiler
 
 ARCHITECTURES = ("sm_90", "sm_120")
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -24,26 +29,70 @@ def one_of_each_operation() -> list[golden.Instruction]:
     return list(seen.values())
 
 
-def compiled(text: str, architecture: str) -> bytes:
-    """The cubin; the compiler's messages where it refuses."""
-    nvrtc = pytest.importorskip("cupy.cuda.nvrtc", reason="CuPy is not installed")
-    program = nvrtc.createProgram(text, "dot_rows.cu", (), ())
-    try:
-        nvrtc.compileProgram(program, (*cuda.OPTIONS, f"-arch={architecture}"))
-    except nvrtc.NVRTCError:
-        pytest.fail(nvrtc.getProgramLog(program))
-    return bytes(nvrtc.getCUBIN(program))
-
-
+@needs_cuda_compiler
+@pytest.mark.kernels
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("instruction", one_of_each_operation(), ids=lambda i: f"{i.arch}-{i.name}")
 def test_kernel_compiles(instruction: golden.Instruction, architecture: str) -> None:
-    assert b"dot_rows" in compiled(cuda.source(instruction.chain, instruction.k), architecture)
+    assert b"dot_rows" in cubin(cuda.source(instruction.chain, instruction.k), architecture, cuda.INCLUDE)
 
 
+@needs_cuda_compiler
+@pytest.mark.kernels
 @pytest.mark.parametrize("operation", EXTREMES, ids=lambda operation: operation.name)
 def test_kernel_at_the_limits_compiles(operation: golden.Operation) -> None:
-    assert b"dot_rows" in compiled(cuda.source(Chain(operation), operation.length), "sm_90")
+    assert b"dot_rows" in cubin(cuda.source(Chain(operation), operation.length), "sm_90", cuda.INCLUDE)
+
+
+@needs_cuda_compiler
+@pytest.mark.parametrize(
+    ("name", "sums"),
+    [("mma.m16n8k32.f32.e4m3.e4m3.f32", {"FADD"}), ("v_mfma_f32_16x16x4f32", {"FFMA"})],
+    ids=["converted", "fma"],
+)
+def test_no_result_is_flushed(name: str, sums: set[str]) -> None:
+    """Sums that are the machine's own keep subnormal results: none of them says .FTZ."""
+    instruction = golden.instruction("sm_90" if name.startswith("mma") else "gfx908", name)
+    mnemonics = {found for found, _ in sass(cubin(cuda.source(instruction.chain, instruction.k), "sm_90", cuda.INCLUDE))}
+    assert sums <= mnemonics
+    assert not [found for found in mnemonics if found.startswith(("FADD", "FMUL", "FFMA")) and ".FTZ" in found]
+
+
+def test_what_reaches_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The project's cubin is loaded for the device's own capability, once, and CuPy compiles nothing."""
+    asked: list[tuple[str, str]] = []
+    loaded: list[bytes] = []
+    launches: list[tuple[Any, ...]] = []
+
+    class Array(np.ndarray):
+        data = SimpleNamespace(ptr=64)  # type: ignore[assignment]
+
+    def launch(grid: Any, block: Any, arguments: Any) -> None:
+        launches.append((grid, block, np.frombuffer(arguments[0].tobytes(), np.int64)[6:].tolist()))
+
+    def asked_for(source: str, target: str, include: Any) -> bytes:
+        asked.append((source, target))
+        return b"cubin"
+
+    module = SimpleNamespace(load=loaded.append, get_function=lambda name: launch)
+    cupy = SimpleNamespace(
+        ndarray=Array,
+        ascontiguousarray=lambda array: array,
+        empty=lambda shape, dtype: np.empty(shape, dtype).view(Array),
+        cuda=SimpleNamespace(
+            function=SimpleNamespace(Module=lambda: module), Device=lambda: SimpleNamespace(compute_capability="90", id=0)
+        ),
+    )
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(cuda, "cubin", asked_for)
+    cuda._kernel.cache_clear()
+    a, c = np.zeros((300, 16), np.uint16).view(Array), np.zeros(300, np.uint32).view(Array)
+    for _ in range(2):
+        assert cuda.compute(HOPPER.chain, a, a, c).shape == (300,)
+    cuda._kernel.cache_clear()
+    assert asked == [(cuda.source(HOPPER.chain, 16), "sm_90")]
+    assert loaded == [b"cubin"]
+    assert launches == [((3, 1, 1), (128, 1, 1), [300, 0, 16, 16, 0, 0])] * 2
 
 
 def test_numpy_arrays_are_refused() -> None:

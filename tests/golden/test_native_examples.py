@@ -30,7 +30,7 @@ def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_cmake
 def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"
@@ -60,6 +60,7 @@ def test_systemverilog_script_says_how_it_is_called(arguments: list[str], tmp_pa
 
 @needs_cmake
 @pytest.mark.simulator
+@pytest.mark.long
 def test_systemverilog_testbench_agrees(tmp_path: Path) -> None:
     done = run_testbench(tmp_path, "sm_80")
     assert done.returncode == 0, done.stdout + done.stderr

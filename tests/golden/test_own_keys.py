@@ -329,7 +329,7 @@ TR_FDPA = {"name": "u", "operation": "TR-FDPA", "L": 4, "F": 24, "F2": 31, "a": 
         (FMA_FP16 | {"a": "e5m2"}, ValueError, "a must be one of fp16, bf16, fp32, fp64; got 'e5m2'"),
         (
             FMA_FP16 | {"sticky": True}, ValueError,
-            "FMA key must be one of a, b, c, rho, flush_inputs, flush_results, overflow; got 'sticky'",
+            "FMA key must be one of a, b, c, rho, nan, flush_inputs, flush_results, overflow; got 'sticky'",
         ),
         (
             {"name": "u", "operation": "FTZ-AddMul", "P": 2, "a": "fp16", "b": "fp16", "c": "fp32", "flush_inputs": True},

@@ -30,6 +30,7 @@ DISCREPANCY_D = {
     ("gfx90a", "fp32"): -0.875, ("gfx90a", "fp64"): -0.875,
     ("gfx942", "fp16"): -0.5, ("gfx942", "bf16"): -0.5, ("gfx942", "tf32"): -0.5, ("gfx942", "e5m2fnuz"): -1.0,
     ("gfx942", "fp32"): -0.875, ("gfx942", "fp64"): -0.875,
+    ("x86-amx", "bf16"): -1.0, ("x86-amx", "fp16"): -1.0,
     **{(arch, "fp64"): -0.875 for arch in ("sm_80", "sm_89", "sm_90", "sm_100", "sm_120")},
 }  # fmt: skip
 """What the input gives, by architecture and operand format. Of the 8-bit formats e5m2 alone holds −2^13."""

@@ -1,4 +1,4 @@
-"""The parameters of every catalogue entry, against numerics.md, section 6, as rules by architecture, format and k.
+"""The parameters of every catalogue entry, against numerics.md, sections 6 and 11, as rules by architecture, format and k.
 
 The vectors that MMA-Sim computed hardly reach e_zero and F2 (`test_mutants`), so the tables are held to the text here.
 """
@@ -57,12 +57,28 @@ def amd(i: golden.Instruction) -> Parameters:
     return "GTR-FDPA" if L == 16 else "TR-FDPA", rest
 
 
+def processor(i: golden.Instruction) -> Parameters:
+    if i.c.name == "int32":
+        return "IDPA", {"L": 4, "overflow": "saturate" if i.name == "vpdpbusds" else "wrap"}
+    if i.name.startswith("tdp"):
+        return "FTZ-EO-FMA", {"L": i.k}
+    if i.name == "vdpbf16ps":
+        return "FTZ-FMA", {"L": 2}
+    return "FMA", {"nan": "first"} if i.name == "vfmaddph" else {}
+
+
+def rule_of(i: golden.Instruction) -> Parameters:
+    if i.arch.startswith("gfx"):
+        return amd(i)
+    return nvidia(i) if i.arch.startswith("sm_") else processor(i)
+
+
 @pytest.mark.parametrize("arch", golden.ARCHITECTURES)
 def test_parameters_of_every_instruction(arch: str) -> None:
     for i in golden.instructions(arch):
         if isinstance(i.chain, Chain):
             named = ("a", "b", "c", "K_block", "scale")
             found = {key: value for key, value in i.operation.parameters().items() if key not in named}
-            assert (i.operation.name, found) == (amd(i) if arch.startswith("gfx") else nvidia(i)), i.name
+            assert (i.operation.name, found) == rule_of(i), i.name
             assert (i.operation.a, i.operation.b) == (i.a, i.b)
             assert i.chain.operation is i.operation

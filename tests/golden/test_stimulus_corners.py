@@ -79,7 +79,7 @@ def test_cancellation_leaves_nothing_or_the_small_product() -> None:
 @pytest.mark.parametrize("by", [-1, 1])
 def test_e_zero_floor_decides(step: TFDPA, by: int) -> None:
     """c is zero, all else tiny, and an e_zero one off changes results."""
-    stimulus = rows_for(step, "e_zero-floor", count=20000)
+    stimulus = rows_for(step, "e_zero-floor", count=40000)
     assert {step.c.decode(code).cls for code in stimulus.operands.c.tolist()} == {Cls.ZERO}
     moved = results(step.changed(e_zero=step.e_zero + by), stimulus)
     assert np.count_nonzero(moved != results(step, stimulus)) >= 3
@@ -89,7 +89,7 @@ def test_e_zero_floor_decides(step: TFDPA, by: int) -> None:
     "step", [BF16_STEP, FP16_STEP, BF16_STEP.changed(a="e4m3", b="e4m3", L=32)], ids=["bf16", "fp16", "e4m3"]
 )
 def test_subnormal_results_are_subnormal(step: TFDPA) -> None:
-    classes = result_classes(step, rows_for(step, "subnormal-results"))
+    classes = result_classes(step, rows_for(step, "subnormal-results", count=20000))
     assert classes.count(Cls.SUBNORMAL) > 0.6 * len(classes)
 
 

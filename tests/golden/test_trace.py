@@ -17,7 +17,7 @@ import golden
 from golden.chain import Chain, product_order, steps_for
 from golden.formats import FP16, FP32
 from golden.operations import TFDPA
-from golden.trace import Exact, Rounding, Scaling, Special, Step, Sum, Term, Trace, trace_of
+from golden.trace import Exact, Narrowing, Rounding, Scaling, Special, Step, Sum, Term, Trace, trace_of
 from tests.golden.inputs import operands
 from tests.golden.rows import distinct_arithmetic
 from tests.golden.strategies import cases
@@ -73,8 +73,21 @@ def problems_of(part: Any, before: tuple[Any, ...]) -> Problems:
     if isinstance(part, Scaling):
         product = fraction(part.before) * fraction(part.alpha) * fraction(part.beta)
         return [] if product == fraction(part.exact) else ["scaled value is not the product"]
+    if isinstance(part, Narrowing):
+        return problems_of_narrowing(part, before)
     assert isinstance(part, Special)
     return [] if part.reasons else ["a special without a reason"]
+
+
+def problems_of_narrowing(part: Narrowing, before: tuple[Any, ...]) -> Problems:
+    """The total is that of the sum before; what int32 does not hold of it is told, and its place taken by the rule."""
+    lowest, largest = -(1 << 31), (1 << 31) - 1
+    value = part.code - (1 << 32) * (part.code > largest)
+    ends = [value] if part.rule == "wrap" else [lowest if part.total < 0 else largest]
+    expected = [part.total] if lowest <= part.total <= largest else ends
+    found = [] if part.total == fraction(before[-1].total) else ["narrowed is not the total"]
+    found += [] if value in expected and part.beyond == part.total - value else ["what is beyond the range is not told"]
+    return found if (part.total - value) % (1 << 32) == 0 or part.rule == "saturate" else [*found, "not wrapped"]
 
 
 def has_exponent(term: Term, before: tuple[Any, ...]) -> bool:
@@ -160,7 +173,8 @@ def problems_between(trace: Trace, step: Step) -> Problems:
             found.append("what alignment cut off is not what joins the total")
     last = step.parts[-1]
     code = getattr(last, "code", step.d.code)
-    if code is not None and code != step.d.code and decode(step.d.format, code).value != 0:
+    zero = step.d.format != "int32" and code is not None and decode(step.d.format, code).value == 0
+    if code is not None and code != step.d.code and not zero:
         found.append("the last part's code is not d")
     return found
 
@@ -215,6 +229,9 @@ BROKEN: dict[str, Any] = {
     "Rounding.rounded": lambda part: replace(part, rounded=one(part.rounded)),
     "Rounding.exact": lambda part: replace(part, exact=one(part.exact)),
     "Scaling.exact": lambda part: replace(part, exact=one(part.exact)),
+    "Narrowing.total": lambda part: replace(part, total=part.total + 1),
+    "Narrowing.beyond": lambda part: replace(part, beyond=part.beyond - 1),
+    "Narrowing.code": lambda part: replace(part, code=part.code ^ 1),
     "Special.reasons": lambda part: replace(part, reasons=()),
 }
 

@@ -159,7 +159,7 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (FTZ | {"b": "bf16"}, ValueError, "FTZ-AddMul takes one format for a and b; got a=fp16, b=bf16"),
         (
             {"name": "u", "operation": "FMA", "a": "fp32", "b": "fp64", "c": "fp32"}, ValueError,
-            "FMA takes one format for a, b and c; got a=fp32, b=fp64, c=fp32",
+            "FMA takes one format for a, b and c, or bf16 for a and b and fp32 for c; got a=fp32, b=fp64, c=fp32",
         ),
     ],
 )  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+import golden
 from tests.data.load import Bits, X86Recording, x86_recordings
 from tests.golden import x86_twin
 from tests.golden.differences import differing_rows, first_difference
@@ -32,6 +33,43 @@ def check(recording: X86Recording, rows: slice) -> None:
 @pytest.mark.parametrize("recording", RECORDINGS, ids=str)
 def test_every_row(recording: X86Recording) -> None:
     check(recording, slice(None))
+
+
+def instruction_of(recording: X86Recording) -> golden.Instruction:
+    """The catalogue's entry of what was recorded."""
+    name = recording.instruction.lower()
+    return (
+        golden.instruction("x86-amx", f"{name}.m16n16k{recording.K}")
+        if name.startswith("tdp")
+        else golden.instruction("x86-avx512", name)
+    )
+
+
+def replayed(recording: X86Recording, engine: str, rows: slice) -> np.ndarray:
+    """Which of the rows an engine gets wrong, NaN payloads counted."""
+    a, b, c, d = (recording.array(key)[rows] for key in ("a", "b", "c", "d"))
+    got = instruction_of(recording).dot(a, b, c, engine=engine)
+    assert len(got) == len(d) > 0
+    return differing_rows(got, d, any_nan=False)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_catalogue_gives_every_row(recording: X86Recording) -> None:
+    assert replayed(recording, "native", slice(None)).size == 0
+    assert replayed(recording, "reference", slice(None, None, 32)).size == 0
+    assert instruction_of(recording).evidence == "recorded"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_reference_gives_every_row(recording: X86Recording) -> None:
+    assert replayed(recording, "reference", slice(None)).size == 0
+
+
+def test_every_entry_that_says_recorded_has_rows() -> None:
+    entries = [*golden.instructions("x86-amx"), *golden.instructions("x86-avx512")]
+    recorded = {i.name for i in entries if i.evidence == "recorded"}
+    assert recorded == {instruction_of(recording).name for recording in RECORDINGS}
 
 
 def recordings_of(instruction: str) -> list[X86Recording]:

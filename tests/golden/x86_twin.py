@@ -5,7 +5,7 @@ and one function rounds them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Number(NamedTuple):
@@ -140,13 +140,30 @@ def add(a: Number, b: Number, to: Arithmetic) -> Number:
     return fma(a, ONE, b, to)
 
 
+def kept_nan(codes: Sequence[int], layout: tuple[int, int]) -> int:
+    """The first NaN of codes of one format, made quiet; without one that of an invalid operation."""
+    nans = [x for x in (decode(code, *layout) for code in codes) if x.kind == "nan"]
+    return encode(nans[0] if nans else INDEFINITE, *layout)
+
+
+BF16, FP16 = (7, 8), (10, 5)
+"""man_bits and exp_bits of the formats of a and b."""
+
+Layout = tuple[int, int]
+
+
+def numbers(codes: Sequence[int], layout: Layout) -> list[Number]:
+    """Operands as they are in fp32: a subnormal of fp16 is a normal number there, one of bf16 is not."""
+    return [decode(code, *layout) for code in codes]
+
+
 def bf16(codes: Sequence[int]) -> list[Number]:
-    return [decode(code, 7, 8) for code in codes]
+    return numbers(codes, BF16)
 
 
-def tdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """AMX: one chain over the even elements and one over the odd ones, each from +0; c + (even + odd)."""
-    x, y = bf16(a), bf16(b)
+def even_and_odd(layout: Layout, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """One chain over the even elements and one over the odd ones, each from +0; c + (even + odd)."""
+    x, y = numbers(a, layout), numbers(b, layout)
     even = odd = PLUS_ZERO
     for k in range(0, len(a), 2):
         even = fma(x[k], y[k], even, FP32_FLUSHED)
@@ -154,10 +171,22 @@ def tdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
     return encode(add(decode(c, 23, 8), add(even, odd, FP32_FLUSHED), FP32_FLUSHED), 23, 8)
 
 
+def backwards(layout: Layout, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """One chain from c, the last element first."""
+    d = decode(c, 23, 8)
+    for p, q in zip(reversed(numbers(a, layout)), reversed(numbers(b, layout)), strict=True):
+        d = fma(p, q, d, FP32_FLUSHED)
+    return encode(d, 23, 8)
+
+
+def tdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """AMX."""
+    return even_and_odd(BF16, a, b, c)
+
+
 def vdpbf16ps(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """AVX-512: from c, the odd element first, then the even one."""
-    x, y = bf16(a), bf16(b)
-    return encode(fma(x[0], y[0], fma(x[1], y[1], decode(c, 23, 8), FP32_FLUSHED), FP32_FLUSHED), 23, 8)
+    """AVX-512: the odd element first, then the even one."""
+    return backwards(BF16, a, b, c)
 
 
 def vfmaddph(a: Sequence[int], b: Sequence[int], c: int) -> int:
@@ -181,10 +210,24 @@ def wrapped(a_signed: bool, b_signed: bool) -> Callable[[Sequence[int], Sequence
     return lambda a, b, c: integer_sum(a_signed, b_signed, a, b, c) % (1 << 32)
 
 
-def vpdpbusds(a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """The exact sum with c, saturated to int32 once."""
-    total = integer_sum(False, True, a, b, c)
-    return max(-(1 << 31), min((1 << 31) - 1, total)) % (1 << 32)
+def saturated(a_signed: bool, b_signed: bool) -> Callable[[Sequence[int], Sequence[int], int], int]:
+    """The exact sum with c, brought into the range of int32 once."""
+
+    def rule(a: Sequence[int], b: Sequence[int], c: int) -> int:
+        return max(-(1 << 31), min((1 << 31) - 1, integer_sum(a_signed, b_signed, a, b, c))) % (1 << 32)
+
+    return rule
+
+
+def operation_step(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """One step of an operation of golden, of which only the attributes are looked at."""
+    layout = {"bf16": BF16, "fp16": FP16}.get(operation.a.name, BF16)
+    if operation.name == "FTZ-EO-FMA":
+        return even_and_odd(layout, a, b, c)
+    if operation.name == "FTZ-FMA":
+        return backwards(layout, a, b, c)
+    rule = {"wrap": wrapped, "saturate": saturated}[operation.overflow]
+    return rule(operation.a.name == "int8", operation.b.name == "int8")(a, b, c)
 
 
 RULES: dict[str, Callable[[Sequence[int], Sequence[int], int], int]] = {
@@ -196,6 +239,6 @@ RULES: dict[str, Callable[[Sequence[int], Sequence[int], int], int]] = {
     "TDPBUSD": wrapped(False, True),
     "TDPBUUD": wrapped(False, False),
     "VPDPBUSD": wrapped(False, True),
-    "VPDPBUSDS": vpdpbusds,
+    "VPDPBUSDS": saturated(False, True),
 }
 """Instruction to its rule: codes of a, b [K] and of c to the code of d."""

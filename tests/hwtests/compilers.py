@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from golden.native.nvrtc import load
 from hwtests.amd.compiler import require_clang
 from hwtests.nvidia.disassembly import nvdisasm
-from hwtests.nvidia.nvrtc import load
 
 
 def _why_not(*needs: Callable[[], Any]) -> str:

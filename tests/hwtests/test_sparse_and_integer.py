@@ -1,12 +1,21 @@
 """Instructions outside the catalogue: they compile to what they claim, and their models are right about selections and
 integers. What sparse hardware computes is unmeasured: the probe is tested on hypotheses that it must tell apart."""
 
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
+from golden.chain import ORDERS, Order
+from golden.native.nvrtc import compile_cubin
 from golden.stimulus import Tiles
-from hwtests.nvidia.disassembly import matrix_instructions
-from hwtests.nvidia.nvrtc import compile_cubin
+from hwtests import sparse_and_integer_probe
+from hwtests.device import Description
+from hwtests.nvidia.disassembly import matrix_instructions, sass
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     ONE_OF_TWO,
@@ -15,21 +24,15 @@ from hwtests.nvidia.sparse_and_integer import (
     SPARSE_FP8,
     SPARSE_WGMMA,
     MatrixInstruction,
+    by_name,
     integer_dot,
     kernel_of_instruction,
     metadata_word,
     selected,
 )
-from hwtests.sparse_and_integer_probe import (
-    Hypothesis,
-    Run,
-    dense,
-    expected,
-    hypotheses,
-    probe,
-    probe_integer,
-    random_operands,
-)
+from hwtests.recorded_tiles import RecordedTiles, read
+from hwtests.sparse_and_integer_hypotheses import Hypothesis, dense, expected, hypotheses, outcome, outcomes_of
+from hwtests.sparse_and_integer_probe import TILES, Ran, Run, record, sparse_operands
 from tests.hwtests.compilers import needs_cuda_compiler
 
 ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER
@@ -45,24 +48,31 @@ def claimed(instruction: MatrixInstruction) -> str:
         return f"HGMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
     if instruction in INTEGER:
         return f"IMMA.{shape}.{a}.{b}" + (".SAT" if instruction.saturate else "")
+    if a in ("E4M3", "E5M2") and instruction.arch == "sm_90":
+        return f"HMMA.SP.16832.{d}"
     if a in ("E4M3", "E5M2"):
         return f"QMMA.SP.{shape}.{d}.{a}.{b}"
     return f"HMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
 
 
 @needs_cuda_compiler
-@pytest.mark.parametrize("instruction", ALL, ids=lambda e: e.name)
+@pytest.mark.parametrize("instruction", ALL, ids=lambda e: f"{e.arch}-{e.name}")
 def test_kernel_holds_what_it_claims(instruction: MatrixInstruction) -> None:
     kernel = kernel_of_instruction(instruction)
-    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {claimed(instruction): 1}
+    count = 2 if instruction.arch == "sm_90" and instruction in SPARSE_FP8 else 1
+    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {claimed(instruction): count}
 
 
 @needs_cuda_compiler
-def test_sparse_fp8_on_hopper_is_fp16_work_too() -> None:
-    kernel = kernel_of_instruction(
-        MatrixInstruction(arch="sm_90", shape=(16, 8, 64), types=("f32", "e4m3", "e4m3", "f32"), sparse=True)
-    )
-    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {"HMMA.SP.16832.F32": 2}
+def test_sparse_fp8_on_hopper_starts_from_zero() -> None:
+    """Two HMMA.SP, the first from zero, the second from the first's result: C is added last."""
+    kernel = kernel_of_instruction(FP8)
+    words = [
+        [word.removesuffix(".reuse") for word in re.split(r",\s*", operands)]
+        for mnemonic, operands in sass(compile_cubin(kernel.source, kernel.target))
+        if mnemonic.startswith("HMMA.SP")
+    ]
+    assert [operands[3] for operands in words] == ["RZ", words[0][0]]
 
 
 def test_nibbles_are_the_positions_in_pairs_of_bits() -> None:
@@ -104,40 +114,102 @@ def test_integer_dot_equals_python_integers(a_type: str, b_type: str, saturate: 
 @pytest.mark.parametrize("instruction", SPARSE + SPARSE_WGMMA, ids=lambda e: e.name)
 def test_dense_counterpart_has_the_stored_k(instruction: MatrixInstruction) -> None:
     assert dense(instruction).k == instruction.stored_k
-    operands = random_operands(instruction, 6, 0)
+    operands = sparse_operands(instruction, 6, 0)
     assert operands.a.shape == (6, instruction.shape[0], instruction.stored_k)
     assert operands.b.shape == (6, 8, instruction.shape[2])
 
 
 TF32 = SPARSE[-2]
-"""mma.sp.m16n8k8: the smallest, for the slow engine."""
+"""mma.sp.m16n8k8: the smallest."""
+
+FP8 = by_name("sm_90", "mma.sp.m16n8k64.f32.e4m3.e4m3.f32")
+
+
+def run_as(truth: Hypothesis) -> Run:
+    """A device that computes what a hypothesis says."""
+
+    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
+        d = np.empty_like(tiles.c)
+        for nibble, positions in instruction.selections.items():
+            of_it = metadata == metadata_word(nibble)
+            chosen = Tiles(tiles.a[of_it], tiles.b[of_it], tiles.c[of_it])
+            d[of_it] = expected(instruction, truth, chosen, positions)
+        return Ran(d, {"STAND.IN": 1}, "0" * 64)
+
+    return run
+
+
+def recorded_as(truth: Hypothesis, instruction: MatrixInstruction, folder: Path) -> RecordedTiles:
+    return read(record(folder, instruction, run_as(truth), {"device": "stand-in"}))
 
 
 @pytest.mark.parametrize("truth", [Hypothesis(4, False), Hypothesis(2, False), Hypothesis(4, True)], ids=str)
-def test_probe_tells_hypotheses_apart(truth: Hypothesis) -> None:
-    positions = {metadata_word(nibble): chosen for nibble, chosen in TF32.selections.items()}
-
-    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: int) -> np.ndarray:
-        return expected(instruction, truth, tiles, positions[metadata])
-
+def test_hypotheses_are_told_apart(truth: Hypothesis, tmp_path: Path) -> None:
     assert truth in set(hypotheses(TF32))
-    found = probe(TF32, run, tiles=6)
-    assert found["compared"] == 2 * 6 * 128
+    recorded = recorded_as(truth, TF32, tmp_path)
+    assert (recorded.device, recorded.machine_code) == ({"device": "stand-in"}, {"STAND.IN": 1})
+    found = outcome(recorded)
+    assert found["compared"] == 2 * TILES * 128
     assert str(truth) in found["explained_by"]
     assert str(Hypothesis(1, False)) not in found["explained_by"]
     assert len(found["explained_by"]) < len(found["wrong"])
 
 
-@pytest.mark.parametrize("instruction", [INTEGER[0], INTEGER[1]], ids=["wrap", "saturate"])
-def test_probe_tells_wrapping_from_saturating(instruction: MatrixInstruction) -> None:
-    other = INTEGER[1] if instruction is INTEGER[0] else INTEGER[0]
+@pytest.mark.slow
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_of_sparse_fp8_are_told_apart(order: Order, tmp_path: Path) -> None:
+    """Where it is two HMMA.SP the order of the products is a hypothesis too."""
+    truth = Hypothesis(16, False, order)
+    assert truth in set(hypotheses(FP8))
+    explained = outcome(recorded_as(truth, FP8, tmp_path))["explained_by"]
+    assert str(truth) in explained
+    assert not [name for name in explained if order not in name]
 
-    def run_as(truth: MatrixInstruction) -> Run:
-        def run(_: MatrixInstruction, tiles: Tiles, metadata: int) -> np.ndarray:
-            a, b, *_rest = tiles.rows(np)
-            return integer_dot(truth, np.ascontiguousarray(a), np.ascontiguousarray(b), tiles.c)
 
-        return run
+def test_recordings_are_written_as_they_come_and_not_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second instruction fails the first time: what the first gave is kept, and only the second runs again."""
+    ran: list[str] = []
 
-    assert probe_integer(instruction, run_as(instruction), tiles=6)["explained_by"]
-    assert not probe_integer(instruction, run_as(other), tiles=6)["explained_by"]
+    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
+        ran.append(instruction.name)
+        if len(ran) == 2:
+            raise RuntimeError("an illegal instruction was encountered")
+        return Ran(tiles.c, {}, "")
+
+    device = SimpleNamespace(arch="sm_90", describe=lambda: Description("x", "sm_90", "", "", ""), evidence=dict)
+    monkeypatch.setattr(sparse_and_integer_probe, "CudaDevice", lambda: device)
+    monkeypatch.setattr(sparse_and_integer_probe, "run_on", lambda device: run)
+    monkeypatch.setattr(sparse_and_integer_probe, "instructions_of", lambda arch: INTEGER[:2])
+    with pytest.raises(RuntimeError):
+        sparse_and_integer_probe.main(tmp_path / "tiles")
+    assert [path.name for path in (tmp_path / "tiles").iterdir()] == [f"sm_90.{INTEGER[0].name}.npz"]
+    sparse_and_integer_probe.main(tmp_path / "tiles")
+    assert ran == [INTEGER[0].name, INTEGER[1].name, INTEGER[1].name]
+
+
+@pytest.mark.parametrize("saturate", [False, True])
+def test_wrapping_and_saturating_are_told_apart(saturate: bool, tmp_path: Path) -> None:
+    def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
+        a, b, *_ = (np.ascontiguousarray(x) for x in tiles.rows(np)[:2])
+        return Ran(integer_dot(INTEGER[saturate], a, b, tiles.c), {}, "")
+
+    assert [INTEGER[0].saturate, INTEGER[1].saturate] == [False, True]
+    found = outcome(read(record(tmp_path, INTEGER[0], run, {})))
+    assert found["explained_by"] == ["exact, saturated" if saturate else "exact, wrapped"]
+
+
+def test_report_of_a_folder(tmp_path: Path) -> None:
+    recorded_as(Hypothesis(4, False), TF32, tmp_path)
+    assert list(outcomes_of(tmp_path)) == [TF32.name]
+    assert json.loads((tmp_path / "hypotheses.json").read_text())[TF32.name]["device"] == {"device": "stand-in"}
+
+
+@pytest.mark.parametrize("missing", ["header", "d"])
+def test_file_that_is_no_recording_is_refused(missing: str, tmp_path: Path) -> None:
+    path = record(tmp_path, TF32, run_as(Hypothesis(4, False)), {})
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["header" if missing == "header" else "d"] = np.zeros(3, np.uint8)
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match=rf"^{re.escape(str(path))} is no recording of tiles: "):
+        read(path)

@@ -18,6 +18,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
     temporary.mkdir()
     monkeypatch.setenv(*mark.split("="))
     monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # nothing is compiled yet
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tiny.toml").write_text(TINY)
     started: list[Started] = []

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mmau import cli
+from tests.cosim.runner.reports import nothing_done
 from tests.mmau.units import TINY as UNIT
 
 VOLTA = ["--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
@@ -85,9 +86,13 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
     [
         (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
         (["--arch", "Hopper"], "--arch and --instr go together"),
-        (["--waves"], "--waves, --vector, --dut, --top and --ports go with one unit"),
-        (["--dut", "x.v", "--top", "x"], "--waves, --vector, --dut, --top and --ports go with one unit"),
-        (["--top", "x", "--ports", "absent.toml"], "--waves, --vector, --dut, --top and --ports go with one unit"),
+        (["--waves"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (["--dut", "x.v", "--top", "x"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (["--rtl-coverage", "x.info"], "--rtl-coverage, --dut, --top and --ports go with one unit"),
+        (
+            ["--top", "x", "--ports", "absent.toml"],
+            "--rtl-coverage, --dut, --top and --ports go with one unit",
+        ),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
         ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
@@ -113,6 +118,16 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
             ["--unit", "UNIT", "--dut", "absent.v", "--top", "x"],
             "must be Verilog files that exist; not found: absent.v",
         ),
+        (["--unit", "UNIT", "--rtl-coverage", "x.info"], "--rtl-coverage of a generated unit needs --work DIR"),
+        (["--unit", "UNIT", "--rtl-coverage", "-"], "--rtl-coverage must name a file, got -"),
+        (
+            ["--unit", "UNIT", "--work", "w", "--rtl-coverage", "x.info", "--mode", "volume"],
+            "coverage of the RTL is counted by Verilator in mode 'cocotb', got mode 'volume' and simulator 'verilator'",
+        ),
+        (
+            ["--unit", "UNIT", "--work", "w", "--rtl-coverage", "x.info", "--sim", "icarus"],
+            "got mode 'cocotb' and simulator 'icarus': leave --mode and --sim out",
+        ),
         (["--unit", "UNIT", "--vectors", "0"], "vectors must be at least 1, got 0"),
         (["--unit", "UNIT", "--seed", "-1"], "seed must be at least 0, got -1"),
         (["--unit", "UNIT", "--sim", "modelsim"], "simulator must be one of verilator, icarus; got 'modelsim'"),
@@ -127,6 +142,16 @@ def test_wrong_request_ends_with_status_2(
     assert captured.err.startswith("mmau cosim: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_coverage_that_a_broken_off_simulation_did_not_leave_is_no_file(
+    tmp_path: Path, unit_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmau.cosim.run", lambda *_, **__: nothing_done())
+    info = tmp_path / "unit.info"
+    assert run("--unit", unit_file, "--work", tmp_path / "work", "--rtl-coverage", info) == 1
+    assert "no coverage of the RTL: the simulation broke off before it was written" in capsys.readouterr().err
+    assert not info.exists()
 
 
 def test_missing_tool_is_named_before_anything_happens(

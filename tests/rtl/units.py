@@ -7,7 +7,7 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.conversion import CONVERSIONS, conversions_to
 from golden.formats import FORMATS
-from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.rounding import OVERFLOWS
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 
@@ -57,6 +57,18 @@ def ftz_addmul(rng: random.Random) -> Operation:
     return FTZAddMul(a=name, b=name, c="fp32", P=rng.choice([1, 2, 4]))  # type: ignore[arg-type]
 
 
+def flushed(rng: random.Random, lengths: list[int]) -> dict[str, Any]:
+    """The keys of FTZ-FMA and FTZ-EO-FMA."""
+    name = rng.choice(["fp16", "bf16"])
+    return {"a": name, "b": name, "c": "fp32", "L": rng.choice(lengths)}
+
+
+def idpa(rng: random.Random) -> Operation:
+    a, b = rng.choice(["int8", "uint8"]), rng.choice(["int8", "uint8"])
+    overflow = rng.choice(["wrap", "saturate"])
+    return IDPA(a=a, b=b, c="int32", L=rng.choice([1, 2, 3, 4, 7]), overflow=overflow)  # type: ignore[arg-type]
+
+
 MAKERS: dict[str, Callable[[random.Random], Operation]] = {
     "FMA": fma,
     "FTZ-AddMul": ftz_addmul,
@@ -66,11 +78,14 @@ MAKERS: dict[str, Callable[[random.Random], Operation]] = {
     "GST-FDPA": lambda rng: GSTFDPA(**grouped(rng)),
     "TR-FDPA": lambda rng: TRFDPA(**rounded(rng)),
     "GTR-FDPA": lambda rng: GTRFDPA(**rounded(rng)),
+    "FTZ-FMA": lambda rng: FTZFMA(**flushed(rng, [1, 2, 3])),
+    "FTZ-EO-FMA": lambda rng: FTZEOFMA(**flushed(rng, [2, 4])),
+    "IDPA": idpa,
 }
 """Operation name to a maker of random operations."""
 
 
-WITH_OWN_KEYS = [name for name in MAKERS if name != "FTZ-AddMul"]
+WITH_OWN_KEYS = [name for name in MAKERS if name not in ("FTZ-AddMul", "FTZ-FMA", "FTZ-EO-FMA", "IDPA")]
 """Operations that take the keys of units of one's own."""
 
 

@@ -8,6 +8,9 @@
 #define MMAU_H
 
 #ifdef __CUDACC_RTC__ /* NVRTC has no standard headers */
+typedef short int16_t;
+typedef unsigned short uint16_t;
+typedef unsigned long long uint64_t;
 typedef int int32_t;
 typedef long long int64_t;
 #else
@@ -34,6 +37,9 @@ enum mmau_operation {
     MMAU_GST_FDPA,
     MMAU_TR_FDPA,
     MMAU_GTR_FDPA,
+    MMAU_FTZ_FMA,
+    MMAU_FTZ_EO_FMA,
+    MMAU_IDPA,
     MMAU_OPERATIONS /* how many */
 };
 
@@ -53,6 +59,9 @@ enum mmau_format {
     MMAU_UE8M0,
     MMAU_UE4M3,
     MMAU_E4M3IEEE,
+    MMAU_INT8,
+    MMAU_UINT8,
+    MMAU_INT32,
     MMAU_FORMATS /* how many */
 };
 
@@ -88,22 +97,27 @@ enum mmau_rho {
 enum mmau_truncation { MMAU_RZ, MMAU_RD, MMAU_RO, MMAU_TRUNCATIONS /* how many */ };
 
 /* What a finite sum beyond the largest finite number becomes: the infinity of its sign, that number, or what IEEE 754 has for
- * the rounding mode. */
-enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_OVERFLOWS /* how many */ };
+ * the rounding mode. An integer sum beyond the range (IDPA) saturates, or wraps around, which is for it alone. */
+enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_WRAP, MMAU_OVERFLOWS /* how many */ };
+
+/* Which NaN FMA writes: the one quiet, positive NaN without payload; or the first among a, b and c, made quiet, and where there
+ * is none the negative NaN without payload (x86). */
+enum mmau_nan { MMAU_QUIET_NAN, MMAU_FIRST_NAN, MMAU_NANS /* how many */ };
 
 /* Whether FP8 operands are converted to fp16 first, and in which order the steps then take the products
  * (numerics.md, section 9). */
 enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MMAU_EVEN_ODD, MMAU_FP16_ORDERS };
 
-/* A dot product over K products. Keys that an operation does not have are ignored. The last four are for units of one's own
- * (numerics.md, section 13); 0 is what every published unit has.
- * L: products a step, K ≤ L or a multiple of L; FMA has L = 1, FTZ-AddMul calls it P. */
+/* A dot product over K products. Keys that an operation does not have are ignored. sticky, flush_inputs,
+ * flush_results and overflow are for units of one's own (numerics.md, section 13), but for IDPA's overflow; 0 is what every
+ * published unit has.
+ * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA has L = 1, FTZ-AddMul calls it P. */
 typedef struct mmau_parameters {
     int32_t operation;  /* enum mmau_operation */
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. FTZ-AddMul has none: d is as c */
+    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. Where there is none, d is as c */
     int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
@@ -115,9 +129,10 @@ typedef struct mmau_parameters {
     int32_t G;          /* products of a group (GST-FDPA) */
     int32_t scale;      /* enum mmau_format (GST-FDPA: MMAU_UE8M0 or MMAU_UE4M3; ST-FDPA: MMAU_UE8M0) */
     int32_t sticky;        /* 1: rho sees that alignment dropped bits (T-, ST-, GST-FDPA; not with MMAU_RO) */
-    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (not FTZ-AddMul, which has its own rule) */
-    int32_t flush_results; /* 1: so is a subnormal d (not FTZ-AddMul) */
-    int32_t overflow;      /* enum mmau_overflow (not FTZ-AddMul) */
+    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho) */
+    int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
+    int32_t overflow;      /* enum mmau_overflow (operations with a rho; IDPA: MMAU_SATURATE or MMAU_WRAP) */
+    int32_t nan;           /* enum mmau_nan (FMA) */
 } mmau_parameters;
 
 /* A catalogue entry. */
@@ -138,6 +153,85 @@ typedef struct mmau_batch {
     int64_t rows, columns;
     int64_t a_stride, b_stride, scale_a_stride, scale_b_stride; /* elements */
 } mmau_batch;
+
+/* What happened to a term of a sum; 0 where there was no such sum, because the step's result is special. */
+enum mmau_term_flag {
+    MMAU_TERM_SUMMED = 1,
+    MMAU_TERM_NONZERO = 2,  /* it has a significand */
+    MMAU_TERM_NEGATIVE = 4,
+    MMAU_TERM_CUT = 8,  /* alignment drops a one of it */
+    MMAU_TERM_GONE = 16 /* alignment drops every one of it */
+};
+
+typedef struct mmau_seen_term {
+    int16_t gap;     /* how far its exponent lies below e_max (exponent value); of a zero in an exact sum 0 */
+    int16_t kept;    /* bits from its leading one down to the last that alignment keeps; 0 or less where all go (bits) */
+    uint16_t flags;  /* enum mmau_term_flag */
+} mmau_seen_term;
+
+enum mmau_sum_flag {
+    MMAU_SUM_MADE = 1,
+    MMAU_SUM_NONZERO = 2,
+    MMAU_SUM_NEGATIVE = 4,
+    MMAU_SUM_OF_SOMETHING = 8 /* a term is not zero once it is aligned */
+};
+
+typedef struct mmau_seen_sum {
+    int16_t e_max;   /* exponent that its terms are aligned to; of an exact sum the largest of a term that is not zero, or 0 */
+    int16_t lead;    /* of the total's leading one (exponent value), 0 where it is zero */
+    int16_t largest; /* of the largest leading one of an aligned term, 0 without one */
+    uint16_t flags;  /* enum mmau_sum_flag */
+} mmau_seen_sum;
+
+enum mmau_rounding_flag {
+    MMAU_ROUNDING_MADE = 1,
+    MMAU_ROUNDING_NONZERO = 2,
+    MMAU_ROUNDING_NEGATIVE = 4,
+    MMAU_ROUNDING_LAST = 8,     /* the last bit that is kept, before rounding */
+    MMAU_ROUNDING_GUARD = 16,   /* the bit below it */
+    MMAU_ROUNDING_STICKY = 32,  /* a one below that */
+    MMAU_ROUNDING_AWAY = 64,    /* rounded away from zero */
+    MMAU_ROUNDING_CARRY = 128,  /* into a new leading bit */
+    MMAU_ROUNDING_TINY = 256,   /* below the smallest normal number, before rounding */
+    MMAU_ROUNDING_TO_ZERO = 512,
+    MMAU_ROUNDING_SUBNORMAL = 1024, /* a subnormal result */
+    MMAU_ROUNDING_OVERFLOW = 2048,
+    MMAU_ROUNDING_FLUSHED = 4096 /* to zero, for it is no normal number */
+};
+
+typedef struct mmau_seen_rounding {
+    int16_t lead;   /* of the leading one of what is rounded (exponent value), 0 where that is zero */
+    uint16_t flags; /* enum mmau_rounding_flag */
+} mmau_seen_rounding;
+
+/* How many records a step writes. Its sums in order, their terms one sum after the other:
+ *   FMA, E-, T-, ST-FDPA: the products and c;
+ *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
+ *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.
+ *   FTZ-AddMul: two addends a sum, level by level, c and the products' sum last.
+ * Roundings: rho's, in TR- and GTR-FDPA after the truncation of the normalised sum; FTZ-AddMul's of each product, then of each
+ * sum. */
+typedef struct mmau_record_counts {
+    int32_t steps, terms, sums, roundings;
+} mmau_record_counts;
+
+/* Records of `rows` rows, row by row and step by step, and codes of c before and d after each step. */
+typedef struct mmau_observation {
+    mmau_seen_term *terms;
+    mmau_seen_sum *sums;
+    mmau_seen_rounding *roundings;
+    uint64_t *c, *d;
+} mmau_observation;
+
+/* What the stimulus at volume is made for. It knows formats and lengths, nothing of an operation. */
+typedef struct mmau_stimulus {
+    int32_t a, b, c;    /* enum mmau_format */
+    int32_t d;          /* enum mmau_format: what a result is rounded to */
+    int32_t d_man_bits; /* mantissa bits that a result keeps: d's, or 13 with RZ-E8M13 */
+    int32_t K;          /* products of a row, 1 to 65,536 */
+    int32_t scale;      /* enum mmau_format: MMAU_UE8M0 or MMAU_UE4M3, ignored where K_block is 0 */
+    int32_t K_block;    /* elements that share a scale; 0: there are no scales */
+} mmau_stimulus;
 
 typedef enum mmau_status {
     MMAU_OK,
@@ -165,6 +259,9 @@ typedef enum mmau_status {
     MMAU_BAD_STICKY,
     MMAU_BAD_FLUSH,
     MMAU_BAD_OVERFLOW,
+    MMAU_BAD_CORNERS,
+    MMAU_BAD_TILE,
+    MMAU_BAD_NAN,
     MMAU_STATUSES /* how many */
 } mmau_status;
 
@@ -187,10 +284,32 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
  * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
+/* The records that mmau_observe writes for each step; MMAU_BAD_OPERATION for FTZ-FMA, FTZ-EO-FMA and IDPA, which have none. */
+MMAU_API int mmau_count_records(const mmau_parameters *parameters, mmau_record_counts *counts);
+
+/* Compute every row of a batch by the general path, one after the other, and record its steps; batch->d is not used. A
+ * converted chain (fp16_order) is seen without the addition of c that ends it. Bytes of FP6 and FP4 must be codes. */
+MMAU_API int mmau_observe(const mmau_parameters *parameters, const mmau_batch *batch, mmau_observation *observation);
+
 /* The instruction set that batches run on: "portable", "x86-64-v3" or "x86-64-v4"; the machine's widest, or the one that the
  * environment variable MMAU_ISA names. NULL where the machine does not have that one; computing is then MMAU_BAD_ISA. Results
  * do not depend on it. */
 MMAU_API const char *mmau_isa(void);
+
+/* MMAU_OK where the stimulus and its corner table (NULL: none) fit each other, else the first rule they break.
+ * A corner table is a block of memory that golden.stimulus.volume makes, aligned to 8 bytes. */
+MMAU_API int mmau_check_stimulus(const mmau_stimulus *stimulus, const void *corners, int64_t corner_bytes);
+
+/* Rows first_row ... first_row + rows - 1 of a seed: a, b [rows][K], c [rows], scale_a, scale_b [rows][ceil(K/K_block)]
+ * (NULL where there are none), and the number of each row's class or corner in label (NULL where nobody asks). A row depends
+ * on stimulus, table, seed and its number alone. On the caller's thread. */
+MMAU_API int mmau_fill_rows(const mmau_stimulus *stimulus, const void *corners, uint64_t seed, int64_t first_row, int64_t rows,
+                            void *a, void *b, void *c, void *scale_a, void *scale_b, uint8_t *label);
+
+/* The same for tiles of m rows of A and n columns of B: a [tiles][m][K], b [tiles][n][K], c [tiles][m][n], scales [tiles][m or
+ * n][...], label [tiles]; m and n at most 1,024, and m * K, n * K at most 2^26. Rows are tiles with m = n = 1. */
+MMAU_API int mmau_fill_tiles(const mmau_stimulus *stimulus, const void *corners, uint64_t seed, int64_t first_tile, int64_t tiles,
+                             int32_t m, int32_t n, void *a, void *b, void *c, void *scale_a, void *scale_b, uint8_t *label);
 
 #endif
 

@@ -12,4 +12,18 @@ using RowsFunction = void(const mmau_parameters& parameters, const mmau_batch& b
 
 RowsFunction compute_rows_portable, compute_rows_x86_64_v3, compute_rows_x86_64_v4;
 
+/// Some tiles of a stimulus, and where their operands go.
+struct TileRange {
+    uint64_t seed;
+    int64_t first, tiles;
+    int32_t m, n;
+    void *a, *b, *c, *scale_a, *scale_b;
+    uint8_t* label;
+};
+
+/// Fill in a checked range of tiles; `corners` is a checked corner table, or null.
+using FillFunction = void(const mmau_stimulus& stimulus, const void* corners, const TileRange& range);
+
+FillFunction fill_tiles_portable, fill_tiles_x86_64_v3, fill_tiles_x86_64_v4;
+
 }  // namespace mmau

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cfenv>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +11,9 @@
 
 #include "batch_kernels.hpp"
 #include "catalogue.hpp"
+#include "float_environment.hpp"
 #include "mmau/plan.hpp"
+#include "mmau/stimulus/corners.hpp"
 
 namespace {
 
@@ -22,37 +23,23 @@ constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
 constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
 
-/// Every kernel computes with the default floating-point environment, whatever the caller's is.
-class DefaultFloatEnvironment {
-  public:
-    DefaultFloatEnvironment() {
-        std::fegetenv(&callers_);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~DefaultFloatEnvironment() { std::fesetenv(&callers_); }
-    DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
-    DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
-
-  private:
-    std::fenv_t callers_;
-};
-
 struct Isa {
     mmau::RowsFunction* compute_rows;
+    mmau::FillFunction* fill_tiles;
     const char* name;
 };
 
-/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names; {nullptr, nullptr}
+/// The widest instruction set of this machine, or the one that the environment variable MMAU_ISA names; null pointers
 /// where the machine does not have that one. An empty MMAU_ISA counts as none.
 Isa chosen_isa() {
     const char* wanted = std::getenv("MMAU_ISA");
     const auto is_wanted = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
-    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, "x86-64-v4"};
-    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, "x86-64-v3"};
+    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
 #endif
-    if (is_wanted("portable")) return {mmau::compute_rows_portable, "portable"};
-    return {nullptr, nullptr};
+    if (is_wanted("portable")) return {mmau::compute_rows_portable, mmau::fill_tiles_portable, "portable"};
+    return {nullptr, nullptr, nullptr};
 }
 
 int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
@@ -102,7 +89,7 @@ class Work {
           piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
 
     void compute() {
-        const DefaultFloatEnvironment environment;
+        const mmau::DefaultFloatEnvironment environment;
         for (int64_t begin = 0; !bad_code_ && (begin = next_.fetch_add(piece_)) < batch_.rows;) {
             const int64_t end = std::min(begin + piece_, batch_.rows);
             if (operands_fit(parameters_, batch_, begin, end)) {
@@ -161,8 +148,9 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
 constexpr const char* messages[MMAU_STATUSES] = {
     "done",
     "a pointer that must not be NULL is NULL",
-    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942",
-    "name must be an instruction of the architecture, as numerics.md section 7 spells it",
+    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, x86-amx, "
+    "x86-avx512, aarch64",
+    "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",
     "rho must be an enum mmau_rho, for FMA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
@@ -170,7 +158,7 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
     "K must be from 1 to 2^30",
-    "L must be from 1 to 1024, a power of two for FTZ-AddMul, and K at most L or a multiple of it",
+    "L must be from 1 to 1024, a power of two for FTZ-AddMul, even for FTZ-EO-FMA, and K at most L or a multiple of it",
     "F and F2 must be from 1 to 128",
     "e_zero must be from -1024 to 1024",
     "K_block must be from 1 to 1024, and divide L or be a multiple of it",
@@ -184,7 +172,10 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
     "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
     "flush_inputs and flush_results must be 0 or 1",
-    "overflow must be an enum mmau_overflow",
+    "overflow must be an enum mmau_overflow, MMAU_SATURATE or MMAU_WRAP for IDPA, else not MMAU_WRAP",
+    "corners must be NULL or a corner table made for these formats, K and K_block, aligned to 8 bytes",
+    "m and n must be from 1 to 1024, and m * K and n * K at most 2^26",
+    "nan must be an enum mmau_nan",
 };
 
 }  // namespace
@@ -211,6 +202,33 @@ int mmau_dot(const mmau_parameters* parameters, const void* a, const void* b, co
 int mmau_dot_batch(const mmau_parameters* parameters, const mmau_batch* batch, int threads) {
     if (const int status = check_batch(parameters, batch, threads)) return status;
     return compute_batch(*parameters, *batch, threads);
+}
+
+int mmau_check_stimulus(const mmau_stimulus* stimulus, const void* corners, int64_t corner_bytes) {
+    if (!stimulus) return MMAU_NULL_POINTER;
+    if (const int status = mmau::stimulus::check(*stimulus)) return status;
+    if (!corners) return MMAU_OK;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(corners) % 8 == 0;
+    const bool fits = is_aligned && mmau::stimulus::is_table(*stimulus, corners, corner_bytes);
+    return fits ? MMAU_OK : MMAU_BAD_CORNERS;
+}
+
+int mmau_fill_tiles(const mmau_stimulus* stimulus, const void* corners, uint64_t seed, int64_t first_tile, int64_t tiles, int32_t m,
+                    int32_t n, void* a, void* b, void* c, void* scale_a, void* scale_b, uint8_t* label) {
+    const int64_t corner_bytes = corners ? static_cast<const int64_t*>(corners)[1] : 0;
+    if (const int status = mmau_check_stimulus(stimulus, corners, corner_bytes)) return status;
+    if (first_tile < 0 || tiles < 0) return MMAU_BAD_ROWS;
+    if (!mmau::stimulus::tile_fits(*stimulus, m, n)) return MMAU_BAD_TILE;
+    if (!a || !b || !c || (stimulus->K_block && (!scale_a || !scale_b))) return MMAU_NULL_POINTER;
+    const Isa isa = chosen_isa();
+    if (!isa.fill_tiles) return MMAU_BAD_ISA;
+    isa.fill_tiles(*stimulus, corners, {seed, first_tile, tiles, m, n, a, b, c, scale_a, scale_b, label});
+    return MMAU_OK;
+}
+
+int mmau_fill_rows(const mmau_stimulus* stimulus, const void* corners, uint64_t seed, int64_t first_row, int64_t rows, void* a,
+                   void* b, void* c, void* scale_a, void* scale_b, uint8_t* label) {
+    return mmau_fill_tiles(stimulus, corners, seed, first_row, rows, 1, 1, a, b, c, scale_a, scale_b, label);
 }
 
 const char* mmau_isa(void) { return chosen_isa().name; }

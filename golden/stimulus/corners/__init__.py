@@ -7,7 +7,18 @@ all cases: the same situations at every distance, in every place, in every combi
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
+from golden.stimulus.corners.deep import (
+    ABOVE,
+    REMAINDERS,
+    REPEATS,
+    cancelled_to_subnormal,
+    has_zero_scale,
+    long_ones,
+    long_runs,
+    zero_scales,
+)
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
+from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
 from golden.stimulus.corners.specials import (
     c_sweep,
@@ -20,7 +31,21 @@ from golden.stimulus.corners.specials import (
     special_operands,
     special_pairs,
 )
+from golden.stimulus.corners.steps import (
+    ENDS,
+    MAKEUPS,
+    below_normal,
+    cancelled_beside,
+    carried_c,
+    filled_result,
+    nearby_products,
+    scale_ends,
+    scale_gaps,
+    several_specials,
+    zero_sums,
+)
 from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, TIE_SHARES, carries, carry_runs, distances, ties
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
 
 
@@ -28,12 +53,16 @@ def _pairs(shape: OperandShape) -> int:
     return len(landmarks(shape.a)) * len(landmarks(shape.b))
 
 
+_NO_CORNER = Corner(lambda shape: 0, lambda shape: 0, special_operands)
+"""Of what a format does not have."""
+
+
 def _directed_ties(shape: OperandShape) -> int:
     steps = len(distances(shape))
     return steps * max(1, DIRECTED_TIES // steps)
 
 
-CORNERS: dict[str, Corner] = {
+_OF_FLOATS: dict[str, Corner] = {
     "ties": Corner(_directed_ties, lambda shape: len(distances(shape)) * len(TIE_SHARES) * 2 * 2, ties),
     "overflow": Corner(lambda shape: OVERFLOWS, lambda shape: OVERFLOWS, overflow),
     "cancellation": Corner(*sweep(GAPS, 2, 2, directed=1), cancellation),
@@ -48,5 +77,39 @@ CORNERS: dict[str, Corner] = {
     "completed-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), completed_products),
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
+    "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, directed=1), several_specials),
+    "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
+    "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
+    "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
+    "nearby-products": Corner(lambda shape: 4, lambda shape: 4 * GAPS if shape.K > 1 else 4, nearby_products),
+    "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
+    "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
+    "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
+    "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
+    "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 3, directed=0), cancelled_to_subnormal),
+    "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
+    "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
+}
+
+_OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")
+"""Corners that are made for any format; the others are of floats, and integers have a few of their own."""
+
+
+def _of_any_format(name: str) -> Corner:
+    """One corner for all formats; of integers it may have no case."""
+    of_floats, of_integers = _OF_FLOATS[name], OF_INTEGERS.get(name, _NO_CORNER)
+
+    def chosen(shape: OperandShape) -> Corner:
+        return of_integers if is_integer(shape) else of_floats
+
+    return Corner(
+        lambda shape: chosen(shape).directed(shape),
+        lambda shape: chosen(shape).cases(shape),
+        lambda shape, draws, case: chosen(shape).make(shape, draws, case),
+    )
+
+
+CORNERS: dict[str, Corner] = {
+    name: corner if name in _OF_ANY else _of_any_format(name) for name, corner in _OF_FLOATS.items()
 }
 """Name to corner, in the order in which rows are labelled, after the six classes."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from golden.stimulus.classes import SPREADS
 from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.corners.alignment import other_block
 from golden.stimulus.corners.corner import GAPS, crossed, either
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
@@ -66,7 +67,10 @@ def e_zero_floor(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     # A tie with a little beside it: half of the smallest result and more, or three halves and less, which go to one.
     three_halves = (kind == 2) & (less == 1)
     places, everywhere = Places(rows, shape.K), np.ones(rows, np.bool_)
-    places.put(shape.K - 1, everywhere, np.maximum(lowest - 2 - depth, low), sign ^ less)
+    beside_it = (draws.integers(0, 2, rows) == 1) & (other_block(shape) > 1)
+    tiny_frac = (np.int64(1) << max(shape.a.man_bits - 1, 0)) * draws.integers(0, 2, rows) * (shape.a.man_bits > 0)
+    for place, where in ((shape.K - 1, ~beside_it), (min(1, shape.K - 1), beside_it)):
+        places.put(place, where, np.maximum(lowest - 2 - depth, low), sign ^ less, tiny_frac)
     lead = np.where((kind == 2) & (less == 0), lowest - 1, lowest)
     places.put(0, everywhere, lead, sign, np.where(three_halves, 1 << shape.a.man_bits - 1, 0))
     c = zeros(shape.c, draws.integers(0, 2, rows))

@@ -5,8 +5,9 @@ from functools import lru_cache
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
-from golden.formats import Format
-from golden.stimulus.classes import normal
+from golden.formats import Format, IntegerFormat
+from golden.stimulus import integers
+from golden.stimulus.classes import moderate
 from golden.stimulus.codes import IntArray, landmarks, lowest_lead, number, zeros
 from golden.stimulus.corners.corner import crossed
 from golden.stimulus.draws import GeneratorDraws
@@ -18,7 +19,7 @@ FEW_EXPONENTS, MANY_EXPONENTS = 20, 96
 
 def special_operands(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """One landmark in one place, every landmark in every place of a, b, c and the scales, all else moderate."""
-    start, filled = normal(shape, draws, len(case)), []
+    start, filled = moderate(shape, draws, len(case)), []
     operand, option, place = _placements(shape)[:, case]
     for number_of, (codes, of) in enumerate(_places(shape, start)):
         columns = codes.reshape(len(case), -1).copy()
@@ -65,7 +66,7 @@ def _places(shape: OperandShape, operands: Operands) -> list[tuple[BitArray, For
 
 def special_pairs(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Every landmark times every landmark in a random place; beside it, in every other row, a landmark in c."""
-    start = normal(shape, draws, len(case))
+    start = moderate(shape, draws, len(case))
     a_options, b_options, c_options = landmarks(shape.a), landmarks(shape.b), landmarks(shape.c)
     here = np.arange(shape.K) == draws.integers(0, shape.K, (len(case), 1))
     of_a, of_b = crossed(case, len(a_options), len(b_options))
@@ -81,7 +82,7 @@ def special_pairs(shape: OperandShape, draws: GeneratorDraws, case: IntArray) ->
 def c_sweep(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """c through all its classes and exponents against moderate products."""
     options = c_values(shape.c)
-    start = normal(shape, draws, len(case))
+    start = moderate(shape, draws, len(case))
     return start._replace(c=np.array(options, start.c.dtype)[case])
 
 
@@ -98,6 +99,9 @@ def few_c_values(c: Format) -> int:
 
 def _swept(c: Format, count: int) -> list[int]:
     """Powers of two of both signs, at most so many of each, evenly over all exponents."""
+    if isinstance(c, IntegerFormat):
+        powers = np.unique(np.linspace(0, c.width - 1, min(c.width, count)).round().astype(np.int64))
+        return [int(code) for sign in (1, -1) for code in integers.codes(c, sign * (np.int64(1) << powers))]
     low, high = lowest_lead(c), c.e_max
     lead = np.unique(np.linspace(low, high, min(high - low + 1, count)).round().astype(np.int64))
     return [int(code) for sign in (0, 1) for code in number(c, np.full(len(lead), sign), lead)]
@@ -130,6 +134,8 @@ def _value_of_either_sign(operand: Format, value: float) -> BitArray:
 
 def discrepancy_cases(shape: OperandShape) -> int:
     """None where a format cannot hold a value or there are fewer than four products."""
+    if integers.is_integer(shape):
+        return 0
     wanted = [(shape.a, v) for v in DISCREPANCY_A] + [(shape.b, v) for v in DISCREPANCY_B] + [(shape.c, DISCREPANCY_C)]
     holds = all(operand.value(operand.encode(value)) == value for operand, value in wanted)
     return 2 * shape.K if holds and shape.K > 3 else 0

@@ -69,7 +69,9 @@ def test_rows_that_agree_are_kept_where_others_differ() -> None:
     result = run_through(scoreboard(vectors=2000), lambda row, code: code ^ (row % 2))
     assert {row.vector % 2 for row in result.agreeing} == {0}
     assert all(row.got == row.expected for row in result.agreeing)
-    assert {row.stimulus_class for row in result.agreeing} == {name for name, count in result.classes.items() if count > 1}
+    few = {name for name, count in result.classes.items() if count < 20}  # of which all rows may be odd ones
+    assert set(result.classes) - few <= {row.stimulus_class for row in result.agreeing} <= set(result.classes)
+    assert len(few) < len(result.classes) / 2
     assert run_through(scoreboard()).agreeing == ()
 
 

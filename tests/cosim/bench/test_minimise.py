@@ -50,7 +50,7 @@ def first_mismatch(specification: Specification, answer: Answer, wrong: Wrong) -
     async def ask(vectors: Sequence[Vector]) -> list[int | str]:
         return [answer(each) for each in vectors]
 
-    for chunk in specification.chunks(300, 5):
+    for chunk in specification.chunks(300, 3):
         for vector in chunk.vectors:
             found = wrong(vector, answer(vector))
             if found is not None:

@@ -240,14 +240,21 @@ def test_report_survives_json() -> None:
 def test_table_has_a_line_a_report() -> None:
     good = run_through(scoreboard())
     bad = dataclasses.replace(good, unit="a longer name", mismatches=1234)
+    hit = f"200     {good.classes_hit} of {len(good.classes)}  {good.bins.hit} of {good.bins.reachable}"
     assert table([good, bad]).splitlines() == [
-        "unit           operation  vectors  classes hit  mismatches  vectors/s  engine  by reference",
-        f"t              T-FDPA         200     {good.classes_hit} of {len(good.classes)}           0        400  "
-        "native    200 of 200  passed",
-        f"a longer name  T-FDPA         200     {good.classes_hit} of {len(good.classes)}       1,234        400  "
-        "native    200 of 200  "
+        "unit           operation  vectors  classes hit    bins hit  mismatches  vectors/s  engine  by reference",
+        f"t              T-FDPA         {hit}           0        400  native    200 of 200  passed",
+        f"a longer name  T-FDPA         {hit}       1,234        400  native    200 of 200  "
         "FAILED: 1234 of 200 results differ from the golden model",
     ]
+
+
+def test_bins_count_what_agrees_alone() -> None:
+    good = run_through(scoreboard())
+    half = run_through(scoreboard(), lambda row, code: code ^ (row < 100))
+    nothing = run_through(scoreboard(), lambda row, code: code ^ 1)
+    assert [sum(counts.rows for counts in result.coverage) for result in (good, half, nothing)] == [200, 100, 0]
+    assert good.bins.hit > half.bins.hit > nothing.bins.hit == 0
 
 
 class Pin:

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 import cosim
-import golden
 from cosim.regressions.coverage_job import STAGES, further_units, own_key_units, published_units
-from golden.catalogue import parameter_set
+from golden.catalogue import parameter_set, representatives
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.rounding import MODES
@@ -18,7 +17,7 @@ from golden.unit import CIRCUIT_CHOICES, ENCODINGS
 from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.lengths import check_range
 
-VECTORS_AN_OPERATION = 200_000
+VECTORS_AN_OPERATION = 1_000_000
 ROOT = Path(__file__).parents[3]
 
 
@@ -30,7 +29,7 @@ def test_every_unit_has_a_datapath_and_a_name_of_its_own() -> None:
 
 
 def test_every_published_parameter_set_is_there() -> None:
-    published = {parameter_set(entry.operation) for entry in golden.instructions()}
+    published = {parameter_set(entry.operation) for entry in representatives()}
     assert {parameter_set(unit.operation) for unit in published_units()} == published
     F_and_e_zero = {(p["F"], p["e_zero"]) for u in published_units() if "e_zero" in (p := u.operation.parameters())}
     # numerics.md, section 6: Volta, Turing to Ada, Hopper and later; FP8 with 13 bits; ST-FDPA as Hopper; GST-FDPA
@@ -54,12 +53,14 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
         found = {(unit.implementation.encoding, p["truncation"]) for unit, p in zip(units, parameters, strict=True)}
         assert found == set(product(ENCODINGS, ["RZ", "RD"]))
     if "L" in keys:
-        assert {p["L"] for p in parameters} >= {1, 3, 5, 7}
+        lengths = {"FTZ-FMA": {1, 2, 3, 5}, "FTZ-EO-FMA": {2, 4, 6}}  # even, and a chain as long as L
+        assert {p["L"] for p in parameters} >= lengths.get(kind.name, {1, 3, 5, 7})
     for key in ("F", "F2"):
         if key in keys:
             assert {p[key] for p in parameters} >= {1, MAX_FRACTION}, key
     published = set(MULTIPLICANDS) - {"e4m3ieee"}
-    formats = {"FMA": {"fp32", "fp64"}, "FTZ-AddMul": {"fp16", "bf16"}}.get(kind.name, published)
+    formats = {"FMA": {"fp32", "fp64"}, "IDPA": {"int8", "uint8"}}.get(kind.name, published)
+    formats = {"fp16", "bf16"} if kind.name in ("FTZ-AddMul", "FTZ-FMA", "FTZ-EO-FMA") else formats
     assert {p[side] for p in parameters for side in ("a", "b")} == formats
 
 
@@ -67,7 +68,7 @@ def test_each_operation_has_every_way_to_build_every_odd_length_and_every_format
 def test_each_operation_has_every_key_that_no_published_unit_has(kind: type[Operation]) -> None:
     units = own_key_units(kind)
     if not kind.own_keys:
-        assert kind.name == "FTZ-AddMul"
+        assert kind.name in ("FTZ-AddMul", "FTZ-FMA", "FTZ-EO-FMA", "IDPA")
         assert not units
         return
     operations: list[Any] = [unit.operation for unit in units]
@@ -78,6 +79,7 @@ def test_each_operation_has_every_key_that_no_published_unit_has(kind: type[Oper
     if kind.name == "FMA":
         assert {operation.a.name for operation in operations} == {"fp16", "bf16", "fp32", "fp64"}
         assert {operation.conversion.mode for operation in operations} == set(MODES)
+        assert {operation.nan for operation in operations} == {"quiet", "first"}
     else:
         assert "e4m3ieee" in {operand.name for operation in operations for operand in (operation.a, operation.b)}
     if "sticky" in kind.unit_keys():
@@ -119,7 +121,7 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> Non
 
 def test_each_operation_gets_its_vectors_in_ci() -> None:
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
-    command = re.search(r"mmau cosim --coverage --vectors (\d+)$", makefile, re.MULTILINE)
+    command = re.search(r"mmau cosim --coverage --mode volume --vectors (\d+)$", makefile, re.MULTILINE)
     assert command is not None
     vectors = int(command[1])
     assert "make coverage" in steps.splitlines()

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim.runner import heartbeat, run
-from cosim.runner.errors import place_in_log
+from cosim.compile.errors import place_in_log
+from cosim.runner import heartbeat, in_cocotb
 from cosim.runner.simulate import FROM_THE_DESIGN
 from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
@@ -210,9 +210,9 @@ def test_error_of_the_testbench_is_no_verdict(
     simulator: str, described: Described, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The report cannot be written."""
-    sound = run._job
+    sound = in_cocotb._job
     nowhere = tmp_path / "none" / "report.json"
-    monkeypatch.setattr(run, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
+    monkeypatch.setattr(in_cocotb, "_job", lambda *arguments: replace(sound(*arguments), report_file=str(nowhere)))
     with pytest.raises(cosim.SimulationError) as error:
         cosim.run(UNIT, vectors=100, dut=described("  assign d = sum;"), simulator=simulator, work_dir=tmp_path / "work")
     first, log = str(error.value).splitlines()

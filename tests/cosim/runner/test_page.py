@@ -4,12 +4,14 @@ import re
 import shutil
 import subprocess
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from cosim import Report
+from cosim.rtl_coverage.files import FileCoverage
 from cosim.runner.page import OPENED, report_page
 from golden.html import VOID
 from tests.cosim.runner.reports import HOSTILE, explained, failed, hostile, nothing_done, passed
@@ -71,7 +73,19 @@ def test_page_shows_designs_reasons_and_the_first_of_each_group() -> None:
         assert part in page.text
     for name, count in report.classes.items():
         assert re.search(rf"{re.escape(name)}\s*{count:,}", page.text)
-    assert page.elements["details"] == len(report.groups) + 2
+    models = len(passed().coverage) + len(report.coverage)
+    assert page.elements["details"] == len(report.groups) + 2 + 2 * models
+
+
+def test_page_lists_every_line_and_bit_that_was_missed() -> None:
+    files = (FileCoverage(f"{HOSTILE}.sv", {2: 5, 71: 0, 72: 0}, {(1, "sum[3]"): 0, (1, "sum[4]"): 7}),)
+    page = Reader(report_page([replace(passed(), rtl_coverage=files)], {}, seed=0))
+    assert "Coverage of the RTL: 1 of 3 lines hit, 1 of 2 bits toggled" in page.text
+    assert page.elements["b"] == 0
+    for missed in ("71", "72", "sum[3]"):
+        assert missed in page.text
+    assert "sum[4]" not in page.text
+    assert "Coverage of the RTL" not in report_page([passed()], {}, seed=0)
 
 
 def test_links_lead_to_the_designs() -> None:

@@ -1,10 +1,13 @@
 """MFMA kernels: the layouts as permutations and against AMD's formulas, and the instruction in the assembly."""
 
+import re
+import struct
+
 import numpy as np
 import pytest
 
 import golden
-from hwtests.amd.compiler import CompileError, assembly, matrix_instructions
+from hwtests.amd.compiler import CompileError, assembly, code_object, matrix_instructions, spilled_registers
 from hwtests.amd.layouts import blocks, operand_table, per_lane, result_table
 from hwtests.amd.mfma import mfma_kernel
 from tests.hwtests.compilers import needs_amd_compiler
@@ -76,9 +79,20 @@ SAMPLE = {
 }
 
 
+ELF_AMDGPU = 0xE0
+"""e_machine of a code object (LLVM, user guide for the AMDGPU target)."""
+
+
 def assert_holds_what_it_claims(i: golden.Instruction) -> None:
-    """A loop that the compiler unrolled may hold the instruction more than once, but no other one."""
-    assert set(matrix_instructions(assembly(mfma_kernel(i).source, i.arch))) == {i.name}
+    """A loop that the compiler unrolled may hold the instruction more than once, but no other one; no register is spilled;
+    assembled and linked it is a shared object with the kernel and its descriptor."""
+    text = assembly(mfma_kernel(i).source, i.arch)
+    assert set(matrix_instructions(text)) == {i.name}
+    assert spilled_registers(text) == 0
+    linked = code_object(text, i.arch)
+    assert linked[:5] == b"\x7fELF\x02"
+    assert struct.unpack_from("<HH", linked, 16) == (3, ELF_AMDGPU)  # ET_DYN
+    assert {b"run_tiles", b"run_tiles.kd"} <= set(linked.split(b"\0"))
 
 
 @needs_amd_compiler
@@ -92,6 +106,26 @@ def test_sample_holds_what_it_claims(arch: str, name: str) -> None:
 @each_instruction
 def test_every_kernel_holds_what_it_claims(instruction: golden.Instruction) -> None:
     assert_holds_what_it_claims(instruction)
+
+
+@needs_amd_compiler
+def test_spilled_registers_are_seen() -> None:
+    """Without its bounds on the block the kernel of the largest result spills."""
+    i = golden.instruction("gfx908", "v_mfma_f32_32x32x1f32")
+    unbounded = re.sub(r"__attribute__\(\(amdgpu_flat.*\)\)", "", mfma_kernel(i).source)
+    assert unbounded != mfma_kernel(i).source
+    assert spilled_registers(assembly(unbounded, i.arch)) > 0
+
+
+def test_assembly_without_metadata_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^the assembly does not say how many registers it spills$"):
+        spilled_registers("s_endpgm\n")
+
+
+@needs_amd_compiler
+def test_assembly_that_does_not_assemble_is_refused() -> None:
+    with pytest.raises(CompileError, match=r"^clang refuses a kernel for gfx942: .*error: invalid instruction"):
+        code_object("no_such_instruction\n", "gfx942")
 
 
 @needs_amd_compiler

@@ -15,9 +15,12 @@ import numpy as np
 
 from golden import Instruction
 from golden.arrays import bits_dtype
-from golden.stimulus import Tiles
+from golden.native.nvrtc import CompileError
+from golden.stimulus import Operands, Tiles
+from hwtests import inputs
 from hwtests.conform.worker import main
 from hwtests.device import Description, DeviceError
+from hwtests.tally import Tally, tally
 
 Fault = Callable[[Instruction, Tiles, Any], Any]
 """(instruction, tiles, right results) → the results that the device gives."""
@@ -25,22 +28,22 @@ Fault = Callable[[Instruction, Tiles, Any], Any]
 
 def arithmetic(instruction: Instruction, tiles: Tiles) -> Any:
     """c + Σ a_k·b_k (times the scales) of the codes as integers, modulo the width of d."""
-    i = instruction
-    a, b = tiles.a.astype(np.uint64), tiles.b.astype(np.uint64)
-    if tiles.scale_a is not None:
-        assert tiles.scale_b is not None
-        assert i.block_size is not None
-        a = a * np.repeat(tiles.scale_a.astype(np.uint64), i.block_size, axis=2)
-        b = b * np.repeat(tiles.scale_b.astype(np.uint64), i.block_size, axis=2)
-    products = np.einsum("tmk,tnk->tmn", a, b)
-    return (products + tiles.c).astype(bits_dtype(i.d))
+    a, b = (scaled(instruction.chain, *pair) for pair in ((tiles.a, tiles.scale_a), (tiles.b, tiles.scale_b)))
+    return (np.einsum("tmk,tnk->tmn", a, b) + tiles.c).astype(bits_dtype(instruction.d))
+
+
+def scaled(chain: Any, codes: Any, scales: Any) -> Any:
+    codes = codes.astype(np.uint64)
+    return codes if scales is None else codes * np.repeat(scales.astype(np.uint64), chain.operation.block_size, axis=-1)
 
 
 class Program:
     machine_code = {"STAND.IN": 1}  # noqa: RUF012
+    expected_code = {"STAND.IN": 1}  # noqa: RUF012
+    sha256 = "0" * 64
 
-    def __init__(self, instruction: Instruction, fault: Fault | None) -> None:
-        self.instruction, self.fault = instruction, fault
+    def __init__(self, instruction: Instruction, fault: Fault | None, route: str = "") -> None:
+        self.instruction, self.fault, self.route = instruction, fault, route
 
     def run(self, tiles: Tiles) -> Any:
         right = arithmetic(self.instruction, tiles)
@@ -60,15 +63,24 @@ class StandIn:
     def describe(self) -> Description:
         return Description("stand-in, not a device", "sm_90", "none", "none", "none")
 
-    def load(self, instruction: Instruction) -> Program:
-        return Program(instruction, self.fault)
+    def evidence(self) -> dict[str, str]:
+        return {"uuid": "none"}
 
-    def model(self, instruction: Instruction, tiles: Tiles) -> Any:
-        if tiles.c.shape[1:] == (instruction.m, instruction.n):
-            if self.largest_batch is not None and len(tiles) > self.largest_batch:
-                raise MemoryError("too large")
-            self.batches.append(len(tiles))
-        return arithmetic(instruction, tiles)
+    def load(self, instruction: Instruction) -> tuple[Program, ...]:
+        routes = ("", "A from registers") if instruction.name.startswith("wgmma.") else ("",)
+        return tuple(Program(instruction, self.fault, route) for route in routes)
+
+    def dot(self, chain: Any, rows: Operands) -> Any:
+        a, b = scaled(chain, rows.a, rows.scale_a), scaled(chain, rows.b, rows.scale_b)
+        return ((a * b).sum(axis=-1) + rows.c).astype(bits_dtype(chain.operation.d))
+
+    def compare(self, instruction: Instruction, program: Any, seed: int, first: int, count: int) -> Tally:
+        if self.largest_batch is not None and count > self.largest_batch:
+            raise MemoryError("too large")
+        self.batches.append(count)
+        tiles, labels = inputs.tiles_of(instruction, seed, first, count)
+        expected = arithmetic(instruction, tiles)
+        return tally(instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), expected)
 
     def to_host(self, array: Any) -> Any:
         return array
@@ -101,12 +113,30 @@ def crash(instruction: Instruction, tiles: Tiles, d: Any) -> Any:
     return d
 
 
+def fail(instruction: Instruction, tiles: Tiles, d: Any) -> Any:
+    """Only bf16 cannot be compiled."""
+    if instruction.a.name == "bf16":
+        raise CompileError("NVRTC refuses a kernel for sm_90a:\n a long log")
+    return d
+
+
+def babble(instruction: Instruction, tiles: Tiles, d: Any) -> Any:
+    """Writes more to standard error than a pipe holds."""
+    print("warning: " * 100_000, file=sys.stderr, flush=True)
+    return d
+
+
 def no_device() -> StandIn:
     raise DeviceError("no usable CUDA device on this machine: driver too old")
 
 
-FAULTS: dict[str, Fault | None] = {"none": None, "negative-c": with_negative_c, "hang": hang, "crash": crash}
+FAULTS: dict[str, Fault | None] = {
+    "none": None, "negative-c": with_negative_c, "hang": hang, "crash": crash, "fail": fail, "babble": babble,
+}  # fmt: skip
 
 if __name__ == "__main__":
     fault = sys.argv[1]
+    if fault == "slow-start":
+        time.sleep(2.5)
+        fault = "none"
     sys.exit(main(no_device if fault == "no-device" else lambda: StandIn(FAULTS[fault])))

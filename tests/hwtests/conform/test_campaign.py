@@ -4,13 +4,20 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from golden.recording import MIN_ROWS, read_index, read_listed
+from hwtests import evidence
+from hwtests.conform import campaign
 from hwtests.conform.campaign import Report, load_report, run_campaign
+from hwtests.conform.check import Progress
+from hwtests.conform.process import WorkerStopped
 from hwtests.conform.summary import summary
 from hwtests.conform.worker import Job, chosen
 from hwtests.device import DeviceError
@@ -108,6 +115,70 @@ def test_crashing_kernel_is_told_and_the_others_go_on(tmp_path: Path) -> None:
     assert report.instructions[NAMES[1]].detail == "RuntimeError: an illegal instruction was encountered"
 
 
+@pytest.mark.slow
+def test_one_instruction_that_fails_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    report, shown = run(tmp_path / "report.json", "fail")
+    assert [report.instructions[name].status for name in NAMES] == ["done", "failed", "done"]
+    assert report.instructions[NAMES[1]].detail == "NVRTC refuses a kernel for sm_90a:"
+    assert (report.complete(), report.agreed()) == (True, False)
+    assert len([line for line in shown if "stand-in, not a device" in line]) == 1  # one worker did it all
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", ["fail", "crash"])
+def test_what_stopped_is_tried_again_on_request(fault: str, tmp_path: Path) -> None:
+    run(tmp_path / "report.json", fault)
+    again, _ = run(tmp_path / "report.json")
+    assert [again.instructions[name].status for name in NAMES] != ["done"] * 3
+    retried, _ = run(tmp_path / "report.json", retry=True)
+    assert [retried.instructions[name].status for name in NAMES] == ["done"] * 3
+    assert retried.agreed()
+
+
+@pytest.mark.slow
+def test_full_standard_error_stops_nothing(tmp_path: Path) -> None:
+    report, _ = run(tmp_path / "report.json", "babble", pattern=NAMES[0])
+    assert report.complete()
+
+
+@pytest.mark.slow
+def test_slow_start_is_not_hung(tmp_path: Path) -> None:
+    """The worker takes longer for its first event than later events may take."""
+    report, _ = run(tmp_path / "report.json", "slow-start", hang_seconds=1.5, pattern=NAMES[0], vectors=1)
+    assert report.complete()
+
+
+def test_restarted_worker_gets_the_seconds_that_are_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each worker takes 40 of 100 seconds and crashes: the third gets 20, and there is no fourth."""
+    given: list[float | None] = []
+    clock = [0.0]
+
+    def watched(command: object, job: dict[str, Any], *limits: float) -> Iterator[dict[str, Any]]:
+        given.append(job["seconds"])
+        clock[0] += 40
+        device = {"device": "x", "arch": "sm_90", "driver": "", "runtime": "", "compiler": "", "engine": ""}
+        yield {"event": "device", **device, "run": {}}
+        yield {"event": "plan", "instructions": ["x"]}
+        yield {"event": "progress", "instruction": "x", **asdict(Progress())}
+        raise WorkerStopped("crashed", "again")
+
+    monkeypatch.setattr(campaign, "watched", watched)
+    monkeypatch.setattr(campaign, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    run_campaign(Job(arch=None, pattern="*", vectors=1, seed=1, seconds=100.0), tmp_path / "r.json", lambda line: None)
+    assert given == [100.0, 60.0, 20.0]
+
+
+@pytest.mark.slow
+def test_report_says_where_it_was_made(tmp_path: Path) -> None:
+    report, _ = run(tmp_path / "report.json", pattern=NAMES[0], vectors=1)
+    (made,) = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert made == report.runs[0]
+    assert made["uuid"] == "none"
+    assert made["sources"] == evidence.sources()
+    assert re.fullmatch(r"[0-9a-f]{40}(\+changes)?|unknown", made["commit"])
+    assert report.instructions[NAMES[0]].sha256 == {"": "0" * 64}
+
+
 def test_no_device_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match=r"^no usable CUDA device on this machine: driver too old$"):
         run(tmp_path / "report.json", "no-device")
@@ -156,7 +227,7 @@ def test_report_that_is_none_is_refused_and_kept(text: str, tmp_path: Path) -> N
 
 def test_report_of_another_seed_is_refused(tmp_path: Path) -> None:
     run(tmp_path / "report.json", pattern=NAMES[0])
-    with pytest.raises(ValueError, match=r"is a report of version 1 with seed 1, this run is version 1 with seed 2"):
+    with pytest.raises(ValueError, match=r"is a report of version 2 with seed 1, this run is version 2 with seed 2"):
         load_report(tmp_path / "report.json", 2, VECTORS)
 
 

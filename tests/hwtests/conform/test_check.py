@@ -1,30 +1,44 @@
 """The checks of one instruction, on a stand-in for a device: agreement, planted faults, batches, minimisation."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import golden
+from golden.chain import ORDERS, Chain, ConvertedChain, Order
+from golden.engines import Batch, run
 from golden.formats import E4M3, FP16, FP32
 from golden.recording import MIN_ROWS
-from golden.stimulus import NAMES, Tiles, complete_rows
+from golden.stimulus import CLASSES, CORNERS, NAMES, Operands, Stimulus, Tiles, complete_rows
 from golden.stimulus.shape import OperandShape
+from hwtests import inputs
+from hwtests.conform import kept
 from hwtests.conform.check import Check, Progress, check
 from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
-from tests.hwtests.conform.stand_in import StandIn, at_the_right, with_negative_c
+from hwtests.tally import KEPT_ROWS, Tally
+from tests.hwtests.conform.stand_in import Program, StandIn, at_the_right, with_negative_c
 
 FP16_MMA = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 SCALED = golden.instruction("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0")
+WGMMA = golden.instruction("sm_90", "wgmma.m64n8k16.f32.f16.f16")
+FP8_MMA = golden.instruction("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32")
 VECTORS = 40_000
 
 
 def checked(device: StandIn, instruction: golden.Instruction = FP16_MMA, vectors: int = VECTORS) -> Progress:
     progress = Progress()
-    finished = check(device, instruction, vectors, 1, progress, lambda: None) is not None
-    assert finished == (progress.status == "running")
+    check(device, instruction, vectors, 1, progress, lambda: None)
     return progress
+
+
+def names_of(instruction: golden.Instruction) -> set[str]:
+    """The classes, and the corners that have a case of these formats."""
+    shape = OperandShape.of_instruction(instruction)
+    return {name for name in NAMES if name in CLASSES or CORNERS[name].cases(shape)}
 
 
 @pytest.mark.parametrize("instruction", [FP16_MMA, SCALED], ids=lambda i: i.name)
@@ -32,17 +46,18 @@ def test_agreement_counts_every_class_and_corner(instruction: golden.Instruction
     progress = checked(StandIn(), instruction)
     assert (progress.status, progress.wrong(), progress.first) == ("running", 0, None)
     assert progress.total() >= VECTORS
-    assert set(progress.vectors) == set(NAMES) - (set() if instruction is FP16_MMA else {"discrepancy"})
+    rows = names_of(instruction)
+    assert rows <= set(progress.vectors) <= rows | set(inputs.NAMES)
     assert progress.next_tile > 0
     assert Progress(**json.loads(json.dumps(asdict(progress)))) == progress
 
 
 def test_rows_are_enough_for_a_recording() -> None:
-    checked = check(StandIn(), FP16_MMA, 1, 1, Progress(), lambda: None)
-    assert checked is not None
-    stimulus, results = checked
+    kept: list[tuple[Stimulus, np.ndarray]] = []
+    check(StandIn(), FP16_MMA, 1, 1, Progress(), lambda: None, keep=lambda *results: kept.append(results))
+    ((stimulus, results),) = kept
     assert len(stimulus) == len(results) >= max(MIN_ROWS, complete_rows(OperandShape.of_instruction(FP16_MMA)))
-    assert set(stimulus.label.tolist()) == set(range(len(NAMES)))
+    assert {NAMES[label] for label in stimulus.label.tolist()} == names_of(FP16_MMA)
 
 
 def test_fault_is_found_counted_and_simplified() -> None:
@@ -69,9 +84,9 @@ def test_fault_in_random_tiles_alone_is_found() -> None:
     device = StandIn(late)
     progress = Progress()
     checks = Check(device, FP16_MMA, 1, progress)
-    checks._check_batch(8)
+    checks._check_batch(8, checks.programs[0])
     assert progress.wrong() == 0
-    checks._check_batch(64)
+    checks._check_batch(64, checks.programs[0])
     assert progress.wrong() > 0
     assert progress.next_tile == 72
 
@@ -81,6 +96,99 @@ def test_dependence_on_place_stops_the_instruction() -> None:
     assert progress.status == "dependent"
     assert progress.total() == 0
     assert "with shift=" in progress.detail
+
+
+def test_rows_that_differ_are_kept(tmp_path: Path) -> None:
+    """Those of the rows and of the tiles, up to 4,096, with what makes them fail again."""
+    progress = Progress()
+    check(StandIn(with_negative_c), FP16_MMA, VECTORS, 1, progress, lambda: None, mismatches=tmp_path)
+    assert progress.wrong() > KEPT_ROWS == progress.kept
+    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    assert len(rows.got) == KEPT_ROWS
+    assert (rows.got == rows.expected + 1).all()
+    assert (rows.operands.c >> 31 == 1).all()
+    np.testing.assert_array_equal(StandIn().dot(FP16_MMA.chain, rows.operands), rows.expected)
+    assert {name.decode() for name in rows.found_in.tolist()} <= set(NAMES)
+
+
+def test_a_few_rows_of_tiles_are_kept(tmp_path: Path) -> None:
+    def in_one_place(instruction: golden.Instruction, tiles: Tiles, d: np.ndarray) -> np.ndarray:
+        d = d.copy()
+        d[3:5, 7, 2] ^= 1
+        return d
+
+    progress = Progress(rows_done=True)
+    checks = Check(StandIn(in_one_place), FP16_MMA, 1, progress, tmp_path)
+    checks._check_batch(8, checks.programs[0])
+    assert (progress.wrong(), progress.kept) == (2, 2)
+    tiles, labels = inputs.tiles_of(FP16_MMA, 1, 0, 8)
+    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    np.testing.assert_array_equal(rows.operands.a, tiles.a[3:5, 7])
+    np.testing.assert_array_equal(rows.operands.b, tiles.b[3:5, 2])
+    np.testing.assert_array_equal(rows.operands.c, tiles.c[3:5, 7, 2])
+    assert [name.decode() for name in rows.found_in.tolist()] == [inputs.NAMES[label] for label in labels[3:5].tolist()]
+
+
+def test_other_operand_route_must_agree() -> None:
+    """A from registers: a layout that is wrong there alone makes the instruction dependent, before anything is compared."""
+
+    class OneRouteWrong(StandIn):
+        def load(self, instruction: golden.Instruction) -> tuple[Program, ...]:
+            first, second = super().load(instruction)
+            return first, Program(instruction, at_the_right, second.route)
+
+    assert checked(StandIn(), WGMMA, 10_000).status == "running"
+    progress = checked(OneRouteWrong(), WGMMA, 10_000)
+    assert (progress.status, progress.total()) == ("dependent", 0)
+    assert progress.detail.endswith("with shift=0, below=0, A from registers")
+
+
+def test_batches_take_the_routes_in_turn() -> None:
+    class Counting(StandIn):
+        routes: list[str] = []  # noqa: RUF012
+
+        def compare(self, instruction: golden.Instruction, program: Any, seed: int, first: int, count: int) -> Tally:
+            found = super().compare(instruction, program, seed, first, count)
+            self.routes.append(program.route)
+            return found
+
+    device = Counting(largest_batch=4)
+    check(device, WGMMA, 30_000, 1, Progress(), lambda: None)
+    assert device.routes[:4] == ["", "A from registers", "", "A from registers"]
+
+
+def test_machine_code_that_is_not_expected_is_reported() -> None:
+    class Other(StandIn):
+        def load(self, instruction: golden.Instruction) -> tuple[Program, ...]:
+            (program,) = super().load(instruction)
+            program.machine_code = {"OTHER": 2}
+            return (program,)
+
+    assert checked(StandIn()).unexpected_code == {}
+    assert checked(Other()).unexpected_code == {"": {"OTHER": 2}}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_of_fp8_mma_are_scored(order: Order) -> None:
+    """On a device that has one of the three orders: that order gets no row wrong, each of the others gets some wrong."""
+
+    class InOrder(StandIn):
+        def load(self, instruction: golden.Instruction) -> tuple[Program, ...]:
+            return (Program(instruction, lambda i, tiles, _: of(order).dot(*tiles.rows(np))),)
+
+        def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> np.ndarray:
+            return run(None, chain, Batch(*rows))
+
+    def of(taken: Order) -> golden.Instruction:
+        assert isinstance(FP8_MMA.chain, ConvertedChain)
+        return replace(FP8_MMA, chain=replace(FP8_MMA.chain, order=taken))
+
+    progress = Progress()
+    checks = Check(InOrder(), FP8_MMA, 1, progress)
+    assert isinstance(FP8_MMA.chain, ConvertedChain)
+    checks.check_orders(FP8_MMA.chain)
+    assert progress.order_rows > 100
+    assert [name for name, wrong in progress.orders.items() if not wrong] == [order]
 
 
 def test_batch_that_does_not_fit_is_halved() -> None:

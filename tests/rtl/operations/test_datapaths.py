@@ -104,7 +104,7 @@ def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("truncation", ["RZ", pytest.param("RD", marks=pytest.mark.long)])
 @pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
 def test_encoding_never_changes_a_result(encoding: str, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
@@ -174,7 +174,7 @@ def test_pipeline_keeps_order_and_loses_nothing(stages: int, in_idle: float, out
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("stages", [3, *(pytest.param(stages, marks=pytest.mark.long) for stages in (1, 8))])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_every_datapath_pipelines(operation: str, stages: int) -> None:
     unit = random_unit(operation, 100 + stages, stages)
@@ -184,7 +184,7 @@ def test_every_datapath_pipelines(operation: str, stages: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.parametrize("stages", [8, *(pytest.param(stages, marks=pytest.mark.long) for stages in (1, 3))])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_every_datapath_gives_one_result_a_cycle_after_its_latency(operation: str, stages: int) -> None:
     unit = random_unit(operation, 100 + stages, stages)

@@ -3,23 +3,27 @@
 #pragma once
 
 #include "operations/e_fdpa.hpp"
-#include "operations/ftz_addmul.hpp"
+#include "operations/flushed_fma.hpp"
 #include "operations/gst_fdpa.hpp"
+#include "operations/idpa.hpp"
 #include "operations/t_fdpa.hpp"
 #include "operations/tr_fdpa.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
 /// One step whose exact sums fit Int (E-FDPA always takes the widest).
-template <class Int>
-MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t c) {
+template <class Int, class Observer>
+MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t c, Observer& see) {
     switch (operands.plan.operation) {
-        case MMAU_FTZ_ADDMUL: return ftz_addmul_step(operands, c);
-        case MMAU_E_FDPA: return e_fdpa_step(operands, c_format, c);
+        case MMAU_FTZ_ADDMUL: return ftz_addmul_step(operands, c, see);
+        case MMAU_FTZ_FMA: return ftz_fma_step(operands, c);
+        case MMAU_FTZ_EO_FMA: return ftz_eo_fma_step(operands, c);
+        case MMAU_IDPA: return idpa_step(operands, c);
+        case MMAU_E_FDPA: return e_fdpa_step(operands, c_format, c, see);
         case MMAU_T_FDPA:
-        case MMAU_ST_FDPA: return t_fdpa_step<Int>(operands, c_format, c);
-        case MMAU_GST_FDPA: return gst_fdpa_step<Int>(operands, c_format, c);
-        default: return tr_fdpa_step<Int>(operands, c_format, c);
+        case MMAU_ST_FDPA: return t_fdpa_step<Int>(operands, c_format, c, see);
+        case MMAU_GST_FDPA: return gst_fdpa_step<Int>(operands, c_format, c, see);
+        default: return tr_fdpa_step<Int>(operands, c_format, c, see);
     }
 }
 
@@ -27,7 +31,8 @@ MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t
 template <class Int>
 MMAU_FN uint64_t chain(const Plan& plan, const Row& row, uint64_t c) {
     uint64_t d = c;
-    for (int k = 0; k < plan.K; k += plan.L) d = step<Int>({plan, row, k}, k ? plan.d : plan.c, d);
+    NoObserver nobody;
+    for (int k = 0; k < plan.K; k += plan.L) d = step<Int>({plan, row, k}, k ? plan.d : plan.c, d, nobody);
     return d;
 }
 

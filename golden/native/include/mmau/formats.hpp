@@ -65,7 +65,11 @@ MMAU_FN constexpr Format format_of(int format) {
         case MMAU_E2M1: return {2, 1, 1, Specials::finite, 8, 0, true, true};
         case MMAU_E4M3IEEE: return {4, 3, 7, Specials::ieee, 8, 0, true, true};
         case MMAU_UE8M0: return {8, 0, 127, Specials::fn, 8, 0, false, false};
-        default: return {4, 3, 7, Specials::fn, 8, 0, false, true};  // MMAU_UE4M3
+        case MMAU_UE4M3: return {4, 3, 7, Specials::fn, 8, 0, false, true};
+        // Integers have no exponent: of these only the width and the sign count.
+        case MMAU_INT8: return {0, 7, 0, Specials::finite, 8, 0, true, true};
+        case MMAU_UINT8: return {0, 7, 0, Specials::finite, 8, 0, false, true};
+        default: return {0, 31, 0, Specials::finite, 32, 0, true, true};  // MMAU_INT32
     }
 }
 

@@ -21,7 +21,8 @@ struct Plan {
     Mode truncation;
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
-    bool own_keys;                        // a key of units of one's own is set, which lanes do not know
+    bool first_nan;                       // FMA: MMAU_FIRST_NAN
+    bool own_keys;                        // a key is set that lanes do not know
     bool machine_fma;                     // FMA as the machine has it: fp32 or fp64, RNE
     int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
     int blocks;                           // scales of A, and of B, in a row
@@ -32,6 +33,12 @@ struct Plan {
 MMAU_FN constexpr int product_frac(const Plan& plan) { return plan.a.man_bits + plan.b.man_bits; }
 
 MMAU_FN constexpr bool has_scales(int operation) { return operation == MMAU_ST_FDPA || operation == MMAU_GST_FDPA; }
+
+/// The operations that processors run: without ρ, with rules of their own for subnormals, NaN and overflow.
+MMAU_FN constexpr bool is_of_processors(int operation) { return operation >= MMAU_FTZ_FMA; }
+
+/// Whether a ρ ends the operation.
+MMAU_FN constexpr bool has_rho(int operation) { return operation != MMAU_FTZ_ADDMUL && !is_of_processors(operation); }
 
 MMAU_FN constexpr bool within(int value, int low, int high) { return low <= value && value <= high; }
 
@@ -44,8 +51,14 @@ MMAU_FN constexpr bool is_accumulator(int format) {
 /// The formats that each operation takes, as in golden/operations/.
 MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
     switch (p.operation) {
-        case MMAU_FMA: return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && p.c == p.a;
+        case MMAU_FMA: {
+            const bool widens = p.a == MMAU_BF16 && p.c == MMAU_FP32 && p.nan == MMAU_QUIET_NAN;
+            return (p.a == MMAU_FP64 || is_accumulator(p.a)) && p.b == p.a && (p.c == p.a || widens);
+        }
+        case MMAU_FTZ_FMA:
+        case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
+        case MMAU_IDPA: return within(p.a, MMAU_INT8, MMAU_UINT8) && within(p.b, MMAU_INT8, MMAU_UINT8) && p.c == MMAU_INT32;
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return is_multiplicand(p.a) && is_multiplicand(p.b) && p.c == MMAU_FP32;
         default: return is_multiplicand(p.a) && is_multiplicand(p.b) && is_accumulator(p.c);
@@ -64,6 +77,7 @@ MMAU_FN constexpr int check_lengths(const mmau_parameters& p) {
     const int L = fitted_length(p);
     if (!within(p.L, 1, max_length) || p.K % L) return MMAU_BAD_L;
     if (p.operation == MMAU_FTZ_ADDMUL && (p.L & (p.L - 1) || L & (L - 1))) return MMAU_BAD_L;
+    if (p.operation == MMAU_FTZ_EO_FMA && (p.L % 2 || L % 2)) return MMAU_BAD_L;
     return MMAU_OK;
 }
 
@@ -88,10 +102,10 @@ MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
     return p.rho != MMAU_RZ_E8M13 && conversion_of(p.rho).d == p.c;
 }
 
-/// The keys that every operation but FTZ-AddMul has.
+/// The keys that every operation with a ρ has.
 MMAU_FN constexpr int check_range_keys(const mmau_parameters& p) {
     if (!within(p.flush_inputs, 0, 1) || !within(p.flush_results, 0, 1)) return MMAU_BAD_FLUSH;
-    return within(p.overflow, 0, MMAU_OVERFLOWS - 1) ? MMAU_OK : MMAU_BAD_OVERFLOW;
+    return within(p.overflow, 0, MMAU_BY_MODE) ? MMAU_OK : MMAU_BAD_OVERFLOW;
 }
 
 MMAU_FN constexpr int check_truncation(const mmau_parameters& p) {
@@ -109,14 +123,19 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (!within(p.fp16_order, 0, MMAU_FP16_ORDERS - 1)) return MMAU_BAD_FP16_ORDER;
     if (!formats_fit(p)) return MMAU_BAD_FORMAT;
     if (const int status = check_lengths(p)) return status;
-    if (p.operation == MMAU_FTZ_ADDMUL) return p.fp16_order ? MMAU_BAD_FP16_ORDER : MMAU_OK;
+    if (!has_rho(p.operation)) {
+        if (p.fp16_order) return MMAU_BAD_FP16_ORDER;
+        const bool bad_range = p.operation == MMAU_IDPA && p.overflow != MMAU_SATURATE && p.overflow != MMAU_WRAP;
+        return bad_range ? MMAU_BAD_OVERFLOW : MMAU_OK;
+    }
     if (!rho_fits(p) || !accumulates(p)) return MMAU_BAD_RHO;
     if (const int status = check_range_keys(p)) return status;
     if (p.fp16_order) {
         const bool fits = p.operation == MMAU_T_FDPA && fits_fp16(p.a) && fits_fp16(p.b) && p.K % 4 == 0;
         if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
     }
-    if (p.operation == MMAU_E_FDPA || p.operation == MMAU_FMA) return MMAU_OK;
+    if (p.operation == MMAU_FMA) return within(p.nan, 0, MMAU_NANS - 1) ? MMAU_OK : MMAU_BAD_NAN;
+    if (p.operation == MMAU_E_FDPA) return MMAU_OK;
     if (const int status = check_truncation(p)) return status;
     if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
     if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
@@ -153,14 +172,14 @@ MMAU_FN constexpr int sum_bits(const Plan& plan) {
         }
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return larger(plan.F2 + 1, plan.F) + 4 + carries;
-        default: return 1 << 30;  // E-FDPA, FMA: too many for any machine integer
+        default: return 1 << 30;  // E-FDPA, FMA: too many for any machine integer; others have sums of their own
     }
 }
 
 /// The plan for parameters that `check` has passed.
 MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     Plan plan{};
-    const bool has_rho = p.operation != MMAU_FTZ_ADDMUL, truncates = p.operation >= MMAU_T_FDPA;
+    const bool rounds = has_rho(p.operation), truncates = within(p.operation, MMAU_T_FDPA, MMAU_GTR_FDPA);
     plan.operation = p.operation;
     plan.fp16_order = p.fp16_order;
     plan.stored_a = format_of(p.a);
@@ -168,15 +187,16 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     plan.a = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_a;
     plan.b = p.fp16_order ? format_of(MMAU_FP16) : plan.stored_b;
     plan.c = format_of(p.c);
-    plan.rho = conversion_of(has_rho ? p.rho : MMAU_RNE_FP32);
-    plan.d = has_rho ? format_of(plan.rho.d) : plan.c;
+    plan.rho = conversion_of(rounds ? p.rho : MMAU_RNE_FP32);
+    plan.d = rounds ? format_of(plan.rho.d) : plan.c;
     plan.truncation = p.truncation == MMAU_RO ? Mode::RO : p.truncation == MMAU_RD ? Mode::RD : Mode::RZ;
     plan.sticky = truncates && p.operation <= MMAU_GST_FDPA && p.sticky;
-    plan.flush_inputs = has_rho && p.flush_inputs;
-    plan.flush_results = has_rho && p.flush_results;
-    plan.overflow = has_rho ? p.overflow : int{MMAU_INFINITY};
+    plan.flush_inputs = rounds && p.flush_inputs;
+    plan.flush_results = rounds && p.flush_results;
+    plan.overflow = rounds || p.operation == MMAU_IDPA ? p.overflow : int{MMAU_INFINITY};
+    plan.first_nan = p.operation == MMAU_FMA && p.nan == MMAU_FIRST_NAN;
     const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
-    plan.own_keys = new_mode || plan.sticky || plan.flush_inputs || plan.flush_results || plan.overflow != MMAU_INFINITY;
+    plan.own_keys = new_mode || plan.first_nan || plan.sticky || plan.flush_inputs || plan.flush_results || plan.overflow != MMAU_INFINITY;
     plan.K = p.K;
     plan.L = fitted_length(p);
     plan.F = p.F;

@@ -7,6 +7,7 @@
 #include "../mmau.h"
 
 #ifdef __CUDACC_RTC__
+typedef signed char int8_t;
 typedef unsigned char uint8_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;

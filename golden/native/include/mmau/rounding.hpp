@@ -1,8 +1,7 @@
 // Rounding, as in golden/rounding.py and golden/conversion.py: the one place where bits are dropped.
 #pragma once
 
-#include "formats.hpp"
-#include "integers.hpp"
+#include "observe.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
@@ -45,25 +44,36 @@ MMAU_FN constexpr bool overflows_to_largest(int overflow, Mode mode, bool negati
 
 /// Steps normalise, round and encode: the code in an ieee format of value · 2^exp, rounded once. A value that rounds to zero
 /// keeps its sign; an exact zero is +0. `overflow` is an enum mmau_overflow; under `flush` what is below the normal numbers,
-/// rounded as if they had no lower end, becomes a zero of its sign.
-template <class Int>
-MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp, int overflow = MMAU_INFINITY,
-                               bool flush = false) {
+/// rounded as if they had no lower end, becomes a zero of its sign. An observer sees it as rounding `number` of the step.
+template <class Int, class Observer>
+MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp, int overflow, bool flush,
+                               Observer& see, int number) {
     const bool negative = is_negative(value);
     const auto mag = magnitude(value);
-    if (bit_length(mag) == 0) return 0;
+    if (bit_length(mag) == 0) {
+        see.rounding_to(format, number, value, exp, exp, 0, false);
+        return 0;
+    }
     const int top = bit_length(mag) - 1 + exp;
     const int lsb = (flush ? top : larger(top, format.e_min())) - format.man_bits;
     const uint64_t sig = rounded(mag, lsb - exp, mode, negative);
     const uint64_t sign = negative ? format.sign_bit() : 0;
     const int carry = static_cast<int>(sig >> (format.man_bits + 1));
-    if (flush && lsb + format.man_bits + carry < format.e_min()) return sign;
+    const bool flushes = flush && lsb + format.man_bits + carry < format.e_min();
+    see.rounding_to(format, number, value, exp, lsb, sig, flushes);
+    if (flushes) return sign;
     // The hidden bit of a normal sig adds the 1 that a normal number's stored exponent has over a subnormal's, and a carry
     // out of sig moves to the next binade.
     const uint64_t steps = static_cast<uint64_t>(lsb + format.man_bits - format.e_min());
     const uint64_t limit = format.exponent_ones() - overflows_to_largest(overflow, mode, negative);
     const uint64_t field = smaller((steps << format.man_bits) + sig, limit);
     return sign | field << format.pad_bits;
+}
+
+template <class Int>
+MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value, int exp) {
+    NoObserver nobody;
+    return encode_scaled(format, mode, value, exp, MMAU_INFINITY, false, nobody, 0);
 }
 
 /// ρ: round once to the precision of `rounding_format`, store as `d` (they differ in RZ-E8M13 alone).

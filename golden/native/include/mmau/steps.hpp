@@ -37,10 +37,10 @@ MMAU_FN bool is_truncated(const Term<Sig>& term, int e_max, int F) {
     return any_below(magnitude(term.sig), e_max - term.exp + term.frac - F);
 }
 
-/// Steps normalise, round and encode: ρ of total · 2^exp.
-template <class Int>
-MMAU_FN uint64_t convert(const Plan& plan, const Int& total, int exp) {
-    return encode_scaled(plan.rho.rounding_format, plan.rho.mode, total, exp, plan.overflow, plan.flush_results);
+/// Steps normalise, round and encode: ρ of total · 2^exp; to an observer, rounding `number` of the step.
+template <class Int, class Observer>
+MMAU_FN uint64_t convert(const Plan& plan, const Int& total, int exp, Observer& see, int number = 0) {
+    return encode_scaled(plan.rho.rounding_format, plan.rho.mode, total, exp, plan.overflow, plan.flush_results, see, number);
 }
 
 MMAU_NAMESPACE_END

@@ -5,7 +5,8 @@
 
 MMAU_NAMESPACE_BEGIN
 
-MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
+template <class Observer>
+MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
     const Decoded c = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, c);
@@ -19,7 +20,11 @@ MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, u
         const int shift = x.exp + y.exp - product_frac(plan) - lsb;
         total += shifted_left(Widest(signed_sig(x) * signed_sig(y)), shift);
     }
-    return convert(plan, total, lsb);
+    see.exact_sum(0, 0, plan.L + 1, total, lsb, [&](int k) {
+        if (k == plan.L) return addend(c, c_format, c_format.e_min());
+        return multiply(operands.a(k), operands.b(k), product_frac(plan), plan.a.e_min() + plan.b.e_min());
+    });
+    return convert(plan, total, lsb, see);
 }
 
 MMAU_NAMESPACE_END

@@ -61,12 +61,27 @@ MMAU_FN bool is_zero_negative(int x_sign, int y_sign, Mode mode) {
     return mode == Mode::RD ? x_sign || y_sign : x_sign && y_sign;
 }
 
+/// Which NaN is written: the quiet one; or the first of the operands', made quiet, and without one the negative quiet one.
+MMAU_FN uint64_t written_nan(const Plan& plan, uint64_t a, uint64_t b, uint64_t c) {
+    const Format& d = plan.d;
+    if (!plan.first_nan) return d.quiet_nan();
+    const uint64_t codes[] = {a, b, c};
+    for (const uint64_t code : codes) {
+        if ((code & ~d.sign_bit()) > d.infinity()) return code | (uint64_t{1} << (d.man_bits - 1));
+    }
+    return d.sign_bit() | d.quiet_nan();
+}
+
 /// One step in any format and rounding mode.
-MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
+template <class Observer>
+MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
     const Decoded x = operands.a(0), y = operands.b(0), z = decode(plan.c, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
-    if (special.any()) return special.encode(plan.d, plan.d.quiet_nan());
+    if (special.any()) {
+        const uint64_t a = load(plan.a, operands.row.a, operands.first), b = load(plan.b, operands.row.b, operands.first);
+        return special.encode(plan.d, written_nan(plan, a, b, c_code));
+    }
     const int sign = x.sign ^ y.sign;
     const Widest sig = sig_product(x.sig, y.sig);
     const Term<Widest> product{sign ? -sig : sig, x.exp + y.exp, product_frac(plan)};
@@ -74,13 +89,16 @@ MMAU_FN uint64_t fma_step(const Operands& operands, uint64_t c_code) {
     const int lsb = larger(leading_exp(product), leading_exp(c)) - fma_window;
     Widest total = align<Widest>(product, lsb, 0, Mode::RO);
     total += align<Widest>(c, lsb, 0, Mode::RO);
-    if (bit_length(magnitude(total))) return convert(plan, total, lsb);
+    const auto term = [&](int k) { return k ? c : product; };
+    see.exact_sum(0, 0, 2, total, lsb, term, [&](int k) { return align<Widest>(term(k), lsb, 0, Mode::RO); });
+    if (bit_length(magnitude(total))) return convert(plan, total, lsb, see);
     return is_zero_negative(sign, z.sign, plan.rho.mode) ? plan.d.sign_bit() : 0;
 }
 
 MMAU_APART_FN uint64_t fma_steps(const Plan& plan, const Row& row, uint64_t c) {
     uint64_t d = c;
-    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d);
+    NoObserver nobody;
+    for (int k = 0; k < plan.K; ++k) d = fma_step({plan, row, k}, d, nobody);
     return d;
 }
 

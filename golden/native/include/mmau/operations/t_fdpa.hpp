@@ -16,20 +16,20 @@ MMAU_FN Term<int64_t> scaled_product(const Operands& operands, int k) {
 
 /// ρ of a total other than 0 plus an amount below every bit that rounding could keep: under RZ of the sign of the total, under
 /// RD positive (golden/steps.py, add_sticky).
-template <class Int>
-MMAU_FN uint64_t convert_sticky(const Plan& plan, const Int& total, int exp) {
-    const int below = plan.rho.rounding_format.man_bits + 2;
+template <class Int, class Observer>
+MMAU_FN uint64_t convert_sticky(const Plan& plan, const Int& total, int exp, Observer& see) {
+    const int below = plan.rho.rounding_format.man_bits + 3;  // one more than rounding needs, so that a one is left under its half
     Widest sum = shifted_left(Widest(total), below);
     sum += Widest(is_negative(total) && plan.truncation == Mode::RZ ? -1 : 1);
-    return convert(plan, sum, exp - below);
+    return convert(plan, sum, exp - below, see);
 }
 
 /// Step 4 of T-FDPA: convert; a zero of either sign becomes +0.
-template <class Int>
-MMAU_FN uint64_t convert_sum(const Plan& plan, const Int& total, int e_max, bool sticky) {
+template <class Int, class Observer>
+MMAU_FN uint64_t convert_sum(const Plan& plan, const Int& total, int e_max, bool sticky, Observer& see) {
     const int lsb = e_max - plan.F;
     const bool joins = sticky && bit_length(magnitude(total)) != 0;
-    const uint64_t d = joins ? convert_sticky(plan, total, lsb) : convert(plan, total, lsb);
+    const uint64_t d = joins ? convert_sticky(plan, total, lsb, see) : convert(plan, total, lsb, see);
     return d == plan.d.sign_bit() ? 0 : d;
 }
 
@@ -41,8 +41,8 @@ MMAU_FN bool products_set_sticky(const Operands& operands, const Term<int64_t>& 
     return sticky;
 }
 
-template <class Int>
-MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code) {
+template <class Int, class Observer>
+MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
     const Decoded z = decode(c_format, c_code, plan.flush_inputs);
     const Special special = sum_special(operands, z);
@@ -54,7 +54,10 @@ MMAU_FN uint64_t t_fdpa_step(const Operands& operands, const Format& c_format, u
     // 3. align each term, truncate it to F bits, add exactly
     Int total = align<Int>(c, e_max, plan.F, plan.truncation);
     for (int k = 0; k < plan.L; ++k) total += align<Int>(scaled_product(operands, k), e_max, plan.F, plan.truncation);
-    return convert_sum(plan, total, e_max, plan.sticky && products_set_sticky(operands, c, e_max));
+    const auto term = [&](int k) { return k < plan.L ? scaled_product(operands, k) : c; };
+    const auto aligned = [&](int k) { return align<Int>(term(k), e_max, plan.F, plan.truncation); };
+    see.sum(0, 0, plan.L + 1, e_max, total, e_max - plan.F, term, [&](int) { return plan.F; }, aligned);
+    return convert_sum(plan, total, e_max, plan.sticky && products_set_sticky(operands, c, e_max), see);
 }
 
 MMAU_NAMESPACE_END

@@ -1,0 +1,1 @@
+"""The campaign: a hundred million vectors of each operation through generated datapaths, in volume mode."""

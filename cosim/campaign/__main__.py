@@ -1,0 +1,53 @@
+"""The campaign: `python -m cosim.campaign OUTCOME.json STORE`.
+
+Each run's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
+what other sources or versions have computed does not count. At the end OUTCOME.json and, beside it, a page say what came of
+it. The files of what did not pass, with a waveform of its first mismatch, are in STORE. Exit status: 0, all passed; 1,
+something did not; 2, refused; 128 + signal, interrupted.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from cosim.campaign.outcome import outcome_of, page
+from cosim.campaign.tasks import VECTORS, made_with, simulate, tasks
+from cosim.runner.tools import check_tools
+from golden.files import check_output, write_atomically
+from jobs import Store, program, run
+from rtl.tools import MissingTool
+
+SECONDS_A_TASK = 7200.0
+"""A hundred times what a run takes: one that is not done by then never ends."""
+
+
+def main() -> int:
+    """Run what is not yet known, then write both files."""
+    parser = argparse.ArgumentParser(prog="campaign", description="Volume co-simulation of every operation.")
+    parser.add_argument("outcome", type=Path, help="where OUTCOME.json goes, and beside it a page, .md")
+    parser.add_argument("store", type=Path, help="the folder of results")
+    parser.add_argument("--vectors", type=int, default=VECTORS, help="at least so many of each operation")
+    parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
+    options = parser.parse_args()
+    if options.vectors < 1:
+        raise ValueError(f"--vectors must be at least 1, got {options.vectors}")
+    for output in (options.outcome, options.outcome.with_suffix(".md")):
+        check_output(output)
+    check_tools("verilator", False)
+    with_what = made_with()
+    with Store(options.store, "campaign-cosim") as store:
+        records = run(
+            tasks(with_what, options.vectors), simulate, store, workers=options.jobs, seconds=SECONDS_A_TASK, retry=True,
+            unit="vectors", amount=lambda task: int(task.content["vectors"]),
+        )  # fmt: skip
+    outcome = outcome_of(records, with_what)
+    write_atomically(options.outcome, json.dumps(outcome, indent=1).encode() + b"\n")
+    write_atomically(options.outcome.with_suffix(".md"), page(outcome).encode())
+    for name, said in outcome["failures"].items():
+        print(f"{name}: {'; '.join(said)}")
+    return int(not outcome["passed"])
+
+
+if __name__ == "__main__":
+    sys.exit(program("campaign", main, (MissingTool,)))

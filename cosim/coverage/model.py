@@ -1,0 +1,99 @@
+"""The coverage model of an operation: all its covergroups, what some rows of operands hit, and what is missed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from cosim.coverage.counts import Counts, Model
+from cosim.coverage.covergroup import Covergroup
+from cosim.coverage.operands import operand_groups, special_groups
+from cosim.coverage.roundings import rounding_groups
+from cosim.coverage.seen import Seen
+from cosim.coverage.sums import sum_groups
+from golden.chain import steps_for
+from golden.stimulus import Operands
+
+
+@lru_cache(maxsize=64)
+def covergroups(model: Model) -> tuple[Covergroup, ...]:
+    """Every covergroup of a model, in order."""
+    operation = steps_for(model.operation, model.K)
+    steps = model.K // operation.length
+    operands = [*operand_groups(operation, steps), *special_groups(operation)]
+    return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1))
+
+
+def count(model: Model, operands: Operands) -> Counts:
+    """What rows of operands hit.
+
+    Raises:
+        ValueError: the native engine is not installed.
+    """
+    seen = Seen(model.operation, operands)
+    hits = {group.name: group.count(seen).tolist() for group in covergroups(model)}
+    return Counts(model, len(operands.c), hits)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a covergroup, or of a whole model.
+
+    Attributes:
+        name: of the covergroup. bins: how many there are. unreachable: those that no operands can hit.
+        missed: the names of those that can be hit and were not.
+    """
+
+    name: str
+    bins: int
+    unreachable: int
+    missed: tuple[str, ...]
+
+    @property
+    def reachable(self) -> int:
+        """How many can be hit."""
+        return self.bins - self.unreachable
+
+    @property
+    def hit(self) -> int:
+        """How many of these were."""
+        return self.reachable - len(self.missed)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "name": self.name,
+            "bins": self.bins,
+            "unreachable": self.unreachable,
+            "hit": self.hit,
+            "missed": self.missed,
+        }
+
+
+def results(counts: Counts) -> list[Bins]:
+    """The bins of each covergroup."""
+    found = []
+    for group in covergroups(counts.model):
+        pairs = zip(group.bins, group.reasons, counts.hits[group.name], strict=True)
+        missed = tuple(name for name, reason, hits in pairs if reason is None and not hits)
+        found.append(Bins(group.name, len(group.bins), sum(reason is not None for reason in group.reasons), missed))
+    return found
+
+
+def whole(counts: Sequence[Counts]) -> Bins:
+    """The bins of all covergroups of some models together, each missed one with its group."""
+    groups = [group for each in counts for group in results(each)]
+    missed = tuple(f"{group.name}: {name}" for group in groups for name in group.missed)
+    return Bins("all", sum(group.bins for group in groups), sum(group.unreachable for group in groups), missed)
+
+
+def report(counts: Counts) -> dict[str, Any]:
+    """A model's coverage for people's programs, ready for JSON."""
+    total = whole([counts]).as_dict()
+    of_groups = {"covergroups": [group.as_dict() for group in results(counts)]}
+    return (
+        counts.model.as_dict()
+        | {"rows": counts.rows}
+        | {key: total[key] for key in ("bins", "unreachable", "hit")}
+        | of_groups
+    )

@@ -1,0 +1,184 @@
+"""Which sums a step of an operation is made of, in the order of its records (golden/native/include/mmau.h)."""
+
+from dataclasses import dataclass, replace
+
+from golden import Operation
+from golden.operations import GSTFDPA, FTZAddMul
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
+
+OF_A_GROUP = "products of a group"
+"""The sum of a group of GST-FDPA."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Terms of one kind in a sum.
+
+    Attributes:
+        name, plural: what they are. count: how many.
+        lowest, highest: exponents that one can have which is not zero (exponent values).
+        frac: low bits of its significand that are fraction bits at its exponent.
+        fraction_bits: what alignment keeps of it at e_max; None where it keeps everything.
+        lead: how far a leading one may lie above the exponent (bits).
+        least_bits: of the smallest significand at the lowest exponent. higher_bits: at those above it.
+        zeros: the least and the largest exponent of one that is zero, None where a zero has no exponent that counts.
+    """
+
+    name: str
+    plural: str
+    count: int
+    lowest: int
+    highest: int
+    frac: int
+    fraction_bits: int | None
+    lead: int
+    least_bits: int = 1
+    higher_bits: int = 1
+    zeros: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class SumShape:
+    """A sum of a step, or several alike.
+
+    Attributes:
+        name: what is summed. sums: the records of the sums. terms: of the first term of each.
+        kinds: its terms in order, c apart from the others.
+        e_zero: exponent of every term without a significand, None where they have another.
+    """
+
+    name: str
+    sums: tuple[int, ...]
+    terms: tuple[int, ...]
+    kinds: tuple[Kind, ...]
+    e_zero: int | None = None
+
+    @property
+    def count(self) -> int:
+        """Terms of one sum."""
+        return sum(kind.count for kind in self.kinds)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether alignment cuts nothing."""
+        return all(kind.fraction_bits is None for kind in self.kinds)
+
+
+def terms_of(operation: Operation) -> Kind:
+    """The products that an operation sums, with their scales."""
+    a, b, flush = operation.a, operation.b, flushes_inputs(operation)
+    lowest, highest, frac, lead = a.e_min + b.e_min, a.e_max + b.e_max, a.man_bits + b.man_bits, 1
+    least_bits, higher_bits = (frac + 1, frac + 1) if flush else (1, min(a.man_bits, b.man_bits) + 1)
+    scale = operation.scale_format
+    if scale is not None:
+        lowest, highest = lowest + 2 * scale.e_min, highest + 2 * scale.e_max
+        frac += 2 * scale.man_bits
+        higher_bits = least_bits
+    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
+    zeros = (operation.e_zero, operation.e_zero) if isinstance(operation, TruncatedFDPA) else None
+    L = operation.length
+    return Kind("product", "products", L, lowest, highest, frac, fraction_bits, lead, least_bits, higher_bits, zeros)
+
+
+def flushes_inputs(operation: Operation) -> bool:
+    """Whether subnormal inputs are zeros to it."""
+    return isinstance(operation, FTZAddMul) or bool(getattr(operation, "flush_inputs", False))
+
+
+def c_of(operation: Operation, chained: bool) -> Kind:
+    """The accumulator as a term; in a chain it is the d of a step too."""
+    c = operation.c
+    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
+    zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else c.e_min
+    zeros = (zero, zero) if fraction_bits is not None else None
+    bits = c.man_bits + 1
+    least_bits = bits if flushes_inputs(operation) else 1
+    of_c = Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, least_bits, bits, zeros)
+    if not chained or operation.c is operation.d:
+        return of_c
+    d = operation.d
+    return replace(
+        of_c, lowest=min(c.e_min, d.e_min), highest=max(c.e_max, d.e_max), frac=max(c.man_bits, d.man_bits), least_bits=1,
+        higher_bits=min(c.man_bits, d.man_bits) + 1,
+    )  # fmt: skip
+
+
+def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
+    """The sums of a step; the one with c is the last.
+
+    Args:
+        chained: whether c is the d of another step, in some of the steps.
+    """
+    product, c = terms_of(operation), c_of(operation, chained)
+    if isinstance(operation, FTZAddMul):
+        return _additions(operation, product, c)
+    if isinstance(operation, GSTFDPA):
+        return _groups(operation, c)
+    if isinstance(operation, RoundedFDPA):
+        return _rounded(operation, product, c)
+    e_zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else None
+    return (SumShape("products and c", (0,), (0,), (product, c), e_zero),)
+
+
+def _additions(operation: FTZAddMul, product: Kind, c: Kind) -> tuple[SumShape, ...]:
+    """FTZ-AddMul: sums of two fp32 numbers, which are not subnormal, level by level."""
+    P, fp32 = operation.P, operation.d
+    lowest = max(product.lowest, fp32.e_min)
+    levels = (P - 1).bit_length()
+    # A sum of products can cancel down to a unit in the last place of what is summed, but not below the normal numbers.
+    lowest_sum = lowest if P <= 2 else max(fp32.e_min, lowest - product.frac)
+    highest = min(product.highest + 1 + levels, fp32.e_max)
+
+    def fp32_term(name: str, plural: str, count: int) -> Kind:
+        return Kind(name, plural, count, lowest_sum, highest, fp32.man_bits, None, 0, fp32.man_bits + 1)
+
+    sum_of_products, addend = fp32_term("sum of products", "sums of products", 1), fp32_term("addend", "addends", 2)
+    last = SumShape("products and c", (P - 1,), (2 * (P - 1),), (c, sum_of_products))
+    if P == 1:
+        return (last,)
+    return SumShape("products", tuple(range(P - 1)), tuple(range(0, 2 * (P - 1), 2)), (addend,)), last
+
+
+def _groups(operation: GSTFDPA, c: Kind) -> tuple[SumShape, ...]:
+    """GST-FDPA: the products of each group, exact; the groups and c."""
+    L, G, scale = operation.L, operation.G, operation.scale
+    a, b = operation.a, operation.b
+    groups = L // G
+    flush = operation.flush_inputs
+    frac = a.man_bits + b.man_bits
+    product = Kind("product", "products", G, a.e_min + b.e_min, a.e_max + b.e_max, frac, None, 1, frac + 1 if flush else 1)
+    group_frac = frac - a.e_min - b.e_min + 2 * scale.man_bits
+    lead = a.e_max + b.e_max + 2 + (G - 1).bit_length() + (2 if scale.man_bits else 0)
+    low, high, e_zero = 2 * scale.e_min, 2 * scale.e_max, operation.e_zero
+    zeros = (min(e_zero, low), max(e_zero, high)) if G > 1 else (e_zero, e_zero)
+    group = Kind("group", "groups", groups, low, high, group_frac, operation.F, lead, zeros=zeros)
+    inner = SumShape(OF_A_GROUP, tuple(range(groups)), tuple(range(0, L, G)), (product,))
+    return inner, SumShape("groups and c", (groups,), (L,), (group, c), operation.e_zero)
+
+
+def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, ...]:
+    """TR-FDPA: the products; T and c. GTR-FDPA: the even and the odd products; both; T and c."""
+    L, F, F2 = operation.L, operation.F, operation.F2
+
+    def of(name: str, count: int) -> Kind:
+        return replace(product, name=name, count=count)
+
+    def total(name: str, count: int, summed: int, fraction_bits: int) -> Kind:
+        lead = 2 + (summed - 1).bit_length()
+        # A sum is zero where products cancel, or where the fraction bits hold nothing of one that has a small significand.
+        own = summed > 1 or product.frac - F >= product.least_bits
+        zeros = (NO_PRODUCT_EXP, product.highest if own else NO_PRODUCT_EXP)
+        return Kind(name, f"{name}s", count, product.lowest, product.highest, F, fraction_bits, lead, zeros=zeros)
+
+    T = total("T", 1, L, F2 + 1)
+    if operation.name == "TR-FDPA" or L == 1:
+        products = SumShape("products", (0,), (0,), (of("product", L),))
+        return products, SumShape("T and c", (1,), (L,), (T, c))
+    even, odd = (L + 1) // 2, L // 2
+    return (
+        SumShape("even products", (0,), (0,), (of("product", even),)),
+        SumShape("odd products", (1,), (even,), (of("product", odd),)),
+        SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),)),
+        SumShape("T and c", (3,), (L + 2,), (T, c)),
+    )

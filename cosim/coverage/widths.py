@@ -1,0 +1,149 @@
+"""Which roundings a step of an operation is made of, and how wide, how small and how large what is rounded can be."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from cosim.coverage.shapes import Kind, SumShape, c_of, sums_of, terms_of
+from golden import Operation
+from golden.format import power_of_two
+from golden.formats import Format
+from golden.operations import FTZAddMul
+from golden.operations.fused import FusedOperation
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.rounding import Mode
+
+WITHOUT_END = 1 << 14
+"""More bits than any sum has: so far below reaches the amount that a sticky bit stands for."""
+
+
+@dataclass(frozen=True)
+class RoundingShape:
+    """A rounding of a step, or several alike.
+
+    Attributes:
+        name: what is rounded. roundings: their records. mode: of rounding. to: the format; None of a truncation.
+        flushes: whether what is no normal number becomes zero. rounds_first: whether it is rounded to a subnormal before.
+        finest: no bit of what is rounded lies below 2 to this (exponent value).
+        cut, cut_of_normal: the most bits that can lie below the last one kept, of any result and of a normal one; negative
+            where what is rounded has fewer bits than are kept.
+        largest: what no positive and no negative sum exceeds in magnitude.
+    """
+
+    name: str
+    roundings: tuple[int, ...]
+    mode: Mode
+    to: Format | None
+    flushes: bool
+    rounds_first: bool
+    finest: int
+    cut: int
+    cut_of_normal: int
+    largest: tuple[Fraction, Fraction]
+
+
+def roundings_of(operation: Operation, chained: bool) -> tuple[RoundingShape, ...]:
+    """The roundings of a step; the one that gives d is the last.
+
+    Args:
+        chained: whether c is the d of another step, in some of the steps.
+    """
+    if isinstance(operation, FTZAddMul):
+        return _of_additions(operation)
+    assert isinstance(operation, FusedOperation)
+    rho, flushes, largest = operation.conversion, operation.flush_results, _largest(operation, chained)
+    own = _own_finest(operation, chained)
+    to, width = rho.rounding_format, _width(operation, chained, own)
+
+    def result(number: int, finest: int, width: int) -> RoundingShape:
+        normal = width - to.man_bits
+        cut = max(normal, to.e_min - to.man_bits - finest)
+        return RoundingShape("result", (number,), rho.mode, to, flushes, False, finest, cut, normal, largest)
+
+    if isinstance(operation, RoundedFDPA):
+        F2 = operation.F2
+        truncated = RoundingShape("truncation", (0,), operation.truncation, None, False, False, own, width - F2, 0, largest)
+        return truncated, result(1, max(own, operation.c.e_min - F2), min(width, F2))
+    if isinstance(operation, TruncatedFDPA) and operation.sticky:
+        return (result(0, own - WITHOUT_END, width + WITHOUT_END),)
+    return (result(0, own, width),)
+
+
+def _own_finest(operation: FusedOperation, chained: bool) -> int:
+    """The last bit of a sum lies no lower: neither do those of its terms, nor what alignment leaves."""
+    *_, last = sums_of(operation, chained)
+    if not isinstance(operation, TruncatedFDPA):
+        product, c = terms_of(operation), c_of(operation, chained)
+        return min(product.lowest - product.frac, c.lowest - c.frac)
+    # e_max is no lower than every term that is not zero, nor than e_zero where one is.
+    lowest, highest = sorted(kind.lowest for kind in last.kinds)
+    e_max = min(max(operation.e_zero, lowest), highest)
+    return max(min(kind.lowest - kind.frac for kind in last.kinds), e_max - operation.F)
+
+
+def _width(operation: FusedOperation, chained: bool, finest: int) -> int:
+    """Bits between the leading one of the largest sum and the last bit of the finest."""
+    *_, last = sums_of(operation, chained)
+    carries = (last.count - 1).bit_length()
+    width = max(kind.highest + kind.lead for kind in last.kinds) + carries - finest
+    if last.is_exact:
+        return width
+    return min(width, max((kind.fraction_bits or 0) + kind.lead for kind in last.kinds) + carries)
+
+
+def _largest(operation: FusedOperation, chained: bool) -> tuple[Fraction, Fraction]:
+    """The largest positive and the largest negative sum in magnitude, or a little more."""
+    exact = _largest_products(operation)
+    exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
+    truncation = getattr(operation, "truncation", "RZ")
+    if truncation == "RZ":
+        return exact, exact
+    # RD and RO may add a unit of the last place that alignment keeps, to every term that loses bits, a truncation one more.
+    more = sum((_added(each, kind) for each in sums_of(operation, chained) for kind in each.kinds), Fraction(0))
+    if isinstance(operation, RoundedFDPA):
+        more += power_of_two(operation.c.e_max + 1 - operation.F2)
+    return exact + (more if truncation == "RO" else 0), exact + more
+
+
+def _added(shape: SumShape, kind: Kind) -> Fraction:
+    """What alignment may add to the terms of a kind: a unit of the last place each, of those that lose bits."""
+    if kind.fraction_bits is None:
+        return Fraction(0)
+    below_itself = kind.count > 1 or kind.frac > kind.fraction_bits
+    above = [each.highest for each in shape.kinds if each is not kind or below_itself]
+    zeros = [each.zeros[1] for each in shape.kinds if each.zeros is not None]
+    return kind.count * power_of_two(max(above + zeros) - kind.fraction_bits) if above + zeros else Fraction(0)
+
+
+def _largest_products(operation: Operation) -> Fraction:
+    """The sum of as many of the largest product as there are."""
+    largest = _largest_finite(operation.a) * _largest_finite(operation.b) * operation.length
+    return largest if operation.scale_format is None else largest * _largest_finite(operation.scale_format) ** 2
+
+
+def _largest_finite(operand: Format) -> Fraction:
+    value = operand.value(operand.max_finite)
+    assert value is not None
+    return Fraction(value)
+
+
+def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
+    """FTZ-AddMul: each product, each sum of products, the sum with c."""
+    P, a, b, d, product = operation.P, operation.a, operation.b, operation.d, terms_of(operation)
+    last, levels = d.e_min - d.man_bits, (P - 1).bit_length()
+    of_products = product.lowest - product.frac
+    products = _largest_products(operation)
+    kept = max(of_products, last)
+
+    def shape(name: str, roundings: range, finest: int, normal: int, largest: Fraction) -> RoundingShape:
+        cut = max(normal, last - finest)
+        return RoundingShape(name, tuple(roundings), "RNE", d, True, True, finest, cut, normal, (largest, largest))
+
+    shapes = [shape("product", range(P), of_products, a.man_bits + b.man_bits + 1 - d.man_bits, products / P)]
+    if P > 1:
+        width = min(product.highest + 1 + levels, d.e_max + 1) - kept
+        shapes.append(shape("sum of products", range(P, 2 * P - 1), kept, width - d.man_bits, products))
+    # What is left of c and a sum of products that cancel has no bit below their last ones.
+    finest = max(kept - d.man_bits, last)
+    largest = products + _largest_finite(d)
+    return (*shapes, shape("result", range(2 * P - 1, 2 * P), finest, d.e_max + 1 - finest - d.man_bits, largest))

@@ -1,0 +1,119 @@
+"""Sends the vectors of `mmau cosim` to one mutant after another: a single program for all mutants of a design."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cosim.bench.stimulus import Specification, specification_of
+from cosim.compile.errors import SimulationError
+from cosim.compile.power_up import power_ups
+from cosim.compile.sources import Sources
+from cosim.dut.description import Dut
+from cosim.mutation.schemata import SELECT
+from cosim.volume.plan import write_plan
+from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.rows import write_rows
+from rtl.designs.design import Design
+
+KILLED, SURVIVED, CRASHED, ENDLESS = "killed", "survived", "crashed", "never ended"
+
+PATIENCE = 60.0
+"""Seconds after which a run is given up: a thousand times what it takes."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the vectors made of a mutant.
+
+    Attributes:
+        status: `KILLED`: results or the protocol are wrong; `SURVIVED`; `CRASHED`, `ENDLESS`: the simulation had no end of
+            its own.
+        mismatches: results that differ, of a run that goes on after them; few of them hold the mutant by a thread.
+        reason: of a run that stopped early.
+    """
+
+    status: str
+    mismatches: int = 0
+    reason: str = ""
+
+
+class MutantBench:
+    """The program of a design with its mutants, and the vectors.
+
+    Args:
+        design: what the golden model answers for.
+        sources: as the simulator gets it; its top has the input `mutant`.
+        folder: for the program and the vectors.
+        vectors, seed: of the stimulus, as of `mmau cosim`.
+
+    Attributes:
+        program: the executable. simulations: of a run; the first one has nearly all of the vectors.
+
+    Raises:
+        SimulationError: Verilator or the compiler fails.
+    """
+
+    def __init__(
+        self, design: Design, sources: Sources, folder: Path, vectors: int, seed: int, dut: Dut | None = None
+    ) -> None:
+        self.program = build_program(sources, folder)
+        results = dut.results if dut else 1
+        self._design, self._folder = design, folder
+        self._plan = write_plan(design, sources.timing, folder, results, dut.compare if dut else None)
+        specification = specification_of(design, results)
+        self._runs: list[tuple[int, list[str]]] = []
+        self.simulations = power_ups("verilator", sources.timing, vectors, seed)
+        for number, part in enumerate(self.simulations):
+            rows = write_rows(
+                design,
+                specification,
+                part.vectors,
+                part.seed,
+                folder / f"rows{number}.bin",
+                results=results,
+                first=part.first,
+            )
+            options = ["--rows", str(rows.path), "--manner-seed", str(part.seed), "--keep", "1", *part.plusargs]
+            self._runs.append((rows.vectors, options))
+
+    def run(self, mutant: int) -> Verdict:
+        """All vectors through one mutant; 0 is the design itself."""
+        found = Verdict(SURVIVED)
+        for vectors, options in self._runs:
+            verdict = self._simulated(mutant, vectors, options)
+            if verdict.status != SURVIVED:
+                found = replace(verdict, mismatches=verdict.mismatches + found.mismatches)
+        return found
+
+    def mismatching(self, specification: Specification) -> set[int]:
+        """Numbers of the vectors of a specification for which the design itself gives something else."""
+        rows = write_rows(self._design, specification, 1, 0, self._folder / "chosen.bin")
+        options = ["--rows", str(rows.path), "--keep", str(rows.vectors), *self.simulations[0].plusargs]
+        outcome = run_program(self.program, self._plan, options)
+        if isinstance(outcome, Broken):
+            raise SimulationError(f"the simulation of chosen vectors broke off: {outcome.how}")
+        return {row["vector"] for row in outcome["rows"] if not row["agrees"]}
+
+    def _simulated(self, mutant: int, vectors: int, options: Sequence[str]) -> Verdict:
+        limit = _Limit()
+        outcome = run_program(self.program, self._plan, [*options, "--set", f"{SELECT}={mutant:x}"], limit)
+        if isinstance(outcome, Broken):
+            return Verdict(ENDLESS if limit.reached else CRASHED, reason=outcome.how)
+        stopped = outcome["stopped"] or ""
+        faults = outcome["mismatches"] or outcome["surplus"] or outcome["waiting"] or stopped
+        if faults or outcome["sent"] != vectors or outcome["received"] != vectors:
+            return Verdict(KILLED, outcome["mismatches"], stopped)
+        return Verdict(SURVIVED)
+
+
+class _Limit:
+    """Says when a run has taken too long."""
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + PATIENCE
+        self.reached = False
+
+    def __call__(self) -> bool:
+        self.reached = self.reached or time.monotonic() > self._end
+        return self.reached

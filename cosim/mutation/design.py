@@ -1,0 +1,50 @@
+"""A unit with mutants: its Verilog, the mutants that are chosen, and the file that holds them all."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cosim.bench.timing import Timing
+from cosim.compile.sources import NO_ASSERTIONS, Sources
+from cosim.mutation.sample import Mutant, mutants_of
+from cosim.mutation.schemata import with_schemata
+from golden import Unit
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+from rtl.verilog.netlist import read_netlist
+from rtl.verilog.syntax import Module
+
+TOP = "unit"
+
+
+@dataclass(frozen=True)
+class MutatedUnit:
+    """A unit's Verilog with mutants.
+
+    Attributes:
+        plain: modules of the unit's Verilog. mutants: in the order of its lines.
+        text: the Verilog with all of them. modules: of that text.
+    """
+
+    unit: Unit
+    plain: Mapping[str, Module]
+    mutants: Sequence[Mutant]
+    text: str
+    modules: Mapping[str, Module]
+
+    @classmethod
+    def of(cls, unit: Unit, count: int, seed: int) -> "MutatedUnit":
+        """So many mutants of the unit's generated Verilog."""
+        verilog = to_verilog(unit, TOP)
+        plain = read_netlist(verilog)
+        mutants = mutants_of(plain, TOP, count, seed)
+        text = with_schemata(verilog, plain, mutants)
+        return cls(unit, plain, mutants, text, read_netlist(text))
+
+    def sources(self, folder: Path) -> Sources:
+        """What the simulator gets; the file is written into the folder."""
+        file = folder / f"{TOP}.v"
+        file.write_text(self.text, encoding="utf-8")
+        design = UnitDesign(self.unit)
+        ports = tuple(port.name for port in design.ports)
+        return Sources((file,), TOP, ports, (), NO_ASSERTIONS, Timing.of_design(design), {})

@@ -1,0 +1,1 @@
+"""What a simulation executed of its Verilog, as Verilator counts it: lines, and the bits that changed."""

@@ -1,0 +1,124 @@
+"""Whole runs in native code: segments side by side, one report, and the first mismatch once more in cocotb."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from cosim.bench.minimise import Minimised
+from cosim.compile.sources import sources_of
+from cosim.runner.in_cocotb import replay
+from cosim.runner.report import Report
+from cosim.runner.request import Request
+from cosim.runner.volume_outcome import part_of
+from cosim.volume.plan import write_plan
+from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.rows import RowsFile
+from cosim.volume.segments import DIRECTED, Segment, Vectors, has_native_rows
+from rtl.designs.design import Design
+from rtl.tools import in_parallel
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A segment that was sent.
+
+    Attributes:
+        rows: the file of its vectors, which is gone; None where they were native.
+        outcome: the program's.
+    """
+
+    segment: Segment
+    rows: RowsFile | None
+    outcome: Mapping[str, Any] | Broken
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it ended before its vectors did."""
+        return isinstance(self.outcome, Broken) or self.outcome["stopped"] is not None
+
+    @property
+    def classes(self) -> Mapping[int, str]:
+        """Name of each class of the stimulus by its number."""
+        return self.segment.classes if self.rows is None else self.rows.classes
+
+    @property
+    def first_mismatch(self) -> Mapping[str, Any] | None:
+        """The row of the first element that differs."""
+        return None if isinstance(self.outcome, Broken) else next((r for r in self.outcome["rows"] if not r["agrees"]), None)
+
+
+def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
+    """A whole run, its segments as one report without explanation."""
+    say = request.progress
+    say(f"{design.name}: building for volume")
+    sources = sources_of(design, request.dut, folder)
+    program = build_program(sources, folder, request.work_dir is not None)
+    say(f"{design.name}: {request.vectors:,} vectors")
+    native_seed = request.seed if request.vectors > DIRECTED and has_native_rows(design) else None
+    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed)
+    vectors = Vectors(
+        design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
+        selection=request.selection, folder=folder,
+    )  # fmt: skip
+    segments = list(vectors.segments())
+    sent = send(program, plan, segments, request.processes, request.fail_fast)
+    report = Report.joined([part_of(design, request, each.segment, each.rows, each.outcome) for each in sent])
+    left_out = report.left_out + request.vectors - sum(segment.vectors for segment in segments)
+    report = replace(report, vectors=request.vectors, left_out=left_out, seed=request.seed)
+    return _with_replay(design, request, folder, report, sent)
+
+
+def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int, fail_fast: bool) -> list[Sent]:
+    """Send segments. One that ended before its vectors did is the last of those returned, which are in order: so they do not
+    depend on the number of processes.
+
+    Args:
+        processes: how many at a time.
+        fail_fast: whether the first mismatch ends the run.
+
+    Raises:
+        SimulationError: the program refuses the request.
+    """
+    options = ["--stop-at-first"] if fail_fast else []
+    ended: list[int] = []
+
+    def one(number: int) -> Sent | None:
+        if any(earlier < number for earlier in ended):
+            return None
+        segment = segments[number]
+        rows = None if segment.write is None else segment.write()
+        of_file = [] if rows is None else ["--rows", str(rows.path)]
+        sent = Sent(segment, rows, run_program(program, plan, [*of_file, *segment.arguments, *options]))
+        if rows is not None:
+            rows.path.unlink()
+        if sent.has_ended:
+            ended.append(number)
+        return sent
+
+    found = []
+    for sent in in_parallel([partial(one, number) for number in range(len(segments))], processes):
+        if sent is None:
+            break
+        found.append(sent)
+        if sent.has_ended:
+            break
+    return found
+
+
+def _with_replay(design: Design, request: Request, folder: Path, report: Report, sent: Sequence[Sent]) -> Report:
+    """The report with its first mismatch minimised, in cocotb, where it is wrong when it is sent alone."""
+    for each in sent:
+        row = each.first_mismatch
+        if row is None:
+            continue
+        request.progress(f"{design.name}: vector {row['vector']} once more, in cocotb")
+        again = replay(design, request, folder, {"row": row, "classes": dict(each.classes)})
+        small = again.minimised
+        if small is None:
+            why = "it is a matter of what came before it or beside it, or of stalls"
+            note = f"as it came: sent alone it is not wrong, so {why}"
+            small = Minimised(row=report.differing[0], reproduced=False, asked=1, note=note)
+        return replace(report, minimised=small)
+    return report

@@ -1,0 +1,130 @@
+"""The measurements: vectors in a second, and seconds to the first vector."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cosim.bench.stimulus import specification_of
+from cosim.compile.arguments import TIMESCALE
+from cosim.compile.errors import SimulationError
+from cosim.compile.sources import sources_of
+from cosim.runner.build import build
+from cosim.runner.run import run
+from cosim.speed.empty_loop import VARIABLE
+from cosim.volume.plan import write_plan
+from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.rows import write_rows
+from golden import Unit
+from rtl.designs.unit_design import UnitDesign
+
+NATIVE_VECTORS = 2_000_000
+COCOTB_VECTORS = 20_000
+TURNS = 3
+"""Each is measured so often, in turns, and the best counts: others on the machine make a program slower, never faster."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Vectors in a second of one unit.
+
+    Attributes:
+        bare, volume: the Verilated design alone, and volume mode on one core, stimulus and golden model included.
+        empty, cocotb: a loop in cocotb that drives the operand ports and reads d, and cocotb mode, stimulus and golden model
+            aside.
+    """
+
+    unit: str
+    bare: float
+    volume: float
+    empty: float
+    cocotb: float
+
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        return [
+            self.unit,
+            _ratio("bare Verilator loop", self.bare, "volume mode", self.volume),
+            _ratio("empty cocotb loop", self.empty, "cocotb mode", self.cocotb),
+        ]
+
+
+def _ratio(of: str, bound: float, what: str, rate: float) -> str:
+    return f"  {of:<20}{bound:12,.0f} vectors/s    {what:<12}{rate:12,.0f} vectors/s    {rate / bound:.2f} of it"
+
+
+def speed_of(unit: Unit) -> Speed:
+    """All four, in turns.
+
+    Raises:
+        SimulationError: a simulation fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="mmau-speed-") as temporary:
+        bare, volume = _native(unit, Path(temporary))
+        empty, cocotb = _cocotb(unit, Path(temporary))
+    return Speed(unit.name, bare, volume, empty, cocotb)
+
+
+def seconds_to_first_vector(arguments: list[str], mode: str) -> tuple[float, float]:
+    """From the start of `mmau cosim` to the end of a run of one vector: with an empty cache, and once more."""
+    found = []
+    with tempfile.TemporaryDirectory(prefix="mmau-speed-") as cache:
+        for _ in range(2):
+            started = time.perf_counter()
+            command = [sys.executable, "-m", "mmau", "cosim", *arguments, "--vectors", "1", "--mode", mode]
+            result = subprocess.run(
+                command, env=os.environ | {"XDG_CACHE_HOME": cache}, capture_output=True, text=True, check=False
+            )
+            if result.returncode:
+                raise SimulationError(f"{' '.join(command)} ended with status {result.returncode}: {result.stderr}")
+            found.append(time.perf_counter() - started)
+    return found[0], found[1]
+
+
+def _native(unit: Unit, folder: Path) -> tuple[float, float]:
+    design = UnitDesign(unit)
+    sources = sources_of(design, None, folder)
+    program, plan = build_program(sources, folder), write_plan(design, sources.timing, folder, seed=0)
+    rows = write_rows(design, specification_of(design), COCOTB_VECTORS, 0, folder / "rows.bin").path
+    at_random = "+verilator+rand+reset+2"
+    bare = ["--rows", str(rows), "--bare", str(NATIVE_VECTORS), at_random]
+    volume = ["--vectors", str(NATIVE_VECTORS), "--seed", "0", "--mostly-at-speed", at_random]
+    best = {"bare": float("inf"), "volume": float("inf")}
+    for _ in range(TURNS):
+        for name, arguments in (("bare", bare), ("volume", volume)):
+            outcome = run_program(program, plan, arguments)
+            if isinstance(outcome, Broken) or outcome.get("mismatches") or outcome.get("stopped"):
+                raise SimulationError(f"{unit.name}: the {name} loop failed: {outcome}")
+            best[name] = min(best[name], outcome["seconds"])
+    return NATIVE_VECTORS / best["bare"], NATIVE_VECTORS / best["volume"]
+
+
+def _cocotb(unit: Unit, folder: Path) -> tuple[float, float]:
+    design = UnitDesign(unit)
+    built = build("verilator", sources_of(design, None, folder), folder, False, False)
+    job, result = folder / "empty.json", folder / "empty.seconds"
+    content = {"design": design.as_table(), "vectors": COCOTB_VECTORS, "seed": 0, "result": str(result)}
+    job.write_text(json.dumps(content), encoding="utf-8")
+    empty, cocotb = [], []
+    for _ in range(TURNS):
+        built.runner.test(
+            test_module="cosim.speed.empty_loop",
+            hdl_toplevel=built.sources.top,
+            hdl_toplevel_lang="verilog",
+            build_dir=folder / "build",
+            test_dir=folder,
+            results_xml=str(folder / "empty.xml"),
+            extra_env={VARIABLE: str(job)},
+            timescale=TIMESCALE,
+            log_file=folder / "empty.log",
+        )
+        empty.append(COCOTB_VECTORS / float(json.loads(result.read_text(encoding="utf-8"))))
+        report = run(unit, vectors=COCOTB_VECTORS)
+        if not report.passed:
+            raise SimulationError(f"{unit.name}: {report.failures[0]}")
+        cocotb.append(report.vectors_per_second)
+    return max(empty), max(cocotb)

@@ -1,0 +1,317 @@
+// The rules of cosim/bench: exercise.py, driver.py, monitor.py. A cycle has two halves: while the clock is low the inputs are
+// driven, and once they have settled it is seen what the rising edge will do.
+#include "bench.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace volume {
+namespace {
+
+constexpr int half_period = 1000;  // ns
+constexpr int reset_cycles = 4;
+constexpr int reset_period = 2000;  // about so many cycles lie between resets in the middle of a stream
+constexpr int patience = 1000;      // cycles without a transfer after which the design counts as stuck
+constexpr int extra_cycles = 1000;  // after the last result, in which no other may come
+constexpr int stall_period = 200;   // cycles for which the odds hold
+
+}  // namespace
+
+bool Stalls::pause() {
+    if (cycle_++ % stall_period == 0) {
+        const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
+        odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
+    }
+    return odds_ && random_.below(4) < odds_;
+}
+
+bool Stream::load() {
+    if (send_.batch < batches_.size()) return true;
+    std::unique_ptr<Batch> batch = spare_ ? std::move(spare_) : std::make_unique<Batch>();
+    if (!source_.next(*batch)) return false;
+    batches_.push_back(std::move(batch));
+    return true;
+}
+
+void Stream::advance(Place& place) const {
+    if (++place.vector == batches_[place.batch]->vectors) {
+        ++place.batch;
+        place.vector = 0;
+    }
+}
+
+void Stream::sent() {
+    ++waiting_;
+    advance(send_);
+    ready_ = load();
+}
+
+void Stream::received() {
+    --waiting_;
+    advance(receive_);
+    while (receive_.batch > 0) {
+        spare_ = std::move(batches_.front());
+        batches_.pop_front();
+        --receive_.batch;
+        --send_.batch;
+    }
+}
+
+int64_t Stream::drop() {
+    const int64_t dropped = waiting_;
+    send_ = receive_;
+    waiting_ = 0;
+    ready_ = load();
+    return dropped;
+}
+
+Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge, const Manner& manner,
+             const std::vector<std::pair<std::string, std::string>>& held)
+    : model_(model), plan_(plan), record_(record), judge_(judge), manner_(manner), ports_(model.ports()),
+      in_(manner.seed, 1, manner.mostly_at_speed), out_(manner.seed, 2, manner.mostly_at_speed),
+      enable_(manner.seed, 3, manner.mostly_at_speed), resets_(manner.seed, 4) {
+    for (const Record::Field& field : record.fields()) {
+        const Port& operand = port(field.port);
+        if (operand.bytes() != field.bytes) throw Refused("port " + field.port + " has another width than the plan says");
+        drives_.push_back({operand.data, field.offset, field.bytes});
+    }
+    d_ = port("d").data;
+    d_bytes_ = port("d").bytes();
+    const std::pair<const char*, uint8_t**> controls[] = {
+        {"clk", &clk_}, {"rst", &rst_}, {"en", &en_}, {"in_valid", &in_valid_}, {"in_ready", &in_ready_},
+        {"out_valid", &out_valid_}, {"out_ready", &out_ready_}};
+    for (const auto& [name, data] : controls) {
+        for (const Port& each : ports_) {
+            if (each.name == name) *data = each.data;
+        }
+    }
+    for (const Port& each : ports_) {
+        if (each.is_input) std::memset(each.data, 0, static_cast<size_t>(each.bytes()));
+    }
+    for (const auto& [name, digits] : held) {
+        const Port& input = port(name);
+        if (!input.is_input) throw Refused("--set is for inputs, " + name + " is an output");
+        for (const Record::Field& field : record.fields()) {
+            if (field.port == name) throw Refused("--set is for inputs that no vector drives; " + name + " is an operand");
+        }
+        int64_t bit = 0;
+        for (size_t i = digits.size(); i-- > 0; bit += 4) {
+            const size_t digit = std::string("0123456789abcdef").find(digits[i]);
+            if (digit == std::string::npos || (digit && bit + 31 - __builtin_clz(static_cast<unsigned>(digit)) >= input.bits)) {
+                throw Refused("--set " + name + " must be hexadecimal digits for " + std::to_string(input.bits) + " bits, got " +
+                              digits);
+            }
+            if (bit < input.bits) put_bits(input.data, bit, 4, digit);
+        }
+    }
+}
+
+Port& Bench::port(const std::string& name) {
+    for (Port& each : ports_) {
+        if (each.name == name) return each;
+    }
+    throw Refused("the design has no port " + name);
+}
+
+void Bench::run(Source& source) {
+    Stream stream(source);
+    try {
+        if (plan_.protocol == "combinational") {
+            combinational(stream);
+        } else {
+            clocked(stream);
+        }
+    } catch (const Ended& ended) {
+        stop(std::string("the design ended the simulation: ") + ended.what());
+    }
+    counts.waiting = stream.waiting();
+}
+
+void Bench::combinational(Stream& stream) {
+    while (!stream.is_done() && counts.stopped.empty()) {
+        for (transfer_ = 0; transfer_ < plan_.transfers(); ++transfer_) show(stream);
+        transfer_ = 0;
+        stream.sent();
+        ++counts.sent;
+        settle();
+        receive(stream);
+        beats.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void Bench::clocked(Stream& stream) {
+    power_up();
+    int64_t next_reset = static_cast<int64_t>(resets_.below(reset_period / 20));
+    int extra = 0;
+    for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
+        if (rst_ && at >= next_reset && stream.is_waiting()) {
+            reset_in_the_middle(stream);
+            next_reset = at + reset_period / 2 + static_cast<int64_t>(resets_.below(reset_period / 2));
+        }
+        cycle(stream);
+        extra = stream.is_done() && !stream.is_waiting() ? extra + 1 : 0;
+    }
+}
+
+void Bench::cycle(Stream& stream) {
+    const bool is_enabled = !(en_ && enable_.pause());
+    *clk_ = 0;
+    if (en_) *en_ = is_enabled;
+    if (is_enabled) {
+        drive_inputs(stream);
+    } else {
+        disturb(stream);
+    }
+    settle();
+    if (is_enabled) take_result(stream, take_offer(stream));
+    const std::vector<uint8_t> before = is_enabled ? std::vector<uint8_t>() : outputs();
+    edge(1);
+    if (!is_enabled && outputs() != before) stop("an output changed at a clock edge without enable");
+    if (offer_waited_ > patience) stop("in_ready stayed low for " + std::to_string(patience) + " cycles");
+    if (result_waited_ > patience) {
+        stop("no result for " + std::to_string(patience) + " cycles although vectors are inside: out_valid stayed low");
+    }
+    beats.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Offer the next transfer, go on offering the last one, or pause; be ready for a result, or pause.
+void Bench::drive_inputs(Stream& stream) {
+    if (!is_offering_) {
+        is_offering_ = !stream.is_done() && !in_.pause();
+        if (in_valid_) *in_valid_ = is_offering_;
+        if (is_offering_) show(stream);
+    }
+    if (out_ready_) {
+        is_ready_ = !out_.pause();
+        *out_ready_ = is_ready_;
+    }
+}
+
+/// Show a disabled design the coming operands, which it must not take yet; what waits for in_ready stays.
+void Bench::disturb(const Stream& stream) {
+    if (is_offering_ || stream.is_done()) return;
+    show(stream);
+    if (in_valid_ && !in_ready_) *in_valid_ = 1;
+}
+
+/// See whether the transfer on offer is accepted at the coming edge.
+/// @return whether it was the last one of a vector, which then is sent.
+bool Bench::take_offer(Stream& stream) {
+    const bool is_accepted = is_offering_ && (!in_ready_ || *in_ready_);
+    offer_waited_ = is_offering_ && !is_accepted ? offer_waited_ + 1 : 0;
+    if (plan_.stages && offer_waited_ && (is_ready_ || stream.waiting() < plan_.stages)) {
+        stop("in_ready was low although the pipeline of " + std::to_string(plan_.stages) + " stages had room");
+    }
+    if (!is_accepted) return false;
+    is_offering_ = false;
+    if (++transfer_ < plan_.transfers()) return false;
+    transfer_ = 0;
+    stream.sent();
+    ++counts.sent;
+    return true;
+}
+
+/// Receive the result of the coming edge, if there is one.
+void Bench::take_result(Stream& stream, bool is_accepted) {
+    const bool is_there = has_result();
+    const bool is_as_before = is_there && std::equal(waiting_result_.begin(), waiting_result_.end(), d_);
+    if (has_waiting_result_ && !is_as_before) {
+        stop("a result changed, or was withdrawn, while out_valid was high and out_ready low");
+    }
+    has_waiting_result_ = is_there && !is_ready_;
+    if (has_waiting_result_) waiting_result_.assign(d_, d_ + d_bytes_);
+    if (is_there && is_ready_) {
+        receive(stream);
+        result_waited_ = 0;
+    } else {
+        result_waited_ = stream.is_waiting() ? result_waited_ + 1 : 0;
+    }
+    if (is_accepted && !out_valid_) due_.push_back(enabled_edges_ + plan_.latency);
+    ++enabled_edges_;
+}
+
+/// Whether a result stands at d.
+bool Bench::has_result() {
+    if (out_valid_) return *out_valid_ != 0;
+    if (due_.empty() || due_.front() != enabled_edges_) return false;
+    due_.pop_front();
+    return true;
+}
+
+void Bench::receive(Stream& stream) {
+    if (!stream.is_waiting()) {
+        ++counts.surplus;
+        return;
+    }
+    ++counts.received;
+    const Batch& batch = stream.oldest();
+    const int64_t vector = stream.oldest_vector();
+    if (!judge_.compare(batch, vector, d_, {counts.cycles, settled_ * half_period}) && manner_.stop_at_first) {
+        stop("stopped at the first mismatch, vector " + std::to_string(batch.number_of(vector)));
+    }
+    stream.received();
+}
+
+/// Put the transfer on the operand ports.
+void Bench::show(const Stream& stream) {
+    const int bytes = record_.bytes();
+    const uint8_t* record = stream.batch().transfers + (stream.vector() * plan_.transfers() + transfer_) * bytes;
+    for (const Drive& drive : drives_) std::memcpy(drive.data, record + drive.offset, static_cast<size_t>(drive.bytes));
+}
+
+void Bench::edge(int level) {
+    *clk_ = static_cast<uint8_t>(level);
+    counts.cycles += level;
+    settle();
+}
+
+/// Half a clock period, in which the outputs follow the inputs.
+void Bench::settle() {
+    model_.eval();
+    model_.wait();
+    ++settled_;
+}
+
+void Bench::power_up() {
+    if (en_) *en_ = 1;
+    reset(reset_cycles);
+}
+
+/// Reset while vectors are inside. They are dropped and sent again, and no result of theirs may appear.
+void Bench::reset_in_the_middle(Stream& stream) {
+    const int64_t dropped = stream.drop();
+    counts.sent -= dropped;
+    counts.dropped += dropped;
+    transfer_ = 0;
+    is_offering_ = has_waiting_result_ = false;
+    offer_waited_ = result_waited_ = 0;
+    due_.clear();
+    if (in_valid_) *in_valid_ = 0;
+    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must do without a clock edge
+}
+
+void Bench::reset(int edges) {
+    *clk_ = 0;
+    if (rst_) *rst_ = 1;
+    settle();
+    for (int i = 0; i < edges; ++i) {
+        edge(1);
+        edge(0);
+    }
+    if (rst_) *rst_ = 0;
+    settle();
+}
+
+/// The first reason counts.
+void Bench::stop(const std::string& reason) {
+    if (counts.stopped.empty()) counts.stopped = reason;
+}
+
+/// d and out_valid.
+std::vector<uint8_t> Bench::outputs() const {
+    std::vector<uint8_t> bytes(d_, d_ + d_bytes_);
+    if (out_valid_) bytes.push_back(*out_valid_);
+    return bytes;
+}
+
+}  // namespace volume

@@ -1,0 +1,177 @@
+#include "judge.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "bits.hpp"
+
+namespace volume {
+namespace {
+
+using mmau::Cls;
+
+constexpr size_t labels = size_t{1} << 16;
+constexpr int no_distance = 99;
+constexpr uint64_t buckets[] = {1, 2, 8, 64, 1024};  // as in cosim/bench/mismatch.py, which makes the groups' names
+
+Cls class_of(const mmau::Format& format, uint64_t code) { return mmau::decode(format, code).cls; }
+
+Cls class_of(const Product& product, uint64_t code) {
+    if (product.is_integer) return code ? Cls::normal : Cls::zero;
+    return class_of(product.d, code);
+}
+
+/// A finite code's place in the order of the values.
+int64_t place_of(const mmau::Format& d, uint64_t code) {
+    const int64_t magnitude = static_cast<int64_t>(code & (d.sign_bit() - 1));
+    return code & d.sign_bit() ? -magnitude : magnitude;
+}
+
+/// The range in which the distance lies, negative where got is the lower; `no_distance` where there is none.
+int distance(const Product& product, uint64_t got, uint64_t expected) {
+    const mmau::Format& d = product.d;
+    if (class_of(product, got) >= Cls::infinity || class_of(product, expected) >= Cls::infinity) return no_distance;
+    const int64_t from = place_of(d, expected), to = place_of(d, got);
+    const uint64_t apart = to > from ? static_cast<uint64_t>(to) - static_cast<uint64_t>(from)
+                                     : static_cast<uint64_t>(from) - static_cast<uint64_t>(to);
+    const uint64_t whole = (apart >> d.pad_bits) + ((apart & low_mask(d.pad_bits)) != 0);
+    if (whole == 0) return 0;
+    int bucket = 1;
+    for (const uint64_t end : buckets) bucket += whole > end;
+    return to > from ? bucket : -bucket;
+}
+
+}  // namespace
+
+Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
+    : result_classes(5), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), elements_(plan.elements()),
+      transfers_(plan.transfers()), compared_of_label_(labels), agreed_of_label_(labels) {
+    nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
+    if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
+    for (const Product& product : plan.products) {
+        kinds_.push_back({&product, product.d.width(), product.d.sign_bit() - 1,
+                          product.is_integer ? ~uint64_t{0} : product.d.infinity()});
+        const int bits = product.d.width() * elements_;
+        d_bytes_ = std::max(d_bytes_, (bits + 7) / 8);
+        if (nan_rule_ == Nan::propagate && product.m * product.n * product.steps != 1) {
+            throw Refused("[compare] nan = \"propagate\" is for units, not for tiles");
+        }
+    }
+}
+
+bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const Arrival& arrival) {
+    const Kind& kind = kinds_[batch.product[vector]];
+    const uint64_t* expected = batch.expected + vector * elements_;
+    const uint16_t* label = batch.label + vector * elements_;
+    bool all_agree = true;
+    for (int element = 0; element < elements_; ++element) {
+        const uint64_t got = get_bits(d, int64_t{element} * kind.width, kind.width), wanted = expected[element];
+        ++compared_of_label_[label[element]];
+        ++result_classes[static_cast<size_t>(class_of(*kind.product, wanted))];
+        const uint8_t* transfer = batch.transfers + vector * transfers_ * record_.bytes();
+        if ((got == wanted && nan_rule_ == Nan::unit) || agrees(kind, got, wanted, transfer, element)) {
+            const bool is_first = agreed_of_label_[label[element]] < keep_.agreeing;
+            agreed_of_label_[label[element]] += is_first;
+            if (is_first || is_sampled(element)) this->keep(batch, vector, element, d, arrival, true);
+        } else {
+            all_agree = false;
+            ++elements;
+            record_mismatch(batch, vector, element, got, d, arrival);
+        }
+    }
+    mismatches += !all_agree;
+    ++results_;
+    return all_agree;
+}
+
+void Judge::finish() {
+    for (size_t label = 0; label < labels; ++label) {
+        if (compared_of_label_[label]) classes[static_cast<int>(label)] = compared_of_label_[label];
+    }
+}
+
+/// As golden/comparison.py: any NaN equals any NaN where the unit leaves its encoding open.
+bool Judge::differs(const Kind& kind, uint64_t got, uint64_t expected) const {
+    return got != expected && (kind.product->nan_is_fixed || !is_nan(kind, got) || !is_nan(kind, expected));
+}
+
+/// As cosim/bench/comparison.py.
+bool Judge::agrees(const Kind& kind, uint64_t got, uint64_t expected, const uint8_t* transfer, int element) {
+    const bool different = differs(kind, got, expected);
+    if (nan_rule_ != Nan::unit && is_nan(kind, expected)) {
+        if (!nan_agrees(kind, got, transfer, element)) return false;
+        waive("nan = " + nan_, different);
+        return true;
+    }
+    if (!different) return true;
+    if (zero_sign_ == "ignore" && class_of(*kind.product, got) == Cls::zero &&
+        class_of(*kind.product, expected) == Cls::zero) {
+        waive("zero_sign = ignore", true);
+        return true;
+    }
+    return false;
+}
+
+bool Judge::nan_agrees(const Kind& kind, uint64_t got, const uint8_t* transfer, int element) const {
+    if (nan_rule_ == Nan::code) return got == nan_code_;
+    if (!is_nan(kind, got)) return false;
+    return nan_rule_ == Nan::any || is_a_quiet_operand(kind, got, transfer, element);
+}
+
+/// Whether a NaN is one of the operands' made quiet; where no operand is a NaN, whether it is quiet.
+bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* transfer, int element) const {
+    const Product& product = *kind.product;
+    const mmau::Format& d = product.d;
+    const uint64_t quiet_bit = uint64_t{1} << (d.man_bits - 1);
+    bool any = false, found = false;
+    const auto look = [&](const Operand& operand, int format_code, int count) {
+        const mmau::Format format = mmau::format_of(format_code);
+        for (int k = 0; k < count; ++k) {
+            const int64_t bit = int64_t{element * count + k} * operand.width;
+            const uint64_t code = get_bits(transfer + record_.offset(operand.port), bit, operand.width);
+            if (class_of(format, code) != Cls::nan) continue;
+            any = true;
+            const uint64_t sign = code >> (operand.width - 1);
+            const uint64_t payload = code >> format.pad_bits & low_mask(format.man_bits);
+            const int shift = d.man_bits - format.man_bits;
+            const uint64_t mantissa = shift >= 0 ? payload << shift : payload >> -shift;
+            found = found || got == ((sign ? d.sign_bit() : 0) | d.infinity() | mantissa | quiet_bit);
+        }
+    };
+    look(product.a, product.parameters.a, product.L());
+    look(product.b, product.parameters.b, product.L());
+    look(product.c, product.parameters.c, 1);
+    return any ? found : (got & quiet_bit) != 0;
+}
+
+void Judge::record_mismatch(const Batch& batch, int64_t vector, int element, uint64_t got, const uint8_t* d, const Arrival& arrival) {
+    const Product& product = *kinds_[batch.product[vector]].product;
+    const uint64_t expected = batch.expected[vector * elements_ + element];
+    const Key key{batch.label[vector * elements_ + element], static_cast<int>(class_of(product, expected)),
+                  static_cast<int>(class_of(product, got)), distance(product, got, expected)};
+    Group& group = groups_[key];
+    ++group.count;
+    const bool is_recorded = static_cast<int64_t>(group.rows.size()) < keep_.of_a_group;
+    if (!is_recorded && kept_mismatches_ >= keep_.mismatches) return;
+    ++kept_mismatches_;
+    if (is_recorded) group.rows.push_back(compared.size());
+    keep(batch, vector, element, d, arrival, false);
+}
+
+void Judge::keep(const Batch& batch, int64_t vector, int element, const uint8_t* d, const Arrival& arrival, bool agrees) {
+    const int64_t bytes = int64_t{transfers_} * record_.bytes();
+    const uint8_t* transfers = batch.transfers + vector * bytes;
+    const uint64_t* expected = batch.expected + vector * elements_;
+    compared.push_back({batch.number_of(vector), arrival, element, batch.product[vector],
+                        batch.label[vector * elements_ + element], agrees, agrees && is_sampled(element),
+                        {transfers, transfers + bytes},
+                        {d, d + d_bytes_}, {expected, expected + elements_}});
+}
+
+std::vector<Group> Judge::groups() const {
+    std::vector<Group> found;
+    for (const auto& [key, group] : groups_) found.push_back(group);
+    return found;
+}
+
+}  // namespace volume

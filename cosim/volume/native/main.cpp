@@ -1,0 +1,136 @@
+// A Verilated design against libmmau, without an interpreter: one process, one stream of vectors, one JSON object on stdout.
+// What the design prints goes to stderr. Exit status: 0 whatever the design did, 2 where the request was wrong.
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#include "bench.hpp"
+#include "judge.hpp"
+#include "json.hpp"
+#include "model.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+#include "rows.hpp"
+
+namespace {
+
+using namespace volume;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Write the outcome and end, without the destructors of a model that may have been left in the middle of an evaluation.
+[[noreturn]] void leave(int out, const std::string& text, int status) {
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t written = write(out, text.data() + done, text.size() - done);
+        if (written <= 0) std::_Exit(3);
+        done += static_cast<size_t>(written);
+    }
+    std::_Exit(status);
+}
+
+/// The places of the operand ports, whose widths the model knows.
+Record record_of(const Plan& plan, const Model& model) {
+    std::vector<int> bytes;
+    for (const std::string& name : plan.record) {
+        for (const Port& port : model.ports()) {
+            if (port.name == name) bytes.push_back(port.bytes());
+        }
+    }
+    if (bytes.size() != plan.record.size()) throw Refused("the design has other ports than the plan");
+    return {plan.record, bytes};
+}
+
+/// The design alone, for comparison: the vectors of a file again and again, clocked at full speed, nothing compared.
+void run_bare(const Options& options, const Plan& plan, Model& model, const Record& record, int out) {
+    std::vector<uint8_t> transfers;
+    Batch batch;
+    for (const std::unique_ptr<Source> source = rows_of_file(options.rows, plan, record); source->next(batch);) {
+        transfers.insert(transfers.end(), batch.transfers, batch.transfers + batch.vectors * plan.transfers() * record.bytes());
+    }
+    const int64_t count = static_cast<int64_t>(transfers.size()) / record.bytes();
+    std::vector<Port> ports;
+    uint8_t* clk = nullptr;
+    for (const Record::Field& field : record.fields()) {
+        for (const Port& port : model.ports()) {
+            if (port.name == field.port) ports.push_back(port);
+        }
+    }
+    for (const Port& port : model.ports()) {
+        if (port.name == "clk") clk = port.data;
+        if (port.name == "en" || port.name == "in_valid" || port.name == "out_ready") *port.data = 1;
+    }
+    const Clock::time_point start = Clock::now();
+    for (int64_t done = 0, at = 0; done < options.bare; ++done, at = at + 1 == count ? 0 : at + 1) {
+        if (clk) *clk = 0;
+        const uint8_t* transfer = transfers.data() + at * record.bytes();
+        for (size_t i = 0; i < ports.size(); ++i) {
+            const Record::Field& field = record.fields()[i];
+            std::memcpy(ports[i].data, transfer + field.offset, static_cast<size_t>(field.bytes));
+        }
+        model.eval();
+        if (clk) {
+            *clk = 1;
+            model.eval();
+        }
+    }
+    leave(out, "{\"transfers\":" + std::to_string(options.bare) + ",\"seconds\":" + std::to_string(seconds_since(start)) + "}\n", 0);
+}
+
+void run(const Options& options, int out) {
+    const Plan plan = read_plan(options.plan);
+    const std::unique_ptr<Model> model = make_model(options.plusargs);
+    const Record record = record_of(plan, *model);
+    if (options.bare) run_bare(options, plan, *model, record, out);
+    Judge judge(plan, record, options.keep);
+    Bench bench(*model, plan, record, judge, options.manner, options.held);
+    const std::unique_ptr<Source> source =
+        options.rows.empty() ? native_rows(plan, record, options.seed, options.first, options.vectors, options.base,
+                                           options.selection)
+                             : rows_of_file(options.rows, plan, record);
+    const Clock::time_point start = Clock::now();
+    std::atomic<bool> is_over{false};
+    const auto finish = [&]() {
+        judge.finish();
+        leave(out, as_json(plan, record, bench.counts, judge, source->left_out, seconds_since(start)), 0);
+    };
+    // A design that does not come back from an evaluation: nothing else touches the counts then.
+    std::thread watchdog([&]() {
+        uint64_t last = 0;
+        for (int still = 0; still < options.standstill;) {
+            std::this_thread::sleep_for(std::chrono::seconds(1));
+            const uint64_t beats = bench.beats.load(std::memory_order_relaxed);
+            still = beats == last ? still + 1 : 0;
+            last = beats;
+        }
+        if (is_over.exchange(true)) return;
+        bench.counts.stopped = "the simulation stood still for " + std::to_string(options.standstill) +
+                               " s, as in a loop without delay";
+        bench.counts.waiting = bench.counts.sent - bench.counts.received;
+        finish();
+    });
+    watchdog.detach();
+    bench.run(*source);
+    if (!is_over.exchange(true)) finish();
+    for (;;) pause();  // the watchdog is writing
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for what is left of an interrupted run
+    std::signal(SIGPIPE, SIG_DFL);
+    const int out = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    try {
+        run(read_options(count, arguments), out);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 2;
+    }
+}

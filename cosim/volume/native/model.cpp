@@ -1,0 +1,38 @@
+// The one file that is compiled anew for each design: its Verilated class behind volume::Model. ports.inc has a line for each
+// of its ports, MMAU_PORT(name, bits, is_input).
+#include "model.hpp"
+
+#include "Vmmau.h"
+#include "verilated.h"
+
+namespace volume {
+namespace {
+
+constexpr uint64_t half_period = 1'000'000;  // ps; cosim/bench/exercise.py has the same
+
+class VerilatedDesign final : public Model {
+  public:
+    explicit VerilatedDesign(const std::vector<std::string>& plusargs) {
+        std::vector<const char*> arguments = {"design"};
+        for (const std::string& argument : plusargs) arguments.push_back(argument.c_str());
+        context_.commandArgs(static_cast<int>(arguments.size()), arguments.data());
+        top_ = std::make_unique<Vmmau>(&context_);
+#define MMAU_PORT(name, bits, is_input) ports_.push_back({#name, reinterpret_cast<uint8_t*>(&top_->name), bits, is_input});
+#include "ports.inc"
+#undef MMAU_PORT
+    }
+    void eval() override { top_->eval(); }
+    void wait() override { context_.timeInc(half_period); }
+
+  private:
+    VerilatedContext context_;
+    std::unique_ptr<Vmmau> top_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const std::vector<std::string>& plusargs) {
+    return std::make_unique<VerilatedDesign>(plusargs);
+}
+
+}  // namespace volume

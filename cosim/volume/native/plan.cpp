@@ -1,0 +1,89 @@
+#include "plan.hpp"
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+namespace volume {
+namespace {
+
+std::vector<int32_t> integers(std::istringstream& words) {
+    std::vector<int32_t> found;
+    for (int32_t value; words >> value;) found.push_back(value);
+    return found;
+}
+
+void read_parameters(Product& product, std::istringstream& words) {
+    static_assert(sizeof(mmau_parameters) % sizeof(int32_t) == 0);
+    const std::vector<int32_t> values = integers(words);
+    if (values.size() * sizeof(int32_t) != sizeof(mmau_parameters)) throw Refused("parameters of another version");
+    std::memcpy(&product.parameters, values.data(), sizeof(mmau_parameters));
+}
+
+void read_operand(Operand& operand, std::istringstream& words) { words >> operand.port >> operand.width >> operand.storage; }
+
+void read_result(Product& product, std::istringstream& words) {
+    mmau::Format& d = product.d;
+    words >> d.exp_bits >> d.man_bits >> d.bias >> d.storage_bits >> d.pad_bits >> product.nan_is_fixed;
+    d.specials = mmau::Specials::ieee;
+    d.is_signed = d.subnormals = true;
+}
+
+/// An integer is a number without exponent whose width the format has (mmau/formats.hpp).
+void read_integer(Product& product, std::istringstream& words) {
+    int width = 0;
+    words >> width;
+    product.d = {0, width - 1, 0, mmau::Specials::finite, width, 0, true, true};
+    product.nan_is_fixed = product.is_integer = true;
+}
+
+std::string rest(std::istringstream& words) {
+    std::string text;
+    std::getline(words >> std::ws, text);
+    return text;
+}
+
+}  // namespace
+
+Plan read_plan(const std::string& path) {
+    std::ifstream stream(path);
+    if (!stream) throw Refused("the plan cannot be read: " + path);
+    Plan plan;
+    const auto product = [&plan]() -> Product& {
+        if (plan.products.empty()) throw Refused("a plan names a product before it says what one is");
+        return plan.products.back();
+    };
+    const std::map<std::string, std::function<void(std::istringstream&)>> keys = {
+        {"library", [&](auto& words) { plan.library = rest(words); }},
+        {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
+        {"results", [&](auto& words) { words >> plan.results; }},
+        {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
+        {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
+        {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},
+        {"a", [&](auto& words) { read_operand(product().a, words); }},
+        {"b", [&](auto& words) { read_operand(product().b, words); }},
+        {"c", [&](auto& words) { read_operand(product().c, words); }},
+        {"scale_a", [&](auto& words) { read_operand(product().scale_a, words); }},
+        {"scale_b", [&](auto& words) { read_operand(product().scale_b, words); }},
+        {"scales", [&](auto& words) { words >> product().scales >> product().scales_per_step; }},
+        {"d", [&](auto& words) { read_result(product(), words); }},
+        {"integer", [&](auto& words) { read_integer(product(), words); }},
+        {"tile", [&](auto& words) { words >> product().m >> product().n >> product().steps >> product().c_step; }},
+        {"order", [&](auto& words) { product().order = integers(words); }},
+        {"stimulus", [&](auto& words) { product().stimulus = integers(words); }},
+        {"corners", [&](auto& words) { product().corners = rest(words); }},
+    };
+    for (std::string line; std::getline(stream, line);) {
+        std::istringstream words(line);
+        std::string key;
+        words >> key;
+        const auto found = keys.find(key);
+        if (found == keys.end()) throw Refused(path + " is no plan of this version: key " + key);
+        found->second(words);
+    }
+    if (plan.products.empty() || plan.record.empty()) throw Refused(path + " is no plan of this version");
+    return plan;
+}
+
+}  // namespace volume

@@ -1,0 +1,59 @@
+// What a design is, how it is driven and what it must answer: the file that cosim/volume/plan.py writes.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "mmau.h"
+#include "mmau/formats.hpp"
+
+namespace volume {
+
+/// A request that cannot be carried out; the text is one clear message.
+struct Refused : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What an operand port holds: elements of `width` bits in a vector, each in `storage` bytes of an array.
+struct Operand {
+    std::string port;
+    int width = 0, storage = 0;
+};
+
+/// One kind of dot product that a design computes.
+struct Product {
+    mmau_parameters parameters{};
+    mmau::Format d{};
+    bool nan_is_fixed = false, is_integer = false;
+    Operand a, b, c, scale_a, scale_b;  // scale_a.port is empty where unscaled
+    int m = 1, n = 1, steps = 1, c_step = 0;
+    int scales = 0, scales_per_step = 0;  // of a row or column: in all, and in a step
+    std::vector<int> order;               // the products of all steps, in order of their places
+    std::vector<int32_t> stimulus;        // struct mmau_stimulus, member by member
+    std::string corners;                  // file with the directed corners
+
+    int L() const { return static_cast<int>(order.size()) / steps; }
+};
+
+struct Plan {
+    std::string library;   // libmmau
+    std::string protocol;  // as in cosim/bench/timing.py, and the four after it
+    int latency = 0;
+    bool enable = false;
+    std::string reset;
+    int stages = 0;
+    int results = 1;  // dot products that go in and come out at once
+    std::string nan, zero_sign;
+    std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
+    std::vector<Product> products;
+
+    int elements() const { return results * products.front().m * products.front().n; }
+    int transfers() const { return products.front().steps; }
+};
+
+/// @throws Refused where the file cannot be read or is no plan.
+Plan read_plan(const std::string& path);
+
+}  // namespace volume

@@ -1,0 +1,80 @@
+// FTZ-FMA and FTZ-EO-FMA: chains of fused multiply-adds in fp32 that flush subnormals and keep the first NaN
+// (golden/operations/flushed_fma.py; numerics.md, section 11).
+#pragma once
+
+#include "ftz_addmul.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+constexpr uint32_t fp32_magnitude = 0x7FFFFFFFu, fp32_infinity = 0x7F800000u, fp32_smallest_normal = 0x00800000u;
+
+/// An fp16 or bf16 code as fp32, exact: a subnormal of fp16 becomes a normal number, a NaN keeps its payload.
+MMAU_FN uint32_t widened_code(const Format& format, uint32_t code) {
+    if (format.exp_bits == 8) return code << 16;
+    const uint32_t sign = (code & 0x8000u) << 16, field = code & 0x7FFFu;
+    if (field >= 0x7C00u) return sign | fp32_infinity | (field & 0x03FFu) << 13;
+    if (field >= 0x0400u) return sign | ((field << 13) + (112u << 23));  // the difference of the biases
+    return sign | bits_as<uint32_t>(static_cast<float>(field) * 0x1p-24f);
+}
+
+MMAU_FN bool is_fp32_nan(uint32_t code) { return (code & fp32_magnitude) > fp32_infinity; }
+
+/// The first NaN of three, made quiet; without one that of an invalid operation.
+MMAU_FN uint32_t first_nan(uint32_t x, uint32_t y, uint32_t z) {
+    constexpr uint32_t quiet = 0x00400000u, invalid = 0xFFC00000u;
+    return is_fp32_nan(x) ? x | quiet : is_fp32_nan(y) ? y | quiet : is_fp32_nan(z) ? z | quiet : invalid;
+}
+
+/// A subnormal as a zero of its sign.
+MMAU_FN float flushed_operand(uint32_t code) { return flushed(bits_as<float>(code)); }
+
+/// x·y + z, RNE to 24 bits as if exponents had no lower end, then flushed.
+///
+/// The machine's sum is rounded to a multiple of 2^−149. Below 2^−126 it comes of a sum that is flushed either way, and above
+/// it has 24 bits; 2^−126 itself may come of a sum that lies too far below. That sum is told from the others 2^64 higher up,
+/// where no subnormal is near: its terms are small, for they cancel.
+MMAU_FN uint32_t flushed_fma(uint32_t x_code, uint32_t y_code, uint32_t z_code) {
+    const float x = flushed_operand(x_code), y = flushed_operand(y_code), z = flushed_operand(z_code);
+    const uint32_t sum = bits_as<uint32_t>(fused_multiply_add(x, y, z)), magnitude = sum & fp32_magnitude;
+    if (magnitude > fp32_infinity) return first_nan(x_code, y_code, z_code);
+    if (magnitude > fp32_smallest_normal) return sum;
+    if (magnitude < fp32_smallest_normal) return sum & ~fp32_magnitude;
+    const bool x_is_smaller = (x_code & fp32_magnitude) < (y_code & fp32_magnitude);
+    const float small = x_is_smaller ? x : y, large = x_is_smaller ? y : x;
+    const float sum_above = fused_multiply_add(rounded_product(small, 0x1p64f), large, rounded_product(z, 0x1p64f));
+    const uint32_t lifted = bits_as<uint32_t>(sum_above);
+    return (lifted & fp32_magnitude) < bits_as<uint32_t>(0x1p-62f) ? sum & ~fp32_magnitude : sum;
+}
+
+/// x + y, flushed: what is below 2^−126 is exact there.
+MMAU_FN uint32_t flushed_addition(uint32_t x_code, uint32_t y_code) {
+    const float sum = rounded_sum(flushed_operand(x_code), flushed_operand(y_code));
+    return sum == sum ? bits_as<uint32_t>(flushed(sum)) : first_nan(x_code, y_code, y_code);
+}
+
+/// Product k of a step added to z.
+MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z) {
+    const Plan& plan = operands.plan;
+    const auto a = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k));
+    const auto b = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k));
+    return flushed_fma(widened_code(plan.a, a), widened_code(plan.b, b), z);
+}
+
+/// From c, the last product of the step first.
+MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c) {
+    auto d = static_cast<uint32_t>(c);
+    for (int k = operands.plan.L - 1; k >= 0; --k) d = flushed_fma_of(operands, k, d);
+    return d;
+}
+
+/// A chain over the even elements and one over the odd ones, each from +0; c + (even + odd).
+MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c) {
+    uint32_t even = 0, odd = 0;
+    for (int k = 0; k < operands.plan.L; k += 2) {
+        even = flushed_fma_of(operands, k, even);
+        odd = flushed_fma_of(operands, k + 1, odd);
+    }
+    return flushed_addition(static_cast<uint32_t>(c), flushed_addition(even, odd));
+}
+
+MMAU_NAMESPACE_END

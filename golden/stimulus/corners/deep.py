@@ -1,0 +1,126 @@
+"""Corners of deep cancellation: sums that leave a result about the smallest normal one, sums just below a power of two, and
+scales that are zero."""
+
+import numpy as np
+
+from golden.stimulus.classes import normal
+from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.corners.corner import GAPS, crossed
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.significands import bit_length, codes_of
+from golden.stimulus.sums import Places
+from golden.stimulus.terms import lead_range, operands_of
+
+ABOVE = 80
+"""Exponents above the smallest normal result at which terms are that cancel."""
+
+REMAINDERS = (0, -1, -2, -3, -6)
+"""Exponents of what is left, from that of the smallest normal result, or of another number in its place."""
+
+TOP_BITS = 3
+"""Fraction bits of a factor that are not zero, at most: it can be a subnormal number and lose none of them."""
+
+FIRST_RUN, LAST_RUN = 20, 60
+"""Ones from the first of a sum to its last, in all its terms."""
+
+REPEATS = 4
+"""Rows for each run of ones, at exponents and of signs of their own."""
+
+
+def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """One, two or four equal products, and a c that takes them away but for a remainder about the smallest normal result, at
+    every distance below them; a factor may be subnormal, so that its product lies far below what its exponent says. The same
+    anywhere else."""
+    above, remainder, elsewhere = crossed(case, ABOVE, len(REMAINDERS), 3)
+    rows, d, (low, high) = len(case), shape.d, lead_range(shape)
+    pieces = np.minimum(draws.integers(0, 3, rows), int(np.log2(shape.K)))
+    # Where products do not reach so low, or in a third of the rows, the same anywhere.
+    anywhere = (elsewhere == 2) | (low > d.e_min)
+    lowest = max(low + 8, shape.c.e_min + d.man_bits + 8)
+    base = np.where(anywhere, draws.integers(lowest, max(high, lowest + 1), rows) - above, d.e_min)
+    lead, sign = base + above, draws.integers(0, 2, rows)
+    frac_a, frac_b = (_top_bits(draws, of.man_bits, rows) for of in (shape.a, shape.b))
+    # 1. the products' sum and what is left of it, as integers at one last bit
+    kept_a, kept_b = min(shape.a.man_bits, TOP_BITS), min(shape.b.man_bits, TOP_BITS)
+    sig = ((frac_a >> shape.a.man_bits - kept_a) + (1 << kept_a)) * ((frac_b >> shape.b.man_bits - kept_b) + (1 << kept_b))
+    last = base - d.man_bits - 2
+    of_sum, left = lead - kept_a - kept_b - last, base + np.array(REMAINDERS)[remainder] - last
+    total = sig.astype(object) << np.maximum(of_sum, 0)
+    rest: IntArray = (np.int64(1) << left) + draws.integers(0, np.int64(1) << left)
+    # 2. c holds as much of the difference as it can
+    difference = np.maximum(total - rest, 1)
+    lost = np.maximum(bit_length(difference) - shape.c.man_bits - 1, 0)
+    c = codes_of(shape.c, 1 - sign, (difference >> lost).astype(np.int64), last + lost)
+    places = Places(rows, shape.K)
+    for place in range(min(4, shape.K)):
+        places.put(place, place < np.left_shift(1, pieces), lead - pieces, sign, frac_a, frac_b)
+    return operands_of(shape, draws, places.moved(shape, draws), c)
+
+
+def _top_bits(draws: GeneratorDraws, man_bits: int, rows: int) -> IntArray:
+    """Fractions of few bits, at the top."""
+    kept = min(man_bits, TOP_BITS)
+    top: IntArray = draws.integers(0, 1 << kept, rows) << (man_bits - kept)
+    return top
+
+
+def long_runs(shape: OperandShape) -> int:
+    """Ones that c and three products can hold, one below the other, as far as they are of interest."""
+    most = shape.c.man_bits + 1 + min(shape.K, 3) * _ones_of_product(shape)
+    return max(min(most, LAST_RUN) - FIRST_RUN, 1)
+
+
+def _ones_of_product(shape: OperandShape) -> int:
+    """Ones in a row that any product can have: of a alone, or (2^w − 1)·(2^w + 1)."""
+    return max(shape.a.man_bits + 1, 2 * min(shape.a.man_bits, shape.b.man_bits))
+
+
+def long_ones(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """c full of ones and products that go on with them below it: sums that lie under a power of two by one last bit, as far
+    down as the operands reach. Rounded away, such a sum carries through all of its bits. Or products alone are full of ones,
+    and c takes the power of two away, so that the last bit is left."""
+    run, kind, _ = crossed(case, long_runs(shape), 3, REPEATS)
+    rows, run, (low, high) = len(case), run + FIRST_RUN, lead_range(shape)
+    width, in_c = _ones_of_product(shape), np.array([shape.c.man_bits + 1, shape.c.man_bits, 0])[kind]
+    highest = min(high + shape.c.man_bits, shape.c.e_max - 1)
+    lowest = min(max(low + LAST_RUN, shape.c.e_min + 1), highest - 1)
+    top = draws.integers(lowest, highest, rows)
+    sign, places, w = draws.integers(0, 2, rows), Places(rows, shape.K), min(shape.a.man_bits, shape.b.man_bits)
+    ones_of_c = np.where(in_c == 0, -2, (np.int64(1) << in_c) - 1)
+    c = codes_of(shape.c, sign, ones_of_c, np.where(in_c == 0, top, top + 1 - in_c))
+    for place in range(min(shape.K, 3)):
+        ones = np.clip(run - in_c - place * width, 0, width)
+        last = top - in_c - place * width - ones + 1
+        by_both = (ones == 2 * w) & (w > 0)
+        alone = np.where(by_both, 0, np.minimum(ones, shape.a.man_bits + 1))
+        places.put_integer(place, alone > 0, sign, (np.int64(1) << alone) - 1, last + ones - alone, shape.a)
+        frac_a = ((1 << max(w - 1, 0)) - 1) << (shape.a.man_bits - max(w - 1, 0))
+        places.put(place, by_both, last + 2 * w - 1, sign, frac_a, (1 << shape.b.man_bits - w) * (w > 0))
+    return operands_of(shape, draws, places.moved(shape, draws), c)
+
+
+def zero_scales(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Blocks whose scale is zero in a, in b or in both, the other one large, with large or zero elements; and a small c or
+    small products in the other blocks, which nothing may push away."""
+    assert shape.scale is not None
+    which, elements, all_blocks = crossed(case, 3, 2, 2)
+    rows, start = len(case), normal(shape, draws, len(case))
+    zero = (np.arange(shape.blocks) == draws.integers(0, shape.blocks, (rows, 1))) | (all_blocks == 1)[:, None]
+    scales = []
+    for operand in range(2):
+        of_it = (which == operand) | (which == 2)
+        large = number(shape.scale, 0 * zero, np.full(zero.shape, shape.scale.e_max))
+        small = number(shape.scale, 0 * zero, np.full(zero.shape, lowest_lead(shape.scale)))
+        scales.append(np.where(zero, np.where(of_it[:, None], zeros(shape.scale, 0 * zero), large), small))
+    block_size = shape.block_size or 1
+    in_zero = np.repeat(zero, block_size, axis=1)[:, : shape.K] & (elements == 1)[:, None]
+    a = np.where(in_zero, zeros(shape.a, draws.integers(0, 2, in_zero.shape)), start.a)
+    lead = draws.integers(lowest_lead(shape.c), shape.c.e_min + GAPS, rows)
+    c = number(shape.c, draws.integers(0, 2, rows), lead, fractions(draws, shape.c, (rows,)))
+    return Operands(a, start.b, c, scales[0], scales[1])
+
+
+def has_zero_scale(shape: OperandShape) -> bool:
+    """Whether a scale can be zero."""
+    return shape.scale is not None and shape.scale.value(0) == 0

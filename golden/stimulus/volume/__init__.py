@@ -1,0 +1,18 @@
+"""The stimulus at volume: row r of seed s has the same operands on every machine and in any batch, at native speed.
+
+    >>> from golden.formats import FP16, FP32
+    >>> from golden.stimulus import OperandShape, volume
+    >>> shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8)
+    >>> volume.rows(shape, seed=1, first=10**9, count=1000).operands.a.shape
+    (1000, 8)
+
+C++ headers (golden/native/include/mmau/stimulus) make the rows on the host and on a device; the modules here are their twin
+in NumPy. docs/stimulus.md says what the rows are, docs/stimulus-mutants.md what they find.
+"""
+
+from golden.stimulus.volume.corner_table import NAMES, CornerTable, corner_table
+from golden.stimulus.volume.fill import ENGINES, kernel_source, rows, tiles
+from golden.stimulus.volume.header import CLASSES
+from golden.stimulus.volume.plan import parameters
+
+__all__ = ["CLASSES", "ENGINES", "NAMES", "CornerTable", "corner_table", "kernel_source", "parameters", "rows", "tiles"]

@@ -1,0 +1,106 @@
+"""The corner table: every case of every directed corner, made once for a seed, which the stimulus then varies.
+
+It is one block of memory, the same for NumPy, C++ and a device (stimulus/corners.hpp has the layout).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from golden.formats import Format
+from golden.stimulus.codes import BoolArray, IntArray
+from golden.stimulus.corners import CORNERS
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.volume.header import CLASSES
+from golden.stimulus.volume.numbers import field_of
+from golden.stimulus.volume.plan import parameters
+
+NAMES = (*CLASSES, *CORNERS)
+"""Name of each label."""
+
+LABEL, A_DOWN, A_UP, B_DOWN, B_UP, C_DOWN, C_UP = range(7)
+"""Columns of `CornerTable.about`: the row's label, and how far exponents may be moved down and up without leaving the normal
+numbers: those of a (where scaled, of scale_a), of b (of scale_b), and of c."""
+
+ABOUT = 8
+"""Columns of `CornerTable.about`, with a spare one."""
+
+MAX_PRODUCTS = 1 << 22
+"""Products of a whole table, about: a row of more than some hundred products has some of the cases only."""
+
+_FAR = 1 << 14
+"""How far what has no exponent may be moved."""
+
+
+@dataclass(frozen=True)
+class CornerTable:
+    """Directed rows, and what is known of each.
+
+    Attributes:
+        shape: what it was made for.
+        operands: a, b [rows, K], c [rows], scales [rows, blocks] or None.
+        about: int32 [rows, ABOUT].
+    """
+
+    shape: OperandShape
+    operands: Operands
+    about: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.about)
+
+    @cached_property
+    def blob(self) -> bytes:
+        """The table as C++ and a device take it; where it is put must be aligned to 8 bytes."""
+        parts = [_filled_up(np.ascontiguousarray(x).tobytes()) for x in (self.about, *self.operands) if x is not None]
+        head = bytes(parameters(self.shape))
+        sizes = np.array([len(self), 16 + len(head) + sum(map(len, parts))], np.int64)
+        return b"".join([sizes.tobytes(), head, *parts])
+
+
+def _filled_up(part: bytes) -> bytes:
+    return part + bytes(-len(part) % 8)
+
+
+@lru_cache(maxsize=32)
+def corner_table(shape: OperandShape, seed: int) -> CornerTable:
+    """Every case of every corner, level 2, once; with very many products an even share of them."""
+    parts, labels = zip(*_corners(shape, seed), strict=True)
+    columns = [None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)]
+    operands = Operands(*columns)  # type: ignore[arg-type]
+    about = np.zeros((len(operands.c), ABOUT), np.int32)
+    about[:, LABEL] = np.concatenate(labels)
+    moved: list[tuple[Format, Any]] = [(shape.a, operands.a), (shape.b, operands.b)]
+    if shape.scale is not None:
+        moved = [(shape.scale, operands.scale_a), (shape.scale, operands.scale_b)]
+    for column, (operand, codes) in zip((A_DOWN, B_DOWN, C_DOWN), (*moved, (shape.c, operands.c[:, None])), strict=True):
+        about[:, column : column + 2] = _room(operand, codes)
+    return CornerTable(shape, operands, about)
+
+
+def _corners(shape: OperandShape, seed: int) -> Iterator[tuple[Operands, IntArray]]:
+    share = min(1.0, MAX_PRODUCTS / shape.K / sum(corner.cases(shape) for corner in CORNERS.values()))
+    for label, corner in enumerate(CORNERS.values(), start=len(CLASSES)):
+        cases = corner.cases(shape)
+        if not cases:
+            continue
+        case = np.arange(max(1, int(cases * share)))
+        case = case * cases // len(case)
+        draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label])))
+        yield corner.make(shape, draws, case), np.full(len(case), label)
+
+
+def _room(operand: Format, codes: npt.NDArray[Any]) -> IntArray:
+    """How far the exponents of each row's codes may be moved together, down and up, [rows, 2]."""
+    field = field_of(operand, codes.astype(np.uint64)).astype(np.int64)
+    largest, least = operand.max_finite >> operand.pad_bits, 1 << operand.man_bits if operand.subnormals else 0
+    moves: BoolArray = (field >= least) & (field <= largest)
+    stuck: BoolArray = np.any((field > 0) & (field < least), axis=1)  # a subnormal beside them
+    down = np.where(moves, (field - least) >> operand.man_bits, _FAR).min(axis=1)
+    up = np.where(moves, (largest - field) >> operand.man_bits, _FAR).min(axis=1)
+    return np.where(stuck[:, None], 0, np.stack([down, up], axis=1))

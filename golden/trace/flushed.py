@@ -1,0 +1,78 @@
+"""The parts of a step of FTZ-FMA and FTZ-EO-FMA: one after the other, multiply-adds and additions with a rounding each."""
+
+from collections.abc import Iterator, Sequence
+
+from golden import steps
+from golden.formats import FP32, Cls, Decoded
+from golden.operations.flushed_fma import FlushedFMA
+from golden.operations.ftz_fma import FTZFMA
+from golden.specials import NAN, addend_special, product_special
+from golden.specials import Special as SpecialResult
+from golden.trace.parts import class_text, exact_sum_record, infinity_text, reasons_of, rounding_record, special_record
+from golden.trace.records import Part
+from golden.trace.watch import Event
+
+
+def fma_names(operation: FlushedFMA, products: Sequence[int]) -> Iterator[tuple[str, str]]:
+    """The two addends of each operation of a step, in words; those of the products first."""
+    if isinstance(operation, FTZFMA):
+        names = [f"a[{products[k]}]·b[{products[k]}]" for k in operation.product_order]
+        yield from zip(names, ["c", *["the sum so far"] * (len(names) - 1)], strict=True)
+        return
+    for place, k in enumerate(products):
+        chain = "even sum" if place % 2 == 0 else "odd sum"
+        yield f"a[{k}]·b[{k}]", "+0" if place < 2 else chain
+    yield "even sum", "odd sum"
+    yield "c", "even sum + odd sum"
+
+
+class FlushedParts:
+    """Reads the events of one step in order."""
+
+    def __init__(self, operation: FlushedFMA, products: Sequence[int]) -> None:
+        self._names = fma_names(operation, products)
+        self._parts: list[Part] = []
+        self._classes: list[str] = []
+        self._sum: tuple[int, Sequence[steps.Term]] | None = None
+
+    def of(self, events: Sequence[Event]) -> list[Part]:
+        """The parts of the step."""
+        for event in events:
+            match event.step:
+                case "multiply":
+                    self._classes.append("·".join(class_text(x) for x in event.arguments[:2]))
+                case "addend":
+                    self._classes.append(class_text(event.arguments[0]))
+                case "flushed_sum":
+                    self._sum = event.result, event.arguments[0]
+                case "fma" | "add":
+                    self._operation(event)
+        return self._parts
+
+    def _operation(self, event: Event) -> None:
+        """One multiply-add or addition, which ends what was noted of it."""
+        names = next(self._names)
+        of = " + ".join(names)
+        if self._sum is None:
+            self._parts.append(special_record(of, *_reasons(names, event.arguments), FP32, event.result))
+        else:
+            code, terms = self._sum
+            named = list(zip(names, self._classes, terms, strict=True))
+            total, lsb = steps.exact_sum(terms)
+            self._parts.append(exact_sum_record(of, named, total, lsb))
+            self._parts.append(rounding_record("total", total, lsb, FP32, "RNE", FP32, code, flush=True))
+        self._sum, self._classes = None, []
+
+
+def _reasons(names: tuple[str, str], codes: Sequence[int]) -> tuple[list[tuple[str, SpecialResult]], SpecialResult]:
+    """Which operands settle the result, and what it is."""
+    *factors, z = (steps.flushed(FP32.decode(code)) for code in codes)
+    reasons = reasons_of([(names[0], factors[0], factors[1])], None, product_special) if len(factors) == 2 else []
+    addends = [(names[1], z)] if len(factors) == 2 else list(zip(names, (*factors, z), strict=True))
+    reasons += [(_addend_text(name, x), special) for name, x in addends if (special := addend_special(x)) is not None]
+    found = {special for _, special in reasons}
+    return reasons, NAN if len(found) > 1 else found.pop()
+
+
+def _addend_text(name: str, x: Decoded) -> str:
+    return f"{name} is NaN" if x.cls is Cls.NAN else f"{name} is {infinity_text(1 if x.sign else 0)}"

@@ -1,0 +1,115 @@
+"""Records of single parts of a step: terms, exact sums, roundings, specials, from what a step was given and gave."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from golden import steps
+from golden.format import Cls, Decoded, Format
+from golden.rounding import Mode, shift_and_round
+from golden.specials import NAN, addend_special
+from golden.specials import Special as SpecialResult
+from golden.trace.records import Exact, Rounding, Special, Sum, Term
+
+
+def reasons_of(
+    pairs: Sequence[tuple[str, Decoded, Decoded]], c: Decoded | None, of_product: Callable[..., SpecialResult | None]
+) -> list[tuple[str, SpecialResult]]:
+    """What is not finite, in words, and what it comes to."""
+    found = [(name, x, y, special) for name, x, y in pairs if (special := of_product(x, y)) is not None]
+    reasons = [(_why(name, x, y, special), special) for name, x, y, special in found]
+    special = None if c is None else addend_special(c)
+    if special is not None:
+        reasons.append(("c is NaN" if special == NAN else f"c is {infinity_text(special)}", special))
+    return reasons
+
+
+def _why(name: str, x: Decoded, y: Decoded, special: SpecialResult) -> str:
+    if Cls.NAN in (x.cls, y.cls):
+        return f"{name} has a NaN operand"
+    if special == NAN:
+        return f"{name} is 0·∞"
+    if Cls.INFINITY in (x.cls, y.cls):
+        return f"{name} is {infinity_text(special)}"
+    return f"{name} is too large: it counts as {infinity_text(special)}"
+
+
+def special_record(
+    of: str, reasons: Sequence[tuple[str, SpecialResult]], special: SpecialResult, d: Format, code: int
+) -> Special:
+    """Only what decides is told: NaNs before infinities, and of infinities both signs where they make the NaN."""
+    deciding = [text for text, reason in reasons if reason == special] or [text for text, _ in reasons]
+    result = "NaN" if special == NAN else infinity_text(special)
+    return Special(of=of, reasons=tuple(deciding), result=result, format=d.name, code=code)
+
+
+def infinity_text(sign: SpecialResult) -> str:
+    """An infinity of that sign."""
+    return "−∞" if sign else "+∞"
+
+
+def class_text(x: Decoded) -> str:
+    """The class of an operand."""
+    return x.cls.name.lower()
+
+
+def exact_value(term: steps.Term) -> Exact:
+    """A term's value."""
+    return Exact(term.sig, term.exp - term.frac)
+
+
+def term_record(name: str, classes: str, term: steps.Term, aligned: Exact, dropped: bool = False) -> Term:
+    """A term before and after alignment."""
+    exact = exact_value(term)
+    lsb = min(exact.exp, aligned.exp)
+    cut = (exact.sig << (exact.exp - lsb)) - (aligned.sig << (aligned.exp - lsb))
+    return Term(
+        name=name, cls=classes, sign=int(term.sig < 0), exp=term.exp, sig=abs(term.sig), frac=term.frac, exact=exact,
+        aligned=aligned, cut=Exact(cut, lsb), dropped=dropped,
+    )  # fmt: skip
+
+
+def exact_sum_record(of: str, named: Sequence[tuple[str, str, steps.Term]], total: int, lsb: int) -> Sum:
+    """A sum of which no bit is dropped: every term is what it is in units of 2**lsb."""
+    terms = [term_record(name, classes, term, Exact(steps.align(term, lsb, 0, "RZ"), lsb)) for name, classes, term in named]
+    return Sum(of=of, exponent="", e=None, set_by=(), truncation="", terms=tuple(terms), total=Exact(total, lsb))
+
+
+def rounding_record(
+    of: str, total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
+) -> Rounding:
+    """Steps normalise, round and encode, from what went into them and the code that came out."""
+    last = rounded.last_bit(total, lsb, flush)
+    sig = shift_and_round(total, last - lsb, mode)
+    record = rounded_record("round", of, Exact(total, lsb), last, mode, sig)
+    carry = bool(abs(sig) >> (rounded.man_bits + 1))
+    return replace(record, code=code, note=_note(d, code, record.rounded), format=d.name, carry=carry)
+
+
+def _note(d: Format, code: int, rounded: Exact) -> str:
+    """What encode did beyond packing."""
+    cls, largest = d.decode(code).cls, d.value(d.max_finite)
+    assert largest is not None
+    if cls is Cls.INFINITY:
+        return "overflow: infinity"
+    if abs(rounded.value) > largest:
+        return "overflow: largest finite number"
+    if cls is Cls.ZERO and rounded.sig:
+        return "subnormal, flushed to zero"
+    return "subnormal" if cls is Cls.SUBNORMAL else ""
+
+
+def rounded_record(step: str, of: str, exact: Exact, last: int, mode: Mode, sig: int) -> Rounding:
+    """What lies above and below the last bit that is kept."""
+    magnitude, shift = abs(exact.sig), last - exact.exp
+    kept = magnitude >> shift if shift > 0 else magnitude << -shift
+    lost = magnitude & ((1 << shift) - 1) if shift > 0 else 0
+    half = 1 << (shift - 1) if shift > 0 else 0
+    direction = "exact" if not lost else "toward zero" if abs(sig) == kept else "away from zero"
+    return Rounding(
+        step=step, of=of, exact=exact, amount=0, mode=mode,
+        e_norm=magnitude.bit_length() - 1 + exact.exp if magnitude else None,
+        last=last if magnitude else None,
+        kept=kept, guard=int(bool(lost & half)), sticky=int(bool(lost & (half - 1)) if shift > 0 else 0),
+        tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format="", code=None,
+        note="",
+    )  # fmt: skip

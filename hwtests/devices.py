@@ -1,0 +1,20 @@
+"""Which device conformance runs on: this machine's NVIDIA GPU; where CuPy is missing and hip-python is not, its AMD GPU."""
+
+from importlib.util import find_spec
+
+from hwtests.device import Device
+
+
+def open_device() -> Device:
+    """The device.
+
+    Raises:
+        DeviceError: there is none that can be used; one line for the user.
+    """
+    if find_spec("cupy") is None and find_spec("hip") is not None:
+        from hwtests.amd.device import HipDevice
+
+        return HipDevice()
+    from hwtests.nvidia.device import CudaDevice
+
+    return CudaDevice()

@@ -1,0 +1,42 @@
+"""Comparison at volume for a device whose arrays are NumPy's: tiles made, model computed and results counted on the host."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from golden import Instruction
+from golden.chain import Chain, ConvertedChain
+from golden.stimulus import Operands, Tiles
+from hwtests import inputs
+from hwtests.device import Program
+from hwtests.tally import E_ZERO_TILES, Tally, chain_with_another_e_zero, tally
+
+Dot = Callable[[Chain | ConvertedChain, Operands], Any]
+"""(chain, rows) → d of each row."""
+
+
+def compare(instruction: Instruction, program: Program, seed: int, first: int, count: int, dot: Dot) -> Tally:
+    """Tiles first … first + count − 1 of a seed: what differed and what was counted."""
+    tiles, labels = inputs.tiles_of(instruction, seed, first, count)
+    other = chain_with_another_e_zero(instruction.chain)
+    return tally(
+        instruction, tiles, labels, inputs.NAMES, first, program.run(tiles), model(instruction.chain, tiles, dot),
+        None if other is None else model(other, every(tiles, E_ZERO_TILES), dot),
+    )  # fmt: skip
+
+
+def every(tiles: Tiles, step: int) -> Tiles:
+    """One tile in so many."""
+    return Tiles(*(None if array is None else array[::step] for array in vars(tiles).values()))
+
+
+def model(chain: Chain | ConvertedChain, tiles: Tiles, dot: Dot) -> Any:
+    """A model's D [tiles, m, n]."""
+    arrays = tiles.rows(np)
+    rows = [None if x is None else np.ascontiguousarray(x.reshape(tiles.c.size, -1)) for x in arrays]
+    a, b, c, scale_a, scale_b = rows
+    assert a is not None
+    assert b is not None
+    assert c is not None
+    return dot(chain, Operands(a, b, c.reshape(-1), scale_a, scale_b)).reshape(tiles.c.shape)

@@ -1,0 +1,60 @@
+"""`mmau distinguish`: an input on which two units or instructions differ."""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+import golden
+from golden.checks import check_least
+from mmau import DIFFERED, OK
+from probe.distinguish import Difference, distinguish, parting, sides, text_of
+
+NONE_FOUND = 3
+"""Exit status: no difference was found, which proves nothing."""
+
+
+def run_distinguish(arguments: argparse.Namespace) -> int:
+    """`mmau distinguish`."""
+    check_least("vectors", arguments.vectors, 1)
+    check_least("seed", arguments.seed, 0)
+    x, y = sides(chosen(arguments.x), chosen(arguments.y))
+    if x.chain == y.chain:
+        print(json.dumps({"equal": True}) if arguments.json else "equal: both are the same steps with the same keys")
+        return OK
+    found = distinguish(x, y, arguments.vectors, arguments.seed)
+    if isinstance(found, Difference):
+        print(json.dumps(_as_dict(found)) if arguments.json else text_of(found), end="\n" if arguments.json else "")
+        return DIFFERED
+    if arguments.json:
+        print(json.dumps({"equal": None, "vectors": found, "seed": arguments.seed}))
+    else:
+        print(f"no difference found in {found} vectors of all classes, corners and features, seed {arguments.seed}")
+    return NONE_FOUND
+
+
+def chosen(word: str) -> golden.Unit | golden.Instruction:
+    """`ARCH:NAME`, or a unit's file.
+
+    Raises:
+        ValueError: neither. OSError: the file cannot be read.
+    """
+    arch, colon, name = word.partition(":")
+    if colon and not Path(word).exists():
+        return golden.instruction(arch, name)
+    return golden.load_unit(word)
+
+
+def _as_dict(found: Difference) -> dict[str, object]:
+    named = zip(found.row._fields, found.row, strict=True)
+    row = {name: np.asarray(array)[0].tolist() for name, array in named if array is not None}
+    texts = [side.trace(found.row).text().splitlines()[1:] for side in (found.x, found.y)]
+    return {
+        "equal": False,
+        "input": row,
+        "x": {"name": found.x.name, "d": found.d[0]},
+        "y": {"name": found.y.name, "d": found.d[1]},
+        "parting": parting(*texts),
+        "vectors": found.tried,
+    }

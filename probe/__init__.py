@@ -1,0 +1,1 @@
+"""Probing: find out what a black box computes, from its answers alone (docs/probing.md)."""

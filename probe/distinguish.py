@@ -1,0 +1,161 @@
+"""Two arithmetics told apart: an input on which they differ, as small as it goes, and the step in which they part."""
+
+from dataclasses import dataclass
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from golden.arrays import BitArray
+from golden.chain import Chain, ConvertedChain, steps_for
+from golden.checks import check_least
+from golden.comparison import differing
+from golden.engines import Batch, run
+from golden.formats import Format
+from golden.instruction import Instruction
+from golden.stimulus import Operands, OperandShape, chunks
+from golden.trace import Trace
+from golden.unit import Unit, explained
+from probe.box import box_of_unit
+from probe.minimise import minimised
+from probe.rivals import pool_of
+
+CHUNK = 1 << 16
+"""Random vectors that are compared at once."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """An arithmetic over K products: a unit or an instruction under its name."""
+
+    name: str
+    chain: Chain | ConvertedChain
+    shape: OperandShape
+
+    def run(self, operands: Operands) -> BitArray:
+        """d for every row."""
+        return run(None, self.chain, Batch(*operands))
+
+    def trace(self, row: Operands) -> Trace:
+        """The steps of one row [1, K]."""
+        one = (row.a[0], row.b[0], row.c[0], *(None if scales is None else scales[0] for scales in row[3:]))
+        return explained(self.name, self.chain, self.shape.K, one, self.shape.a, self.shape.b)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """An input on which two sides differ.
+
+    Attributes:
+        x, y: the sides.
+        row: the input, [1, K].
+        d: what each of them gives.
+        tried: vectors that were compared until one differed.
+    """
+
+    x: Side
+    y: Side
+    row: Operands
+    d: tuple[int, int]
+    tried: int
+
+
+def sides(x: Unit | Instruction, y: Unit | Instruction) -> tuple[Side, Side]:
+    """Both over the same number of products, the smallest that suits both.
+
+    Raises:
+        ValueError: they take other operands, or give results of other formats.
+    """
+    shapes = [_shape(model) for model in (x, y)]
+    for key in ("a", "b", "c", "d", "scale", "block_size"):
+        found = [getattr(shape, key) for shape in shapes]
+        if found[0] != found[1]:
+            raise ValueError(f"{key} must be the same for both, to give them the same inputs; got {found[0]} and {found[1]}")
+    K = lcm(shapes[0].K, shapes[1].K)
+    return _side(x, shapes[0], K), _side(y, shapes[1], K)
+
+
+def _shape(model: Unit | Instruction) -> OperandShape:
+    if isinstance(model, Unit):
+        return box_of_unit(model).shape
+    i = model
+    return OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
+
+
+def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
+    whole = OperandShape(a=shape.a, b=shape.b, c=shape.c, d=shape.d, K=K, scale=shape.scale, block_size=shape.block_size)
+    if isinstance(model, Unit):
+        return Side(model.name, Chain(steps_for(model.operation, K)), whole)
+    name = f"{model.arch} {model.name}"
+    if isinstance(model.chain, ConvertedChain) and model.k != K:
+        raise ValueError(f"K of {name} must be {model.k}, for c is added after all products; got {K}")
+    return Side(name, model.chain, whole)
+
+
+def distinguish(x: Side, y: Side, vectors: int, seed: int) -> Difference | int:
+    """An input on which the two differ, minimised; or how many vectors showed none.
+
+    Args:
+        vectors: random vectors to compare at most, after those made to show a difference.
+        seed: of all of them.
+    """
+    check_least("vectors", vectors, 1)
+    check_least("seed", seed, 0)
+
+    def differs(rows: Operands) -> np.ndarray:
+        got, expected = x.run(rows), y.run(rows)
+        return np.asarray(differing(got, expected, x.chain.operation) | differing(got, expected, y.chain.operation))
+
+    tried = 0
+    for rows in _stream(x.shape, vectors, seed):
+        found = np.flatnonzero(differs(rows))
+        if len(found):
+            tried += int(found[0]) + 1
+            first = rows.rows(slice(int(found[0]), int(found[0]) + 1))
+            row = minimised(first, x.shape, differs)
+            return Difference(x, y, row, (int(x.run(row)[0]), int(y.run(row)[0])), tried)
+        tried += len(rows.c)
+    return tried
+
+
+def _stream(shape: OperandShape, vectors: int, seed: int) -> Any:
+    yield pool_of(shape, seed)
+    for chunk in chunks(shape, vectors, seed, CHUNK):
+        yield chunk.operands
+
+
+def text_of(difference: Difference) -> str:
+    """The input, both results and their bits, where the steps part, and the steps of both."""
+    x, y, d = difference.x, difference.y, difference.x.shape.d
+    traces = [side.trace(difference.row) for side in (x, y)]
+    texts = [trace.text() for trace in traces]
+    lines = [
+        f"x  {x.name}: {d.describe(difference.d[0])}",
+        f"y  {y.name}: {d.describe(difference.d[1])}",
+        f"   {_bits(d, *difference.d)}, found after {difference.tried} vectors",
+        *parting(*(_body(text) for text in texts)),
+    ]
+    return "\n".join(lines) + "\n\n" + "\n".join(texts)
+
+
+def _body(text: str) -> list[str]:
+    """A trace without its heading, which names the model."""
+    return text.splitlines()[1:]
+
+
+def parting(of_x: list[str], of_y: list[str]) -> list[str]:
+    """The first place at which two traces differ."""
+    step = ""
+    for left, right in zip(of_x, of_y, strict=False):
+        if left != right:
+            where = f"they part in {step}" if step else "they part"
+            return [f"{where}:", f"   x  {left.strip()}", f"   y  {right.strip()}"]
+        if left and not left.startswith("    "):
+            step = left.strip()
+    return ["they part in the number of steps"]
+
+
+def _bits(d: Format, x: int, y: int) -> str:
+    changed = x ^ y
+    places = [n for n in range(d.width) if changed >> n & 1]
+    return f"{len(places)} bits of d differ: {', '.join(map(str, places))}, counted from the lowest"

@@ -1,0 +1,39 @@
+"""The exponent that a zero counts with: terms as small as they come beside zeros, and c alone at every exponent."""
+
+import numpy as np
+
+from golden.stimulus import GeneratorDraws, Operands, OperandShape
+from golden.stimulus.codes import fractions, lowest_lead, number, zeros
+from golden.stimulus.terms import Products, lead_range, operands_of
+from probe.features.feature import Feature, corner, joined
+
+STEPS = 40
+
+
+def c_alone(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """All products zero, c at exponents from its smallest to its largest."""
+    lead = np.unique(np.linspace(lowest_lead(shape.c), shape.c.e_max, STEPS).astype(np.int64))
+    rows = len(lead)
+    nothing = Products(np.zeros((rows, shape.K), np.int64), np.zeros((rows, shape.K), np.int64), False)
+    c = number(shape.c, draws.integers(0, 2, rows), lead, fractions(draws, shape.c, (rows,)))
+    return operands_of(shape, draws, nothing, c)
+
+
+def product_alone(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c zero, one product at exponents from the smallest to the largest."""
+    low, high = lead_range(shape)
+    lead = np.unique(np.linspace(low, high, STEPS).astype(np.int64))[:, None]
+    rows = len(lead)
+    place = np.broadcast_to(np.arange(shape.K), (rows, shape.K))
+    present = place == draws.integers(0, shape.K, (rows, 1))
+    frac_a, frac_b = (fractions(draws, f, (rows, shape.K)) for f in (shape.a, shape.b))
+    products = Products(
+        lead + 0 * place, draws.integers(0, 2, place.shape), present, frac_a, frac_b, subnormal_factors="any"
+    )
+    return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
+
+
+FLOOR = Feature(
+    "e_zero floor", "c alone, a product alone, and the smallest terms, beside zeros", ("e_zero",),
+    joined(c_alone, product_alone, corner("e_zero-floor", 32)),
+)  # fmt: skip

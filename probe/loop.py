@@ -1,0 +1,233 @@
+"""The closed loop: ask, infer a model, tell it from its rivals, validate it, and let what fails ask the next question.
+
+The steps are those of paper 000, section 3: feature probing, inference, validation by random vectors, revision; here nobody
+has to look at a failing vector, for it joins the evidence that the next model has to reproduce.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from golden.arrays import BitArray
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, chunks
+from probe.box import Box, BoxError, Questioner
+from probe.evidence import Evidence
+from probe.features import features_of
+from probe.journal import Journal
+from probe.minimise import minimised
+from probe.model import Model, possible_families, toml_of
+from probe.rivals import Rival, consistent, pool_of, telling_rows
+from probe.search import Search
+
+VALIDATION_ROWS = 1 << 16
+"""Random vectors of one chunk; a chunk that fails ends the round."""
+
+RIVAL_CHUNKS = 2
+"""Chunks on which rivals are held against the box too."""
+
+FAILING = 24
+"""Failing vectors of a chunk that join the evidence."""
+
+MINIMISED = 2
+"""How many of them are made smaller first."""
+
+AGAIN = 64
+"""Rows that are asked a second time, at the beginning and at the end."""
+
+REVISIONS = 24
+"""Models that may fail before the probe gives up."""
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Finding:
+    """What a probe has learned.
+
+    Attributes:
+        box, shape: what was asked.
+        model: the best model, None where nothing was learned yet.
+        missed: rows of evidence that it does not reproduce.
+        evidence: how many rows were asked and kept.
+        validated: random vectors that it reproduced.
+        rivals: models that give the same results, as far as was looked; `looked` says how many vectors that were.
+        questions, vectors, seconds: what it cost.
+        revisions: models that failed before.
+        smallest: an input that no model explains, and the box's answer.
+        stopped: why it ended early, where it did.
+    """
+
+    box: str
+    shape: OperandShape
+    model: Model | None = None
+    missed: int = 0
+    evidence: int = 0
+    validated: int = 0
+    rivals: list[Rival] = field(default_factory=list)
+    looked: int = 0
+    questions: int = 0
+    vectors: int = 0
+    seconds: float = 0.0
+    revisions: int = 0
+    models_tried: int = 0
+    smallest: tuple[Operands, int] | None = None
+    stopped: str | None = None
+
+    def is_whole(self) -> bool:
+        """Whether everything that was asked is reproduced."""
+        return self.model is not None and not self.missed and self.stopped is None
+
+
+def probe(box: Box, vectors: int = 1_000_000, seed: int = 0, journal: Journal | None = None,
+          seconds: float | None = None, say: Say = lambda line: None) -> Finding:  # fmt: skip
+    """Find out what a box computes.
+
+    Args:
+        vectors: random vectors on which the model must agree with the box.
+        seed: of all questions.
+        journal: what the box has answered before; it is saved as the probe goes on.
+        seconds: how long the box may compute in all.
+        say: takes a line for each step.
+
+    Returns:
+        What was found. A box that misbehaves ends the probe; what was learned until then is in the finding.
+    """
+    if vectors < 1 or seed < 0:
+        raise ValueError(f"vectors must be at least 1 and seed at least 0, got {vectors} and {seed}")
+    journal = Journal(box.name, box.shape) if journal is None else journal
+    return _Probe(box, vectors, seed, journal, seconds, say).run()
+
+
+class _Probe:
+    """One run of the loop, and its state."""
+
+    def __init__(self, box: Box, vectors: int, seed: int, journal: Journal, seconds: float | None, say: Say) -> None:
+        self.box, self.shape = box, box.shape
+        self.vectors, self.seed = vectors, seed
+        self.journal, self.say = journal, say
+        self.questioner = Questioner(box, journal, seconds)
+        self.found = Finding(box.name, box.shape)
+
+    def run(self) -> Finding:
+        try:
+            self._loop()
+        except BoxError as error:
+            self.found.stopped = str(error)
+        finally:
+            self.journal.save()
+        self.found.questions, self.found.vectors = self.questioner.questions, self.questioner.vectors
+        self.found.seconds = self.questioner.seconds
+        return self.found
+
+    def _loop(self) -> None:
+        evidence = self._first_evidence()
+        pool: Operands | None = None
+        model: Model | None = None
+        if not possible_families(self.shape):
+            self.found.stopped = "no operation takes operands and gives results of these formats"
+            return
+        for revision in range(REVISIONS):
+            self.found.revisions = revision
+            search = Search(evidence, self.seed + revision)
+            model = search.run(self.shape, model)
+            self.found.validated = 0
+            self.found.models_tried += search.tried
+            failing = evidence.failing(model)
+            self.found.model, self.found.missed, self.found.evidence = model, len(failing), len(evidence)
+            self.say(f"model {revision + 1}: {model}: reproduces {len(evidence) - len(failing)} of {len(evidence)}")
+            if len(failing):
+                self._unexplained(evidence, failing, model)
+                return
+            pool = pool_of(self.shape, self.seed) if pool is None else pool
+            if not self._told_apart(evidence, model, pool):
+                continue
+            if self._validated(evidence, model):
+                self._check_determinism(evidence)
+                return
+        self.found.stopped = f"{REVISIONS} models failed, one after the other"
+
+    def _first_evidence(self) -> Evidence:
+        """The features' questions, one feature after the other."""
+        evidence: Evidence | None = None
+        for n, feature in enumerate(features_of(self.shape)):
+            draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
+            operands = feature.questions(self.shape, draws)
+            d = self.questioner.ask(operands)
+            if evidence is None:
+                evidence = Evidence(operands, d, feature.name)
+                self._check_determinism(evidence)
+            else:
+                evidence.add(operands, d, feature.name)
+            self.journal.save()
+            self.say(f"{feature.name}: {len(d)} vectors: {feature.about}")
+        assert evidence is not None
+        self.found.evidence = len(evidence)
+        return evidence
+
+    def _check_determinism(self, evidence: Evidence) -> None:
+        """Some rows again, in another order: the same answers, wherever in a question a row stands.
+
+        Raises:
+            BoxError: other answers.
+        """
+        rows = np.random.default_rng(self.seed).permutation(len(evidence))[:AGAIN]
+        again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
+        differing = np.flatnonzero(again != evidence.d[rows])
+        if len(differing):
+            first, d = int(differing[0]), self.shape.d
+            raise BoxError(
+                f"{self.box.name} must give the same result whenever it is asked, and gave {len(differing)} of {len(rows)} "
+                f"vectors another one: {d} {int(evidence.d[rows[first]]):#x} first, then {int(again[first]):#x}"
+            )
+
+    def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
+        """Ask what tells the model from its rivals. Returns whether the model stands; the rivals that are left are kept."""
+        rivals = consistent(model, evidence)
+        telling, alike = telling_rows(model, rivals, pool)
+        self.found.rivals, self.found.looked = alike, len(pool.c)
+        if len(telling):
+            rows = pool.rows(telling)
+            evidence.add(rows, self.questioner.ask(rows), "rivals")
+            self.say(f"rivals: {len(telling)} vectors tell {len(rivals) - len(alike)} from it, {len(alike)} are alike")
+        self.found.evidence = len(evidence)
+        return not len(evidence.failing(model))
+
+    def _validated(self, evidence: Evidence, model: Model) -> bool:
+        """Random vectors of all classes and corners; those that fail join the evidence."""
+        text = f"seed {self.seed}: {toml_of(model, 'model') or model}"
+        done = self.journal.validated.get(text, 0)
+        start = 0
+        for number, chunk in enumerate(chunks(self.shape, self.vectors, self.seed, VALIDATION_ROWS)):
+            start += len(chunk)
+            if start <= done:
+                continue
+            d = self.questioner.ask_unrecorded(chunk.operands)
+            failing = np.flatnonzero(model.differs(chunk.operands, d))
+            if len(failing):
+                self.say(f"validation: {len(failing)} of {len(chunk)} vectors fail")
+                self._add_failing(evidence, model, chunk.operands.rows(failing[:FAILING]), d[failing[:FAILING]])
+                return False
+            if number < RIVAL_CHUNKS:
+                self.found.looked += len(chunk)
+                self.found.rivals = [r for r in self.found.rivals if not r.model.differs(chunk.operands, d).any()]
+            self.journal.validated[text] = start
+            self.found.validated = start
+            self.journal.save()
+        self.found.validated = max(start, done)
+        self.say(f"validation: {self.found.validated} random vectors, no difference")
+        return True
+
+    def _add_failing(self, evidence: Evidence, model: Model, operands: Operands, d: BitArray) -> None:
+        evidence.add(operands, d, "failing")
+        for n in range(min(MINIMISED, len(d))):
+            row = self._minimised(model, operands.rows(slice(n, n + 1)))
+            evidence.add(row, self.questioner.ask(row), "failing, minimised")
+
+    def _minimised(self, model: Model, row: Operands) -> Operands:
+        return minimised(row, self.shape, lambda rows: model.differs(rows, self.questioner.ask(rows)))
+
+    def _unexplained(self, evidence: Evidence, failing: np.ndarray, model: Model) -> None:
+        """Keep the smallest input that the best model misses."""
+        row = self._minimised(model, evidence.operands.rows(failing[:1]))
+        self.found.smallest = (row, int(self.questioner.ask(row)[0]))

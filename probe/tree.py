@@ -1,0 +1,93 @@
+"""The summation tree of a model: which terms meet in which node, drawn as text."""
+
+from itertools import pairwise
+
+from golden.chain import ConvertedChain, product_order
+from probe.model import CONVERTED, Model
+
+Tree = str | list["Tree"]
+"""A leaf's name, or the children of a node: they are summed at once."""
+
+
+def tree_of(model: Model) -> Tree:
+    """The tree over the K products and c: the root's result is d."""
+    chain, K = model.chain, model.shape.K
+    L = chain.operation.length
+    order = product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
+    d: Tree = "0" if model.family == CONVERTED else "c"
+    for start in range(0, K, L):
+        d = _step(model, [_product(k) for k in order[start : start + L]], d)
+    return [d, "c"] if model.family == CONVERTED else d
+
+
+def _product(k: int) -> Tree:
+    return f"p{k}"
+
+
+def _step(model: Model, products: list[Tree], c: Tree) -> Tree:
+    match model.family:
+        case "FTZ-AddMul":
+            while len(products) > 1:
+                products = [[x, y] for x, y in zip(products[::2], products[1::2], strict=True)]
+            return [c, products[0]]
+        case "GST-FDPA":
+            G = model.keys["G"]
+            return [c, *(products[k : k + G] if G > 1 else products[k] for k in range(0, len(products), G))]
+        case "TR-FDPA":
+            return [c, products]
+        case "FTZ-FMA":
+            for product in reversed(products):
+                c = [c, product]
+            return c
+        case "FTZ-EO-FMA":
+            return [c, _chained(products[::2]), *([_chained(products[1::2])] if len(products) > 1 else [])]
+        case "GTR-FDPA":
+            return [c, [products[::2], products[1::2]] if len(products) > 1 else products]
+    return [c, *products]
+
+
+def _chained(products: list[Tree]) -> Tree:
+    """One after the other, from zero."""
+    sum_so_far = products[0]
+    for product in products[1:]:
+        sum_so_far = [sum_so_far, product]
+    return sum_so_far
+
+
+def drawn(tree: Tree) -> str:
+    """The tree as lines: a node's children hang below it; neighbouring leaves share a line."""
+    return "\n".join(["d", *_lines(tree, "")])
+
+
+def _lines(tree: Tree, indent: str) -> list[str]:
+    if isinstance(tree, str):
+        return [f"{indent}└─ {tree}"]
+    parts: list[Tree] = []
+    for child in tree:  # leaves in a row are one entry
+        if isinstance(child, str) and parts and isinstance(parts[-1], str):
+            parts[-1] = f"{parts[-1]}, {child}"
+        else:
+            parts.append(child)
+    lines = []
+    for n, part in enumerate(parts):
+        last = n == len(parts) - 1
+        mark, below = ("└─ ", "   ") if last else ("├─ ", "│  ")
+        if isinstance(part, str):
+            lines.append(f"{indent}{mark}{_shortened(part)}")
+        elif all(isinstance(child, str) for child in part):
+            lines.append(f"{indent}{mark}+ {_shortened(', '.join(map(str, part)))}")
+        else:
+            lines += [f"{indent}{mark}+", *_lines(part, indent + below)]
+    return lines
+
+
+def _shortened(leaves: str) -> str:
+    """`p0, p1, p2, p3` as `p0 … p3`."""
+    names = leaves.split(", ")
+    head = [name for name in names if not name.startswith("p")]
+    numbers = [int(name[1:]) for name in names if name.startswith("p")]
+    if len(numbers) > 2 and len({y - x for x, y in pairwise(numbers)}) == 1:
+        step = numbers[1] - numbers[0]
+        run = f"p{numbers[0]} … p{numbers[-1]}" if step == 1 else f"p{numbers[0]}, p{numbers[1]} … p{numbers[-1]}"
+        return ", ".join([*head, run])
+    return leaves

@@ -1,0 +1,78 @@
+"""Counts are merged in any order and of one model alone, and survive a file; a damaged file is refused in one message."""
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+from cosim.coverage.counts import Counts, merged
+from cosim.coverage.file import FORMAT, from_text, read, to_text
+from cosim.coverage.samples import sample_units
+from tests.cosim.coverage.units import counts_of
+from tests.golden.native_rows import needs_native
+
+pytestmark = needs_native
+
+UNITS = {unit.name: unit.operation for unit in sample_units()}
+SMALL, OTHER = UNITS["small T-FDPA"], UNITS["small FMA"]
+
+
+def parts() -> list[Counts]:
+    return [counts_of(SMALL, ((vectors, seed),)) for vectors, seed in ((60, 1), (70, 2), (80, 3))]
+
+
+def test_merging_is_associative_and_commutative() -> None:
+    one, two, three = parts()
+    whole = one.merged(two).merged(three)
+    assert all(merged(order) == (whole,) for order in itertools.permutations((one, two, three)))
+    assert one.merged(two.merged(three)) == whole
+    assert whole.rows == 210
+    assert whole.hits["class of c"] == [sum(counts) for counts in zip(*(p.hits["class of c"] for p in parts()), strict=True)]
+
+
+def test_another_model_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^coverage is merged of one model alone, got T-FDPA, a = fp16.* and T-FDPA"):
+        parts()[0].merged(counts_of(SMALL, ((60, 1),), K=4))
+
+
+def test_models_stay_apart() -> None:
+    one, *_ = parts()
+    other = counts_of(OTHER, ((50, 1),))
+    assert merged([one, other, one]) == (one.merged(one), other)
+
+
+def test_file_comes_back_and_a_run_is_added(tmp_path: Path) -> None:
+    one, two, _ = parts()
+    path = tmp_path / "coverage.json"
+    assert read(path) == ()
+    path.write_text(to_text(merged([*read(path), one])), encoding="utf-8")
+    assert read(path) == (one,)
+    path.write_text(to_text(merged([*read(path), two])), encoding="utf-8")
+    assert read(path) == (one.merged(two),)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[:100], "Unterminated string"),
+        (lambda text: text.replace(FORMAT, "something else"), f"it does not say that it is {FORMAT!r}"),
+        (lambda text: "[]", f"it does not say that it is {FORMAT!r}"),
+        (lambda text: text.replace('"c, +0"', '"c, plus zero"'), "the bins of class of c are not those of T-FDPA"),
+        (lambda text: text.replace('"rows": 60', '"rows": -1'), "a count must be an integer of at least 0, got -1"),
+        (lambda text: text.replace('"rows": 60', '"rows": true'), "a count must be an integer of at least 0, got True"),
+        (lambda text: text.replace('"T-FDPA"', '"U-FDPA"'), "'U-FDPA'"),
+        (lambda text: text.replace('"L": 2', '"L": 0'), "L must be an integer from 1 to 1024, got 0"),
+        (lambda text: json.dumps({"format": FORMAT}), "'models'"),
+    ],
+)  # fmt: skip
+def test_damaged_file_is_refused(damage: object, message: str) -> None:
+    assert callable(damage)
+    text = to_text(parts()[:1])
+    damaged = damage(text)
+    assert damaged != text
+    with pytest.raises(
+        ValueError, match=r"^here\.json must hold coverage that this version wrote: .*; take another file$"
+    ) as error:
+        from_text(damaged, "here.json")
+    assert message in str(error.value)

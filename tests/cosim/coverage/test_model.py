@@ -1,0 +1,189 @@
+"""The coverage models: complete on the samples, honest about what cannot be hit, and able to fail."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden
+from cosim.coverage import seen as seen_module
+from cosim.coverage.counts import Model
+from cosim.coverage.model import count, covergroups, report, results, whole
+from cosim.coverage.samples import sample_units
+from cosim.regressions.coverage_job import coverage_units
+from golden.native.observe import OBSERVED, Observation, observe
+from golden.stimulus import CORNERS, OperandShape, generate
+from tests.cosim.coverage.units import DEFAULT, bins_of, counts_of, missed, operands, wrongly_unreachable
+from tests.golden.native_rows import needs_native
+from tests.golden.strategies import operations, products
+
+pytestmark = needs_native
+
+SAMPLES = {unit.name: unit.operation for unit in sample_units()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runs", [((20000, 0),), DEFAULT], ids=["combinational", "pipelined"])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_default_run_hits_every_reachable_bin(name: str, runs: tuple[tuple[int, int], ...]) -> None:
+    counts = counts_of(SAMPLES[name], runs)
+    assert missed(counts) == []
+    assert wrongly_unreachable(counts) == []
+    assert counts.rows == 20000
+    assert whole([counts]).hit > 100
+
+
+def test_samples_show_every_operation_large_and_small() -> None:
+    by_name: dict[str, list[golden.Operation]] = {}
+    for operation in SAMPLES.values():
+        by_name.setdefault(operation.name, []).append(operation)
+    assert list(by_name) == list(OBSERVED)
+    for name, units in by_name.items():
+        longest = max(entry.operation.length for entry in golden.instructions() if entry.operation.name == name)
+        assert units[0].length == longest
+        assert min(unit.length for unit in units) <= max(1, longest // 2)
+    keys = {key for operation in SAMPLES.values() for key in operation.parameters()}
+    assert {"sticky", "flush_inputs", "flush_results", "overflow"} <= keys
+
+
+@settings(max_examples=25)
+@given(data=st.data())
+def test_no_unreachable_bin_of_any_unit_is_hit(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(OBSERVED)))
+    operation = data.draw(operations(name))
+    K = data.draw(st.composite(products)(operation))
+    counts = counts_of(operation, ((1500, data.draw(st.integers(0, 10**6))),), K)
+    assert wrongly_unreachable(counts) == []
+
+
+@pytest.mark.long
+@settings(max_examples=600)
+@given(data=st.data())
+def test_no_unreachable_bin_of_many_units_is_hit(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(OBSERVED)))
+    operation = data.draw(operations(name))
+    K = data.draw(st.composite(products)(operation))
+    counts = counts_of(operation, ((4000, data.draw(st.integers(0, 10**6))),), K)
+    assert wrongly_unreachable(counts) == []
+
+
+BY_DEFINITION = (
+    r"it takes two (terms|products)",
+    r"there is one (c|product|T|term)",
+    r"a step has \d+ terms",
+    r"two terms grow by one bit",
+    r"a group has one product",
+    r"\w+ has (no (infinities|NaN|-0|sign|zero)|neither zeros nor subnormals)",
+    r"a result of zero is \+0",
+    r"subnormal results are flushed",
+    r"nothing is flushed",
+    r"the sticky bit lies below.*",
+    r"overflow is infinity in RNE",
+    r"(RZ|RNE|RD|RU|RO|RNA) does not round (positive|negative) numbers (up in magnitude|toward zero|away from zero)",
+    r"(RZ|RNE|RD|RU|RO|RNA) leaves a last bit of what is not zero",
+    r"RO only sets the last bit",
+    r"a truncated sum is not normalised again",
+    r"products of .* are finite, so that c alone can be special",
+    r".* have no infinities(, so that c alone can be one)?",
+    r"not both of .* have infinities",
+)  # fmt: skip
+"""Reasons that follow from what the words mean, whatever the numbers are."""
+
+NOWHERE = (
+    ("FTZ-AddMul", r"(product|sum of products|result): .*|class of d .*|overflow .*"),  # the formats alone differ
+    ("FTZ-AddMul", r".*: cancellation .*32 or more.*"),  # two fp32 numbers
+    ("GST-FDPA", r"groups and c: alignment .*both kinds, c, wholly cut"),
+    ("GST-FDPA", r"result: outcome .*up to the smallest normal.*"),
+    ("GTR-FDPA", r"both sums: alignment .*several sums.*"),
+    ("GTR-FDPA", r"(even|odd) products: alignment .*product, product, (partly|wholly) cut"),
+    ("GTR-FDPA", r"products: distance to the largest exponent .*"),  # of one product
+    (r"G?TR-FDPA", r".*: cancellation .*32 or more.*"),
+)  # fmt: skip
+"""Operation and bin: unreachable by numbers, and no unit of the jobs has others that reach it."""
+
+
+@pytest.mark.slow
+def test_a_bin_that_is_unreachable_by_numbers_is_hit_where_these_differ() -> None:
+    hit: set[tuple[str, str]] = set()
+    unreachable: dict[tuple[str, str], str] = {}
+    runs = [(counts_of(operation)) for operation in SAMPLES.values()]
+    units = [unit.operation for unit in coverage_units() if unit.operation.name in OBSERVED]
+    runs += [counts_of(operation, ((5000, 0),)) for operation in units]
+    for counts in runs:
+        for group, name, reason, hits in bins_of(counts):
+            bin_of = (counts.model.operation.name, f"{group} | {name}")
+            if hits:
+                hit.add(bin_of)
+            elif reason is not None and not any(re.fullmatch(pattern, reason) for pattern in BY_DEFINITION):
+                unreachable[bin_of] = reason
+    assert len(unreachable) > 300
+    never = {
+        bin_of: reason
+        for bin_of, reason in unreachable.items()
+        if bin_of not in hit and not any(re.fullmatch(o, bin_of[0]) and re.fullmatch(b, bin_of[1]) for o, b in NOWHERE)
+    }
+    assert never == {}
+
+
+SMALL_T = SAMPLES["small T-FDPA"]
+
+
+@pytest.mark.parametrize(
+    ("corner", "bin_of", "sample"),
+    [
+        ("several-specials", "special terms: several, +infinity", "small T-FDPA"),
+        ("below-normal", "result: outcome: up to the smallest normal, -", "E-FDPA of one's own 0"),
+    ],
+)
+def test_a_corner_that_is_dropped_leaves_its_bin_missed(
+    corner: str, bin_of: str, sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = SAMPLES[sample]
+    shape, model = OperandShape.of_operation(operation), Model(operation, operation.length)
+    stimulus = generate(shape, 20000, 0)
+    assert bin_of not in whole([count(model, stimulus.operands)]).missed
+    others = stimulus.rows(np.flatnonzero(stimulus.label != stimulus.names.index(corner)))
+    assert bin_of in whole([count(model, others.operands)]).missed
+    assert corner in CORNERS
+
+
+def test_a_model_without_a_step_shows_none_of_its_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_roundings(*arguments: Any) -> Observation:
+        seen = observe(*arguments)
+        seen.roundings["flags"] = 0
+        return seen
+
+    monkeypatch.setattr(seen_module, "observe", without_roundings)
+    found = {bins.name: bins.hit for bins in results(count(Model(SMALL_T, 2), operands(SMALL_T, 2000)))}
+    assert {name for name, hit in found.items() if not hit} == {
+        "result: what is cut off", "result: direction of rounding", "result: outcome", "overflow",
+    }  # fmt: skip
+
+
+def test_chains_show_what_c_is_at_each_step() -> None:
+    counts = counts_of(SMALL_T, ((4000, 0),), K=8)
+    found = {bins.name: bins for bins in results(counts)}["c of each step"]
+    assert found.bins == 27
+    assert found.missed == ()
+    assert counts.model.K == 8
+
+
+def test_report_names_what_is_missed() -> None:
+    shown = report(counts_of(SMALL_T, ((50, 0),)))
+    groups = {group["name"]: group for group in shown["covergroups"]}
+    assert shown["operation"] == "T-FDPA"
+    assert shown["rows"] == 50
+    assert sum(group["hit"] for group in groups.values()) == shown["hit"]
+    assert "both kinds, c, partly cut" not in groups["class of c"]["missed"]
+    assert all(group["hit"] + len(group["missed"]) + group["unreachable"] == group["bins"] for group in groups.values())
+    assert shown["hit"] < shown["bins"] - shown["unreachable"]
+
+
+def test_bins_of_a_group_have_names_of_their_own() -> None:
+    for operation in SAMPLES.values():
+        groups = covergroups(Model(operation, operation.length))
+        assert len({group.name for group in groups}) == len(groups)
+        assert all(len(set(group.bins)) == len(group.bins) for group in groups)

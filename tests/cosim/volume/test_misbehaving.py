@@ -1,0 +1,89 @@
+"""Designs that run and misbehave in native code: each is a report that does not pass and says what the design did."""
+
+import re
+
+import pytest
+
+import cosim
+from cosim.runner import in_volume
+from cosim.volume.program import run_program
+from rtl.tools import run_tool
+from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
+
+__all__ = ["described"]
+
+pytestmark = [pytest.mark.simulator, pytest.mark.long]
+
+
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        (stage("1'b0"), "no result for 1000 cycles although vectors are inside: out_valid stayed low"),
+        (stage("full", ready="1'b0"), "in_ready stayed low for 1000 cycles"),
+        (
+            stage("full", full="if (rst) full <= 0; else if (full & out_ready & ~in_valid & ~a[0]) full <= 1;"),
+            "results came out",
+        ),
+        (stage("full", full=""), "results came out that no vector asked for"),
+        (stage("full").replace("in_ready) held", "in_ready & ~a[3]) held"), "results differ from the golden model"),
+        (stage("full").replace("held <= sum", "held <= sum ^ {31'b0, ~in_valid}").replace("if (in_valid & in_ready)", ""),
+         "a result changed, or was withdrawn"),
+        (stage("full & ~a[4]"), "a result changed, or was withdrawn"),
+    ],
+    ids=["silent", "never ready", "answers twice", "valid not reset", "stale result", "moves on", "withdraws"],
+)  # fmt: skip
+def test_broken_handshake(body: str, failure: str, described: Described) -> None:
+    report = cosim.run(CLOCKED, vectors=2000, seed=1, dut=described(body, CLOCKED), mode="volume")
+    assert any(failure in each for each in report.failures), report.failures
+
+
+def test_sound_stage_passes(described: Described) -> None:
+    report = cosim.run(CLOCKED, vectors=2000, seed=1, dut=described(stage("full"), CLOCKED), mode="volume")
+    assert (report.failures, report.received) == ((), 2000)
+    assert report.dropped > 0
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("always @(a) if (a[2:0] == 5) $finish;", r": - \S*bad\.sv:5: Verilog \$finish$"),
+        ('always @(a) if (a[2:0] == 5) $fatal(1, "no fives");', r": %Error: \S*bad\.sv:5: Verilog \$stop$"),
+        ("always_comb assert (a[2:0] != 5);", r": %Error: \S*bad\.sv:5: "),
+        ("wire x; assign x = ~(x & a[0]); wire y = x;", "DIDNOTCONVERGE: "),
+    ],
+    ids=["finish", "fatal", "assertion", "does not settle"],
+)
+def test_design_that_ends_the_simulation(body: str, said: str, described: Described) -> None:
+    used = " ^ y" if "wire y" in body else ""
+    report = cosim.run(UNIT, vectors=300, dut=described(f"  assign d = sum{used};\n  {body}"), mode="volume")
+    assert report.stopped is not None
+    assert re.match(r"the design ended the simulation", report.stopped)
+    assert re.search(said, report.stopped), report.stopped
+    assert report.received < 300
+
+
+LOOP = "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while (a[2:0] == 5) n = n + 1; n = 0; end"
+
+
+def test_loop_without_delay_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = run_program
+    monkeypatch.setattr(in_volume, "run_program", lambda p, plan, options: sound(p, plan, [*options, "--standstill", "3"]))
+    report = cosim.run(UNIT, vectors=300, dut=described(LOOP), mode="volume")
+    assert report.failures[0] == "the simulation stood still for 3 s, as in a loop without delay"
+    assert report.sent == report.received + 1 > 1
+    assert report.waiting == 1
+
+
+def test_program_that_is_killed_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its own memory fault, or from outside."""
+    sound = run_tool
+
+    def killed(command: list[str], **options: object) -> object:
+        if command[0].endswith("/volume"):
+            command = ["sh", "-c", "echo said >&2; kill -SEGV $$"]
+        return sound(command, **options)
+
+    monkeypatch.setattr("cosim.volume.program.run_tool", killed)
+    report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;"), mode="volume")
+    assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: said"
+    assert not report.passed

@@ -1,0 +1,168 @@
+"""Runs in native code: what a run in cocotb finds they find, and they say the same of it."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+import golden
+from cosim.volume import segments
+from golden import Implementation, Unit
+from golden.formats import E2M3, E3M2, E4M3, E5M2, FP32
+from golden.operations import OPERATIONS, TFDPA
+from rtl import Design, TileDesign
+from rtl.designs.samples import multi_format_designs
+from tests.cosim.designs import Wrapped
+from tests.cosim.dut.test_third_party import DIAGNOSES, EACH, parts
+
+pytestmark = pytest.mark.simulator
+
+FP8 = Unit(name="fp8", operation=TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133))
+FP6 = TFDPA(a=E3M2, b=E2M3, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133)
+CLOCKED = Unit(name="clocked", operation=FP6, implementation=Implementation(stages=2))
+
+
+def told(report: cosim.Report) -> dict[str, Any]:
+    """All that does not depend on how long it took."""
+    return {**report.as_dict(), "seconds": 0, "vectors_per_second": 0}
+
+
+def test_sound_pipeline_passes_whatever_the_number_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FP6 lanes are packed bit by bit; 20,000 vectors of a file are followed by native ones in segments."""
+    monkeypatch.setattr(segments, "SEGMENT", 3000)
+    alone = cosim.run(CLOCKED, vectors=31_234, seed=4, mode="volume", processes=1)
+    assert alone.failures == ()
+    assert (alone.sent, alone.received, sum(alone.classes.values())) == (31_234,) * 3
+    assert alone.dropped > 0
+    assert alone.checked > 500  # of the file's two power-ups 200 each, of the native ones 200
+    assert all(alone.classes.values())
+    assert told(cosim.run(CLOCKED, vectors=31_234, seed=4, mode="volume", processes=3)) == told(alone)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "bug"), EACH)
+def test_bug_is_found(name: str, bug: str) -> None:
+    unit, dut = parts(name)
+    report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}), mode="volume")
+    assert not report.passed
+    if bug in DIAGNOSES:
+        assert report.explanation is not None
+        cause = report.explanation.diagnoses[""].cause
+        assert (cause.change if cause else None) == DIAGNOSES[bug]
+        assert report.explanation.shown.reproduced
+        assert report.explanation.trace.d == report.explanation.shown.row.expected
+
+
+@pytest.mark.long
+def test_report_is_that_of_a_run_in_cocotb() -> None:
+    unit, dut = parts("simd")
+    broken = replace(dut, defines={"BUG_SUBNORMALS_FLUSHED": ""})
+    by_volume, by_cocotb = (
+        cosim.run(unit, vectors=1000, seed=7, dut=broken, mode=mode).as_dict() for mode in ("volume", "cocotb")
+    )
+    assert by_volume["mismatches"] > 0
+    # Coverage counts in volume mode where all of a simulation agrees; the first mismatch was sent once more, alone.
+    for report in (by_volume, by_cocotb):
+        for key in ("seconds", "vectors_per_second", "mode", "coverage"):
+            del report[key]
+        del report["explanation"]["first"]["row"]["time"]
+    assert by_volume == by_cocotb
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
+def test_sound_design_passes(name: str) -> None:
+    unit, dut = parts(name)
+    report = cosim.run(unit, vectors=40_000, seed=5, dut=dut, mode="volume")
+    assert (report.failures, report.sent, report.received, report.waived) == ((), 40_000, 40_000, {})
+    assert (report.dropped > 0) == (dut.reset is not None)
+    assert sum(report.classes.values()) == 40_000 * dut.results
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_passes(name: str) -> None:
+    """Integers too, whose rows Python makes."""
+    unit = next(unit for unit in cosim.coverage_units() if unit.operation.name == name)
+    report = cosim.run(unit, vectors=20_500, seed=9, mode="volume")
+    assert (report.failures, report.received) == ((), 20_500)
+    assert sum(report.result_classes.values()) == 20_500
+
+
+SCALED = golden.instruction("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")
+TILES = [
+    TileDesign(replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), m=2, n=3), Implementation(stages=1)),
+    TileDesign(replace(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"), m=2, n=2), Implementation(stages=2)),
+    TileDesign(replace(SCALED, m=1, n=2), Implementation(stages=1)),
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("design", [*multi_format_designs(), *TILES], ids=lambda design: design.name)
+def test_formats_and_tiles_pass(design: Design) -> None:
+    report = cosim.run(design, vectors=20_500, seed=1, mode="volume")
+    assert report.failures == ()
+    assert report.received == 20_500
+
+
+@pytest.mark.long
+def test_element_of_a_tile_that_is_wrong_is_shown(wrapped: Wrapped) -> None:
+    tile = TILES[0]
+    width = tile.operation.d.width
+    report = cosim.run(
+        tile, vectors=20_100, seed=2, dut=wrapped(tile, {"d": f"d_inside ^ ({6 * width}'d1 << {4 * width})"}), mode="volume"
+    )
+    assert report.mismatches > 20_000
+    assert {row.place for row in report.differing} == {"element [1][1]"}
+    assert report.explanation is not None
+    assert report.explanation.shown.note.startswith("as it came")
+
+
+def test_choice_of_vectors_holds_for_native_ones() -> None:
+    """A number means the same vector in every run of the seed, and classes are chosen by name."""
+    some = cosim.run(FP8, vectors=24_000, seed=3, mode="volume", selection=cosim.Selection(only=("ties",)))
+    assert some.failures == ()
+    assert set(some.classes) == {"ties"}
+    assert 0 < some.sent == some.received == some.vectors - some.left_out < 24_000
+    one = cosim.run(FP8, vectors=24_000, seed=3, mode="volume", selection=cosim.Selection(vector=23_456))
+    assert (one.failures, one.sent, one.left_out) == ((), 1, 23_999)
+
+
+@pytest.mark.long
+def test_mismatch_among_native_vectors(wrapped: Wrapped, tmp_path: Path) -> None:
+    """It is found, shown with its operands, sent again by its number, and once more in cocotb with a waveform."""
+    wrong = wrapped(FP8, {"d": "d_inside ^ (a == 16'h3838)"})
+    report = cosim.run(FP8, vectors=300_000, seed=8, dut=wrong, mode="volume", fail_fast=True, processes=2)
+    assert report.stopped is not None
+    row = report.differing[-1]
+    assert row.a == (0x38, 0x38)
+    assert row.got == row.expected ^ 1 == FP8.dot(*(golden_array(row))) ^ 1
+    again = cosim.run(
+        FP8, vectors=300_000, seed=8, dut=wrong, mode="volume", waves=tmp_path / "wave.vcd",
+        selection=cosim.Selection(vector=row.vector),
+    )  # fmt: skip
+    assert (again.sent, again.mismatches) == (1, 1)
+    assert asdict(again.differing[0]) == {**asdict(row), "cycle": None, "time": again.differing[0].time}
+    assert again.explanation is not None
+    assert again.explanation.shown.reproduced
+    assert (tmp_path / "wave.vcd").stat().st_size > 0
+
+
+def golden_array(row: Any) -> Any:
+    import numpy as np
+
+    return np.array(row.a, np.uint8), np.array(row.b, np.uint8), np.array(row.c, np.uint32)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "native"}, "mode must be one of"),
+        ({"mode": "volume", "simulator": "icarus"}, "mode 'volume' runs what Verilator compiles"),
+    ],
+)
+def test_request_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        cosim.run(FP8, vectors=10, **options)

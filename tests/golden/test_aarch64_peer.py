@@ -1,0 +1,60 @@
+"""Arm's multiply-adds under QEMU, an emulator written from the architecture's text, beside the catalogue's models."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import golden
+from golden.comparison import differing
+from golden.stimulus import OperandShape, generate
+
+COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
+MISSING = [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
+SOURCE = Path(__file__).with_name("aarch64_rows.c")
+ROWS = 20_480
+
+pytestmark = pytest.mark.skipif(
+    bool(MISSING), reason=f"not on PATH: {', '.join(MISSING)} (Debian: gcc-aarch64-linux-gnu, qemu-user)"
+)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("aarch64") / "rows"
+    options = ["-O1", "-Wall", "-Wextra", "-static", "-march=armv8.6-a+fp16+bf16", "-ffp-contract=off"]
+    subprocess.run([COMPILER, *options, str(SOURCE), "-o", str(path)], check=True, timeout=300)
+    return path
+
+
+def emulated(program: Path, instruction: golden.Instruction, arrays: list[np.ndarray]) -> np.ndarray:
+    """The emulator's d of rows of a [rows, 1], b [rows, 1], c [rows]."""
+    a, b, c = arrays
+    packed = np.rec.fromarrays([a[:, 0], b[:, 0], c])
+    command = [EMULATOR, "-cpu", "max", str(program), instruction.name]
+    done = subprocess.run(command, input=packed.tobytes(), capture_output=True, check=True, timeout=300)
+    return np.frombuffer(done.stdout, c.dtype)
+
+
+@pytest.mark.parametrize("instruction", golden.instructions("aarch64"), ids=lambda i: i.name)
+def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program: Path) -> None:
+    assert instruction.evidence == "emulated"
+    stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
+    arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
+    got = emulated(program, instruction, arrays)
+    expected = instruction.dot(arrays[0], arrays[1], arrays[2])
+    assert got.shape == expected.shape
+    assert np.count_nonzero(differing(got, expected, instruction.operation)) == 0
+
+
+def test_model_that_flushes_is_seen(program: Path) -> None:
+    """BFDOT and BFMMLA flush and round to odd; the widening multiply-add does neither."""
+    instruction = golden.instruction("aarch64", "bfmlalb")
+    stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
+    arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
+    got = emulated(program, instruction, arrays)
+    for keys in ({"flush_inputs": True}, {"flush_results": True}, {"rho": "RO-FP32"}):
+        other = golden.Unit(name="other", operation=instruction.operation.changed(**keys))
+        assert np.count_nonzero(differing(got, other.dot(arrays[0], arrays[1], arrays[2]), instruction.operation)) > 100

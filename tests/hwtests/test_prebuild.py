@@ -1,0 +1,62 @@
+"""Kernels compiled ahead: all that a part needs, each once, and only what is not there yet."""
+
+from pathlib import Path
+
+import pytest
+
+import golden
+from golden.native.cubins import key_of
+from hwtests import prebuild as module
+from hwtests.microbenchmarks.run import benchmarks
+from hwtests.nvidia.disassembly import expected, kept_machine_code
+from hwtests.nvidia.kernels import kernels_of
+from hwtests.prebuild import Source, prebuild, sources
+from tests.hwtests.compilers import needs_cuda_compiler
+
+
+def test_sources_of_a_part_are_all_that_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On two instructions and a benchmark: both routes, engine, stimulus and comparison, with another e_zero too."""
+    pair = [golden.instruction("sm_90", name) for name in ("wgmma.m64n8k16.f32.f16.f16", "mma.m8n8k4.f64.f64.f64.f64")]
+    one = benchmarks("sm_90")[:1]
+    monkeypatch.setattr(golden, "instructions", lambda arch: pair)
+    monkeypatch.setattr(module, "instructions_of", lambda arch: [])
+    monkeypatch.setattr(module, "benchmarks", lambda arch: one)
+    found = list(sources("sm_90"))
+    entries = [next(word for word in ENTRIES if f" {word}(" in made.text) for made in found]
+    loops = len(one[0].sources)
+    assert entries == [
+        "dot_rows", "dot_rows", "run_tiles", "run_tiles", "run_tiles", *["measure"] * loops,
+        "compare_tiles", "compare_tiles", "fill_tiles", "compare_tiles", "fill_tiles",
+    ]  # fmt: skip
+    assert {made.target for made in found} == {"sm_90", "sm_90a"}
+
+
+ENTRIES = ("dot_rows", "run_tiles", "compare_tiles", "fill_tiles", "measure")
+
+
+@needs_cuda_compiler
+def test_kernels_are_compiled_into_the_folder_with_what_they_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two processes; what is there is not compiled again; one that the compiler refuses stops nothing."""
+    monkeypatch.setenv("MMAU_CUBINS", str(tmp_path))
+    instruction = golden.instruction("sm_90", "mma.m16n8k8.f32.f16.f16.f32")
+    (kernel,) = kernels_of(instruction)
+    wanted = [Source(kernel.source, kernel.target, None, True), Source("no kernel", "sm_90", None, False)]
+    assert prebuild(wanted, 300.0, processes=2) == 2
+    path = tmp_path / f"{key_of(kernel.source, kernel.target)}.cubin"
+    assert kept_machine_code(path.read_bytes()) == expected(instruction)
+    monkeypatch.setattr("hwtests.nvidia.disassembly.matrix_instructions", None)  # it is read from beside the cubin
+    assert kept_machine_code(path.read_bytes()) == expected(instruction)
+    monkeypatch.setattr(module, "ProcessPoolExecutor", None)
+    assert prebuild(wanted[:1], 300.0) == 1
+
+
+def test_folder_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MMAU_CUBINS", raising=False)
+    with pytest.raises(ValueError, match=r"^MMAU_CUBINS must name the folder that cubins are kept in$"):
+        prebuild([], 1.0)
+
+
+def test_time_limit_leaves_the_rest_for_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MMAU_CUBINS", str(tmp_path))
+    monkeypatch.setattr(module, "key_of", lambda *source: "missing")
+    assert prebuild([Source("x", "sm_90", None, False)], -1.0, processes=1) == 0

@@ -1,0 +1,109 @@
+"""What a box must not do ends the probe with one message, and what was learned is kept."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from golden.stimulus import Operands, generate
+from probe.box import Box, BoxError, Questioner, box_of_unit
+from probe.journal import Journal
+from probe.loop import Finding, probe
+from tests.probe.boxes import TINY, box, changed, dies_after, unit
+
+
+def stopped(faulty: Box, **options: Any) -> Finding:
+    finding = probe(faulty, vectors=2000, **options)
+    assert finding.stopped is not None
+    assert not finding.is_whole()
+    return finding
+
+
+def test_an_answer_of_another_shape() -> None:
+    assert stopped(changed(box(), lambda _, d: d[:-1])).stopped == (
+        "box must answer 9 vectors with d of shape (9,), got (8,)"
+    )
+
+
+def test_an_answer_of_another_type() -> None:
+    assert stopped(changed(box(), lambda _, d: d.astype(np.uint32))).stopped == (
+        "box must answer with uint16, the bits of fp16, got uint32"
+    )
+    assert stopped(changed(box(), lambda _, d: d.tolist())).stopped == (
+        "box must answer with a NumPy array of uint16, got list"
+    )
+
+
+def test_other_answers_to_the_same_question() -> None:
+    rng = np.random.default_rng(0)
+    finding = stopped(changed(box(), lambda _, d: d ^ rng.integers(0, 2, d.shape, d.dtype)))
+    assert finding.stopped is not None
+    assert "must give the same result whenever it is asked, and gave" in finding.stopped
+
+
+def test_an_answer_that_depends_on_the_place_in_a_question() -> None:
+    def shifted(operands: Operands, d: Any) -> Any:
+        return d ^ (np.arange(len(d)) % 2).astype(d.dtype)
+
+    finding = stopped(changed(box(), shifted))
+    assert finding.stopped is not None
+    assert "whenever it is asked" in finding.stopped
+
+
+def test_a_box_that_dies_keeps_what_it_said(tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+    honest = box()
+    first = stopped(dies_after(honest, 400), journal=Journal("box", honest.shape, path))
+    assert first.stopped == f"box died after {first.vectors} vectors: ConnectionError: no answer from the device"
+    assert 0 < first.vectors <= 400
+    kept = Journal("box", honest.shape, path)
+    said = len(kept.answers)
+    assert 0 < said <= first.vectors
+    whole = probe(honest, 2000, journal=Journal("box", honest.shape))
+    resumed = probe(honest, 2000, journal=kept)
+    assert resumed.model == whole.model
+    assert resumed.is_whole()
+    assert whole.vectors - resumed.vectors == said
+
+
+def test_a_box_that_is_slow_ends_when_its_time_is_up() -> None:
+    def slow(operands: Operands, d: Any) -> Any:
+        time.sleep(0.02)
+        return d
+
+    finding = stopped(changed(box(), slow), seconds=0.05)
+    assert finding.stopped is not None
+    assert "which uses up the 0.05 s it was given" in finding.stopped
+    assert finding.vectors > 0
+
+
+def test_a_row_is_asked_once() -> None:
+    honest = box()
+    questioner = Questioner(honest, Journal("box", honest.shape))
+    rows = generate(honest.shape, 300, 0).operands
+    first, again = questioner.ask(rows), questioner.ask(rows)
+    assert np.array_equal(first, again)
+    assert np.array_equal(first, honest.dot(rows.a, rows.b, rows.c))
+    assert questioner.vectors <= 300
+
+
+def test_questions_grow_with_the_speed_of_the_box() -> None:
+    honest = box()
+    questioner = Questioner(honest, Journal("box", honest.shape))
+    rows = generate(honest.shape, 5000, 0).operands
+    assert np.array_equal(questioner.ask_unrecorded(rows), honest.dot(rows.a, rows.b, rows.c))
+    assert questioner.vectors == 5000
+    assert questioner.questions < 20
+
+
+def test_a_unit_is_asked_over_two_steps_where_it_makes_them() -> None:
+    assert box_of_unit(unit(TINY.changed(c="fp16"))).shape.K == 4
+    assert box_of_unit(unit(TINY), 1).shape.K == 1
+
+
+def test_box_error_is_a_wrong_request() -> None:
+    with pytest.raises(ValueError, match="box died after 0 vectors: ConnectionError"):
+        Questioner(dies_after(box(), 0), Journal("box", box().shape)).ask(generate(box().shape, 1, 0).operands)
+    assert issubclass(BoxError, ValueError)

@@ -1,0 +1,66 @@
+"""Two arithmetics told apart by a small input, and the ends that a search may have."""
+
+import numpy as np
+import pytest
+
+import golden
+from probe.distinguish import Difference, distinguish, parting, sides, text_of
+from tests.probe.boxes import TINY, unit
+
+
+def found(x: golden.Unit | golden.Instruction, y: golden.Unit | golden.Instruction) -> Difference:
+    result = distinguish(*sides(x, y), vectors=20_000, seed=0)
+    assert isinstance(result, Difference)
+    return result
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"F": 10}, {"e_zero": 0}, {"truncation": "RD"}, {"sticky": False}, {"rho": "RZ-FP16"}, {"L": 1},
+        {"overflow": "saturate"}, {"flush_inputs": True}, {"flush_results": True},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)  # fmt: skip
+def test_one_key_is_told_apart(changes: dict[str, object]) -> None:
+    operation = TINY.changed(c="fp16")
+    x, y = unit(operation), unit(operation.changed(**changes))
+    difference = found(x, y)
+    row = difference.row
+    assert int(x.dot(row.a, row.b, row.c)[0]) == difference.d[0]
+    assert int(y.dot(row.a, row.b, row.c)[0]) == difference.d[1]
+    assert difference.d[0] != difference.d[1]
+
+
+def test_the_input_is_small_and_its_step_is_named() -> None:
+    name = "mma.m16n8k8.f32.f16.f16.f32"
+    difference = found(golden.instruction("sm_80", name), golden.instruction("sm_90", name))
+    row = difference.row
+    assert np.count_nonzero((row.a[0] != 0) & (row.b[0] != 0)) <= 3
+    text = text_of(difference)
+    assert "they part in" in text
+    assert "bits of d differ" in text
+
+
+def test_equal_arithmetics_show_no_difference() -> None:
+    x, y = sides(unit(TINY.changed(e_zero=-200)), unit(TINY.changed(e_zero=-300)))
+    assert x.chain != y.chain
+    tried = distinguish(x, y, 5000, 0)
+    assert isinstance(tried, int)
+    assert tried > 5000
+
+
+def test_other_operands_are_refused() -> None:
+    with pytest.raises(ValueError, match="a must be the same for both, to give them the same inputs; got e4m3 and e5m2"):
+        sides(unit(TINY), unit(TINY.changed(a="e5m2")))
+
+
+def test_steps_of_other_lengths_run_over_the_same_products() -> None:
+    x, y = sides(unit(TINY.changed(c="fp16", L=2)), unit(TINY.changed(c="fp16", L=3)))
+    assert (x.shape.K, y.shape.K) == (12, 12)
+
+
+def test_parting_is_the_first_line_that_differs() -> None:
+    x, y = ["", "step 1", "    a 1", "    b 2"], ["", "step 1", "    a 1", "    b 3"]
+    assert parting(x, y) == ["they part in step 1:", "   x  b 2", "   y  b 3"]
+    assert parting(x, x[:3]) == ["they part in the number of steps"]

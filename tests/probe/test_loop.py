@@ -1,0 +1,134 @@
+"""The loop: units that it has never seen are recovered from their answers, and what is no unit is said to be none."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.chain import Chain, ConvertedChain
+from golden.stimulus import generate
+from golden.unit import operation_from_table
+from probe.box import Box, box_of_instruction
+from probe.loop import probe
+from probe.model import FAMILIES
+from probe.sweep import verdict
+from tests.probe.boxes import TINY, box, changed, rarely_wrong
+
+
+def of(operation: str, **keys: object) -> golden.Operation:
+    return operation_from_table({"operation": operation, **keys})
+
+
+UNITS: dict[str, golden.Operation] = {
+    "FMA": of("FMA", a="fp16", b="fp16", c="fp16", rho="RD-FP16", overflow="by-mode", flush_inputs=True),
+    "FTZ-AddMul": of("FTZ-AddMul", a="bf16", b="bf16", c="fp32", P=2),
+    "E-FDPA": of("E-FDPA", a="fp16", b="fp16", c="fp32", L=3, rho="RU-FP32"),
+    "FTZ-FMA": of("FTZ-FMA", a="bf16", b="bf16", c="fp32", L=2),
+    "FTZ-EO-FMA": of("FTZ-EO-FMA", a="fp16", b="fp16", c="fp32", L=4),
+    "IDPA": of("IDPA", a="int8", b="uint8", c="int32", L=2, overflow="saturate"),
+    "T-FDPA": TINY,
+    "ST-FDPA": of("ST-FDPA", a="e5m2", b="e2m1", c="bf16", L=2, F=7, rho="RNA-BF16", e_zero=-20, K_block=2, truncation="RD"),
+    "GST-FDPA": of(
+        "GST-FDPA",
+        a="e2m1",
+        b="e2m1",
+        c="fp32",
+        L=8,
+        F=30,
+        rho="RO-FP32",
+        e_zero=-130,
+        G=2,
+        K_block=4,
+        scale="ue4m3",
+        truncation="RO",
+    ),
+    "TR-FDPA": of("TR-FDPA", a="fp16", b="fp16", c="fp32", L=3, F=19, F2=22),
+    "GTR-FDPA": of("GTR-FDPA", a="e5m2", b="e5m2", c="fp32", L=4, F=21, F2=27),
+}
+VECTORS = 4_000
+
+
+def recovered(black_box: Box, chain: Chain | ConvertedChain) -> str:
+    return verdict(probe(black_box, VECTORS), black_box, chain)
+
+
+def test_every_operation_is_looked_for() -> None:
+    assert set(golden.OPERATIONS) <= set(FAMILIES)
+    assert set(UNITS) == set(golden.OPERATIONS)
+
+
+def test_the_nan_of_a_box_is_found() -> None:
+    operation = of("FMA", a="fp16", b="fp16", c="fp16", nan="first")
+    assert recovered(box(operation, K=1), Chain(operation)) == "same"
+
+
+@pytest.mark.parametrize("name", ["FMA", "FTZ-FMA", "IDPA", "T-FDPA"])
+def test_a_unit_is_recovered(name: str) -> None:
+    operation = UNITS[name]
+    assert recovered(box(operation), Chain(operation)) in ("same", "alike")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["E-FDPA", "FTZ-AddMul", "FTZ-EO-FMA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA"])
+def test_a_larger_unit_is_recovered(name: str) -> None:
+    operation = UNITS[name]
+    assert recovered(box(operation), Chain(operation)) in ("same", "alike")
+
+
+@pytest.mark.long
+def test_fp8_as_fp16_work_is_recovered() -> None:
+    instruction = golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")
+    found = probe(box_of_instruction(instruction), VECTORS)
+    assert found.model is not None
+    assert found.model.keys["order"] == "pairs-of-four"
+    assert verdict(found, box_of_instruction(instruction), instruction.chain) in ("same", "alike")
+
+
+def test_the_keys_that_show_are_the_units_own() -> None:
+    found = probe(box(TINY), VECTORS)
+    assert found.is_whole()
+    assert found.model is not None
+    assert found.model.keys["F"] == TINY.parameters()["F"]
+    assert (found.model.keys["rho"], found.model.keys["sticky"], found.model.keys["L"]) == ("RNE-FP16", True, 2)
+
+
+def test_what_fits_no_operation_is_said_to() -> None:
+    strange = rarely_wrong(box(UNITS["FMA"].changed(a="fp32", b="fp32", c="fp32", rho="RNE-FP32"), K=1))
+    found = probe(strange, VECTORS)
+    assert not found.is_whole()
+    assert found.stopped is None
+    assert found.missed > 0
+    assert found.smallest is not None
+    assert found.model is not None
+    row, d = found.smallest
+    assert d == int(strange.dot(row.a, row.b, row.c)[0])
+    assert found.model.differs(row, np.array([d], np.uint32)).all()
+
+
+def test_a_fault_that_only_validation_meets_is_found() -> None:
+    """One in about four thousand rows is wrong: too rare for the features' questions."""
+
+    def wrong(operands: Any, d: Any) -> Any:
+        return np.where(operands.c & np.uint32(4095) == 1234, d ^ np.array(1, d.dtype), d)
+
+    operation = of("FMA", a="fp32", b="fp32", c="fp32")
+    found = probe(changed(box(operation, K=1), wrong), 60_000)
+    assert found.missed > 0
+    assert not found.is_whole()
+
+
+def test_an_operation_with_the_boxs_nan_wins_over_one_that_leaves_it_open() -> None:
+    """All of a wide T-FDPA but its NaN is an E-FDPA's too."""
+    wide = of("T-FDPA", a="e2m1", b="e2m1", c="bf16", L=1, F=100, rho="RNE-BF16", e_zero=-200)
+    found = probe(box(wide), 2000)
+    assert found.model is not None
+    assert found.model.family == "T-FDPA"
+    rows = generate(box(wide).shape, 5000, 5).operands
+    assert np.array_equal(found.model.run(rows), box(wide).dot(rows.a, rows.b, rows.c))
+
+
+@pytest.mark.parametrize(("vectors", "seed"), [(0, 0), (1, -1)])
+def test_a_wrong_request_is_refused(vectors: int, seed: int) -> None:
+    with pytest.raises(ValueError, match=f"vectors must be at least 1 and seed at least 0, got {vectors} and {seed}"):
+        probe(box(), vectors, seed)
