@@ -18,6 +18,7 @@ from hwtests.h200.self_test import ENGINE, verdict_on_engine, verdict_on_kernel
 from hwtests.h200.state import STAGES, State
 from hwtests.microbenchmarks.run import POINTS, benchmarks, measure, read_points, write_points, write_tables
 from hwtests.nvidia.sparse_and_integer import by_name
+from hwtests.recorded_tiles import read as read_tiles
 from hwtests.sparse_and_integer_probe import instructions_of
 from hwtests.sparse_and_integer_probe import record as record_tiles
 
@@ -181,7 +182,11 @@ class Stages:
         folder.mkdir(parents=True, exist_ok=True)
         about = asdict(self.device.describe()) | self.device.evidence()
         path = record_tiles(folder, by_name(ARCH, name), self.device.run, about, self.job.seed)
-        return {"status": "done", "detail": "", "file": path.name}
+        recorded = read_tiles(path)
+        return {
+            "status": "done", "detail": "", "file": path.name, "machine_code": recorded.machine_code,
+            "unexpected_code": recorded.unexpected_code, "sha256": recorded.sha256,
+        }  # fmt: skip
 
     def benchmark(self, name: str) -> dict[str, Any]:
         """Every point of a timed loop that is not measured yet."""

@@ -16,6 +16,7 @@ from golden import Instruction
 from golden.chain import ConvertedChain
 from golden.files import write_atomically
 from golden.native.cubins import folder
+from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.tcgen05 import kind_of
 
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
@@ -135,3 +136,21 @@ def _expected_tcgen05(i: Instruction) -> dict[str, int]:
     if kind in ("f8f6f4", "mxf8f6f4"):
         return {"UTCQMMA": 1}
     return {"UTCOMMA" + (".4X" if i.block_size == 16 else ""): 1}
+
+
+def expected_outside(instruction: MatrixInstruction) -> dict[str, int]:
+    """The same of an instruction outside the catalogue: sparse or of integers."""
+    i, count = instruction, 1
+    d, a, b, *_ = (word.upper() for word in i.types)
+    of_fp8 = a in ("E4M3", "E5M2")
+    types = f"{d}.{a}.{b}" if of_fp8 else d + ("" if a == "F16" else f".{a}")
+    if i.family == "wgmma":
+        shape = "x".join(map(str, i.shape))
+        return {f"{'QGMMA' if of_fp8 else 'HGMMA'}.SP.{shape}.{types}": 1}
+    shape = "".join(map(str, i.shape))
+    if not i.sparse:
+        return {f"IMMA.{shape}.{a}.{b}" + (".SAT" if i.saturate else ""): 1}
+    if of_fp8 and i.arch == "sm_90":  # as the dense form: there is no FP8 datapath behind it
+        shape, types, count = "16832", d, 2
+    mnemonic = "QMMA" if of_fp8 and i.arch != "sm_90" else "HMMA"
+    return {f"{mnemonic}.SP.{shape}.{types}": count}
