@@ -11,6 +11,7 @@ from golden.checks import check_choice
 from golden.device import is_device_array
 from golden.native import cuda
 from golden.native import engine as native
+from golden.ordered_chain import OrderedChain, fp16_codes
 
 
 class Batch(NamedTuple):
@@ -86,4 +87,30 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
+    if isinstance(chain, OrderedChain) and engine != "reference":
+        return run_ordered(engine, chain, batch)
     return ENGINES[engine](chain, batch)
+
+
+def run_ordered(engine: str, chain: OrderedChain, batch: Batch) -> BitArray:
+    """A chain that a unit's table says, as plain chains and additions of an engine.
+
+    Raises:
+        ValueError: engine cuda.
+    """
+    if engine == "cuda":
+        raise ValueError("engine 'cuda' does not run a unit whose table [chain] no instruction has; give NumPy arrays")
+    compute, operation, table = ENGINES[engine], chain.operation, chain.table
+    a, b = batch.a, batch.b
+    if table.convert is not None:
+        a, b = fp16_codes(chain.a)[a], fp16_codes(chain.b)[b]
+    starts = chain.starts(batch.c, np.zeros_like(batch.c))
+    sums = [
+        compute(Chain(operation), batch._replace(a=a[:, products], b=b[:, products], c=start))
+        for products, start in zip(chain.products(a.shape[-1]), starts, strict=True)
+    ]
+    d, *others = chain.addends(sums, batch.c)
+    for other in others:
+        x = d.reshape(-1, 1)
+        d = compute(Chain(chain.addition), Batch(x, np.full_like(x, chain.one), other.reshape(-1))).reshape(d.shape)
+    return d

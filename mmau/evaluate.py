@@ -8,7 +8,6 @@ from typing import Any
 
 import golden
 from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
-from golden.chain import steps_for
 from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
 from mmau import OK
 from mmau.explain import check_explain, print_trace
@@ -66,8 +65,7 @@ def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.U
 def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden.Format]:
     """What each array of the input holds."""
     operation = model.operation
-    a, b = (model.a, model.b) if isinstance(model, golden.Instruction) else (operation.a, operation.b)
-    formats = {"a": a, "b": b, "c": operation.c}
+    formats = {"a": model.a, "b": model.b, "c": operation.c}
     if operation.scale_format is not None:
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
     return formats
@@ -105,7 +103,7 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     if not K:
         raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
     if isinstance(model, golden.Unit):
-        steps_for(operation, K)
+        model.chain_over(K)
     lead = shape[:-1]
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     check_shape("b", headers["b"], (*lead, K), "that of a")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray
-from golden.chain import Chain, ConvertedChain, steps_for
+from golden.chain import Chain, ConvertedChain
 from golden.checks import check_least
 from golden.comparison import differing
 from golden.engines import Batch, run
@@ -85,7 +85,7 @@ def _shape(model: Unit | Instruction) -> OperandShape:
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
     whole = OperandShape(a=shape.a, b=shape.b, c=shape.c, d=shape.d, K=K, scale=shape.scale, block_size=shape.block_size)
     if isinstance(model, Unit):
-        return Side(model.name, Chain(steps_for(model.operation, K)), whole)
+        return Side(model.name, model.chain_over(K), whole)
     name = f"{model.arch} {model.name}"
     if isinstance(model.chain, ConvertedChain) and model.k != K:
         raise ValueError(f"K of {name} must be {model.k}, for c is added after all products; got {K}")
