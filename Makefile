@@ -1,7 +1,7 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
-  campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing profiles clean tools
+  analysis-discrepancy campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -76,6 +76,9 @@ probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, doc
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
+
+analysis-discrepancy: $(VENV)/.dev  ## One input on every unit: table 8 of paper 000, docs/analysis/discrepancy.md
+	$(BIN)/python -m analysis discrepancy docs/analysis
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

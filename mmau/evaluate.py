@@ -18,14 +18,14 @@ def run_eval(arguments: argparse.Namespace) -> int:
     model = chosen_model(arguments)
     check_explain(arguments)
     if arguments.explain:
-        print_trace(model, _arrays(model, arguments), arguments)
+        print_trace(model, input_arrays(model, arguments), arguments)
         return OK
     inputs = [path for path in (arguments.input, arguments.unit) if path is not None]
     to_stdout = is_stdout(arguments.output)
     if to_stdout and arguments.json:
         raise ValueError("--json and --output - both write to stdout; give --output a file")
     check_output(arguments.output, inputs)
-    d = model.dot(**_arrays(model, arguments), engine=arguments.engine)
+    d = model.dot(**input_arrays(model, arguments), engine=arguments.engine)
     write_output(arguments.output, npz_bytes({"d": d}), inputs)
     named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
     if arguments.json:
@@ -36,7 +36,7 @@ def run_eval(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
+def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
     """The input's arrays, which the model takes."""
     formats = operand_formats(model)
 

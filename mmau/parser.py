@@ -102,6 +102,20 @@ def parser() -> argparse.ArgumentParser:
     distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 
-    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish):
+    compare = commands.add_parser("compare", help="one input on every unit of the catalogue, side by side")
+    for name, what in (("a", "numbers, as -2^13,0.5,0x1p-3"), ("b", "as many"), ("c", "the accumulator")):
+        compare.add_argument(f"--{name}", metavar="X,…" if name != "c" else "X", help=what)
+    for name in ("scale-a", "scale-b"):
+        compare.add_argument(f"--{name}", metavar="X,…", help="scales of the blocks, where a unit has some (1)")
+    compare.add_argument("--input", type=Path, metavar="V.npz", help="instead of numbers: codes of this instruction")
+    compare.add_argument("--arch")
+    compare.add_argument("--instr", metavar="NAME")
+    compare.add_argument("--row", type=int, metavar="N", help="which dot product of the input, from 0")
+    compare.add_argument("--on", action="append", default=[], metavar="ARCH", help="compare these architectures alone")
+    compare.add_argument("--traces", action="store_true", help="print every step of each result too")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write a page with every step of each result")
+    compare.set_defaults(module="mmau.compare", function="run_compare", unit=None)
+
+    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish, compare):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top
