@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from golden.arrays import BitArray
-from golden.stimulus import GeneratorDraws, Operands, OperandShape, chunks
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, volume
+from golden.stimulus.integers import is_integer
 from probe.box import Box, BoxError, Questioner
 from probe.evidence import Evidence
 from probe.features import features_of
@@ -20,11 +21,18 @@ from probe.model import Model, possible_families, toml_of
 from probe.rivals import Rival, consistent, pool_of, telling_rows
 from probe.search import Search
 
-VALIDATION_ROWS = 1 << 16
-"""Random vectors of one chunk; a chunk that fails ends the round."""
+ASKED_FIRST = 4
+"""Of so many of a feature's questions one is asked at the beginning; all of them are among the rows that tell rivals."""
 
-RIVAL_CHUNKS = 2
-"""Chunks on which rivals are held against the box too."""
+FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
+"""Random vectors of the first chunk of a validation, and of the largest: each is twice as long as the one before, so that a
+wrong model costs few. A chunk that fails ends the round."""
+
+CORNER_ROWS = 1 << 16
+"""Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
+
+RIVAL_ROWS = 1 << 17
+"""Vectors on which rivals are held against the box too."""
 
 FAILING = 24
 """Failing vectors of a chunk that join the evidence."""
@@ -32,7 +40,7 @@ FAILING = 24
 MINIMISED = 2
 """How many of them are made smaller first."""
 
-AGAIN = 64
+AGAIN = 24
 """Rows that are asked a second time, at the beginning and at the end."""
 
 REVISIONS = 24
@@ -99,6 +107,13 @@ def probe(box: Box, vectors: int = 1_000_000, seed: int = 0, journal: Journal | 
     return _Probe(box, vectors, seed, journal, seconds, say).run()
 
 
+def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
+    """One of every `ASKED_FIRST` rows, drawn at random, in order."""
+    rows = len(questions.c)
+    order = np.argsort(draws.integers(0, 1 << 62, rows), kind="stable")
+    return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))
+
+
 class _Probe:
     """One run of the loop, and its state."""
 
@@ -108,6 +123,7 @@ class _Probe:
         self.journal, self.say = journal, say
         self.questioner = Questioner(box, journal, seconds)
         self.found = Finding(box.name, box.shape)
+        self._corners: Operands | None = None
 
     def run(self) -> Finding:
         try:
@@ -152,7 +168,7 @@ class _Probe:
         evidence: Evidence | None = None
         for n, feature in enumerate(features_of(self.shape)):
             draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
-            operands = feature.questions(self.shape, draws)
+            operands = some_of(feature.questions(self.shape, draws), draws)
             d = self.questioner.ask(operands)
             if evidence is None:
                 evidence = Evidence(operands, d, feature.name)
@@ -197,26 +213,37 @@ class _Probe:
         """Random vectors of all classes and corners; those that fail join the evidence."""
         text = f"seed {self.seed}: {toml_of(model, 'model') or model}"
         done = self.journal.validated.get(text, 0)
-        start = 0
-        for number, chunk in enumerate(chunks(self.shape, self.vectors, self.seed, VALIDATION_ROWS)):
-            start += len(chunk)
-            if start <= done:
-                continue
-            d = self.questioner.ask_unrecorded(chunk.operands)
-            failing = np.flatnonzero(model.differs(chunk.operands, d))
-            if len(failing):
-                self.say(f"validation: {len(failing)} of {len(chunk)} vectors fail")
-                self._add_failing(evidence, model, chunk.operands.rows(failing[:FAILING]), d[failing[:FAILING]])
-                return False
-            if number < RIVAL_CHUNKS:
-                self.found.looked += len(chunk)
-                self.found.rivals = [r for r in self.found.rivals if not r.model.differs(chunk.operands, d).any()]
-            self.journal.validated[text] = start
-            self.found.validated = start
-            self.journal.save()
+        start, count = 0, FIRST_CHUNK
+        while start < self.vectors:
+            count = min(count, self.vectors - start)
+            if start + count > done:
+                operands = self._validation_rows(start, count)
+                d = self.questioner.ask_unrecorded(operands)
+                failing = np.flatnonzero(model.differs(operands, d))
+                if len(failing):
+                    self.say(f"validation: {len(failing)} of vectors {start} to {start + count - 1} fail")
+                    self._add_failing(evidence, model, operands.rows(failing[:FAILING]), d[failing[:FAILING]])
+                    return False
+                if start < RIVAL_ROWS:
+                    self.found.looked += count
+                    self.found.rivals = [r for r in self.found.rivals if not r.model.differs(operands, d).any()]
+                self.journal.validated[text] = self.found.validated = start + count
+                self.journal.save()
+            start += count
+            count = min(2 * count, LAST_CHUNK)
         self.found.validated = max(start, done)
         self.say(f"validation: {self.found.validated} random vectors, no difference")
         return True
+
+    def _validation_rows(self, start: int, count: int) -> Operands:
+        """Rows start … start + count − 1 of the validation: of the whole stimulus first, then of the one at volume."""
+        if is_integer(self.shape):
+            return generate(self.shape, count, self.seed + start).operands
+        if start >= CORNER_ROWS:
+            return volume.rows(self.shape, self.seed, start, count).operands
+        if self._corners is None:
+            self._corners = generate(self.shape, min(CORNER_ROWS, self.vectors), self.seed).operands
+        return self._corners.rows(slice(start, start + count))
 
     def _add_failing(self, evidence: Evidence, model: Model, operands: Operands, d: BitArray) -> None:
         evidence.add(operands, d, "failing")
