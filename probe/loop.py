@@ -4,7 +4,7 @@ The steps are those of paper 000, section 3: feature probing, inference, validat
 has to look at a failing vector, for it joins the evidence that the next model has to reproduce.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -114,6 +114,17 @@ def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
     return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))
 
 
+def chunk_bounds(vectors: int) -> Iterator[tuple[int, int]]:
+    """First vector and the one after the last of each chunk of a validation; none holds rows of both kinds."""
+    start, count = 0, FIRST_CHUNK
+    while start < vectors:
+        end = min(start + count, vectors)
+        if start < CORNER_ROWS:
+            end = min(end, CORNER_ROWS)
+        yield start, end
+        start, count = end, min(2 * count, LAST_CHUNK)
+
+
 class _Probe:
     """One run of the loop, and its state."""
 
@@ -211,27 +222,25 @@ class _Probe:
 
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
-        text = f"seed {self.seed}: {toml_of(model, 'model') or model}"
+        which = f"seed {self.seed}, {min(CORNER_ROWS, self.vectors)} vectors with corners"
+        text = f"{which}: {toml_of(model, 'model') or model}"
         done = self.journal.validated.get(text, 0)
-        start, count = 0, FIRST_CHUNK
-        while start < self.vectors:
-            count = min(count, self.vectors - start)
-            if start + count > done:
-                operands = self._validation_rows(start, count)
-                d = self.questioner.ask_unrecorded(operands)
-                failing = np.flatnonzero(model.differs(operands, d))
-                if len(failing):
-                    self.say(f"validation: {len(failing)} of vectors {start} to {start + count - 1} fail")
-                    self._add_failing(evidence, model, operands.rows(failing[:FAILING]), d[failing[:FAILING]])
-                    return False
-                if start < RIVAL_ROWS:
-                    self.found.looked += count
-                    self.found.rivals = [r for r in self.found.rivals if not r.model.differs(operands, d).any()]
-                self.journal.validated[text] = self.found.validated = start + count
-                self.journal.save()
-            start += count
-            count = min(2 * count, LAST_CHUNK)
-        self.found.validated = max(start, done)
+        for start, end in chunk_bounds(self.vectors):
+            if end <= done:
+                continue
+            operands = self._validation_rows(start, end - start)
+            d = self.questioner.ask_unrecorded(operands)
+            failing = np.flatnonzero(model.differs(operands, d))
+            if len(failing):
+                self.say(f"validation: {len(failing)} of vectors {start} to {end - 1} fail")
+                self._add_failing(evidence, model, operands.rows(failing[:FAILING]), d[failing[:FAILING]])
+                return False
+            if start < RIVAL_ROWS:
+                self.found.looked += end - start
+                self.found.rivals = [r for r in self.found.rivals if not r.model.differs(operands, d).any()]
+            self.journal.validated[text] = self.found.validated = end
+            self.journal.save()
+        self.found.validated = self.vectors
         self.say(f"validation: {self.found.validated} random vectors, no difference")
         return True
 
