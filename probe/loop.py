@@ -135,12 +135,14 @@ class _Probe:
         self.questioner = Questioner(box, journal, seconds)
         self.found = Finding(box.name, box.shape)
         self._corners: Operands | None = None
+        self._evidence: Evidence | None = None
 
     def run(self) -> Finding:
         try:
             self._loop()
         except BoxError as error:
             self.found.stopped = str(error)
+            self._learned_so_far()
         finally:
             self.journal.save()
         self.found.questions, self.found.vectors = self.questioner.questions, self.questioner.vectors
@@ -148,12 +150,12 @@ class _Probe:
         return self.found
 
     def _loop(self) -> None:
-        evidence = self._first_evidence()
-        pool: Operands | None = None
-        model: Model | None = None
         if not possible_families(self.shape):
             self.found.stopped = "no operation takes operands and gives results of these formats"
             return
+        evidence = self._first_evidence()
+        pool: Operands | None = None
+        model: Model | None = None
         for revision in range(REVISIONS):
             self.found.revisions = revision
             search = Search(evidence, self.seed + revision)
@@ -170,35 +172,42 @@ class _Probe:
             if not self._told_apart(evidence, model, pool):
                 continue
             if self._validated(evidence, model):
-                self._check_determinism(evidence)
+                self._check_determinism(evidence, np.arange(0))
                 return
         self.found.stopped = f"{REVISIONS} models failed, one after the other"
 
     def _first_evidence(self) -> Evidence:
         """The features' questions, one feature after the other."""
-        evidence: Evidence | None = None
         for n, feature in enumerate(features_of(self.shape)):
             draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
             operands = some_of(feature.questions(self.shape, draws), draws)
             d = self.questioner.ask(operands)
-            if evidence is None:
-                evidence = Evidence(operands, d, feature.name)
-                self._check_determinism(evidence)
+            if self._evidence is None:
+                self._evidence = Evidence(operands, d, feature.name)
             else:
-                evidence.add(operands, d, feature.name)
+                self._evidence.add(operands, d, feature.name)
+            self.found.evidence = len(self._evidence)
             self.journal.save()
             self.say(f"{feature.name}: {len(d)} vectors: {feature.about}")
-        assert evidence is not None
-        self.found.evidence = len(evidence)
-        return evidence
+        assert self._evidence is not None
+        self._check_determinism(self._evidence, np.arange(0))
+        return self._evidence
 
-    def _check_determinism(self, evidence: Evidence) -> None:
-        """Some rows again, in another order: the same answers, wherever in a question a row stands.
+    def _learned_so_far(self) -> None:
+        """Of a box that ended the probe before there was a model: the model that reproduces the most of what it answered."""
+        if self.found.model is None and self._evidence is not None:
+            self.found.model = Search(self._evidence, self.seed).run(self.shape)
+            self.found.missed = len(self._evidence.failing(self.found.model))
+
+    def _check_determinism(self, evidence: Evidence, suspicious: np.ndarray) -> None:
+        """Some rows again, in another order, the suspicious ones among them: the same answers, wherever in a question a row
+        stands.
 
         Raises:
             BoxError: other answers.
         """
-        rows = np.random.default_rng(self.seed).permutation(len(evidence))[:AGAIN]
+        rng = np.random.default_rng(self.seed)
+        rows = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
         again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
         differing = np.flatnonzero(again != evidence.d[rows])
         if len(differing):
@@ -264,6 +273,7 @@ class _Probe:
         return minimised(row, self.shape, lambda rows: model.differs(rows, self.questioner.ask(rows)))
 
     def _unexplained(self, evidence: Evidence, failing: np.ndarray, model: Model) -> None:
-        """Keep the smallest input that the best model misses."""
+        """Keep the smallest input that the best model misses, unless the box gives another answer to it now."""
+        self._check_determinism(evidence, failing)
         row = self._minimised(model, evidence.operands.rows(failing[:1]))
         self.found.smallest = (row, int(self.questioner.ask(row)[0]))
