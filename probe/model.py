@@ -5,7 +5,7 @@ formats; nothing here knows a published unit.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -54,7 +54,7 @@ class Model:
         """The keys that the probe has to find; formats and K_block are the box's."""
         return dict(self.items)
 
-    @property
+    @cached_property
     def chain(self) -> Chain | ConvertedChain:
         """What computes it."""
         return _chain(self)
@@ -104,7 +104,6 @@ def toml_of(model: Model, name: str) -> str | None:
     return None if unit is None else unit_to_toml(unit)
 
 
-@lru_cache(maxsize=1 << 14)
 def _chain(model: Model) -> Chain | ConvertedChain:
     """The model's chain.
 
@@ -219,4 +218,14 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
         if first.is_valid():  # which no precision changes
             choices = product(*(COARSE.get(key) or values_of(key, family, shape) for key in precisions))
             found += [first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices]
+            found += _above_all_terms(first)
     return tuple(found)
+
+
+def _above_all_terms(first: Model) -> list[Model]:
+    """Models whose e_zero is above every term, where each way to cut leaves something else of a term: 0, −1 or ±1 in the
+    last place. A search with a low e_zero gains nothing on the way here until `truncation` changes too."""
+    if "e_zero" not in first.keys:
+        return []
+    ways = values_of("truncation", first.family, first.shape) if "truncation" in first.keys else ("RZ",)
+    return [first.changed(e_zero=EXPONENT_LIMIT, truncation=way) for way in ways]

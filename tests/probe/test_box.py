@@ -23,7 +23,7 @@ def stopped(faulty: Box, **options: Any) -> Finding:
 
 def test_an_answer_of_another_shape() -> None:
     assert stopped(changed(box(), lambda _, d: d[:-1])).stopped == (
-        "box must answer 9 vectors with d of shape (9,), got (8,)"
+        "box must answer 3 vectors with d of shape (3,), got (2,)"
     )
 
 
