@@ -52,29 +52,62 @@ MMAU_FN uint32_t flushed_addition(uint32_t x_code, uint32_t y_code) {
     return sum == sum ? bits_as<uint32_t>(flushed(sum)) : first_nan(x_code, y_code, y_code);
 }
 
-/// Product k of a step added to z.
-MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z) {
+/// Operation `number` of a step, in the order in which they are carried out, is its sum and its rounding `number`.
+MMAU_FN void observe_flushed_fma(NoObserver&, int, uint32_t, uint32_t, uint32_t) {}
+
+#ifndef __CUDACC_RTC__
+
+inline void observe_flushed_fma(Recorder& see, int number, uint32_t x_code, uint32_t y_code, uint32_t z_code) {
+    const Format fp32 = format_of(MMAU_FP32);
+    const Decoded x = decode(fp32, x_code, true), y = decode(fp32, y_code, true), z = decode(fp32, z_code, true);
+    if (x.cls >= Cls::infinity || y.cls >= Cls::infinity || z.cls >= Cls::infinity) return;
+    const int product_frac = 2 * fp32.man_bits, lsb = 2 * fp32.e_min() - product_frac;
+    const Widest sig = sig_product(x.sig, y.sig);
+    const Term<Widest> product{x.sign != y.sign ? -sig : sig, x.exp + y.exp, product_frac};
+    const Term<Widest> addend{Widest(signed_sig(z)), z.exp, fp32.man_bits};
+    const auto aligned = [&](const Term<Widest>& term) { return shifted_left(term.sig, term.exp - term.frac - lsb); };
+    Widest total = aligned(product);
+    total += aligned(addend);
+    see.exact_sum(number, 2 * number, 2, total, lsb, [&](int k) { return k ? addend : product; });
+    encode_scaled(fp32, Mode::RNE, total, lsb, MMAU_INFINITY, true, see, number);
+}
+
+#endif
+
+/// A sum of two is one of 1·x and y.
+constexpr uint32_t fp32_one = 0x3F800000u;
+
+/// Product k of a step added to z, its operation `number`.
+template <class Observer>
+MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z, int number, Observer& see) {
     const Plan& plan = operands.plan;
     const auto a = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k));
     const auto b = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k));
-    return flushed_fma(widened_code(plan.a, a), widened_code(plan.b, b), z);
+    const uint32_t x = widened_code(plan.a, a), y = widened_code(plan.b, b);
+    observe_flushed_fma(see, number, x, y, z);
+    return flushed_fma(x, y, z);
 }
 
 /// From c, the last product of the step first.
-MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c) {
+template <class Observer>
+MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c, Observer& see) {
+    const int L = operands.plan.L;
     auto d = static_cast<uint32_t>(c);
-    for (int k = operands.plan.L - 1; k >= 0; --k) d = flushed_fma_of(operands, k, d);
+    for (int n = 0; n < L; ++n) d = flushed_fma_of(operands, L - 1 - n, d, n, see);
     return d;
 }
 
 /// A chain over the even elements and one over the odd ones, each from +0; c + (even + odd).
-MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c) {
-    uint32_t even = 0, odd = 0;
-    for (int k = 0; k < operands.plan.L; k += 2) {
-        even = flushed_fma_of(operands, k, even);
-        odd = flushed_fma_of(operands, k + 1, odd);
-    }
-    return flushed_addition(static_cast<uint32_t>(c), flushed_addition(even, odd));
+template <class Observer>
+MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
+    const int L = operands.plan.L;
+    const auto c = static_cast<uint32_t>(c_code);
+    uint32_t chains[2] = {0, 0};
+    for (int k = 0; k < L; ++k) chains[k % 2] = flushed_fma_of(operands, k, chains[k % 2], k, see);
+    observe_flushed_fma(see, L, fp32_one, chains[0], chains[1]);
+    const uint32_t both = flushed_addition(chains[0], chains[1]);
+    observe_flushed_fma(see, L + 1, fp32_one, c, both);
+    return flushed_addition(c, both);
 }
 
 MMAU_NAMESPACE_END
