@@ -14,7 +14,7 @@ from cosim.coverage.counts import Model
 from cosim.coverage.model import count, covergroups, report, results, whole
 from cosim.coverage.samples import sample_units
 from cosim.regressions.coverage_job import coverage_units
-from golden.native.observe import OBSERVED, Observation, observe
+from golden.native.observe import Observation, observe
 from golden.stimulus import CORNERS, OperandShape, generate
 from tests.cosim.coverage.units import DEFAULT, bins_of, counts_of, missed, operands, wrongly_unreachable
 from tests.golden.native_rows import needs_native
@@ -40,7 +40,7 @@ def test_samples_show_every_operation_large_and_small() -> None:
     by_name: dict[str, list[golden.Operation]] = {}
     for operation in SAMPLES.values():
         by_name.setdefault(operation.name, []).append(operation)
-    assert list(by_name) == list(OBSERVED)
+    assert list(by_name) == list(golden.OPERATIONS)
     for name, units in by_name.items():
         longest = max(entry.operation.length for entry in golden.instructions() if entry.operation.name == name)
         assert units[0].length == longest
@@ -52,7 +52,7 @@ def test_samples_show_every_operation_large_and_small() -> None:
 @settings(max_examples=25)
 @given(data=st.data())
 def test_no_unreachable_bin_of_any_unit_is_hit(data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(list(OBSERVED)))
+    name = data.draw(st.sampled_from(list(golden.OPERATIONS)))
     operation = data.draw(operations(name))
     K = data.draw(st.composite(products)(operation))
     counts = counts_of(operation, ((1500, data.draw(st.integers(0, 10**6))),), K)
@@ -63,7 +63,7 @@ def test_no_unreachable_bin_of_any_unit_is_hit(data: st.DataObject) -> None:
 @settings(max_examples=600)
 @given(data=st.data())
 def test_no_unreachable_bin_of_many_units_is_hit(data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(list(OBSERVED)))
+    name = data.draw(st.sampled_from(list(golden.OPERATIONS)))
     operation = data.draw(operations(name))
     K = data.draw(st.composite(products)(operation))
     counts = counts_of(operation, ((4000, data.draw(st.integers(0, 10**6))),), K)
@@ -110,7 +110,7 @@ def test_a_bin_that_is_unreachable_by_numbers_is_hit_where_these_differ() -> Non
     hit: set[tuple[str, str]] = set()
     unreachable: dict[tuple[str, str], str] = {}
     runs = [(counts_of(operation)) for operation in SAMPLES.values()]
-    units = [unit.operation for unit in coverage_units() if unit.operation.name in OBSERVED]
+    units = [unit.operation for unit in coverage_units()]
     runs += [counts_of(operation, ((5000, 0),)) for operation in units]
     for counts in runs:
         for group, name, reason, hits in bins_of(counts):

@@ -54,28 +54,38 @@ MMAU_FN uint32_t flushed_addition(uint32_t x_code, uint32_t y_code) {
 
 /// Operation `number` of a step, in the order in which they are carried out, is its sum and its rounding `number`.
 MMAU_FN void observe_flushed_fma(NoObserver&, int, uint32_t, uint32_t, uint32_t) {}
+MMAU_FN void observe_flushed_addition(NoObserver&, int, uint32_t, uint32_t) {}
 
 #ifndef __CUDACC_RTC__
 
-inline void observe_flushed_fma(Recorder& see, int number, uint32_t x_code, uint32_t y_code, uint32_t z_code) {
+/// An operand as the operations see it: a subnormal is a zero.
+inline Decoded flushed_number(uint32_t code) { return decode(format_of(MMAU_FP32), code, true); }
+
+inline Term<Widest> flushed_term(const Decoded& x) { return {Widest(signed_sig(x)), x.exp, format_of(MMAU_FP32).man_bits}; }
+
+inline void observe_flushed_sum(Recorder& see, int number, const Term<Widest>& first, const Term<Widest>& second) {
     const Format fp32 = format_of(MMAU_FP32);
-    const Decoded x = decode(fp32, x_code, true), y = decode(fp32, y_code, true), z = decode(fp32, z_code, true);
-    if (x.cls >= Cls::infinity || y.cls >= Cls::infinity || z.cls >= Cls::infinity) return;
-    const int product_frac = 2 * fp32.man_bits, lsb = 2 * fp32.e_min() - product_frac;
-    const Widest sig = sig_product(x.sig, y.sig);
-    const Term<Widest> product{x.sign != y.sign ? -sig : sig, x.exp + y.exp, product_frac};
-    const Term<Widest> addend{Widest(signed_sig(z)), z.exp, fp32.man_bits};
-    const auto aligned = [&](const Term<Widest>& term) { return shifted_left(term.sig, term.exp - term.frac - lsb); };
-    Widest total = aligned(product);
-    total += aligned(addend);
-    see.exact_sum(number, 2 * number, 2, total, lsb, [&](int k) { return k ? addend : product; });
+    const int lsb = 2 * (fp32.e_min() - fp32.man_bits);
+    Widest total = shifted_left(first.sig, first.exp - first.frac - lsb);
+    total += shifted_left(second.sig, second.exp - second.frac - lsb);
+    see.exact_sum(number, 2 * number, 2, total, lsb, [&](int k) { return k ? second : first; });
     encode_scaled(fp32, Mode::RNE, total, lsb, MMAU_INFINITY, true, see, number);
 }
 
-#endif
+inline void observe_flushed_fma(Recorder& see, int number, uint32_t x_code, uint32_t y_code, uint32_t z_code) {
+    const Decoded x = flushed_number(x_code), y = flushed_number(y_code), z = flushed_number(z_code);
+    if (x.cls >= Cls::infinity || y.cls >= Cls::infinity || z.cls >= Cls::infinity) return;
+    const Widest sig = sig_product(x.sig, y.sig);
+    const Term<Widest> product{x.sign != y.sign ? -sig : sig, x.exp + y.exp, 2 * format_of(MMAU_FP32).man_bits};
+    observe_flushed_sum(see, number, product, flushed_term(z));
+}
 
-/// A sum of two is one of 1·x and y.
-constexpr uint32_t fp32_one = 0x3F800000u;
+inline void observe_flushed_addition(Recorder& see, int number, uint32_t x_code, uint32_t y_code) {
+    const Decoded x = flushed_number(x_code), y = flushed_number(y_code);
+    if (x.cls < Cls::infinity && y.cls < Cls::infinity) observe_flushed_sum(see, number, flushed_term(x), flushed_term(y));
+}
+
+#endif
 
 /// Product k of a step added to z, its operation `number`.
 template <class Observer>
@@ -104,9 +114,9 @@ MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c_code, Obse
     const auto c = static_cast<uint32_t>(c_code);
     uint32_t chains[2] = {0, 0};
     for (int k = 0; k < L; ++k) chains[k % 2] = flushed_fma_of(operands, k, chains[k % 2], k, see);
-    observe_flushed_fma(see, L, fp32_one, chains[0], chains[1]);
+    observe_flushed_addition(see, L, chains[0], chains[1]);
     const uint32_t both = flushed_addition(chains[0], chains[1]);
-    observe_flushed_fma(see, L + 1, fp32_one, c, both);
+    observe_flushed_addition(see, L + 1, c, both);
     return flushed_addition(c, both);
 }
 
