@@ -22,7 +22,7 @@ def integer_groups(operation: IDPA, steps: int) -> list[Covergroup]:
     """Every covergroup."""
     L = operation.L
     a, b, c = (_integer(each) for each in (operation.a, operation.b, operation.c))
-    sums = SumShape("products and c", (0,), (0,), (_products(operation, a, b), Kind("c", "c", 1, 0, 0, 0, None, c.width - 1)))
+    sums = _sum_shape(operation, a, b)
     groups = [
         class_group("a", a, L, lambda seen: _numbers(seen)[0]),
         class_group("b", b, L, lambda seen: _numbers(seen)[1]),
@@ -44,14 +44,14 @@ def _integer(operand: object) -> IntegerFormat:
     return operand
 
 
-def _products(operation: IDPA, a: IntegerFormat, b: IntegerFormat) -> Kind:
-    return Kind("product", "products", operation.L, 0, 0, 0, None, _largest_magnitude(a, b).bit_length() - 1)
-
-
-def _largest_magnitude(a: IntegerFormat, b: IntegerFormat) -> int:
-    """Of a product."""
-    ends = pairs((a.lowest, a.max_finite), (b.lowest, b.max_finite))
-    return max(abs(x * y) for x, y in ends)
+def _sum_shape(operation: IDPA, a: IntegerFormat, b: IntegerFormat) -> SumShape:
+    """The sum; of c as many bits as can cancel: those of a c that is all products at their largest, and one more."""
+    L = operation.L
+    largest = max(abs(x * y) for x, y in pairs((a.lowest, a.max_finite), (b.lowest, b.max_finite)))
+    product = Kind("product", "products", L, 0, 0, 0, None, largest.bit_length() - 1)
+    deepest = (L * largest + 1).bit_length() - 1
+    c = Kind("c", "c", 1, 0, 0, 0, None, deepest - (L == 1))  # of two terms one bit more can cancel
+    return SumShape("products and c", (0,), (0,), (product, c))
 
 
 def _signed(operand: IntegerFormat, codes: IntArray) -> IntArray:

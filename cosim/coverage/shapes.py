@@ -214,5 +214,5 @@ def _multiply_adds(operation: FlushedFMA) -> tuple[SumShape, ...]:
 
 
 def lowest_factor(operand: Format) -> int:
-    """Exponent of the smallest element that is not zero: of fp16 subnormals are normal numbers of fp32, bf16's are flushed."""
+    """Exponent of the smallest element that is not zero: fp16's subnormals are normal in fp32, bf16's are flushed."""
     return operand.e_min - operand.man_bits if operand.exp_bits < FP32.exp_bits else operand.e_min

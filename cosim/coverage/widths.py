@@ -154,8 +154,8 @@ def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
 
 
 def _of_multiply_adds(operation: FlushedFMA) -> tuple[RoundingShape, ...]:
-    """FTZ-FMA: all but the last together, and the last. FTZ-EO-FMA: the first products of both chains, which are added to +0;
-    the others; the sum of the chains; the result."""
+    """FTZ-FMA: all but the last together, and the last. FTZ-EO-FMA: the first products of both chains, which are added to
+    +0; the others; the sum of the chains; the result."""
     a, L, width = operation.a, operation.L, FP32.man_bits + 1
     products = _largest_products(operation)
     c = _largest_finite(FP32)

@@ -21,7 +21,6 @@ SEGMENT = 1 << 18
 """Native vectors of a segment: some tenths of a second to some minutes, according to the design."""
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class Segment:
     """Some vectors of a run, before which the design is powered up anew.

@@ -19,6 +19,7 @@ from golden.stimulus.corners.deep import (
 )
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
 from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
+from golden.stimulus.corners.invalid import invalid_among_nans, invalid_cases
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
 from golden.stimulus.corners.specials import (
     c_sweep,
@@ -78,12 +79,13 @@ _OF_FLOATS: dict[str, Corner] = {
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
     "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, directed=1), several_specials),
+    "invalid-among-nans": Corner(lambda shape: 0, invalid_cases, invalid_among_nans),
     "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
     "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
-    "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
+    "below-normal": Corner(*sweep(GAPS, 2, 3, directed=0), below_normal),
     "nearby-products": Corner(lambda shape: 4, lambda shape: 4 * GAPS if shape.K > 1 else 4, nearby_products),
     "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
-    "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
+    "filled-result": Corner(*sweep(3, 2, 2, 2, directed=2), filled_result),
     "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
     "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
     "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 3, directed=0), cancelled_to_subnormal),

@@ -135,7 +135,9 @@ SMALL_T = SAMPLES["small T-FDPA"]
     ("corner", "bin_of", "sample"),
     [
         ("several-specials", "special terms: several, +infinity", "small T-FDPA"),
-        ("below-normal", "result: outcome: up to the smallest normal, -", "E-FDPA of one's own 0"),
+        ("below-normal", "multiply-add: outcome: up to the smallest normal, -", "x86-amx tdpbf16ps.m16n16k32"),
+        ("invalid-among-nans", "NaN that is kept: of an invalid operation, NaNs beside it, invalid", "small FTZ-EO-FMA"),
+        ("cancellation", "products and c: cancellation: 16 to 31 bits cancel", "x86-amx tdpbssd.m16n16k16"),
     ],
 )
 def test_a_corner_that_is_dropped_leaves_its_bin_missed(
