@@ -89,6 +89,11 @@ BY_DEFINITION = (
     r"products of .* are finite, so that c alone can be special",
     r".* have no infinities(, so that c alone can be one)?",
     r"not both of .* have infinities",
+    r"it is an operand's",
+    r"every NaN of an operand goes before it",
+    r"an invalid operation gives a NaN of its own",
+    r"the smallest \w+ is 0",
+    r"products of \w+ and \w+ have no sign",
 )  # fmt: skip
 """Reasons that follow from what the words mean, whatever the numbers are."""
 
@@ -101,6 +106,11 @@ NOWHERE = (
     ("GTR-FDPA", r"(even|odd) products: alignment .*product, product, (partly|wholly) cut"),
     ("GTR-FDPA", r"products: distance to the largest exponent .*"),  # of one product
     (r"G?TR-FDPA", r".*: cancellation .*32 or more.*"),
+    (r"FTZ-(EO-)?FMA", r".*: cancellation .*32 or more.*"),  # of fp32 numbers
+    (r"FTZ-(EO-)?FMA", r".*: outcome .*(subnormal|to zero).*|class of d .*subnormal|overflow .*largest.*"),  # flushed, RNE
+    ("FTZ-EO-FMA", r"first products: .*|each operation . product [01], .*"),  # added to +0, and so exact
+    ("FTZ-EO-FMA", r"(even and odd|result): outcome .*up to the smallest normal.*"),  # sums of fp32 numbers are exact there
+    ("IDPA", r"size of each product .*bit 15, -|.*: cancellation .*32 or more.*"),
 )  # fmt: skip
 """Operation and bin: unreachable by numbers, and no unit of the jobs has others that reach it."""
 
