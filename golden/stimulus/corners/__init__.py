@@ -6,6 +6,7 @@ all cases: the same situations at every distance, in every place, in every combi
 
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
+from golden.stimulus.corners.chains import full_c, full_c_cases, invalid_among_nans, invalid_cases
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
     ABOVE,
@@ -19,7 +20,6 @@ from golden.stimulus.corners.deep import (
 )
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
 from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
-from golden.stimulus.corners.invalid import invalid_among_nans, invalid_cases
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
 from golden.stimulus.corners.specials import (
     c_sweep,
@@ -80,6 +80,7 @@ _OF_FLOATS: dict[str, Corner] = {
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
     "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, directed=1), several_specials),
     "invalid-among-nans": Corner(lambda shape: 0, invalid_cases, invalid_among_nans),
+    "full-c": Corner(lambda shape: 0, full_c_cases, full_c),
     "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
     "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
     "below-normal": Corner(*sweep(GAPS, 2, 3, directed=0), below_normal),
