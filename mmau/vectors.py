@@ -107,6 +107,8 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
         lines.append(
             f"## runs as fp16 work, products in the order {model.fp16_order}, c last; the unit below is one step of it"
         )
+    elif isinstance(model, Instruction) and model.is_paired:
+        lines.append("## every product and every sum of two is rounded by itself; the unit below does each of them")
     elif isinstance(model, Unit) and model.chain != ChainTable():
         lines.append(f"## steps of {operation.length} products, chained as [chain] says")
     elif about["K"] > operation.length:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from golden.chain import Chain, ConvertedChain, product_order
 from golden.ordered_chain import OrderedChain
+from golden.paired_chain import PairedChain
 from golden.specials import nvidia_nan
 from golden.trace.build import addition_record, step_record
 from golden.trace.records import Step
@@ -39,6 +40,8 @@ def trace_of(
         steps.append(addition_record(title, steps[-1].d.code, c, output, d, nvidia_nan(output)))
     elif isinstance(chain, OrderedChain):
         steps += _additions(chain, steps, c)
+    elif isinstance(chain, PairedChain):
+        steps += _paired_additions(chain, events, K)
     return Trace(
         model=model,
         operation=chain.operation.name,
@@ -66,11 +69,26 @@ def _additions(chain: OrderedChain, steps: Sequence[Step], c: int) -> list[Step]
     records, done = [], names[0]
     for name, other in zip(names[1:], others, strict=False):
         events: list[Event] = []
-        d = watched(chain.addition, events).step([d], [chain.one], other, (), ())
+        d = watched(chain.addition, events).step([d], [chain.one], other)
         title = f"{done} + {name}, as a[0]·1 + c"
         records.append(step_record(chain.addition, title, [0], events))
         done = f"{done} + {name}"
     return records
+
+
+def _paired_additions(chain: PairedChain, events: Sequence[Event], K: int) -> list[Step]:
+    """The two additions of each pair, as multiply-adds; their events follow those of the K products."""
+    ends = [place + 1 for place, event in enumerate(events) if event.step == "step"]
+    spans = list(zip(ends[K - 1 : -1], ends[K:], strict=True))
+    titles = [
+        title
+        for k in range(0, K, 2)
+        for title in (f"products {k} and {k + 1} added", f"{f'd of products 0 … {k - 1}' if k else 'c'} and their sum added")
+    ]
+    return [
+        step_record(chain.addition, f"{title}, as a[0]·1 + c", [0], events[begin:end])
+        for title, (begin, end) in zip(titles, spans, strict=True)
+    ]
 
 
 def _steps(chain: Chain | ConvertedChain, order: Sequence[int], L: int, events: Sequence[Event]) -> list[Step]:

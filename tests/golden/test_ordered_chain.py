@@ -84,7 +84,7 @@ BIG = 2.0**24
 )
 def test_chains_by_hand(chain: dict[str, str], d: float) -> None:
     made = unit(SIMPLE, **chain)
-    a = np.float32([BIG, 1, -BIG, 1])
+    a = np.array([BIG, 1, -BIG, 1], np.float32)
     for engine in ("reference", "native"):
         assert made.dot(a, np.ones(4, np.float32), np.float32(1), engine=engine) == d
     assert made.explain(a, np.ones(4, np.float32), np.float32(1)).d == np.float32(d).view(np.uint32)
