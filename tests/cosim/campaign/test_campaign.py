@@ -68,7 +68,7 @@ def test_task_is_another_with_other_sources_and_the_same_with_another_commit() -
 def done(task: Task) -> Record:
     """The record of a task all of whose vectors are right."""
     result = {"passed": True, "received": task.content["vectors"], "mismatches": 0, "failures": []}
-    return Record(task, "done", result, None, 1.0, None, Path("log"))
+    return Record(task, "done", result, "", 1.0, None, None)
 
 
 def test_some_operations_are_run_with_the_seeds_that_they_have_among_all() -> None:
