@@ -23,6 +23,7 @@ from hwtests.h200.stages import Stages
 from hwtests.h200.state import RESULTS, State
 from hwtests.h200.summary import agreed, summary
 from hwtests.h200.unpack import main as unpacked
+from hwtests.h200.worker import PREBUILD_SECONDS
 from hwtests.microbenchmarks.run import read_points
 from hwtests.sparse_and_integer_hypotheses import outcomes_of
 from tests.hwtests.h200.stand_in import ModelDevice, right
@@ -66,6 +67,8 @@ def test_whole_job_in_one_call(tmp_path: Path) -> None:
     assert finished(call(tmp_path), state)
     assert agreed(state)
     assert shown[0] == "golden model, not a device (sm_90), driver none, model on native"
+    assert shown[1:4:2] == ["0 kernels compiled or found", f"first results after {state.runs[0]['first_results']}"]
+    assert float(state.runs[0]["first_results"].removesuffix(" s")) < PREBUILD_SECONDS + 15
     assert [status(state, name) for name in (BF16, TF32)] == [["done"] * 3] * 2
     volume = state.done["volume"][BF16]
     assert TARGETS[-1] <= sum(volume["vectors"].values()) < 2 * TARGETS[-1]
