@@ -21,7 +21,7 @@ class Products:
         present: False for a zero product.
         frac_a, frac_b: fractions of the factors (see `number`).
         subnormal_factors: "any"; "exact", as far as the exponent allows only where the fraction loses no bits by it;
-            "avoided", as far as the exponent allows; "wanted", in one factor wherever it loses no bits.
+            "avoided", as far as the exponent allows; "wanted", often in one factor where it loses no bits.
     """
 
     lead: IntArray
@@ -133,11 +133,11 @@ def _split(draws: Draws, lead: Any, x: Format, y: Format, spare_x: Any = None, s
 
 
 def _subnormal(draws: Draws, lead: Any, x: Format, y: Format, spare: Any, otherwise: Any) -> Any:
-    """Exponents of a factor x: subnormal ones in half of the places where it loses no bit and y is normal."""
+    """Exponents of a factor x: subnormal ones in a quarter of the places where it loses no bit and y is normal."""
     xp = draws.xp
     lead_x = x.e_min - draws.integers(1, xp.maximum(xp.broadcast_to(spare, lead.shape), 1), endpoint=True)
     possible = (spare > 0) & (lead - lead_x >= y.e_min) & (lead - lead_x <= y.e_max)
-    return xp.where(possible & (draws.integers(0, 2, lead.shape) == 0), lead_x, otherwise)
+    return xp.where(possible & (draws.integers(0, 4, lead.shape) == 0), lead_x, otherwise)
 
 
 def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile = ()) -> Products:

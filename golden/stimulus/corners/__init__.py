@@ -9,12 +9,12 @@ from golden.stimulus.corners.alignment import alignment_edge, cancellation
 from golden.stimulus.corners.carried import CARRIED_TIES, LARGEST_SUMS, carried_ties, largest_sums
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
-    ABOVE,
     CANCELLED_SUMS,
     REMAINDERS,
     REPEATS,
     cancelled_sums,
     cancelled_to_subnormal,
+    exponents_above,
     has_zero_scale,
     long_ones,
     long_runs,
@@ -38,6 +38,7 @@ from golden.stimulus.corners.specials import (
 from golden.stimulus.corners.steps import (
     ENDS,
     MAKEUPS,
+    NEARBY,
     below_normal,
     cancelled_beside,
     carried_c,
@@ -85,12 +86,14 @@ _OF_FLOATS: dict[str, Corner] = {
     "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
     "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
     "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
-    "nearby-products": Corner(lambda shape: 4, lambda shape: 4 * GAPS if shape.K > 1 else 4, nearby_products),
+    "nearby-products": Corner(lambda shape: NEARBY, lambda shape: NEARBY * (GAPS if shape.K > 1 else 1), nearby_products),
     "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
     "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
     "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
     "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
-    "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 2, directed=0), cancelled_to_subnormal),
+    "cancelled-to-subnormal": Corner(
+        lambda shape: 0, lambda shape: exponents_above(shape) * len(REMAINDERS) * 3, cancelled_to_subnormal
+    ),
     "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
     "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
     "cancelled-sums": Corner(lambda shape: 0, lambda shape: CANCELLED_SUMS if shape.K > 1 else 0, cancelled_sums),

@@ -13,9 +13,6 @@ from golden.stimulus.significands import bit_length, codes_of
 from golden.stimulus.sums import Places
 from golden.stimulus.terms import Products, lead_range, moved, operands_of
 
-ABOVE = 80
-"""Exponents above the smallest normal result at which terms are that cancel."""
-
 REMAINDERS = (0, -1, -2, -3, -6)
 """Exponents of what is left, from that of the smallest normal result, or of another number in its place."""
 
@@ -35,11 +32,16 @@ REPEATS = 4
 """Rows for each run of ones, at exponents of their own, half of them negative."""
 
 
+def exponents_above(shape: OperandShape) -> int:
+    """Exponents above the smallest normal result at which terms are that cancel: as far up as a product's bits reach."""
+    return min(2 * shape.d.man_bits + 10, 80)
+
+
 def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """One, two or four equal products, and a c that takes them away but for a remainder about the smallest normal result, at
     every distance below them; a factor may be subnormal, so that its product lies far below what its exponent says. The same
     anywhere else."""
-    above, remainder, _ = crossed(case, ABOVE, len(REMAINDERS), 2)
+    above, remainder, _ = crossed(case, exponents_above(shape), len(REMAINDERS), 3)
     rows, d, (low, high) = len(case), shape.d, lead_range(shape)
     pieces = np.minimum(draws.integers(0, 3, rows), int(np.log2(shape.K)))
     # Where products do not reach so low, or in a third of the rows, the same anywhere.

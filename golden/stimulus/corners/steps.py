@@ -106,9 +106,14 @@ def below_normal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     return operands_of(shape, draws, products, c)
 
 
+NEARBY = 4
+"""Kinds of `nearby_products`, one case each on level 1."""
+
+
 def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """m·m less (m + 1)·(m − 1), one unit in the last place, as neighbours or with a product between them; the other products
-    are zero or lie far below, c is zero. Anywhere, or about the smallest normal result."""
+    are zero or lie far below, c is zero. Anywhere, or about the smallest normal result; or the smallest products beside the
+    largest ones."""
     (apart, alone), rows = crossed(case, 2, 2), len(case)
     (low, high), K = lead_range(shape), shape.K
     bits = shape.a.man_bits + shape.b.man_bits + 2
@@ -116,6 +121,8 @@ def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) 
     # In half of the rows what is left lies about the smallest normal result, or one of the products does.
     at_low_end = np.clip(shape.d.e_min + draws.integers(-2, bits + 2, rows), min(low + bits, high), high)
     lead = np.where(draws.integers(0, 2, rows) == 0, lead, at_low_end)
+    others_above = (case >= NEARBY) & (draws.integers(0, 4, rows) == 0)
+    lead = np.where(others_above, np.clip(shape.a.e_min + shape.b.e_min + draws.integers(0, 3, rows), low, high), lead)
     man = min(shape.a.man_bits, shape.b.man_bits)
     ones = (1 << man) - 1
     m = draws.integers(min(1, ones), max(ones - 1, 1), rows, endpoint=True)
@@ -128,7 +135,8 @@ def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) 
     shift_a, shift_b = shape.a.man_bits - man, shape.b.man_bits - man
     frac_a = np.where(is_second, np.minimum(m + 1, ones)[:, None], m[:, None]) << shift_a
     frac_b = np.where(is_second, np.maximum(m - 1, 0)[:, None], m[:, None]) << shift_b
-    others = lead[:, None] - draws.integers(8, GAPS, (rows, K))
+    below = lead[:, None] - draws.integers(8, GAPS, (rows, K))
+    others = np.where(others_above[:, None], high - draws.integers(0, 4, (rows, K)), below)
     products = Products(
         np.where(is_first | is_second, lead[:, None], others),
         np.where(is_second, 1 - sign, sign),
