@@ -7,6 +7,7 @@ all cases: the same situations at every distance, in every place, in every combi
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
 from golden.stimulus.corners.carried import CARRIED_TIES, LARGEST_SUMS, carried_ties, largest_sums
+from golden.stimulus.corners.chains import full_c, full_c_cases, invalid_among_nans, invalid_cases
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
     CANCELLED_SUMS,
@@ -83,12 +84,14 @@ _OF_FLOATS: dict[str, Corner] = {
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
     "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, 4, directed=1), several_specials),
+    "invalid-among-nans": Corner(lambda shape: 0, invalid_cases, invalid_among_nans),
+    "full-c": Corner(lambda shape: 0, full_c_cases, full_c),
     "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
     "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
-    "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
+    "below-normal": Corner(*sweep(GAPS, 2, 3, directed=0), below_normal),
     "nearby-products": Corner(lambda shape: NEARBY, lambda shape: NEARBY * (GAPS if shape.K > 1 else 1), nearby_products),
     "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
-    "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
+    "filled-result": Corner(*sweep(3, 2, 2, 2, directed=2), filled_result),
     "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
     "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
     "cancelled-to-subnormal": Corner(

@@ -90,17 +90,18 @@ def carried_c(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
 
 
 def below_normal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """The smallest normal result, as c or as a product, less a product that lies `gap` below its last bit or above that."""
-    gap, by_c = crossed(case, GAPS, 2)
+    """The smallest normal result, as c or as a product, less a product that lies `gap` below its last bit or above that;
+    the first two products in either order, or the first and the third."""
+    gap, by_c, places = crossed(case, GAPS, 2, 3)
     rows, place = len(case), np.broadcast_to(np.arange(shape.K), (len(case), shape.K))
     by_c = (by_c == 1) | (shape.K == 1)
     sign, lead = draws.integers(0, 2, rows), np.full((rows, shape.K), shape.d.e_min)
-    of_small = 0 if shape.K == 1 else 1
+    of_large, of_small = (np.minimum(np.array(of)[places], shape.K - 1)[:, None] for of in ((0, 1, 0), (1, 0, 2)))
     less = shape.d.e_min - shape.d.man_bits + 3 - gap
     products = Products(
         np.where(place == of_small, less[:, None], lead),
         np.where(place == of_small, 1 - sign[:, None], sign[:, None]),
-        (place == of_small) | ((place == 0) & ~by_c[:, None]),
+        (place == of_small) | ((place == of_large) & ~by_c[:, None]),
     )
     c = np.where(by_c, number(shape.c, sign, lead[:, 0]), zeros(shape.c, sign))
     return operands_of(shape, draws, products, c)
@@ -172,18 +173,20 @@ def cancelled_beside(shape: OperandShape, draws: GeneratorDraws, case: IntArray)
 
 def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Products that fill all bits of the largest result, one below the other in order, and half a unit in its last place
-    more; c is zero. The same in the binade below the normal results."""
-    more, sign, small = crossed(case, 3, 2, 2)
+    more; c is zero. All products, or every other one, which some operations sum apart. The same in the binade below the
+    normal results."""
+    more, sign, small, apart = crossed(case, 3, 2, 2, 2)
     rows, K, width = len(case), shape.K, shape.a.man_bits + 1
     bits = shape.d.man_bits + 1
     _, high = lead_range(shape)
     top = np.where(small == 1, shape.d.e_min - 1, min(high, shape.d.e_max))[:, None]
-    place = np.arange(K)
+    stride = 1 + apart[:, None]
+    place, is_taken = np.arange(K) // stride, np.arange(K) % stride == 0
     kept = np.clip(bits - place * width, 0, width)
     is_half = place == -(-bits // width)
     ones = np.where(kept > 0, (1 << width) - (1 << (width - kept)) - (1 << shape.a.man_bits), 0)
     lead = np.where(is_half, top - bits - (more[:, None] == 2), top - place * width)
-    present = (kept > 0) | (is_half & (more[:, None] > 0))
+    present = is_taken & ((kept > 0) | (is_half & (more[:, None] > 0)))
     products = Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, np.broadcast_to(ones, lead.shape))
     return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
 

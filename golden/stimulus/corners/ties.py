@@ -14,7 +14,6 @@ from golden.stimulus.sums import (
     ONE_PRODUCT,
     OTHER,
     OVERLAPPING_C,
-    PRODUCTS,
     SAME,
     SHARES,
     Sums,
@@ -30,8 +29,8 @@ DIRECTED_TIES = 165
 
 
 def tie_shares(shape: OperandShape) -> tuple[int, ...]:
-    """Who makes a tie; twice as often products alone, to which c may be the tiny term and the only bit below."""
-    return (*SHARES, ONE_PRODUCT, PRODUCTS) if shape.K > 1 else (BESIDE_C, OVERLAPPING_C, ONE_PRODUCT, ONE_PRODUCT, ABOVE_C)
+    """Who makes a tie; twice as often a product alone, to which c may be the tiny term and the only bit below."""
+    return (*SHARES, ONE_PRODUCT) if shape.K > 1 else (BESIDE_C, OVERLAPPING_C, ONE_PRODUCT, ONE_PRODUCT, ABOVE_C)
 
 
 def distances(shape: OperandShape) -> IntArray:
