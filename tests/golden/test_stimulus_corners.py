@@ -167,7 +167,7 @@ def test_carried_ties_pass_a_power_of_two_with_a_tail() -> None:
             halves = total / power_of_two(lead - FP32.man_bits - 1)
             below = halves - math.floor(halves)
             tails.add((below.denominator.bit_length() - 1, below.numerator))
-    assert tails >= {(end, ones) for end in range(2, 21) for ones in (1, 3, (1 << end) - 1, (1 << end) - 3)}
+    assert tails >= {(end, ones) for end in range(2, 19) for ones in (1, 3, (1 << end) - 1, (1 << end) - 3)}
 
 
 def test_largest_sums_end_at_a_power_of_two() -> None:

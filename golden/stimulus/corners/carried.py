@@ -14,7 +14,7 @@ from golden.stimulus.significands import codes_of
 from golden.stimulus.sums import Places
 from golden.stimulus.terms import lead_range, operands_of
 
-TAIL_PLACES = 20
+TAIL_PLACES = 18
 """Places under a half at which the tail of a tie ends, 1 and up."""
 
 TAILS = (1, 3, 5, -1, -3)

@@ -34,7 +34,7 @@ REPEATS = 4
 
 def exponents_above(shape: OperandShape) -> int:
     """Exponents above the smallest normal result at which terms are that cancel: as far up as a product's bits reach."""
-    return min(2 * shape.d.man_bits + 10, 80)
+    return min(2 * shape.d.man_bits + 8, 72)
 
 
 def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

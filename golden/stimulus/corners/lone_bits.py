@@ -10,42 +10,50 @@ from golden.stimulus.significands import codes_of, factors, with_last_bit_alone
 from golden.stimulus.sums import Places
 from golden.stimulus.terms import lead_range, operands_of
 
-HOLDERS = C_BELOW, PRODUCT_BELOW, C_FROM_HALF = range(3)
-"""Who holds the lone bit. C_BELOW: c, products the rest. PRODUCT_BELOW: a product, and c what is kept. C_FROM_HALF: c, with
-the half of the last place or with the last bit but one of the result; products the rest."""
+HOLDERS = C_BELOW, PRODUCT_BELOW, TWO_OF_C = range(3)
+"""Who holds the lone bit. C_BELOW: c, products the rest. PRODUCT_BELOW: a product, and c what is kept. TWO_OF_C: c, with a
+second bit: the half of the last place or the last bit but one of the result, which products then lack; beside a single
+product its own last bit, so that alignment may lose both in different places."""
+
+FAR = (66, 100, 128, 160, 176, 200, 224)
+"""Places far below, at which shifts by every power of two end."""
 
 
-def lone_bit_places(shape: OperandShape) -> int:
-    """Places under the half of a result's last one that a product of its precision reaches, and two more."""
-    return 2 * shape.d.man_bits + 2
+def lone_bit_places(shape: OperandShape) -> IntArray:
+    """Places under the half of a result's last one: those that a product of its precision reaches, and some far below."""
+    return np.array([*range(2 * shape.d.man_bits + 2), *FAR])
 
 
 def lone_bit_cases(shape: OperandShape) -> int:
     """Every place, below a tie and a result, of every holder, anywhere and at the low end."""
-    return lone_bit_places(shape) * 2 * len(HOLDERS) * 2
+    return len(lone_bit_places(shape)) * 2 * len(HOLDERS) * 2
 
 
 def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """An even result or a tie above one, and a single bit below, which alone tells that the sum is not exact or which way
     the tie goes. The bit goes through all places, anywhere in the result's range and about its smallest numbers;
     there another one stands beside it in a third of the rows, so that their number is even."""
-    place, tie, holder, at_low_end = crossed(case, lone_bit_places(shape), 2, len(HOLDERS), 2)
+    reach = lone_bit_places(shape)
+    step, tie, holder, at_low_end = crossed(case, len(reach), 2, len(HOLDERS), 2)
+    place = reach[step]
     rows, (low, high), d = len(case), lead_range(shape), shape.d
-    tail = np.where((at_low_end == 1) & (holder == C_FROM_HALF) & (place > 0), 3, 1)
-    # Under the result's smallest numbers c has no bits, and a single product holds all that is not c's.
-    holder = np.where(at_low_end == 1, PRODUCT_BELOW, holder % (3 if shape.K > 1 else 2))
+    tail = np.where((at_low_end == 1) & (holder == TWO_OF_C) & (place > 0), 3, 1)
+    # Under the result's smallest numbers c has no bits.
+    holder = np.where(at_low_end == 1, PRODUCT_BELOW, holder)
+    two = holder == TWO_OF_C
+    wide = shape.c.man_bits * (two & (shape.K == 1))
     by_c = holder != PRODUCT_BELOW
     # 1. exponents: of the half of the last place, and of the lone bit
-    lowest = np.maximum(max(lowest_lead(d) - 1, low), np.where(by_c, lowest_lead(shape.c), low) + place + 1)
+    lowest = np.maximum(max(lowest_lead(d) - 1, low), np.where(by_c, lowest_lead(shape.c) + wide, low) + place + 1)
     highest = np.maximum(min(high, shape.c.e_max, d.e_max) - d.man_bits - 2, lowest)
     half = np.where(at_low_end == 1, lowest, draws.integers(lowest, highest, endpoint=True))
     lone, sign = half - 1 - place, draws.integers(0, 2, rows)
     upper, lower = _kept(shape, draws, half < lowest_lead(d))
     # 2. c: the lone bit, with another above it where it has room; or what is kept
     above = np.where(tie == 1, 0, 2)
-    shift = np.where((holder == C_FROM_HALF) & (place + 1 + above <= shape.c.man_bits), place + 1 + above, 0)
+    shift = np.where(two & (shape.K > 1) & (place + 1 + above <= shape.c.man_bits), place + 1 + above, wide)
     c_alone = np.where(shift > 0, (np.int64(1) << shift) + 1, 1)
-    c = codes_of(shape.c, sign, np.where(by_c, c_alone, upper + lower), np.where(by_c, lone, half))
+    c = codes_of(shape.c, sign, np.where(by_c, c_alone, upper + lower), np.where(by_c, lone - wide, half))
     # 3. products: what c does not hold
     places = Places(rows, shape.K)
     if shape.K == 1:
