@@ -42,7 +42,7 @@ they do only where all vectors of their simulation agree.
 | what is cut off, direction of rounding | how it lies to half, the last bit, the sign; where rounding goes, carries |
 | outcome, overflow | overflow by rounding or before it, subnormal, flushed and zero results; what overflow becomes |
 | sticky bit | units with that key: whether alignment lost a one, against what rounding cuts off |
-| each operation | FTZ-FMA, FTZ-EO-FMA: of every multiply-add and addition whether it is exact, where it rounds, flushed, overflow |
+| each operation | FTZ-FMA, FTZ-EO-FMA: of each whether it is exact, where it rounds, whether it is flushed, overflow |
 | NaN that is kept | the same: whose NaN a result is, beside others or not, quiet or signalling, or of an invalid operation |
 | signs, ends and size of each product | IDPA: of every product |
 | range of the sum | IDPA: at both ends of int32 exactly, one beyond, far beyond |
