@@ -202,7 +202,7 @@ class _Pair:
     def _is_never(self, formula: Term) -> bool:
         solver = _solver(self._terms, SWEEP_SECONDS)
         solver.assert_formula(formula)
-        return solver.check_sat() == bitwuzla.Result.UNSAT
+        return bool(solver.check_sat() == bitwuzla.Result.UNSAT)
 
 
 def _has_one_output(module: Module) -> bool:
