@@ -80,7 +80,7 @@ _UNITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "FTZ-EO-FMA fp16": ({"operation": "FTZ-EO-FMA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 2}, {}),
     "FTZ-EO-FMA bf16": (
-        {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
+        {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 4},
         {"stages": 3, "encoding": "twos-complement", "reduction": "adder-tree"},
     ),
     "IDPA uint8 int8": ({"operation": "IDPA", "a": "uint8", "b": "int8", "c": "int32", "L": 4, "overflow": "saturate"}, {}),
