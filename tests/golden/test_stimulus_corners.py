@@ -99,7 +99,7 @@ def test_subnormal_results_are_subnormal(step: TFDPA) -> None:
 def test_alignment_edge_sees_every_fraction_width(F: int) -> None:
     """One more or one less fraction bit, or another truncation, changes results whatever F is."""
     step = BF16_STEP.changed(F=F)
-    stimulus = rows_for(step, "alignment-edge")
+    stimulus = rows_for(step, "alignment-edge", count=20000)
     here = results(step, stimulus)
     for other in (step.changed(F=F - 1), step.changed(F=F + 1), step.changed(truncation="RD")):
         assert np.count_nonzero(results(other, stimulus) != here) > 10
@@ -183,17 +183,19 @@ def test_largest_sums_end_at_a_power_of_two() -> None:
 
 @pytest.mark.parametrize("name", ["one product", "fp16-out", "bf16"])
 def test_lone_bits_stand_at_every_place(name: str) -> None:
-    """Below a tie above an even number of last places, and below such a number."""
+    """Below a tie above an even number of last places, and below such a number; with two seeds, because factors of a product
+    that ends in a tie are tried at random, and sometimes none is found."""
     shape = SHAPES[name]
-    stimulus = only(generate(shape, complete_rows(shape), seed=1), "lone-bits")
     seen = set()
-    for row in range(len(stimulus)):
-        total = abs(sum(exact_terms(shape, stimulus, row), Fraction(0)))
-        lead = total.numerator.bit_length() - total.denominator.bit_length()
-        lead -= power_of_two(lead) > total
-        halves = total / power_of_two(max(lead, shape.d.e_min) - shape.d.man_bits - 1)
-        below = halves - math.floor(halves)
-        if math.floor(halves) % 4 < 2 and below.numerator == 1:
-            seen.add((math.floor(halves) % 2, below.denominator.bit_length() - 2))
+    for seed in (1, 2):
+        stimulus = only(generate(shape, complete_rows(shape), seed), "lone-bits")
+        for row in range(len(stimulus)):
+            total = abs(sum(exact_terms(shape, stimulus, row), Fraction(0)))
+            lead = total.numerator.bit_length() - total.denominator.bit_length()
+            lead -= power_of_two(lead) > total
+            halves = total / power_of_two(max(lead, shape.d.e_min) - shape.d.man_bits - 1)
+            below = halves - math.floor(halves)
+            if math.floor(halves) % 4 < 2 and below.numerator == 1:
+                seen.add((math.floor(halves) % 2, below.denominator.bit_length() - 2))
     places = range(2 * shape.d.man_bits)
     assert seen >= {(half, place) for half in (0, 1) for place in places}

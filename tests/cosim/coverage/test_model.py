@@ -110,7 +110,7 @@ NOWHERE = (
     (r"FTZ-(EO-)?FMA", r".*: outcome .*(subnormal|to zero).*|class of d .*subnormal|overflow .*largest.*"),  # flushed, RNE
     ("FTZ-EO-FMA", r"first products: .*|each operation . product [01], .*"),  # added to +0, and so exact
     ("FTZ-EO-FMA", r"(even and odd|result): outcome .*up to the smallest normal.*"),  # sums of fp32 numbers are exact there
-    ("IDPA", r"size of each product .*bit 15, -|.*: cancellation .*32 or more.*"),
+    ("IDPA", r"size of each product .*bit 15, .|.*: cancellation .*32 or more.*"),
 )  # fmt: skip
 """Operation and bin: unreachable by numbers, and no unit of the jobs has others that reach it."""
 
