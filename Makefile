@@ -120,6 +120,6 @@ $(VENV)/.nvrtc-oldest: constraints-oldest.txt | $(VENV)/.kernels
 EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
-EXTRA_kernels := dev,nvidia,amd
+EXTRA_kernels := dev,nvidia,amd,rocm
 EXTRA_mutation := mutation
 EXTRA_peer := dev,peer
