@@ -84,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("-K", type=int, metavar="K", help="products of a dot product of the unit (two steps)")
     probe.add_argument("--arch")
     probe.add_argument("--instr", metavar="NAME", help="the box is this instruction")
+    probe.add_argument("--rtl", action="store_true", help="the box is the unit's or the instruction's Verilog, simulated")
+    probe.add_argument("--dut", type=Path, metavar="DUT.toml", help="the box is this design, simulated; see [formats]")
+    probe.add_argument("--device", metavar="ARCH:NAME", help="the box is this machine's own instruction")
     probe.add_argument("--recording", type=Path, metavar="FILE.npz", help="no box: what these recorded rows say")
     probe.add_argument(
         "--settle", type=Path, metavar="V.npz", help="the rows that would settle what a recording leaves open"
