@@ -95,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("--seed", type=int, default=0, metavar="S", help="of all questions (0)")
     probe.add_argument("--seconds", type=float, metavar="S", help="stop when the box has computed so long")
     probe.add_argument("--state", type=Path, metavar="FILE.npz", help="keep all answers here, and go on from there")
+    probe.add_argument("--tree", action="store_true", help="also the summation tree, with no operation in mind")
     probe.add_argument("-o", "--output", type=Path, metavar="UNIT.toml", help="the unit that was found; - for stdout")
     probe.set_defaults(module="mmau.probe", function="run_probe")
 
@@ -103,6 +104,9 @@ def parser() -> argparse.ArgumentParser:
         distinguish.add_argument(side, metavar=side.upper(), help="ARCH:NAME or UNIT.toml")
     distinguish.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors at most (1000000)")
     distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
+    distinguish.add_argument(
+        "--prove", type=float, metavar="S", help="where no vector shows a difference, let a solver decide, for so long"
+    )
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 
     for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish):

@@ -9,10 +9,13 @@ from golden.files import check_output, is_stdout, write_output
 from mmau import DIFFERED, OK
 from mmau.boxes import chosen_box
 from mmau.recording import run_recording
-from probe.box import Box
+from probe.box import Box, BoxError, Questioner
 from probe.journal import Journal
 from probe.loop import Finding, probe
 from probe.model import toml_of
+from probe.order import Order, order_of
+from probe.order import as_dict as order_as_dict
+from probe.order import text_of as order_text
 from probe.report import as_dict, open_keys, text_of
 from probe.rivals import pool_of
 
@@ -54,12 +57,15 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
     journal = Journal(box.name, box.shape, arguments.state)
     finding = probe(box, arguments.vectors, arguments.seed, journal, arguments.seconds, _say)
     opened = open_keys(finding, pool_of(box.shape, arguments.seed)) if finding.model is not None else []
+    order = _order(box, journal, finding) if arguments.tree else None
     written = _write_unit(finding, arguments.output)
     if arguments.json:
-        print(json.dumps(as_dict(finding, opened)))
+        print(json.dumps(as_dict(finding, opened) | ({} if order is None else {"order": order_as_dict(order)})))
     else:
         where = sys.stderr if arguments.output is not None and is_stdout(arguments.output) else sys.stdout
         print(text_of(finding, opened), end="", file=where)
+        if order is not None:
+            print(order_text(order), end="", file=where)
     if finding.is_whole() and not written:
         raise ValueError(
             f"{box.name} is explained, but no unit file can hold it: FP8 as fp16 work with c added last; leave -o out"
@@ -67,6 +73,18 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
     if finding.stopped is not None:
         _say(finding.stopped)
     return OK if finding.is_whole() else DIFFERED
+
+
+def _order(box: Box, journal: Journal, finding: Finding) -> Order | None:
+    """The summation tree from the answers alone; None of a box that ends the probe."""
+    if finding.stopped is None:
+        try:
+            return order_of(Questioner(box, journal))
+        except BoxError as error:
+            finding.stopped = str(error)
+        finally:
+            journal.save()
+    return None
 
 
 def _write_unit(finding: Finding, output: Path | None) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from probe.distinguish import Difference, distinguish, parting, sides, text_of
+from probe.distinguish import Alike, Difference, distinguish, parting, sides, text_of
 from tests.probe.boxes import TINY, unit
 
 
@@ -45,9 +45,10 @@ def test_the_input_is_small_and_its_step_is_named() -> None:
 def test_equal_arithmetics_show_no_difference() -> None:
     x, y = sides(unit(TINY.changed(e_zero=-200)), unit(TINY.changed(e_zero=-300)))
     assert x.chain != y.chain
-    tried = distinguish(x, y, 5000, 0)
-    assert isinstance(tried, int)
-    assert tried > 5000
+    found = distinguish(x, y, 5000, 0)
+    assert isinstance(found, Alike)
+    assert found.tried > 5000
+    assert (found.proved, found.why) == (False, "")
 
 
 def test_other_operands_are_refused() -> None:
