@@ -131,7 +131,7 @@ def distinguish(x: Side, y: Side, vectors: int, seed: int, prover: Prover | None
         if len(found):
             return _smallest(x, y, rows.rows(found[:1]), tried + int(found[0]) + 1)
         tried += len(rows.c)
-    return Alike(tried) if prover is None else _asked(prover, x, y, tried)
+    return Alike(tried) if prover is None else asked_prover(prover, x, y, tried)
 
 
 def differs(x: Side, y: Side, rows: Operands) -> np.ndarray:
@@ -145,7 +145,7 @@ def _smallest(x: Side, y: Side, row: Operands, tried: int) -> Difference:
     return Difference(x, y, row, (int(x.run(row)[0]), int(y.run(row)[0])), tried)
 
 
-def _asked(prover: Prover, x: Side, y: Side, tried: int) -> Difference | Alike:
+def asked_prover(prover: Prover, x: Side, y: Side, tried: int) -> Difference | Alike:
     """What a prover says of one step of both: where steps are equal, so are chains of as many of them."""
     lengths = {side.chain.operation.length for side in (x, y)}
     if isinstance(x.chain, ConvertedChain) or isinstance(y.chain, ConvertedChain) or len(lengths) > 1:

@@ -33,7 +33,8 @@ class Answers:
         standstill: after how long without a step of simulation the design is given up (s).
 
     Raises:
-        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool: no Verilator.
+        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool: there is
+            no Verilator.
     """
 
     def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path, standstill: int = 60) -> None:

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 import golden
-from probe.distinguish import Alike, Difference, distinguish, parting, sides, text_of
+from golden.stimulus import generate
+from probe.distinguish import (
+    Alike,
+    Difference,
+    Side,
+    Verdict,
+    asked_prover,
+    differs,
+    distinguish,
+    parting,
+    sides,
+    text_of,
+)
 from tests.probe.boxes import TINY, unit
 
 
@@ -49,6 +61,42 @@ def test_equal_arithmetics_show_no_difference() -> None:
     assert isinstance(found, Alike)
     assert found.tried > 5000
     assert (found.proved, found.why) == (False, "")
+
+
+def test_a_prover_has_the_last_word_where_no_vector_tells() -> None:
+    x, y = sides(unit(TINY.changed(c="fp16", e_zero=-200)), unit(TINY.changed(c="fp16", e_zero=-300)))
+    asked: list[int] = []
+
+    def says(verdict: Verdict) -> Difference | Alike:
+        def prover(left: Side, right: Side) -> Verdict:
+            asked.append(left.shape.K)
+            return verdict
+
+        return distinguish(x, y, 100, 0, prover)
+
+    assert says(True) == Alike(tried=says("too long").tried, proved=True)
+    assert says("too long") == Alike(tried=says(True).tried, why="too long")
+    same = generate(x.shape, 1, 0).operands
+    row = same._replace(a=same.a[:, :2], b=same.b[:, :2])
+    refused = says(row)  # an input on which the models agree is no difference, whatever a prover says
+    assert isinstance(refused, Alike)
+    assert "shows no difference between the models" in refused.why
+    assert set(asked) == {TINY.length}  # one step of the two
+
+
+def test_a_provers_input_is_a_difference_where_the_models_differ() -> None:
+    x, y = sides(unit(TINY), unit(TINY.changed(rho="RZ-FP16")))
+    step = generate(x.shape, 4096, 0).operands
+    telling = step.rows(np.flatnonzero(differs(x, y, step))[:1])
+    found = asked_prover(lambda left, right: telling, x, y, 7)
+    assert isinstance(found, Difference)
+    assert found.d[0] != found.d[1]
+
+
+def test_a_prover_is_not_asked_about_steps_of_different_lengths() -> None:
+    x, y = sides(unit(TINY.changed(c="fp16", L=1)), unit(TINY.changed(c="fp16", L=2)))
+    found = asked_prover(lambda left, right: True, x, y, 7)
+    assert found == Alike(7, why="a prover compares single steps of one length, which these do not have")
 
 
 def test_other_operands_are_refused() -> None:
