@@ -65,25 +65,29 @@ def test_equal_arithmetics_show_no_difference() -> None:
     assert (found.proved, found.why) == (False, "")
 
 
+ALIKE = [unit(TINY.changed(c="fp16", e_zero=e_zero)) for e_zero in (-200, -300)]
+
+
 def test_a_prover_has_the_last_word_where_no_vector_tells() -> None:
-    x, y = sides(unit(TINY.changed(c="fp16", e_zero=-200)), unit(TINY.changed(c="fp16", e_zero=-300)))
     asked: list[int] = []
 
-    def says(verdict: Verdict) -> Difference | Alike:
-        def prover(left: Side, right: Side) -> Verdict:
-            asked.append(left.shape.K)
-            return verdict
+    def prover(left: Side, right: Side) -> Verdict:
+        asked.append(left.shape.K)
+        return True
 
-        return distinguish(x, y, 100, 0, prover)
+    found = distinguish(*sides(*ALIKE), 100, 0, prover)
+    assert isinstance(found, Alike)
+    assert found.proved
+    assert asked == [TINY.length]  # one step of the two
 
-    assert says(True) == Alike(tried=says("too long").tried, proved=True)
-    assert says("too long") == Alike(tried=says(True).tried, why="too long")
-    same = generate(x.shape, 1, 0).operands
-    row = same._replace(a=same.a[:, :2], b=same.b[:, :2])
-    refused = says(row)  # an input on which the models agree is no difference, whatever a prover says
-    assert isinstance(refused, Alike)
-    assert "shows no difference between the models" in refused.why
-    assert set(asked) == {TINY.length}  # one step of the two
+
+def test_a_prover_that_does_not_finish_or_is_wrong() -> None:
+    x, y = sides(*ALIKE)
+    assert asked_prover(lambda left, right: "too long", x, y, 7) == Alike(7, why="too long")
+    row = generate(replace(x.shape, K=TINY.length), 1, 0).operands
+    found = asked_prover(lambda left, right: row, x, y, 7)
+    assert isinstance(found, Alike)
+    assert "shows no difference between the models" in found.why
 
 
 def test_a_provers_input_is_a_difference_where_the_models_differ() -> None:
