@@ -51,7 +51,7 @@ def test_rows_are_answered_in_order_in_whichever_tiles(instruction: golden.Instr
     rows = generate(OperandShape.of_instruction(instruction), 37, 0).operands
     arrays = [array for array in rows if array is not None]
     for _ in range(3):
-        assert np.array_equal(dot.dot(*arrays), instruction.dot(*arrays))
+        assert np.array_equal(dot.dot(*arrays), instruction.dot(*rows))
     assert device.tiles == 3 * -(-37 // min(instruction.m, instruction.n))
 
 
