@@ -76,6 +76,7 @@ def test_a_larger_unit_is_recovered(name: str) -> None:
     assert recovered(box(operation), Chain(operation)) in ("same", "alike")
 
 
+@pytest.mark.long
 def test_a_floor_above_all_terms_is_recovered() -> None:
     """Nothing is left of a term but its sign, and every finite sum overflows."""
     keys: dict[str, object] = {"L": 4, "F": 30, "G": 2, "K_block": 4, "e_zero": 930, "rho": "RNE-FP32", "truncation": "RO"}
