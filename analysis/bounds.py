@@ -13,10 +13,10 @@ from analysis.page import PAPER, Page, document, markdown_table
 from analysis.rows import changed, gapped_rows, stimulus_rows
 from golden.instruction import Instruction
 
-ROWS = 1000
+ROWS = 100
 """Rows of the stimulus for each arithmetic."""
 
-STEPS = 1500
+STEPS = 200
 """Rows that the search tries for each arithmetic, beyond those it starts from."""
 
 STARTS = 4

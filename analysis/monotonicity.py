@@ -19,7 +19,7 @@ from golden.format import power_of_two
 from golden.formats import FP32, Cls
 from golden.instruction import Instruction
 
-ROWS = 100
+ROWS = 20
 """Rows of the stimulus for each arithmetic."""
 
 MAX_GAP = 45

@@ -20,7 +20,6 @@ ONE_EACH = (
     ("sm_80", "mma.m8n8k4.f64.f64.f64.f64"),
     ("gfx908", "v_mfma_f32_16x16x16f16"),
     ("gfx90a", "v_mfma_f32_16x16x16f16"),
-    ("sm_70", "mma.m8n8k4.f32.f16.f16.f32"),
     ("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16"),
     ("x86-avx512", "vdpbf16ps"),
 )
@@ -52,6 +51,19 @@ def test_bound_lowered_by_one_ulp_is_exceeded(arch: str, name: str) -> None:
             assert error <= bound
             exceeded += error > bound - ulp(watched(row)[0], watched)
     assert exceeded
+
+
+def test_fused_summation_and_rounding_toward_zero_come_within_one_ulp_of_their_bounds_together() -> None:
+    """On Volta, in units of the aligned terms' last place, 2^−23: c and the first product are kept whole and add up to
+    5.99 and three such units, which rounding takes, for it keeps multiples of four; the others are cut, 0.999 units each."""
+    watched = bounded("sm_70", "mma.m8n8k4.f32.f16.f16.f32")
+    large, small = 0x3FFF, (0x3FFF - (12 << 10), 0x3FFF - (13 << 10))
+    row = Row(a=(large, *[small[0]] * 3), b=(large, *[small[1]] * 3), c=FP32.encode(2) - 1)
+    errors = watched.error(row)
+    assert errors is not None
+    error, bound = errors
+    assert bound == (5 + 4) * power_of_two(-23)
+    assert bound - ulp(watched(row)[0], watched) < error < bound
 
 
 def test_unit_that_cuts_more_than_it_says_exceeds_its_bound() -> None:
@@ -111,7 +123,7 @@ def exceeding_units(seed: int, count: int) -> list[Operation]:
 
 
 def test_bounds_hold_for_units_off_the_catalogue() -> None:
-    assert exceeding_units(7, 40) == []
+    assert exceeding_units(7, 20) == []
 
 
 @pytest.mark.long

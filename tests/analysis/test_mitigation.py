@@ -17,7 +17,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_advice_helps() -> None:
     for case in [fp16_output(1), *fp8_cases(1), subnormals(1)]:
         assert case.measured.other * 3 < case.measured.risky, case
-        assert case.measured.better > 0.75
+        assert case.measured.better > 0.6
 
 
 def test_bias_goes_where_c_stays_outside() -> None:
