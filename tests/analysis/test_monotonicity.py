@@ -30,7 +30,7 @@ def test_smallest_input_of_volta_has_three_products_and_none_has_fewer() -> None
         chain=Chain(VOLTA.chain.operation.changed(L=2)),
         a=VOLTA.a,
         b=VOLTA.b,
-        K=2,  # type: ignore[arg-type]
+        K=2,
     )
     assert search(two, 20, 0)[0] is None
     assert tried
