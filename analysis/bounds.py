@@ -151,8 +151,8 @@ def page(seed: int) -> Page:
         f"Each bound was held against {ROWS} rows of all classes and corners of the stimulus for each distinct arithmetic "
         f"of the catalogue, and against a search that starts from its worst rows and from rows built to lose much, {STEPS} "
         f"times changes some bits, and keeps what comes nearer to the bound. Errors and bounds are exact fractions; seed "
-        f"{seed}. A share of 1 is a bound that is reached, to four digits. Rows whose result is infinite or NaN have no bound and are not "
-        "counted.",
+        f"{seed}. A share of 1 is a bound that is reached, to four digits. Rows whose result is infinite or "
+        "NaN have no bound and are not counted.",
         markdown_table(header, rows),
         "`analysis/error_bound.py` gives the bound of any row of any operation, source by source: "
         "`Bounded(arithmetic)(row)`. [bounds.json](bounds.json) has each arithmetic with its worst row.",
