@@ -5,7 +5,6 @@ import pytest
 
 import golden
 from analysis.bias import INSTRUCTION, Tiles, deviations, drawn, statistic
-from analysis.plots import Series, histograms
 
 RNG = np.random.default_rng(0)
 
@@ -39,14 +38,3 @@ def test_interval_of_noise_holds_its_mean_and_that_of_a_shift_does_not() -> None
 def test_statistic_needs_two_tiles() -> None:
     with pytest.raises(ValueError, match=r"^tiles must be at least 2, got 1$"):
         statistic(np.zeros((1, 4)))
-
-
-@pytest.mark.slow
-def test_figure_is_the_same_bytes_from_the_same_data() -> None:
-    series = [Series("noise", RNG.standard_normal(1000)), Series("shifted", RNG.standard_normal(1000) + 1)]
-    figure = histograms(series, 20, "x", "y")
-    assert figure == histograms(series, 20, "x", "y")
-    assert figure != histograms(series[::-1], 20, "x", "y")
-    assert b"shifted" in figure
-    with pytest.raises(ValueError, match=r"^a histogram needs at least one value of each distribution$"):
-        histograms([Series("empty", np.zeros(0))], 20, "x", "y")

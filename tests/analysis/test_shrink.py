@@ -1,7 +1,6 @@
 """The smallest row that still shows something."""
 
 import golden
-from analysis.catalogue import numbers
 from analysis.exact import Arithmetic, Row
 from analysis.order import size
 from analysis.shrink import smallest
@@ -25,9 +24,3 @@ def test_row_that_cannot_be_smaller_stays() -> None:
     one = FP16.encode(1)
     row = Row(a=(one, 0, 0, 0), b=(one, 0, 0, 0), c=0)
     assert smallest(row, VOLTA, lambda r: VOLTA(r) == FP32.encode(1)) in (row, Row(a=(0,) * 4, b=(0,) * 4, c=FP32.encode(1)))
-
-
-def test_numbers_name_what_is_not_zero() -> None:
-    assert numbers(VOLTA, Row(a=(0, FP16.encode(-2), 0, 0), b=(0, FP16.encode(0.5), 0, 0), c=FP32.encode(2.0**-30))) == (
-        "a[1]·b[1] = -2.0·0.5, c = 2^-30"
-    )
