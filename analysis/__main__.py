@@ -7,7 +7,7 @@ from pathlib import Path
 from golden.checks import check_choice
 from golden.files import write_atomically
 
-PAGES = ("discrepancy",)
+PAGES = ("discrepancy", "bounds", "risks", "bias", "monotonicity", "symmetry", "mitigation")
 
 
 def main(arguments: list[str]) -> None:

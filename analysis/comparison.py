@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import frexp, isfinite
 from typing import Any
 
 import numpy as np
@@ -192,9 +193,17 @@ def _difference(part: Rounding) -> str:
 
 
 def shown(value: float) -> str:
-    """A number as text, exact: decimal where that is short."""
+    """A number as text, exact: decimal where that is short, else a power of two or hexadecimal."""
     decimal = repr(value)
-    return decimal if len(decimal) <= 12 else value.hex()
+    if len(decimal) <= 8 or not isfinite(value):
+        return decimal
+    mantissa, exp = frexp(value)
+    if abs(mantissa) == 0.5:
+        return f"{'-' if value < 0 else ''}2^{exp - 1}"
+    if len(decimal) <= 12 and "e" not in decimal:
+        return decimal
+    digits, _, power = value.hex().partition("p")
+    return f"{digits.rstrip('0')}p{power}"
 
 
 def described(given: Input) -> str:

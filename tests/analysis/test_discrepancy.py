@@ -8,6 +8,7 @@ import pytest
 import golden
 from analysis.comparison import compare
 from analysis.discrepancy import COLUMNS, EQUATION_10, PAPER_FP64_FP32, PAPER_TABLE_8, beyond_paper, cell, page
+from golden.chain import Chain
 
 
 @pytest.mark.parametrize("arch", PAPER_TABLE_8)
@@ -34,7 +35,7 @@ def test_one_fraction_bit_fewer_changes_the_table() -> None:
     """The comparison sees a model that is wrong by one bit."""
     right = golden.instruction("sm_80", "mma.m16n8k8.f32.f16.f16.f32")
     fewer = right.operation.changed(F=23)
-    wrong = dataclasses.replace(right, operation=fewer, chain=dataclasses.replace(right.chain, operation=fewer))
+    wrong = dataclasses.replace(right, operation=fewer, chain=Chain(fewer))
     assert [r.value for r in compare(EQUATION_10, [right, wrong]).results] == [-0.5, 0.0]
 
 
