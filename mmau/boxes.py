@@ -14,7 +14,7 @@ from cosim.volume.answers import Answers
 from golden.stimulus import OperandShape
 from hwtests.dot import DeviceDot
 from probe.box import Box, box_of_instruction, box_of_unit
-from probe.model import possible_families, starts
+from probe.model import CONVERTED, possible_families, starts
 
 WHICH = "say what to probe: --arch with --instr, --unit, --dut, --device, or --recording"
 
@@ -97,7 +97,7 @@ def _simulated(arguments: argparse.Namespace, model: golden.Unit | golden.Instru
 
 def _step(model: golden.Unit | golden.Instruction) -> golden.Unit:
     """What one step of Verilog computes."""
-    return model if isinstance(model, golden.Unit) else golden.Unit(name=model.step_name, operation=model.operation)
+    return model.step if isinstance(model, golden.Unit) else golden.Unit(name=model.step_name, operation=model.operation)
 
 
 def stand_in(shape: OperandShape) -> golden.Unit:
@@ -108,7 +108,6 @@ def stand_in(shape: OperandShape) -> golden.Unit:
     """
     for family in possible_families(shape):
         for start in starts(family, shape):
-            unit = start.unit("design")
-            if unit is not None and unit.operation.length == shape.K:
-                return unit
+            if start.operation.length == shape.K and family != CONVERTED:
+                return start.unit("design")
     raise ValueError("no operation takes operands and gives results of these formats in one step")

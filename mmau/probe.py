@@ -58,7 +58,8 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
     finding = probe(box, arguments.vectors, arguments.seed, journal, arguments.seconds, _say)
     opened = open_keys(finding, pool_of(box.shape, arguments.seed)) if finding.model is not None else []
     order = _order(box, journal, finding) if arguments.tree else None
-    written = _write_unit(finding, arguments.output)
+    if arguments.output is not None and finding.is_whole() and finding.model is not None:
+        write_output(arguments.output, toml_of(finding.model, f"probed {finding.box}").encode())
     if arguments.json:
         print(json.dumps(as_dict(finding, opened) | ({} if order is None else {"order": order_as_dict(order)})))
     else:
@@ -66,10 +67,6 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
         print(text_of(finding, opened), end="", file=where)
         if order is not None:
             print(order_text(order), end="", file=where)
-    if finding.is_whole() and not written:
-        raise ValueError(
-            f"{box.name} is explained, but no unit file can hold it: FP8 as fp16 work with c added last; leave -o out"
-        )
     if finding.stopped is not None:
         _say(finding.stopped)
     return OK if finding.is_whole() else DIFFERED
@@ -85,17 +82,6 @@ def _order(box: Box, journal: Journal, finding: Finding) -> Order | None:
         finally:
             journal.save()
     return None
-
-
-def _write_unit(finding: Finding, output: Path | None) -> bool:
-    """Write what was found, where that was asked for and all of it is explained. False where no unit file can hold it."""
-    if output is None or not finding.is_whole() or finding.model is None:
-        return True
-    text = toml_of(finding.model, f"probed {finding.box}")
-    if text is None:
-        return False
-    write_output(output, text.encode())
-    return True
 
 
 def _say(line: str) -> None:

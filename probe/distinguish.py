@@ -148,7 +148,7 @@ def _smallest(x: Side, y: Side, row: Operands, tried: int) -> Difference:
 def asked_prover(prover: Prover, x: Side, y: Side, tried: int) -> Difference | Alike:
     """What a prover says of one step of both: where steps are equal, so are chains of as many of them."""
     lengths = {side.chain.operation.length for side in (x, y)}
-    if isinstance(x.chain, ConvertedChain) or isinstance(y.chain, ConvertedChain) or len(lengths) > 1:
+    if any(type(side.chain) is not Chain for side in (x, y)) or len(lengths) > 1:  # or sums outside of the steps
         return Alike(tried, why="a prover compares single steps of one length, which these do not have")
     x_step, y_step = (replace(side, shape=replace(side.shape, K=min(lengths))) for side in (x, y))
     verdict = prover(x_step, y_step)

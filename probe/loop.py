@@ -232,7 +232,7 @@ class _Probe:
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
         which = f"seed {self.seed}, {min(CORNER_ROWS, self.vectors)} vectors with corners"
-        text = f"{which}: {toml_of(model, 'model') or model}"
+        text = f"{which}: {toml_of(model, 'model')}"
         done = self.journal.validated.get(text, 0)
         for start, end in chunk_bounds(self.vectors):
             if end <= done:

@@ -19,6 +19,7 @@ from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
+from golden.ordered_chain import ChainTable
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit, unit_to_toml
@@ -83,10 +84,13 @@ class Model:
         except (ValueError, TypeError):
             return False
 
-    def unit(self, name: str) -> Unit | None:
-        """The unit that computes it; None where no unit file can say so."""
+    def unit(self, name: str) -> Unit:
+        """The unit that computes it."""
         chain = self.chain
-        return None if isinstance(chain, ConvertedChain) else Unit(name=name, operation=chain.operation)
+        if isinstance(chain, ConvertedChain):
+            table = ChainTable(convert=FP16.name, order=chain.order, add_c="last")
+            return Unit(name=name, operation=chain.operation, chain=table, converted=(chain.a, chain.b))
+        return Unit(name=name, operation=chain.operation)
 
     def __str__(self) -> str:
         shown = {key: value for key, value in self.items if value != default_of(key) or key in ("L", "F", "F2", "rho")}
@@ -98,10 +102,9 @@ def model(family: str, keys: Keys, shape: OperandShape) -> Model:
     return Model(family, tuple(keys.items()), shape)
 
 
-def toml_of(model: Model, name: str) -> str | None:
-    """The model as a unit file, None where none can hold it."""
-    unit = model.unit(name)
-    return None if unit is None else unit_to_toml(unit)
+def toml_of(model: Model, name: str) -> str:
+    """The model as a unit file."""
+    return unit_to_toml(model.unit(name))
 
 
 def _chain(model: Model) -> Chain | ConvertedChain:

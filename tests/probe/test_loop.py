@@ -11,7 +11,7 @@ from golden.stimulus import generate
 from golden.unit import operation_from_table
 from probe.box import Box, box_of_instruction
 from probe.loop import CORNER_ROWS, chunk_bounds, probe
-from probe.model import FAMILIES
+from probe.model import FAMILIES, toml_of
 from probe.sweep import verdict
 from tests.probe.boxes import TINY, box, changed, rarely_wrong
 
@@ -91,6 +91,10 @@ def test_fp8_as_fp16_work_is_recovered() -> None:
     assert found.model is not None
     assert found.model.keys["order"] == "pairs-of-four"
     assert verdict(found, box_of_instruction(instruction), instruction.chain) in ("same", "alike")
+    unit = found.model.unit("found")
+    rows = generate(box_of_instruction(instruction).shape, 2000, 3).operands
+    assert np.array_equal(unit.dot(rows.a, rows.b, rows.c), instruction.dot(rows.a, rows.b, rows.c))
+    assert 'order = "pairs-of-four"' in toml_of(found.model, "found")
 
 
 def test_the_keys_that_show_are_the_units_own() -> None:
