@@ -8,6 +8,7 @@ from pathlib import Path
 import golden
 from golden.files import check_output, is_stdout, write_output
 from mmau import DIFFERED, OK
+from mmau.features import run_features
 from mmau.recording import run_recording
 from probe.box import Box, box_of_instruction, box_of_unit
 from probe.journal import Journal
@@ -19,6 +20,11 @@ from probe.rivals import pool_of
 
 def run_probe(arguments: argparse.Namespace) -> int:
     """`mmau probe`."""
+    if arguments.features is not None:
+        named = (arguments.unit, arguments.arch, arguments.instr, arguments.K) != (None,) * 4
+        return run_features(arguments, chosen_box(arguments) if named else None)
+    if arguments.html is not None:
+        raise ValueError("--html goes with --features")
     if arguments.recording is not None:
         if (arguments.unit, arguments.arch, arguments.instr, arguments.K, arguments.state, arguments.seconds) != (None,) * 6:
             raise ValueError("--recording is read alone: --seed, -o, --settle and --json go with it")
