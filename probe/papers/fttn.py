@@ -67,8 +67,7 @@ DIRECTIONS = {
 
 def t_3_bits_fin_rnd(asker: Asker, known: Known) -> Answer:
     """Subtractions from 1, each of which comes out otherwise without the next extra bit: u/2; where sums are truncated u/4
-    and u/8; where they are rounded to nearest 3u/4, without the second bit u/2, and 3u/8, without the third
-    a tie."""
+    and u/8; where they are rounded to nearest 3u/4, u/2 without the second bit, and 3u/8, a tie without the third."""
     (mode,) = needed(known, "T_rnd_dir")
     u = power(1 - asker.precision)
     if mode not in ("truncate", "RTN-TE"):
