@@ -88,8 +88,8 @@ def fasi_part() -> str:
             cells.append(f"({model})" if claim is None else beside(f"{claim.answer} [{claim.source}]", model, claim.answer))
         rows.append((test.name, *cells))
     text = (
-        "In a cell: what the paper found, [its section], and = where the model answers the same, else the model's answer. In "
-        "parentheses: the model's answer alone, where the paper says nothing of that device."
+        "In a cell: what the paper found, [its section], and = where the model answers the same, else the model's answer. "
+        "In parentheses: the model's answer alone, where the paper says nothing of that device."
     )
     return "\n".join(["## Fasi, Higham, Mikaitis, Pranesh (paper 004)", "", text, "", *markdown(header, rows), ""])
 
@@ -144,9 +144,9 @@ def fttn_part() -> str:
 def porting_part() -> str:
     """The porting example."""
     text = (
-        "Section V: one product of matrices that comes out differently. Its matrices are not public; this is a reconstruction. "
-        "K = 16, binary16 a = 2^-24 three times, zeros, −1 last; b = 0.5 three times, zeros, 1 last; c = 1; the result times "
-        "65504·32768, rounded to binary16."
+        "Section V: one product of matrices that comes out differently. Its matrices are not public; this is a "
+        "reconstruction. K = 16, binary16 a = 2^-24 three times, zeros, −1 last; b = 0.5 three times, zeros, 1 last; c = 1; "
+        "the result times 65504·32768, rounded to binary16."
     )
     rows = [
         (gpu, instruction[1], f"{paper:g}", f"{porting(box_of_instruction(golden.instruction(*instruction))):g}")
@@ -175,8 +175,8 @@ def khattak_part() -> str:
     return "\n".join(["## Khattak and Mikaitis (paper 002)", "", text, "", *markdown(header, rows)])
 
 
-CATALOGUE = """Table I on every floating-point entry of the catalogue. Entries with the same answers share a row; "alignment" is
-section III-B's test of intermediate rounding. Instructions on integers are exact, and no test applies."""
+CATALOGUE = """Table I on every floating-point entry of the catalogue. Entries with the same answers share a row; "alignment"
+is section III-B's test of intermediate rounding. Instructions on integers are exact, and no test applies."""
 
 CATALOGUE_COLUMNS = (*KHATTAK_COLUMNS[:3], "alignment", *KHATTAK_COLUMNS[3:])
 

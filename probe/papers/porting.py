@@ -1,9 +1,9 @@
 """FTTN's porting example, section V (paper 003), as a reconstruction: its matrices are not in the text.
 
 One row: fp16 a = 2^-24 three times, zeros, -1 last; b = 0.5 three times, zeros, 1 last; c = 1; the result times
-65504·32768, rounded to fp16. It gives all five of the paper's answers. What tells the GPUs apart is 3·2^-25 beside 1: cut where there is one
-extra bit or none, kept where there are two, rounded up to 2^-23 where a block is rounded to nearest, and never there where
-subnormal operands are flushed.
+65504·32768, rounded to fp16. It gives all five of the paper's answers. What tells the GPUs apart is 3·2^-25 beside 1: cut
+where there is one extra bit or none, kept where there are two, rounded up to 2^-23 where a block is rounded to nearest, and
+never there where subnormal operands are flushed.
 """
 
 from fractions import Fraction
