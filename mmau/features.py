@@ -14,6 +14,9 @@ from probe.papers.report import as_dict, features_of, html_of, text_of
 NOT_WITH = ("recording", "settle", "seconds", "state", "output")
 """Options of the probe that the papers' tests do not take."""
 
+DEFAULTS = (1_000_000, 0)
+"""The probe's own --vectors and --seed, which they do not take either."""
+
 
 def run_features(arguments: argparse.Namespace, named: Box | None) -> int:
     """`mmau probe --features`.
@@ -24,9 +27,9 @@ def run_features(arguments: argparse.Namespace, named: Box | None) -> int:
     Raises:
         ValueError: no box, two of one name, options that do not go together. BoxError: a box that misbehaves.
     """
-    for option in NOT_WITH:
-        if getattr(arguments, option) is not None:
-            raise ValueError("--features takes boxes, --html and --json; leave the probe's other options out")
+    taken = [option for option in NOT_WITH if getattr(arguments, option) is not None]
+    if taken or (arguments.vectors, arguments.seed) != DEFAULTS:
+        raise ValueError("--features takes boxes, --html and --json; leave the probe's other options out")
     boxes = [box_of_word(word) for word in arguments.features] + ([named] if named is not None else [])
     if not boxes:
         raise ValueError("say which boxes: --features ARCH:NAME or UNIT.toml, several if need be, or --arch with --instr")

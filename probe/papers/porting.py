@@ -11,12 +11,12 @@ from fractions import Fraction
 from golden.formats import FP16
 from probe.box import Box
 from probe.papers.asker import Asker
-from probe.papers.values import Sum, power
+from probe.papers.values import Sum, Value, power
 
 K = 16
 SCALE = 65504 * 32768
 
-ROW = (*((power(-24), Fraction(1, 2)),) * 3, *((0, 0),) * (K - 4), (-1, 1))
+ROW: tuple[tuple[Value, Value], ...] = (*((power(-24), Fraction(1, 2)),) * 3, *((0, 0),) * (K - 4), (-1, 1))
 
 
 def porting(box: Box) -> float:

@@ -33,11 +33,13 @@ def test_boxes_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_wrong_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(capsys, "probe", "--features").startswith("mmau probe: say which boxes: --features ARCH:NAME or UNIT.toml")
     assert wrong(capsys, "probe", "--features", VOLTA, VOLTA) == (
-        "mmau probe: every box must have its own name, got sm_70 mma.m8n8k4.f32.f16.f16.f32, sm_70 mma.m8n8k4.f32.f16.f16.f32"
+        "mmau probe: every box must have its own name, got sm_70 mma.m8n8k4.f32.f16.f16.f32, "
+        "sm_70 mma.m8n8k4.f32.f16.f16.f32"
     )
     assert wrong(capsys, "probe", "--features", VOLTA, "--seconds", 3) == (
         "mmau probe: --features takes boxes, --html and --json; leave the probe's other options out"
     )
+    assert "leave the probe's other options out" in wrong(capsys, "probe", "--features", VOLTA, "--seed", 1)
     assert wrong(capsys, "probe", "--html", tmp_path / "x.html") == "mmau probe: --html goes with --features"
     assert wrong(capsys, "probe", "--features", VOLTA, "--json", "--html", "-") == (
         "mmau probe: --json and --html - both write to stdout; give --html a file"

@@ -1,5 +1,7 @@
 """Every test of Fasi et al. answers otherwise on a box that is altered in the feature that it is about."""
 
+from collections.abc import Callable
+
 import pytest
 
 import golden
@@ -7,7 +9,7 @@ from probe.box import Box, box_of_instruction
 from probe.papers import FASI, NO_ANSWER, features
 from tests.probe.papers.altered import exact, fma, overflowing, products_cut, products_first, tensor_core
 
-ALTERED = {
+ALTERED: dict[str, tuple[Callable[[], Box], str, str]] = {
     "extra bits in the alignment": (lambda: tensor_core(F=23), "1", "0"),
     "subnormal operands": (lambda: tensor_core(flush_inputs=True), "kept", "lost"),
     "subnormal c": (lambda: tensor_core(flush_inputs=True), "kept", "lost"),

@@ -1,5 +1,7 @@
 """Every test of FTTN answers otherwise on a box that is altered in the feature that it is about."""
 
+from collections.abc import Callable
+
 import pytest
 
 import golden
@@ -13,7 +15,7 @@ def cdna3() -> Box:
     return box_of_instruction(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"))
 
 
-ALTERED = {
+ALTERED: dict[str, tuple[Callable[[], Box], str, str]] = {
     "T_si_no": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "T_sa": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "T_1_bit": (lambda: tensor_core(F=23), "yes", "no"),

@@ -1,12 +1,14 @@
 """Every test of Khattak and Mikaitis answers otherwise on a box that is altered in the feature that it is about."""
 
+from collections.abc import Callable
+
 import pytest
 
 from probe.box import Box
 from probe.papers import KHATTAK, features
 from tests.probe.papers.altered import overflowing, reversed_places, tensor_core
 
-ALTERED = {
+ALTERED: dict[str, tuple[Callable[[], Box], str, str]] = {
     "subnormals in": (lambda: tensor_core(flush_inputs=True), "yes", "no"),
     "n_eab": (lambda: tensor_core(F=26), "1", "3"),
     "n_ecb": (lambda: tensor_core(L=4), "≥ 3", "≥ 2"),
