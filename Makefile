@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing profiles clean tools
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
+  clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -74,6 +75,9 @@ coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverag
 
 probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
 	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
+
+papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models', docs/papers.md
+	$(BIN)/python -m probe.papers.page docs/papers.md
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles

@@ -97,6 +97,10 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("--state", type=Path, metavar="FILE.npz", help="keep all answers here, and go on from there")
     probe.add_argument("--tree", action="store_true", help="also the summation tree, with no operation in mind")
     probe.add_argument("-o", "--output", type=Path, metavar="UNIT.toml", help="the unit that was found; - for stdout")
+    probe.add_argument(
+        "--features", nargs="*", metavar="BOX", help="the papers' tests instead, of ARCH:NAME or UNIT.toml side by side"
+    )
+    probe.add_argument("--html", type=Path, metavar="FILE", help="write what --features found as a page of its own")
     probe.set_defaults(module="mmau.probe", function="run_probe")
 
     distinguish = commands.add_parser("distinguish", help="an input on which two units or instructions differ, explained")

@@ -3,11 +3,13 @@
 import argparse
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 from golden.files import check_output, is_stdout, write_output
 from mmau import DIFFERED, OK
 from mmau.boxes import chosen_box
+from mmau.features import run_features
 from mmau.recording import run_recording
 from probe.box import Box, BoxError, Questioner
 from probe.journal import Journal
@@ -22,9 +24,15 @@ from probe.rivals import pool_of
 
 def run_probe(arguments: argparse.Namespace) -> int:
     """`mmau probe`."""
+    boxes = (arguments.unit, arguments.arch, arguments.instr, arguments.dut, arguments.device, arguments.rtl or None)
+    named = (*boxes, arguments.K) != (None,) * 7
+    if arguments.features is not None:
+        with chosen_box(arguments) if named else nullcontext() as box:
+            return run_features(arguments, box)
+    if arguments.html is not None:
+        raise ValueError("--html goes with --features")
     if arguments.recording is not None:
-        boxes = (arguments.unit, arguments.arch, arguments.instr, arguments.dut, arguments.device, arguments.rtl or None)
-        if (*boxes, arguments.K, arguments.state, arguments.seconds) != (None,) * 9:
+        if named or (arguments.state, arguments.seconds) != (None, None):
             raise ValueError("--recording is read alone: --seed, -o, --settle and --json go with it")
         return run_recording(arguments)
     if arguments.settle is not None:

@@ -80,9 +80,7 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
     ("change", "vectors", "diagnosis"),
     [
         pytest.param({"F": 24}, 3000, "F is 24, not 25", id="one fraction bit less"),
-        pytest.param(
-            {"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one", marks=pytest.mark.long
-        ),
+        pytest.param({"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one", marks=pytest.mark.long),
         pytest.param(
             {"truncation": "RD"}, 3000, 'truncation is "RD", not "RZ"', id="other truncation", marks=pytest.mark.long
         ),

@@ -106,9 +106,7 @@ def check(
         pytest.param("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2, marks=pytest.mark.long),
         pytest.param("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, marks=pytest.mark.long),
         ("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", 1, 1),
-        pytest.param(
-            "sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, marks=pytest.mark.long
-        ),
+        pytest.param("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, marks=pytest.mark.long),
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
         pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1, marks=pytest.mark.long),
         pytest.param("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, marks=pytest.mark.long),
@@ -181,7 +179,9 @@ PAIRS_OF_FOUR = "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"
         pytest.param("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", PAIRS_OF_FOUR, marks=pytest.mark.long),
         pytest.param("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", PAIRS_OF_FOUR, marks=pytest.mark.long),
         pytest.param(
-            "sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", ", ".join(map(str, range(32))),
+            "sm_120",
+            "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+            ", ".join(map(str, range(32))),
             marks=pytest.mark.long,
         ),
         ("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", PAIRS_OF_FOUR),
