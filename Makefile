@@ -1,7 +1,8 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
-  campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles clean tools
+  analysis-discrepancy campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers \
+  profiles clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -80,6 +81,9 @@ papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models',
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
 
+analysis-discrepancy: $(VENV)/.dev  ## One input on every unit: table 8 of paper 000, docs/analysis/discrepancy.md
+	$(BIN)/python -m analysis discrepancy docs/analysis
+
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -120,6 +124,6 @@ $(VENV)/.nvrtc-oldest: constraints-oldest.txt | $(VENV)/.kernels
 EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
-EXTRA_kernels := dev,nvidia,amd
+EXTRA_kernels := dev,nvidia,amd,rocm
 EXTRA_mutation := mutation
 EXTRA_peer := dev,peer

@@ -21,7 +21,7 @@ def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tup
 
 
 def _integer_tiles(shape: OperandShape, tile: tuple[int, int], seed: int, first: int, count: int) -> tuple[Tiles, Any]:
-    """Tiles of the integer classes, which take turns: those at volume are of floating-point formats alone."""
+    """Tiles of the integer classes, which take turns."""
     labels = np.arange(first, first + count) % len(CLASSES)
     arrays: list[Any] = [None] * 3
     for label, make in enumerate(CLASSES.values()):

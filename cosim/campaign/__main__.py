@@ -2,8 +2,9 @@
 
 Each run's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
 what other sources or versions have computed does not count. At the end OUTCOME.json and, beside it, a page say what came of
-it. The files of what did not pass, with a waveform of its first mismatch, are in STORE. Exit status: 0, all passed; 1,
-something did not; 2, refused; 128 + signal, interrupted.
+it; with --operation they keep what they say of other operations, each of which has its own date, commit and versions. The
+files of what did not pass, with a waveform of its first mismatch, are in STORE. Exit status: 0, all passed; 1, something
+did not; 2, refused; 128 + signal, interrupted.
 """
 
 import argparse
@@ -11,9 +12,11 @@ import json
 import sys
 from pathlib import Path
 
-from cosim.campaign.outcome import outcome_of, page
+from cosim.campaign.outcome import merged, outcome_of, page, read_outcome
 from cosim.campaign.tasks import VECTORS, made_with, simulate, tasks
+from cosim.campaign.units import campaign_units
 from cosim.runner.tools import check_tools
+from golden import OPERATIONS
 from golden.files import check_output, write_atomically
 from jobs import Store, program, run
 from rtl.tools import MissingTool
@@ -28,20 +31,28 @@ def main() -> int:
     parser.add_argument("outcome", type=Path, help="where OUTCOME.json goes, and beside it a page, .md")
     parser.add_argument("store", type=Path, help="the folder of results")
     parser.add_argument("--vectors", type=int, default=VECTORS, help="at least so many of each operation")
+    names = [name for name in OPERATIONS if any(unit.operation.name == name for unit in campaign_units())]
+    parser.add_argument(
+        "--operation", action="append", choices=names, metavar="NAME", help="these alone; OUTCOME.json keeps the others"
+    )
     parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
     options = parser.parse_args()
     if options.vectors < 1:
         raise ValueError(f"--vectors must be at least 1, got {options.vectors}")
     for output in (options.outcome, options.outcome.with_suffix(".md")):
         check_output(output)
+    before = read_outcome(options.outcome) if options.operation else None
     check_tools("verilator", False)
     with_what = made_with()
+    wanted = tasks(with_what, options.vectors, only=options.operation)
     with Store(options.store, "campaign-cosim") as store:
         records = run(
-            tasks(with_what, options.vectors), simulate, store, workers=options.jobs, seconds=SECONDS_A_TASK, retry=True,
+            wanted, simulate, store, workers=options.jobs, seconds=SECONDS_A_TASK, retry=True,
             unit="vectors", amount=lambda task: int(task.content["vectors"]),
         )  # fmt: skip
     outcome = outcome_of(records, with_what)
+    if before is not None:
+        outcome = merged(before, outcome)
     write_atomically(options.outcome, json.dumps(outcome, indent=1).encode() + b"\n")
     write_atomically(options.outcome.with_suffix(".md"), page(outcome).encode())
     for name, said in outcome["failures"].items():

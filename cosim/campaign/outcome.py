@@ -1,8 +1,10 @@
 """What a campaign came to, as data and as a page."""
 
+import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from cosim.campaign.tasks import VECTORS
@@ -14,29 +16,67 @@ VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "i
 
 
 def outcome_of(records: Sequence[Record], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """All that was run, and what was wrong; `complete` where every task has ended."""
+    """All that was run, and what was wrong; `complete` where every task has ended. Each operation says when it was run and
+    with what, so that others can be put beside it later (`merged`)."""
     runs = [run for name in dict.fromkeys(design_of(record) for record in records) for run in [_run(records, name)]]
-    operations = list(dict.fromkeys(run["operation"] for run in runs))
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    operations = {
+        name: {"vectors": 0, "mismatches": 0, "date": date, "made_with": dict(with_what)}
+        for name in dict.fromkeys(run["operation"] for run in runs)
+    }
+    for run in runs:
+        for key in ("vectors", "mismatches"):
+            operations[run["operation"]][key] += run[key]
+    failures = {
+        record.task.name: record.result["failures"] if record.done else [f"{record.status}: {record.message}"]
+        for record in records
+        if not (record.done and record.result["passed"])
+    }
+    return _whole(operations, runs, all(record.done for record in records), failures)
+
+
+def merged(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """An outcome with some operations run again, or for the first time: those of `after` take the place of what `before` has
+    of them, the others stay as they are.
+
+    Raises:
+        ValueError: something failed in `before`, which does not say in which operation.
+    """
+    if not (before["complete"] and before["passed"]):
+        raise ValueError("an outcome in which a run failed must be made again as a whole, got one; leave out --operation")
+    kept = {name: row for name, row in before["operations"].items() if name not in after["operations"]}
+    runs = [run for run in before["runs"] if run["operation"] in kept]
+    return _whole({**kept, **after["operations"]}, [*runs, *after["runs"]], after["complete"], after["failures"])
+
+
+def _whole(
+    operations: Mapping[str, Any], runs: Sequence[Mapping[str, Any]], complete: bool, failures: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "what": "generated datapaths in Verilator against the golden models, volume mode, every d bit for bit",
-        "made_with": dict(with_what),
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "complete": all(record.done for record in records),
-        "passed": all(record.done and record.result["passed"] for record in records),
+        "complete": complete,
+        "passed": not failures,
         "vectors": sum(run["vectors"] for run in runs),
         "mismatches": sum(run["mismatches"] for run in runs),
-        "worker_seconds": round(sum(record.seconds for record in records), 1),
-        "operations": {
-            name: {key: sum(run[key] for run in runs if run["operation"] == name) for key in ("vectors", "mismatches")}
-            for name in operations
-        },
-        "runs": runs,
-        "failures": {
-            record.task.name: record.result["failures"] if record.done else [f"{record.status}: {record.message}"]
-            for record in records
-            if not (record.done and record.result["passed"])
-        },
+        "operations": dict(operations),
+        "runs": list(runs),
+        "failures": dict(failures),
     }
+
+
+def read_outcome(path: Path) -> dict[str, Any]:
+    """An outcome as it was written.
+
+    Raises:
+        ValueError: the file holds something else. OSError: it cannot be read.
+    """
+    try:
+        outcome: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        page(outcome)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        wanted = "must hold the outcome of a campaign, to which --operation adds"
+        raise ValueError(f"{path} {wanted}: {error!r}; run the whole campaign into another file") from error
+    return outcome
 
 
 def design_of(record: Record) -> str:
@@ -68,23 +108,29 @@ def _unit(text: str) -> Unit:
 
 def page(outcome: Mapping[str, Any]) -> str:
     """The text of the page that shows an outcome."""
-    made_with = outcome["made_with"]
     verdict = "Every result was right." if outcome["passed"] else "**Not every run passed.**"
+    operations = outcome["operations"]
+    with_what = [[row["made_with"], row["date"]] for row in operations.values()]
+    campaigns = [each for number, each in enumerate(with_what) if each not in with_what[:number]]
     lines = [
         "# The co-simulation campaign",
         "",
         f"`make campaign-cosim` sends at least {VECTORS:,} vectors of each operation through generated datapaths, compiled",
         "by Verilator, in volume mode, and compares every d with the golden model, bit for bit. It writes this page, and",
-        "[campaign-cosim.json](campaign-cosim.json), which holds more of it.",
+        "[campaign-cosim.json](campaign-cosim.json), which holds more of it. With `--operation` it runs some operations and",
+        "leaves the others' lines as they are: each says from which commit it was run.",
         "",
-        f"{verdict} {outcome['vectors']:,} vectors, {outcome['mismatches']:,} mismatches, {outcome['date']}, commit",
-        f"`{made_with['commit']}`; " + ", ".join(f"{key} {made_with[key]}" for key in VERSIONS) + ".",
+        f"{verdict} {outcome['vectors']:,} vectors, {outcome['mismatches']:,} mismatches.",
         "",
-        "| operation | vectors | mismatches |",
-        "| --- | ---: | ---: |",
+        "| operation | vectors | mismatches | date | sources of commit |",
+        "| --- | ---: | ---: | --- | --- |",
     ]
-    for name, counts in outcome["operations"].items():
-        lines.append(f"| {name} | {counts['vectors']:,} | {counts['mismatches']:,} |")
+    for name, row in operations.items():
+        counts = f"{row['vectors']:,} | {row['mismatches']:,}"
+        lines.append(f"| {name} | {counts} | {row['date']} | `{row['made_with']['commit']}` |")
+    for made_with, date in campaigns:
+        versions = ", ".join(f"{key} {made_with[key]}" for key in VERSIONS)
+        lines += ["", f"{date}: SHA-256 of the sources `{made_with['sources']}`; {versions}."]
     lines += [
         "",
         "Each unit ran once with every seed listed, each time with the same number of vectors.",

@@ -45,19 +45,24 @@ def made_with() -> dict[str, str]:
     return provenance(SOURCES) | packages
 
 
-def tasks(with_what: dict[str, str], vectors: int, units: Sequence[Unit] | None = None) -> list[Task]:
+def tasks(
+    with_what: dict[str, str], vectors: int, units: Sequence[Unit] | None = None, only: Sequence[str] | None = None
+) -> list[Task]:
     """All tasks.
 
     Args:
         with_what: as `made_with`.
         vectors: of each operation, at least: its units have equal parts.
         units: those of the campaign where None.
+        only: names of operations whose tasks are wanted, with the seeds that they have among all; None for all.
     """
     chosen = campaign_units() if units is None else units
     of_operation = Counter(unit.operation.name for unit in chosen)
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE}
     found = []
     for number, unit in enumerate(chosen):
+        if only is not None and unit.operation.name not in only:
+            continue
         share = vectors / (of_operation[unit.operation.name] * SEEDS_A_UNIT)
         count = STEP * max(1, -int(-share // STEP))
         for seed in range(SEEDS_A_UNIT * number, SEEDS_A_UNIT * (number + 1)):

@@ -7,11 +7,15 @@ from typing import Any
 
 from cosim.coverage.counts import Counts, Model
 from cosim.coverage.covergroup import Covergroup
+from cosim.coverage.integers import integer_groups
+from cosim.coverage.multiply_adds import multiply_add_groups
 from cosim.coverage.operands import operand_groups, special_groups
 from cosim.coverage.roundings import rounding_groups
 from cosim.coverage.seen import Seen
 from cosim.coverage.sums import sum_groups
 from golden.chain import steps_for
+from golden.operations import IDPA
+from golden.operations.flushed_fma import FlushedFMA
 from golden.stimulus import Operands
 
 
@@ -20,8 +24,11 @@ def covergroups(model: Model) -> tuple[Covergroup, ...]:
     """Every covergroup of a model, in order."""
     operation = steps_for(model.operation, model.K)
     steps = model.K // operation.length
+    if isinstance(operation, IDPA):
+        return tuple(integer_groups(operation, steps))
     operands = [*operand_groups(operation, steps), *special_groups(operation)]
-    return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1))
+    further = multiply_add_groups(operation) if isinstance(operation, FlushedFMA) else []
+    return (*operands, *sum_groups(operation, steps > 1), *rounding_groups(operation, steps > 1), *further)
 
 
 def count(model: Model, operands: Operands) -> Counts:

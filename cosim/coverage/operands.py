@@ -6,8 +6,11 @@ import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
 from cosim.coverage.seen import CLASSES, INFINITE, NAN, NORMAL, SUBNORMAL, ZERO, Seen, classes
+from cosim.coverage.shapes import flushes_inputs
 from golden import Operation
 from golden.formats import Format
+from golden.operations import FTZAddMul
+from golden.operations.flushed_fma import FlushedFMA
 
 
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
@@ -61,7 +64,7 @@ def _no_result(operation: Operation, cls: str) -> Reason:
     """Classes that d never has, whatever the sum."""
     if cls == "-0" and operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA"):
         return "a result of zero is +0"
-    if "subnormal" in cls and (getattr(operation, "flush_results", False) or operation.name == "FTZ-AddMul"):
+    if "subnormal" in cls and (getattr(operation, "flush_results", False) or isinstance(operation, FTZAddMul | FlushedFMA)):
         return "subnormal results are flushed"
     return None
 
@@ -170,8 +173,8 @@ def _special_of(cls: IntArray) -> IntArray:
 
 
 def _read(seen: Seen, cls: IntArray) -> IntArray:
-    """The class that a step sees: under `flush_inputs`, and in FTZ-AddMul, a subnormal is a zero."""
-    flushes = getattr(seen.operation, "flush_inputs", False) or seen.operation.name == "FTZ-AddMul"
+    """The class that a step sees: a subnormal is a zero where inputs are flushed."""
+    flushes = flushes_inputs(seen.operation)
     return np.where((cls == SUBNORMAL) | (cls == SUBNORMAL + 1), ZERO, cls) if flushes else cls
 
 
@@ -279,7 +282,7 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
     if operation.name == "GST-FDPA":
         no_zero = None if scale is not None and scale.subnormals else f"{scale} has no zero"
         rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))
-    if getattr(operation, "flush_inputs", False) or operation.name == "FTZ-AddMul":
+    if flushes_inputs(operation):
         rules.append(("infinity times a flushed subnormal", alone(lambda f: f.flushed), no_infinity(a, b)))
     few = "it takes two products" if operation.length < 2 else None
     rules += [

@@ -45,14 +45,14 @@ def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
         sign, outcomes = cls[0], {"-0": OUTCOMES[4:6], "subnormal": OUTCOMES[1:3]}
         if cls == "-0" and isinstance(operation, TruncatedFDPA):
             return "a result of zero is +0"
-        if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul"):
+        if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul", "FTZ-FMA"):
             return None  # of zeros
         if cls == "-0" and isinstance(operation, RoundedFDPA) and operation.truncation == "RZ":
             truncated = roundings_of(operation, chained)[0]
             if truncated.finest < operation.c.e_min - operation.F2:
                 return None  # of what the truncation takes all of
         wanted = outcomes.get(cls, outcomes["subnormal"] if cls.endswith("subnormal") else ())
-        reasons = [_never(shape, outcome, sign) for outcome in wanted]
+        reasons = [never(shape, outcome, sign) for outcome in wanted]
         return reasons[0] if wanted and None not in reasons else None
 
     return reason
@@ -91,13 +91,13 @@ def remainder_group(shape: RoundingShape) -> Covergroup:
         if remainder == "exact":
             narrow = last == "odd" and shape.cut < 0
             return "what is rounded is never as wide as the result" if narrow else None
-        return _too_fine(shape, {"half": 1, "below half": 2, "above half": 2}[remainder])
+        return too_fine(shape, {"half": 1, "below half": 2, "above half": 2}[remainder])
 
     points = (Point("cut off", REMAINDERS), Point("last bit", ("even", "odd")), Point("sign", SIGNS))
     return Covergroup(f"{shape.name}: what is cut off", points, sample, unreachable)
 
 
-def _too_fine(shape: RoundingShape, bits: int) -> Reason:
+def too_fine(shape: RoundingShape, bits: int) -> Reason:
     """Why a rounding never cuts so many bits off."""
     return None if bits <= shape.cut else f"at most {max(shape.cut, 0)} bits are cut off: what is rounded is never wider"
 
@@ -115,7 +115,7 @@ def direction_group(shape: RoundingShape) -> Covergroup:
         mode = shape.mode
         if direction == "exact":
             return None
-        fine = _too_fine(shape, 1)
+        fine = too_fine(shape, 1)
         if fine is not None:
             return fine
         away = {"RZ": "", "RD": "-", "RU": "+"}.get(mode, "+-")
@@ -157,10 +157,10 @@ def outcome_group(shape: RoundingShape) -> Covergroup:
         return np.array([6, 7, 5, 4, 1, 2, 3, 0])[index], flags.sign
 
     points = (Point("outcome", OUTCOMES), Point("sign", SIGNS))
-    return Covergroup(f"{shape.name}: outcome", points, sample, lambda outcome, sign: _never(shape, outcome, sign))
+    return Covergroup(f"{shape.name}: outcome", points, sample, lambda outcome, sign: never(shape, outcome, sign))
 
 
-def _never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
+def never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
     """Why a rounding does not come to that."""
     to, mode = shape.to, shape.mode
     assert to is not None
@@ -229,7 +229,7 @@ def sticky_group(operation: TruncatedFDPA, chained: bool) -> Covergroup:
             return "the sticky bit lies below: neither exact nor half"
         if lost == "nothing is lost":
             least = {"exact": 0, "half": 1, "below half": 2, "above half": 2}[remainder]
-            return _too_fine(shape, least)
+            return too_fine(shape, least)
         return None
 
     points = (Point("alignment", ("nothing is lost", "a one is lost")), Point("cut off", REMAINDERS), Point("sign", SIGNS))
@@ -250,7 +250,7 @@ def overflow_group(operation: Operation, chained: bool) -> Covergroup:
         return np.where(over, np.where(infinite, 0, 1), -1), ((flags & Flag.NEGATIVE) != 0).astype(np.int64)
 
     def unreachable(name: str, sign: str) -> Reason:
-        reasons = [_never(shape, outcome, sign) for outcome in OUTCOMES[6:]]
+        reasons = [never(shape, outcome, sign) for outcome in OUTCOMES[6:]]
         if None not in reasons:
             return reasons[-1]
         overflow = getattr(operation, "overflow", "infinity")

@@ -14,6 +14,9 @@ _LARGEST: dict[str, tuple[str, str]] = {
     "GST-FDPA": ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3"),
     "TR-FDPA": ("gfx942", "v_mfma_f32_32x32x8_bf16"),
     "GTR-FDPA": ("gfx942", "v_mfma_f32_32x32x16_bf8_bf8"),
+    "FTZ-FMA": ("x86-avx512", "vdpbf16ps"),
+    "FTZ-EO-FMA": ("x86-amx", "tdpbf16ps.m16n16k32"),
+    "IDPA": ("x86-amx", "tdpbssd.m16n16k16"),
 }
 """Architecture and instruction with the widest step."""
 
@@ -31,6 +34,9 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     }),
     ("TR-FDPA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2, "F": 24, "F2": 31}),
     ("GTR-FDPA", {"a": "e4m3fnuz", "b": "e4m3fnuz", "c": "fp32", "L": 4, "F": 24, "F2": 31}),
+    ("FTZ-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 1}),
+    ("FTZ-EO-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2}),
+    ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
 )  # fmt: skip
 """Operation and keys."""
 

@@ -110,6 +110,14 @@ class Seen:
         """Class of d of each step [rows, steps]."""
         return classes(self.operation.d, self.records.d)
 
+    @property
+    def codes(self) -> tuple[tuple[Format, IntArray], ...]:
+        """Formats and codes of a and b [rows, steps, L] and of c of each step [rows, steps]."""
+        operation, operands = self.operation, self._operands
+        shape = (len(operands.c), self.steps, operation.length)
+        a, b = operands.a.reshape(shape), operands.b.reshape(shape)
+        return (operation.a, a), (operation.b, b), (operation.c, self.records.c)
+
     @cached_property
     def scales(self) -> tuple[IntArray, IntArray]:
         """Codes of both scales of each step [rows, steps, scales of a step]."""

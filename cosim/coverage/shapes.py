@@ -3,7 +3,9 @@
 from dataclasses import dataclass, replace
 
 from golden import Operation
-from golden.operations import GSTFDPA, FTZAddMul
+from golden.formats import FP32, Format
+from golden.operations import FTZFMA, GSTFDPA, FTZAddMul
+from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
 
@@ -83,6 +85,8 @@ def terms_of(operation: Operation) -> Kind:
 
 def flushes_inputs(operation: Operation) -> bool:
     """Whether subnormal inputs are zeros to it."""
+    if isinstance(operation, FlushedFMA):
+        return operation.a.exp_bits == FP32.exp_bits  # fp16's are normal numbers of fp32
     return isinstance(operation, FTZAddMul) or bool(getattr(operation, "flush_inputs", False))
 
 
@@ -113,6 +117,8 @@ def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
     product, c = terms_of(operation), c_of(operation, chained)
     if isinstance(operation, FTZAddMul):
         return _additions(operation, product, c)
+    if isinstance(operation, FlushedFMA):
+        return _multiply_adds(operation)
     if isinstance(operation, GSTFDPA):
         return _groups(operation, c)
     if isinstance(operation, RoundedFDPA):
@@ -182,3 +188,31 @@ def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, 
         SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),)),
         SumShape("T and c", (3,), (L + 2,), (T, c)),
     )
+
+
+def _multiply_adds(operation: FlushedFMA) -> tuple[SumShape, ...]:
+    """FTZ-FMA: each product and what it is added to. FTZ-EO-FMA: the same, but for +0; the chains; c and their sum."""
+    a, L = operation.a, operation.L
+    lowest, highest = 2 * lowest_factor(a), 2 * a.e_max
+    product = Kind("product", "products", 1, lowest, highest, 2 * a.man_bits, None, 1)
+    c = Kind("c", "c", 1, FP32.e_min, FP32.e_max, FP32.man_bits, None, 0)
+    if isinstance(operation, FTZFMA):
+        addend = Kind("addend", "addends", 1, FP32.e_min, FP32.e_max, FP32.man_bits, None, 0)
+        return (SumShape("product and addend", tuple(range(L)), tuple(range(0, 2 * L, 2)), (product, addend)),)
+    grown = highest + 1 + (L // 2 - 1).bit_length()
+    low, high = max(lowest, FP32.e_min), min(grown, FP32.e_max)
+    chain = Kind("chain", "chains", 1, low, high, FP32.man_bits, None, 0)
+    # With two products each chain is a product, normalised.
+    ends = Kind("product", "products", 2, low, high, 2 * a.man_bits + 1, None, 0) if L == 2 else Kind(
+        "chain", "chains", 2, low, high, FP32.man_bits, None, 0
+    )  # fmt: skip
+    both = Kind("sum", "sums", 1, low, min(grown + 1, FP32.e_max), FP32.man_bits, None, 0)
+    last = (SumShape("even and odd", (L,), (2 * L,), (ends,)), SumShape("c and sum", (L + 1,), (2 * L + 2,), (c, both)))
+    if L == 2:
+        return last
+    return (SumShape("product and chain", tuple(range(2, L)), tuple(range(4, 2 * L, 2)), (product, chain)), *last)
+
+
+def lowest_factor(operand: Format) -> int:
+    """Exponent of the smallest element that is not zero: fp16's subnormals are normal in fp32, bf16's are flushed."""
+    return operand.e_min - operand.man_bits if operand.exp_bits < FP32.exp_bits else operand.e_min

@@ -1,13 +1,15 @@
 """Which roundings a step of an operation is made of, and how wide, how small and how large what is rounded can be."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from cosim.coverage.shapes import Kind, SumShape, c_of, sums_of, terms_of
 from golden import Operation
 from golden.format import power_of_two
-from golden.formats import Format
-from golden.operations import FTZAddMul
+from golden.formats import FP32, Format
+from golden.operations import FTZFMA, FTZAddMul
+from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
@@ -50,6 +52,8 @@ def roundings_of(operation: Operation, chained: bool) -> tuple[RoundingShape, ..
     """
     if isinstance(operation, FTZAddMul):
         return _of_additions(operation)
+    if isinstance(operation, FlushedFMA):
+        return _of_multiply_adds(operation)
     assert isinstance(operation, FusedOperation)
     rho, flushes, largest = operation.conversion, operation.flush_results, _largest(operation, chained)
     own = _own_finest(operation, chained)
@@ -147,3 +151,29 @@ def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
     finest = max(kept - d.man_bits, last)
     largest = products + _largest_finite(d)
     return (*shapes, shape("result", range(2 * P - 1, 2 * P), finest, d.e_max + 1 - finest - d.man_bits, largest))
+
+
+def _of_multiply_adds(operation: FlushedFMA) -> tuple[RoundingShape, ...]:
+    """FTZ-FMA: all but the last together, and the last. FTZ-EO-FMA: the first products of both chains, which are added to
+    +0; the others; the sum of the chains; the result."""
+    a, L, width = operation.a, operation.L, FP32.man_bits + 1
+    products = _largest_products(operation)
+    c = _largest_finite(FP32)
+    bits, of_products = 2 * (a.man_bits + 1), 2 * (a.e_min - a.man_bits)
+    # What is left of a product and a number of fp32 that cancel has no bit below that number's last one.
+    left = max(of_products - width, FP32.e_min - FP32.man_bits)
+    apart = 2 * a.e_max - of_products - width
+
+    def shape(name: str, places: Sequence[int], finest: int, cut: int, largest: Fraction) -> RoundingShape:
+        return RoundingShape(name, tuple(places), "RNE", FP32, True, False, finest, cut, cut, (largest, largest))
+
+    if isinstance(operation, FTZFMA):
+        finest = min(left, of_products) if of_products < FP32.e_min else left
+        result = shape("result", (L - 1,), finest, apart, products + c)
+        return (result,) if L == 1 else (shape("multiply-add", range(L - 1), finest, apart, products + c), result)
+    first = shape("first products", (0, 1), of_products, bits - width, products / L)
+    chain = shape("multiply-add", range(2, L), of_products, apart, products / 2)
+    of_chains = max(of_products, FP32.e_min - FP32.man_bits)
+    both = shape("even and odd", (L,), of_chains, apart, min(products, 2 * c))
+    result = shape("result", (L + 1,), left, apart, min(products, c) + c)
+    return (first, both, result) if L == 2 else (first, chain, both, result)

@@ -25,7 +25,9 @@ from cosim.mutation.faulty_steps import (
     with_rounding,
     with_short_shift,
 )
-from golden.operations import FTZAddMul, Operation
+from cosim.mutation.processor_faults import flushed_faults, integer_faults
+from golden.operations import IDPA, FTZAddMul, Operation
+from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import MODES, Mode, shift_and_round
@@ -34,6 +36,12 @@ from golden.steps import Term, align, dropped_bits
 
 def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     """Every fault of an operation, with its name."""
+    if isinstance(operation, FlushedFMA):
+        yield from flushed_faults(operation)
+        return
+    if isinstance(operation, IDPA):
+        yield from integer_faults(operation)
+        return
     yield from _rounding_faults(operation)
     yield from _sum_faults(operation)
     if isinstance(operation, TruncatedFDPA):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from golden.formats import FP32, Cls, Format
 from golden.operations import FTZAddMul, Operation
@@ -19,10 +19,13 @@ Round = Callable[[int, int, bool], int]
 """(magnitude, bits that go, negative) to the magnitude that is left."""
 
 
-def faulty(operation: Operation, **steps: Any) -> Operation:
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
+
+
+def faulty(operation: AnyOperation, **steps: Any) -> AnyOperation:
     """The operation with some of its steps replaced."""
     replaced = type(f"Faulty{type(operation).__name__}", (type(operation),), steps)
-    made: Operation = replaced(**{field.name: getattr(operation, field.name) for field in fields(operation)})
+    made: AnyOperation = replaced(**{field.name: getattr(operation, field.name) for field in fields(operation)})
     return made
 
 

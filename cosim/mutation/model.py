@@ -20,6 +20,7 @@ from cosim.mutation.settle import same_results
 from golden import Operation, Unit
 from golden.comparison import differing
 from golden.conversion import conversion, conversions_to
+from golden.operations.idpa import BEYOND_RANGE, IDPA
 from golden.rounding import OVERFLOWS
 from golden.stimulus import OperandShape, generate
 from rtl.verilog.emit import to_verilog
@@ -33,7 +34,10 @@ SECONDS = 60.0
 def parameter_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     """The operation with one key at another value: numbers one off, another rounding, another truncation, flags turned."""
     keys = operation.parameters() | {key: getattr(operation, key) for key in operation.own_keys if hasattr(operation, key)}
-    others: dict[str, list[Any]] = {"truncation": ["RZ", "RD"], "overflow": list(OVERFLOWS)}
+    others: dict[str, list[Any]] = {
+        "truncation": ["RZ", "RD"],
+        "overflow": list(BEYOND_RANGE if isinstance(operation, IDPA) else OVERFLOWS),
+    }
     if "rho" in keys:
         rho = conversion(str(keys["rho"]))
         others["rho"] = [name for name in conversions_to(rho.d) if name.startswith(("RZ", "RNE", "RD", "RU"))]

@@ -29,7 +29,7 @@ from rtl.verilog.equivalence import (
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.syntax import Module
 
-MODULE_SECONDS, UNIT_SECONDS = 10.0, 40.0
+MODULE_SECONDS, UNIT_SECONDS = 10.0, 120.0
 """Longest search in the module alone and in the whole unit (seconds of this process)."""
 
 DEPTH = 100_000

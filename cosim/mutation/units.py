@@ -73,6 +73,21 @@ _UNITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"operation": "GTR-FDPA", "a": "e5m2fnuz", "b": "e5m2fnuz", "c": "fp32", "L": 4, "F": 24, "F2": 31},
         {"stages": 2, "encoding": "twos-complement", "reduction": "adder-tree", "result_exp": "parallel"},
     ),
+    "FTZ-FMA bf16": ({"operation": "FTZ-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 2}, {}),
+    "FTZ-FMA fp16": (
+        {"operation": "FTZ-FMA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1},
+        {"stages": 2, "encoding": "sign-magnitude", "leading_zeros": "anticipate"},
+    ),
+    "FTZ-EO-FMA fp16": ({"operation": "FTZ-EO-FMA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 2}, {}),
+    "FTZ-EO-FMA bf16": (
+        {"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 4},
+        {"stages": 3, "encoding": "twos-complement", "reduction": "adder-tree"},
+    ),
+    "IDPA uint8 int8": ({"operation": "IDPA", "a": "uint8", "b": "int8", "c": "int32", "L": 4, "overflow": "saturate"}, {}),
+    "IDPA int8": (
+        {"operation": "IDPA", "a": "int8", "b": "int8", "c": "int32", "L": 4},
+        {"stages": 2, "encoding": "twos-complement", "reduction": "adder-tree"},
+    ),
 }  # fmt: skip
 
 

@@ -24,8 +24,8 @@ hit of those that can be, and names the first that were missed; `--json` and the
 vector counts only once its result has been compared and agrees with the golden model. What happens inside a step is
 told by the native engine's general path (`golden.native.observe`), which tests hold to the traces of `mmau eval
 --explain`; without the native engine there is no coverage. Nor is there of FP8 instructions that are converted to fp16
-first, of FTZ-FMA, FTZ-EO-FMA and IDPA, and of specifications of one's own. In volume mode the first 20,000 vectors of a
-run count, those of cocotb, and they do only where all vectors of their simulation agree.
+first, and of specifications of one's own. In volume mode the first 20,000 vectors of a run count, those of cocotb, and
+they do only where all vectors of their simulation agree.
 
 | covergroups | what they cross |
 | --- | --- |
@@ -42,9 +42,13 @@ run count, those of cocotb, and they do only where all vectors of their simulati
 | what is cut off, direction of rounding | how it lies to half, the last bit, the sign; where rounding goes, carries |
 | outcome, overflow | overflow by rounding or before it, subnormal, flushed and zero results; what overflow becomes |
 | sticky bit | units with that key: whether alignment lost a one, against what rounding cuts off |
+| each operation | FTZ-FMA, FTZ-EO-FMA: of each whether it is exact, where it rounds, whether it is flushed, overflow |
+| NaN that is kept | the same: whose NaN a result is, beside others or not, quiet or signalling, or of an invalid operation |
+| signs, ends and size of each product | IDPA: of every product |
+| range of the sum | IDPA: at both ends of int32 exactly, one beyond, far beyond |
 
-A sum has these groups for itself, and so has a rounding: TR-FDPA adds products, then c, FTZ-AddMul rounds after every
-operation.
+A sum has these groups for itself, and so has a rounding: TR-FDPA adds products, then c, FTZ-AddMul, FTZ-FMA and
+FTZ-EO-FMA round after every operation. IDPA's integers have the classes 0, 1, −1, both ends and others.
 
 ```sh
 mmau cosim --arch sm_80 --instr mma.m16n8k8.f32.f16.f16.f32 --coverage-file hits.json --ucis hits.xml

@@ -15,7 +15,7 @@ from cosim.runner.volume_outcome import part_of
 from cosim.volume.plan import write_plan
 from cosim.volume.program import Broken, build_program, run_program
 from cosim.volume.rows import RowsFile
-from cosim.volume.segments import DIRECTED, Segment, Vectors, has_native_rows
+from cosim.volume.segments import DIRECTED, Segment, Vectors
 from rtl.designs.design import Design
 from rtl.tools import in_parallel
 
@@ -56,7 +56,7 @@ def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
     sources = sources_of(design, request.dut, folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
-    native_seed = request.seed if request.vectors > DIRECTED and has_native_rows(design) else None
+    native_seed = request.seed if request.vectors > DIRECTED else None
     plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed)
     vectors = Vectors(
         design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,

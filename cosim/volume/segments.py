@@ -12,7 +12,6 @@ from cosim.bench.timing import Timing
 from cosim.compile.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.plan import products_of
 from cosim.volume.rows import LABELS, RowsFile, write_rows
-from golden.integer_format import IntegerFormat
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
@@ -20,10 +19,6 @@ DIRECTED = 20_000
 
 SEGMENT = 1 << 18
 """Native vectors of a segment: some tenths of a second to some minutes, according to the design."""
-
-
-WRITTEN = 1 << 16
-"""Vectors of a segment whose rows Python makes: some seconds, and some tens of MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +59,12 @@ class Vectors:
     def segments(self) -> Iterator[Segment]:
         """All segments, in order: those of a run in cocotb, then native ones."""
         yield from self._directed()
-        yield from self._native() if has_native_rows(self.design) else self._written()
+        yield from self._native()
 
     def _directed(self) -> Iterator[Segment]:
         """The vectors that a run in cocotb sends, and as it shares them among power-ups."""
         for part in power_ups("verilator", self.timing, min(self.vectors, DIRECTED), self.seed):
             yield from self._of_file(part)
-
-    def _written(self) -> Iterator[Segment]:
-        """All vectors after those, of a stimulus that libmmau does not make."""
-        for number, first in enumerate(range(DIRECTED, self.vectors, WRITTEN)):
-            plusargs = ("+verilator+rand+reset+2", f"+verilator+seed+{(self.seed + number) % VERILATOR_SEEDS + 1}")
-            of_its_own = (self.seed + 1 << 32) + number
-            yield from self._of_file(PowerUp(first, min(WRITTEN, self.vectors - first), of_its_own, plusargs))
 
     def _of_file(self, part: PowerUp) -> Iterator[Segment]:
         if part.has_any(self.selection):
@@ -108,11 +96,6 @@ class Vectors:
                 "+verilator+rand+reset+2", f"+verilator+seed+{(self.seed + start // SEGMENT) % VERILATOR_SEEDS + 1}",
             )  # fmt: skip
             yield Segment(first=DIRECTED + start, vectors=count, arguments=arguments, classes=classes)
-
-
-def has_native_rows(design: Design) -> bool:
-    """Whether libmmau makes the stimulus of a design: of floating-point operands."""
-    return not any(isinstance(product.a, IntegerFormat) for product in products_of(design))
 
 
 def native_classes(design: Design) -> dict[int, str]:

@@ -14,12 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from golden.chain import Chain, ConvertedChain
-from golden.checks import check_choice
 from golden.native.library import library, pack_batch, refusal
 from golden.native.parameters import parameters
-
-OBSERVED = ("FMA", "FTZ-AddMul", "E-FDPA", "T-FDPA", "ST-FDPA", "GST-FDPA", "TR-FDPA", "GTR-FDPA")
-"""Operations whose steps are recorded."""
 
 Records = npt.NDArray[Any]
 
@@ -107,9 +103,8 @@ def observe(
         a, b: bit patterns [rows, K], in the storage types of their formats; c: [rows]; scales: [rows, blocks] or None.
 
     Raises:
-        ValueError: the native engine is not installed, or the operation is none of those `OBSERVED`.
+        ValueError: the native engine is not installed.
     """
-    check_choice("operation whose steps are observed", chain.operation.name, OBSERVED)
     lib = library()
     if lib is None:
         raise ValueError("engine 'native' is not installed here; install the project with pip to observe steps")

@@ -21,7 +21,7 @@ class Products:
         present: False for a zero product.
         frac_a, frac_b: fractions of the factors (see `number`).
         subnormal_factors: "any"; "exact", as far as the exponent allows only where the fraction loses no bits by it;
-            "avoided", as far as the exponent allows.
+            "avoided", as far as the exponent allows; "wanted", often in one factor where it loses no bits.
     """
 
     lead: IntArray
@@ -29,7 +29,7 @@ class Products:
     present: BoolArray | bool = True
     frac_a: IntArray | int = 0
     frac_b: IntArray | int = 0
-    subnormal_factors: Literal["any", "exact", "avoided"] = "exact"
+    subnormal_factors: Literal["any", "exact", "avoided", "wanted"] = "exact"
 
 
 def lead_range(shape: OperandShape) -> tuple[int, int]:
@@ -51,11 +51,15 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
     xp, tile = draws.xp, c.shape[1:]
     lead, scale_a, scale_b = _scaled_out(shape, draws, products)
     spare: tuple[Any, Any] = (None, None)
-    if products.subnormal_factors == "exact":
+    if products.subnormal_factors in ("exact", "wanted"):
         spare = _spare(xp, shape.a, products.frac_a), _spare(xp, shape.b, products.frac_b)
     elif products.subnormal_factors == "avoided":
         spare = (0, 0)
     lead_a, lead_b = _split(draws, lead, shape.a, shape.b, *spare)
+    if products.subnormal_factors == "wanted":
+        lead_a = _subnormal(draws, lead, shape.a, shape.b, spare[0], lead_a)
+        lead_b = _subnormal(draws, lead, shape.b, shape.a, spare[1], lead - lead_a)
+        lead_a = lead - lead_b
     sign_a = draws.integers(0, 2, lead.shape)
     sign_b = sign_a ^ products.sign
     absent = xp.logical_not(xp.asarray(products.present))
@@ -126,6 +130,14 @@ def _split(draws: Draws, lead: Any, x: Format, y: Format, spare_x: Any = None, s
         low_y = xp.where(nothing_lost, y.e_min - spare_y, low_y)
     lead_x = draws.integers(xp.maximum(low_x, lead - y.e_max), xp.minimum(x.e_max, lead - low_y), endpoint=True)
     return lead_x, lead - lead_x
+
+
+def _subnormal(draws: Draws, lead: Any, x: Format, y: Format, spare: Any, otherwise: Any) -> Any:
+    """Exponents of a factor x: subnormal ones in a quarter of the places where it loses no bit and y is normal."""
+    xp = draws.xp
+    lead_x = x.e_min - draws.integers(1, xp.maximum(xp.broadcast_to(spare, lead.shape), 1), endpoint=True)
+    possible = (spare > 0) & (lead - lead_x >= y.e_min) & (lead - lead_x <= y.e_max)
+    return xp.where(possible & (draws.integers(0, 4, lead.shape) == 0), lead_x, otherwise)
 
 
 def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile = ()) -> Products:

@@ -116,6 +116,8 @@ def _compared(terms: Terms, sides: tuple[Side, Side], seconds: float, question: 
     ]
     if not differences:
         return Comparison(EQUAL)
+    if pair.never_beyond_cuts(terms.any_of(differences)):
+        return Comparison(EQUAL)
     solver = _solver(terms, seconds)
     solver.assert_formula(terms.any_of(differences))
     if causes := pair.causes.get(question.within or ""):
@@ -153,6 +155,8 @@ class _Pair:
 
     def __init__(self, terms: Terms, sides: tuple[Side, Side], transparent: bool, held: Mapping[str, int]) -> None:
         self._terms, self._known = terms, dict[str, Bits]()
+        self._whole = {name for name, module in sides[0].modules.items() if _has_one_output(module)}
+        self._cuts: dict[Term, Term] = {}
         self.causes: dict[str, list[Term]] = {}
         self.inputs: dict[str, Bits] = {}
         states: dict[str, Bits] = {}
@@ -172,18 +176,37 @@ class _Pair:
         setting = Setting(terms, side.modules, transparent, values, states, self._sweep)
         return Circuit(setting, module, {name: partial(_itself, bits) for name, bits in given.items()})
 
+    def never_beyond_cuts(self, formula: Term) -> bool:
+        """Whether a formula is never true even if every wire that is one on both sides, and all that its module gives, could
+        hold anything: a question without the circuits before these wires, their multipliers for instance. Where it can be
+        true the question is open, for such a wire may never hold what makes it so."""
+        beyond = self._terms.manager.substitute_term(formula, self._cuts) if self._cuts else formula
+        return beyond != formula and self._is_never(beyond)
+
     def _sweep(self, module: str, name: str, bits: Bits) -> Bits:
         """Of the first side, as it is; of the second one, the first one's wire where it is equal."""
-        other = self._known.setdefault(name, bits)
-        if other.term == bits.term or other.width != bits.width:
+        if name not in self._known:
+            self._known[name] = bits
+            return bits
+        other = self._known[name]
+        if other.width != bits.width:
             return bits
         differs = self._terms.differs(other, bits)
-        solver = _solver(self._terms, SWEEP_SECONDS)
-        solver.assert_formula(differs)
-        if solver.check_sat() == bitwuzla.Result.UNSAT:
+        if other.term == bits.term or self.never_beyond_cuts(differs) or self._is_never(differs):
+            if module in self._whole and other.value is None:
+                self._cuts.setdefault(other.term, self._terms.free(f"cut {name}", other.width).term)
             return other
         self.causes.setdefault(module, []).append(differs)
         return bits
+
+    def _is_never(self, formula: Term) -> bool:
+        solver = _solver(self._terms, SWEEP_SECONDS)
+        solver.assert_formula(formula)
+        return bool(solver.check_sat() == bitwuzla.Result.UNSAT)
+
+
+def _has_one_output(module: Module) -> bool:
+    return list(module.directions.values()).count("output") == 1
 
 
 def _itself(bits: Bits) -> Bits:

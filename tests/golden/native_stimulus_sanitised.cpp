@@ -24,6 +24,7 @@ mmau_stimulus random_stimulus() {
     constexpr int lengths[] = {1, 2, 3, 7, 16, 32, 63, 64, 65, 100, 200};
     mmau_stimulus s{pick(MMAU_FORMATS), pick(MMAU_FORMATS), pick(MMAU_FORMATS), pick(2) ? int{MMAU_FP32} : pick(MMAU_FORMATS), 0,
                     lengths[pick(11)], pick(MMAU_FORMATS), 0};
+    if (pick(4) == 0) return {MMAU_INT8 + pick(2), MMAU_INT8 + pick(2), MMAU_INT32, MMAU_INT32, 0, s.K, s.scale, 0};
     s.d_man_bits = mmau::format_of(s.d).man_bits;
     if (pick(2)) {
         s.scale = pick(2) ? MMAU_UE8M0 : MMAU_UE4M3;

@@ -20,6 +20,7 @@ INSTRUCTIONS = [
     golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32"),
     golden.instruction("sm_90", "mma.m16n8k4.f64.f64.f64.f64"),
     golden.instruction("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
+    golden.instruction("x86-amx", "tdpbsud.m16n16k16"),
 ]
 
 each = pytest.mark.parametrize("instruction", INSTRUCTIONS, ids=lambda i: i.name)

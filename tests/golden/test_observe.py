@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import golden
 from golden.chain import Chain, steps_for
-from golden.native.observe import OBSERVED, observe
+from golden.native.observe import observe
 from golden.stimulus import OperandShape, generate
 from golden.trace.explain import trace_of
 from tests.golden.native_rows import needs_native
@@ -21,7 +21,7 @@ pytestmark = needs_native
 ROWS = 24
 
 
-@pytest.mark.parametrize("name", OBSERVED)
+@pytest.mark.parametrize("name", golden.OPERATIONS)
 @settings(max_examples=12)
 @given(data=st.data())
 def test_records_of_a_unit_off_the_catalogue_equal_those_of_its_traces(name: str, data: st.DataObject) -> None:
@@ -31,7 +31,7 @@ def test_records_of_a_unit_off_the_catalogue_equal_those_of_its_traces(name: str
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", OBSERVED)
+@pytest.mark.parametrize("name", golden.OPERATIONS)
 @settings(max_examples=100)
 @given(data=st.data())
 def test_records_of_many_units_equal_those_of_their_traces(name: str, data: st.DataObject) -> None:
@@ -65,11 +65,3 @@ def difference_from_traces(operation: golden.Operation, K: int, rows: int, seed:
                 if difference:
                     return f"{operation}, row {row}, step {number}, {what}: {difference}"
     return ""
-
-
-@pytest.mark.parametrize("name", [name for name in golden.OPERATIONS if name not in OBSERVED])
-def test_operation_without_records_is_refused(name: str) -> None:
-    operation = next(entry.operation for entry in golden.instructions() if entry.operation.name == name)
-    operands = generate(OperandShape.of_operation(operation), 3, 1).operands
-    with pytest.raises(ValueError, match=r"^operation whose steps are observed must be one of FMA, FTZ-AddMul, E-FDPA"):
-        observe(Chain(operation), *operands)

@@ -10,12 +10,13 @@ import pytest
 
 import golden
 from golden.format import Format
-from golden.formats import E2M3, E4M3, E4M3FNUZ, E8M13, FORMATS, FP16, FP32, UE8M0, Cls
+from golden.formats import E2M3, E4M3, E4M3FNUZ, E8M13, FORMATS, FP16, FP32, INT8, INT32, UE8M0, UINT8, Cls
 from golden.native import stimulus as native
 from golden.native.library import library, message
+from golden.native.parameters import FORMAT_CODES
 from golden.operations.t_fdpa import TFDPA
 from golden.stimulus import OperandShape, Tiles, volume
-from golden.stimulus.integers import is_integer
+from golden.stimulus.integers import numbers, product_sums
 from golden.stimulus.volume.corner_table import CornerTable
 from golden.stimulus.volume.corners import variations
 from golden.stimulus.volume.plan import Plan
@@ -42,6 +43,9 @@ SHAPES = {
     "scaled fp4": shape_of("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
     "odd lengths": OperandShape(a=FP16, b=E4M3, c=FP16, d=FP16, K=7),
     "many products": OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=100),
+    "int8": shape_of("x86-amx", "tdpbssd.m16n16k16"),
+    "uint8 and int8": OperandShape(a=UINT8, b=INT8, c=INT32, d=INT32, K=7),
+    "uint8": OperandShape(a=UINT8, b=UINT8, c=INT32, d=INT32, K=1),
     "odd blocks": OperandShape(a=E2M3, b=E4M3FNUZ, c=FP32, d=E8M13, K=50, scale=UE8M0, block_size=12),
 }
 
@@ -74,7 +78,6 @@ def test_engines_agree(shape: OperandShape) -> None:
 @pytest.mark.long
 def test_engines_agree_on_every_shape_of_the_catalogue() -> None:
     shapes = {OperandShape.of_instruction(instruction) for instruction in golden.instructions()}
-    shapes = {shape for shape in shapes if not is_integer(shape)}
     assert len(shapes) > 100
     for shape in shapes:
         assert_engines_agree(shape, 1, 1, 1000, seed=2)
@@ -98,7 +101,7 @@ def test_every_instruction_set_gives_the_same_rows(isa: str, monkeypatch: pytest
     if not has_instruction_set(isa):
         pytest.skip(f"this processor has no {isa}")
     monkeypatch.setenv("MMAU_ISA", isa)
-    for shape in (HOPPER, SHAPES["fp64"], SHAPES["scaled fp4"]):
+    for shape in (HOPPER, SHAPES["fp64"], SHAPES["scaled fp4"], SHAPES["int8"]):
         assert_engines_agree(shape, 1, 1, 300)
 
 
@@ -266,6 +269,60 @@ def test_a_varied_corner_has_its_corners_sum_at_another_exponent(name: str) -> N
     assert len(shifts) > 8
 
 
+INT8_PRODUCTS = OperandShape(a=INT8, b=INT8, c=INT32, d=INT32, K=4)
+
+
+def sums_of(shape: OperandShape, operands: Any) -> np.ndarray:
+    """The exact sums of rows of integers."""
+    return np.asarray(product_sums(shape, operands) + numbers(shape.c, operands.c))
+
+
+@pytest.mark.parametrize("shape", [INT8_PRODUCTS, OperandShape(a=UINT8, b=INT8, c=INT32, d=INT32, K=5)], ids=str)
+def test_sums_of_integers_reach_what_their_class_is_for(shape: OperandShape) -> None:
+    rows = volume.rows(shape, 3, 0, 8000)
+    totals = sums_of(shape, rows.operands)
+    largest, smallest = shape.c.max_finite, -shape.c.codes // 2
+    of = {name: totals[rows.label == CLASSES.index(name)] for name in CLASSES}
+    assert {-1, 0, 1} <= set(of["cancel"].tolist())
+    beyond = {*(largest + off for off in range(-4, 4)), *(smallest + off for off in range(-4, 4))}
+    assert beyond <= set(of["completed"].tolist())
+    assert abs(of["tiny"]).max() <= shape.K * 2 * 3 + 2
+    for name in ("huge", "completed"):
+        assert (of[name] > largest).mean() > 0.05
+        assert (of[name] < smallest).mean() > 0.05
+
+
+def test_pairs_of_integers_cancel_in_every_element_of_a_tile() -> None:
+    """But for the smallest number, which has no opposite."""
+    tiles, labels = volume.tiles(INT8_PRODUCTS, 3, 2, 3, 0, 800)
+    chosen = labels == CLASSES.index("cancel")
+    a, b = (codes[chosen].view(np.int8).astype(int) for codes in (tiles.a, tiles.b))
+    sums = (a[:, :, None, :] * b[:, None, :, :]).sum(axis=3)
+    assert ((sums == 0) | (a == -128).any(axis=2)[:, :, None]).all()
+    assert (b[:, 0] != 0).any(axis=1).mean() > 0.5
+
+
+def test_landmarks_and_single_bits_of_integers_are_all_met() -> None:
+    rows = volume.rows(INT8_PRODUCTS, 3, 0, 32000)
+    special, apart = (rows.rows(rows.label == CLASSES.index(name)).operands for name in ("specials", "apart"))
+    for codes in (special.a, special.b):
+        assert {-128, -127, -1, 0, 1, 126, 127} <= set(codes.view(np.int8).ravel().tolist())
+    wanted = {sign * ((1 << i) - off) - (sign < 0) for i in range(32) for off in (0, 1) for sign in (1, -1)}
+    assert {value % (1 << 32) for value in wanted} == set(apart.c.tolist())
+
+
+def test_a_varied_corner_of_integers_has_its_corners_sum_or_one_beside_it() -> None:
+    count, seed = 2000, 9
+    rows, table = volume.rows(INT8_PRODUCTS, seed, 0, count), volume.corner_table(INT8_PRODUCTS, seed)
+    index = np.arange(1, count, 2)
+    varied = variations(Plan(INT8_PRODUCTS), table, Key.of(seed, index.astype(np.uint64)))
+    difference = sums_of(INT8_PRODUCTS, rows.operands)[index] - sums_of(INT8_PRODUCTS, table.operands)[varied.row]
+    difference = (difference + (1 << 31)) % (1 << 32) - (1 << 31)  # c itself may wrap around
+    np.testing.assert_array_equal(abs(difference), varied.nudge_odds > 0)
+    assert {-1, 1} <= set(difference.tolist())
+    assert (rows.operands.a[index] != table.operands.a[varied.row]).any()
+
+
 def test_corner_table_holds_every_case_once() -> None:
     table = volume.corner_table(HOPPER, 1)
     cases = [corner.cases(HOPPER) for corner in golden.stimulus.CORNERS.values()]
@@ -316,6 +373,10 @@ def test_too_many_products_are_refused() -> None:
         volume.tiles(shape, 1024, 1, 0, 0, 1)
 
 
+INTEGERS = {"a": FORMAT_CODES["int8"], "b": FORMAT_CODES["uint8"], "c": FORMAT_CODES["int32"], "d": FORMAT_CODES["int32"]}
+INTEGERS |= {"d_man_bits": 0}
+
+
 @needs_native
 @pytest.mark.parametrize(
     ("changes", "rule"),
@@ -326,6 +387,13 @@ def test_too_many_products_are_refused() -> None:
         ({"K": 0}, "K must be"),
         ({"K_block": -1}, "K_block must be"),
         ({"K_block": 16, "scale": 3}, "scale must be"),
+        ({"a": FORMAT_CODES["int8"]}, "a, b and c must be formats"),
+        (INTEGERS | {"c": FORMAT_CODES["fp32"]}, "a, b and c must be formats"),
+        (INTEGERS | {"d": FORMAT_CODES["fp32"]}, "a, b and c must be formats"),
+        (INTEGERS | {"b": FORMAT_CODES["int32"]}, "a, b and c must be formats"),
+        (INTEGERS | {"d_man_bits": 31}, "a, b and c must be formats"),
+        (INTEGERS | {"K_block": 16}, "a, b and c must be formats"),
+        (INTEGERS | {"K": 0}, "K must be"),
     ],
 )
 def test_library_refuses_what_is_no_stimulus(changes: dict[str, int], rule: str) -> None:

@@ -26,6 +26,8 @@ def records_of(step: Step, operation: Operation, shape: tuple[int, int, int]) ->
     """
     if operation.name == "FTZ-AddMul":
         return _of_additions(step, operation)
+    if operation.name in ("FTZ-FMA", "FTZ-EO-FMA"):
+        return _of_multiply_adds(step, operation)
     parts = zip(step.parts, (*step.parts[1:], None), strict=True)
     sums = [_scaled(part, following) for part, following in parts if isinstance(part, Sum) and not _is_alone(part)]
     roundings = [_rounding(part, operation) for part in step.parts if isinstance(part, Rounding)]
@@ -54,6 +56,18 @@ def _of_additions(step: Step, operation: Operation) -> StepRecords:
         [of_sum for _, of_sum, _ in additions],
         products + [rounding for _, _, rounding in additions],
     )
+
+
+def _of_multiply_adds(step: Step, operation: Operation) -> StepRecords:
+    """FTZ-FMA and FTZ-EO-FMA: a sum and a rounding for each operation; a special part leaves zeros."""
+    parts, records = iter(step.parts), StepRecords([], [], [])
+    for part in parts:
+        rounding = next(parts) if isinstance(part, Sum) else None
+        terms, of_sum = _sum(part) if isinstance(part, Sum) else ([(0, 0, 0)] * 2, (0, 0, 0, 0))
+        records.terms.extend(terms)
+        records.sums.append(of_sum)
+        records.roundings.append(_rounding(rounding, operation) if isinstance(rounding, Rounding) else (0, 0))
+    return records
 
 
 def _is_alone(part: Sum) -> bool:

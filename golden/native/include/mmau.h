@@ -208,9 +208,12 @@ typedef struct mmau_seen_rounding {
  *   FMA, E-, T-, ST-FDPA: the products and c;
  *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
  *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.
- *   FTZ-AddMul: two addends a sum, level by level, c and the products' sum last.
+ *   FTZ-AddMul: two addends a sum, level by level, c and the products' sum last;
+ *   FTZ-FMA: a product and what it is added to, in the order in which they are carried out. FTZ-EO-FMA: the same of each
+ *   product in its order; the even sum and the odd one; c and both sums;
+ *   IDPA: the products and c.
  * Roundings: rho's, in TR- and GTR-FDPA after the truncation of the normalised sum; FTZ-AddMul's of each product, then of each
- * sum. */
+ * sum; FTZ-FMA's and FTZ-EO-FMA's of each sum; IDPA has none. */
 typedef struct mmau_record_counts {
     int32_t steps, terms, sums, roundings;
 } mmau_record_counts;
@@ -227,7 +230,7 @@ typedef struct mmau_observation {
 typedef struct mmau_stimulus {
     int32_t a, b, c;    /* enum mmau_format */
     int32_t d;          /* enum mmau_format: what a result is rounded to */
-    int32_t d_man_bits; /* mantissa bits that a result keeps: d's, or 13 with RZ-E8M13 */
+    int32_t d_man_bits; /* mantissa bits that a result keeps: d's, or 13 with RZ-E8M13; of integers 0 */
     int32_t K;          /* products of a row, 1 to 65,536 */
     int32_t scale;      /* enum mmau_format: MMAU_UE8M0 or MMAU_UE4M3, ignored where K_block is 0 */
     int32_t K_block;    /* elements that share a scale; 0: there are no scales */
@@ -270,7 +273,8 @@ typedef enum mmau_status {
 /* The rule behind a status, as a sentence; never NULL. */
 MMAU_API const char *mmau_message(int status);
 
-/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". */
+/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". All are there but aarch64 bfdot and bfmmla,
+   which are several multiply-adds each. */
 MMAU_API int mmau_find(const char *arch, const char *name, mmau_instruction *found);
 
 /* MMAU_OK where the parameters describe an operation, else the first rule they break. */
@@ -284,7 +288,7 @@ MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const vo
  * the bad one may have been written. */
 MMAU_API int mmau_dot_batch(const mmau_parameters *parameters, const mmau_batch *batch, int threads);
 
-/* The records that mmau_observe writes for each step; MMAU_BAD_OPERATION for FTZ-FMA, FTZ-EO-FMA and IDPA, which have none. */
+/* The records that mmau_observe writes for each step. */
 MMAU_API int mmau_count_records(const mmau_parameters *parameters, mmau_record_counts *counts);
 
 /* Compute every row of a batch by the general path, one after the other, and record its steps; batch->d is not used. A

@@ -13,16 +13,14 @@ mmau_record_counts counts_of(const Plan& plan) {
     const int L = plan.L, steps = plan.K / L, groups = L / plan.G;
     switch (plan.operation) {
         case MMAU_FTZ_ADDMUL: return {steps, 2 * L, L, 2 * L};
+        case MMAU_FTZ_FMA: return {steps, 2 * L, L, L};
+        case MMAU_FTZ_EO_FMA: return {steps, 2 * (L + 2), L + 2, L + 2};
+        case MMAU_IDPA: return {steps, L + 1, 1, 0};
         case MMAU_GST_FDPA: return {steps, L + groups + 1, groups + 1, 1};
         case MMAU_TR_FDPA: return {steps, L + 2, 2, 2};
         case MMAU_GTR_FDPA: return L > 1 ? mmau_record_counts{steps, L + 4, 4, 2} : mmau_record_counts{steps, L + 2, 2, 2};
         default: return {steps, L + 1, 1, 1};
     }
-}
-
-/// Operations whose steps show themselves to an observer.
-bool is_observed(int operation) {
-    return operation != MMAU_FTZ_FMA && operation != MMAU_FTZ_EO_FMA && operation != MMAU_IDPA;
 }
 
 template <class Int>
@@ -50,7 +48,6 @@ extern "C" {
 MMAU_API int mmau_count_records(const mmau_parameters* parameters, mmau_record_counts* counts) {
     if (!parameters || !counts) return MMAU_NULL_POINTER;
     if (const int status = mmau_check(parameters)) return status;
-    if (!is_observed(parameters->operation)) return MMAU_BAD_OPERATION;
     *counts = counts_of(mmau::make_plan(*parameters));
     return MMAU_OK;
 }

@@ -6,23 +6,28 @@ all cases: the same situations at every distance, in every place, in every combi
 
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
+from golden.stimulus.corners.carried import CARRIED_TIES, LARGEST_SUMS, carried_ties, largest_sums
+from golden.stimulus.corners.chains import full_c, full_c_cases, invalid_among_nans, invalid_cases
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
-    ABOVE,
+    CANCELLED_SUMS,
     REMAINDERS,
     REPEATS,
+    cancelled_sums,
     cancelled_to_subnormal,
+    exponents_above,
     has_zero_scale,
     long_ones,
     long_runs,
     zero_scales,
 )
-from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, overflow, subnormal_results, subnormal_span
+from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, floors, overflow, subnormal_results, subnormal_span
 from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
+from golden.stimulus.corners.lone_bits import lone_bit_cases, lone_bits
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
 from golden.stimulus.corners.specials import (
+    c_cases,
     c_sweep,
-    c_values,
     discrepancy,
     discrepancy_cases,
     few_c_values,
@@ -34,6 +39,7 @@ from golden.stimulus.corners.specials import (
 from golden.stimulus.corners.steps import (
     ENDS,
     MAKEUPS,
+    NEARBY,
     below_normal,
     cancelled_beside,
     carried_c,
@@ -44,7 +50,7 @@ from golden.stimulus.corners.steps import (
     several_specials,
     zero_sums,
 )
-from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, TIE_SHARES, carries, carry_runs, distances, ties
+from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, carries, carry_runs, distances, tie_shares, ties
 from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
 
@@ -63,32 +69,40 @@ def _directed_ties(shape: OperandShape) -> int:
 
 
 _OF_FLOATS: dict[str, Corner] = {
-    "ties": Corner(_directed_ties, lambda shape: len(distances(shape)) * len(TIE_SHARES) * 2 * 2, ties),
+    "ties": Corner(_directed_ties, lambda shape: len(distances(shape)) * len(tie_shares(shape)) * 2 * 2, ties),
     "overflow": Corner(lambda shape: OVERFLOWS, lambda shape: OVERFLOWS, overflow),
     "cancellation": Corner(*sweep(GAPS, 2, 2, directed=1), cancellation),
-    "e_zero-floor": Corner(*sweep(GAPS, 4, 2, directed=1), e_zero_floor),
+    "e_zero-floor": Corner(lambda shape: GAPS, lambda shape: GAPS * floors(shape) * 2, e_zero_floor),
     "subnormal-results": Corner(subnormal_span, lambda shape: 3 * subnormal_span(shape), subnormal_results),
     "alignment-edge": Corner(*sweep(GAPS, 3, 2, directed=1), alignment_edge),
     "special-operands": Corner(landmark_count, landmark_placements, special_operands),
     "special-pairs": Corner(lambda shape: 2 * len(landmarks(shape.a)), _pairs, special_pairs),
-    "c-sweep": Corner(lambda shape: few_c_values(shape.c), lambda shape: len(c_values(shape.c)), c_sweep),
+    "c-sweep": Corner(lambda shape: few_c_values(shape.c), c_cases, c_sweep),
     "discrepancy": Corner(lambda shape: min(discrepancy_cases(shape), 2), discrepancy_cases, discrepancy),
     "carries": Corner(carry_runs, lambda shape: carry_runs(shape) * len(CARRIES) * len(PLACES), carries),
     "completed-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), completed_products),
     "cancelled-products": Corner(*sweep(GAPS, 2, len(OFF), directed=2), cancelled_products),
     "significant-products": Corner(offsets, lambda shape: 2 * 2 * offsets(shape), significant_products),
-    "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, directed=1), several_specials),
+    "several-specials": Corner(*sweep(len(MAKEUPS), 3, 2, 4, directed=1), several_specials),
+    "invalid-among-nans": Corner(lambda shape: 0, invalid_cases, invalid_among_nans),
+    "full-c": Corner(lambda shape: 0, full_c_cases, full_c),
     "zero-sums": Corner(*sweep(4, 2, directed=1), zero_sums),
     "carried-c": Corner(*sweep(GAPS, 2, 4, directed=0), carried_c),
-    "below-normal": Corner(*sweep(GAPS, 2, directed=0), below_normal),
-    "nearby-products": Corner(lambda shape: 4, lambda shape: 4 * GAPS if shape.K > 1 else 4, nearby_products),
+    "below-normal": Corner(*sweep(GAPS, 2, 3, directed=0), below_normal),
+    "nearby-products": Corner(lambda shape: NEARBY, lambda shape: NEARBY * (GAPS if shape.K > 1 else 1), nearby_products),
     "cancelled-beside": Corner(*sweep(GAPS, 2, 2, directed=0), cancelled_beside),
-    "filled-result": Corner(*sweep(3, 2, 2, directed=2), filled_result),
+    "filled-result": Corner(*sweep(3, 2, 2, 2, directed=2), filled_result),
     "scale-ends": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else ENDS, scale_ends),
     "scale-gaps": Corner(lambda shape: 0, lambda shape: 0 if shape.scale is None else 4 * GAPS, scale_gaps),
-    "cancelled-to-subnormal": Corner(*sweep(ABOVE, len(REMAINDERS), 3, directed=0), cancelled_to_subnormal),
+    "cancelled-to-subnormal": Corner(
+        lambda shape: 0, lambda shape: exponents_above(shape) * len(REMAINDERS) * 3, cancelled_to_subnormal
+    ),
     "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
     "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
+    "cancelled-sums": Corner(lambda shape: 0, lambda shape: CANCELLED_SUMS if shape.K > 1 else 0, cancelled_sums),
+    "carried-ties": Corner(lambda shape: 0, lambda shape: CARRIED_TIES if shape.K > 1 else 0, carried_ties),
+    "largest-sums": Corner(lambda shape: 0, lambda shape: LARGEST_SUMS if shape.K > 1 else 0, largest_sums),
+    "lone-bits": Corner(lambda shape: 0, lone_bit_cases, lone_bits),
 }
 
 _OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")

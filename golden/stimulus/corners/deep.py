@@ -5,15 +5,13 @@ import numpy as np
 
 from golden.stimulus.classes import normal
 from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
+from golden.stimulus.corners.alignment import other_block
 from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import bit_length, codes_of
 from golden.stimulus.sums import Places
-from golden.stimulus.terms import lead_range, operands_of
-
-ABOVE = 80
-"""Exponents above the smallest normal result at which terms are that cancel."""
+from golden.stimulus.terms import Products, lead_range, moved, operands_of
 
 REMAINDERS = (0, -1, -2, -3, -6)
 """Exponents of what is left, from that of the smallest normal result, or of another number in its place."""
@@ -21,22 +19,33 @@ REMAINDERS = (0, -1, -2, -3, -6)
 TOP_BITS = 3
 """Fraction bits of a factor that are not zero, at most: it can be a subnormal number and lose none of them."""
 
+FIRST_DEPTH, DEPTHS = 12, 24
+"""Exponents from equal products down to one that is left when their sum is taken away: the first one, and how many."""
+
 FIRST_RUN, LAST_RUN = 20, 60
 """Ones from the first of a sum to its last, in all its terms."""
 
+CANCELLED_SUMS = DEPTHS * 3 * 2 * 3
+"""Depths, where what is left lies, and how many products there are, each three times."""
+
 REPEATS = 4
-"""Rows for each run of ones, at exponents and of signs of their own."""
+"""Rows for each run of ones, at exponents of their own, half of them negative."""
+
+
+def exponents_above(shape: OperandShape) -> int:
+    """Exponents above the smallest normal result at which terms are that cancel: as far up as a product's bits reach."""
+    return min(2 * shape.d.man_bits + 8, 72)
 
 
 def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """One, two or four equal products, and a c that takes them away but for a remainder about the smallest normal result, at
     every distance below them; a factor may be subnormal, so that its product lies far below what its exponent says. The same
     anywhere else."""
-    above, remainder, elsewhere = crossed(case, ABOVE, len(REMAINDERS), 3)
+    above, remainder, _ = crossed(case, exponents_above(shape), len(REMAINDERS), 3)
     rows, d, (low, high) = len(case), shape.d, lead_range(shape)
     pieces = np.minimum(draws.integers(0, 3, rows), int(np.log2(shape.K)))
     # Where products do not reach so low, or in a third of the rows, the same anywhere.
-    anywhere = (elsewhere == 2) | (low > d.e_min)
+    anywhere = (draws.integers(0, 3, rows) == 0) | (low > d.e_min)
     lowest = max(low + 8, shape.c.e_min + d.man_bits + 8)
     base = np.where(anywhere, draws.integers(lowest, max(high, lowest + 1), rows) - above, d.e_min)
     lead, sign = base + above, draws.integers(0, 2, rows)
@@ -55,7 +64,9 @@ def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: Int
     places = Places(rows, shape.K)
     for place in range(min(4, shape.K)):
         places.put(place, place < np.left_shift(1, pieces), lead - pieces, sign, frac_a, frac_b)
-    return operands_of(shape, draws, places.moved(shape, draws), c)
+    products = places.moved(shape, draws)
+    products.subnormal_factors = "wanted"
+    return operands_of(shape, draws, products, c)
 
 
 def _top_bits(draws: GeneratorDraws, man_bits: int, rows: int) -> IntArray:
@@ -80,24 +91,58 @@ def long_ones(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
     """c full of ones and products that go on with them below it: sums that lie under a power of two by one last bit, as far
     down as the operands reach. Rounded away, such a sum carries through all of its bits. Or products alone are full of ones,
     and c takes the power of two away, so that the last bit is left."""
-    run, kind, _ = crossed(case, long_runs(shape), 3, REPEATS)
+    run, kind, repeat = crossed(case, long_runs(shape), 3, REPEATS)
     rows, run, (low, high) = len(case), run + FIRST_RUN, lead_range(shape)
-    width, in_c = _ones_of_product(shape), np.array([shape.c.man_bits + 1, shape.c.man_bits, 0])[kind]
+    in_c = np.array([shape.c.man_bits + 1, shape.c.man_bits, 0])[kind]
     highest = min(high + shape.c.man_bits, shape.c.e_max - 1)
     lowest = min(max(low + LAST_RUN, shape.c.e_min + 1), highest - 1)
     top = draws.integers(lowest, highest, rows)
-    sign, places, w = draws.integers(0, 2, rows), Places(rows, shape.K), min(shape.a.man_bits, shape.b.man_bits)
+    sign, places, w = repeat & 1, Places(rows, shape.K), min(shape.a.man_bits, shape.b.man_bits)
     ones_of_c = np.where(in_c == 0, -2, (np.int64(1) << in_c) - 1)
     c = codes_of(shape.c, sign, ones_of_c, np.where(in_c == 0, top, top + 1 - in_c))
+    left, last = run - in_c, top + 1 - in_c
     for place in range(min(shape.K, 3)):
-        ones = np.clip(run - in_c - place * width, 0, width)
-        last = top - in_c - place * width - ones + 1
-        by_both = (ones == 2 * w) & (w > 0)
-        alone = np.where(by_both, 0, np.minimum(ones, shape.a.man_bits + 1))
-        places.put_integer(place, alone > 0, sign, (np.int64(1) << alone) - 1, last + ones - alone, shape.a)
+        by_both = (left >= 2 * w) & (2 * w > shape.a.man_bits + 1)
+        ones = np.where(by_both, 2 * w, np.clip(left, 0, shape.a.man_bits + 1))
+        left, last = left - ones, last - ones
+        places.put_integer(place, ~by_both, sign, (np.int64(1) << ones) - 1, last, shape.a)
         frac_a = ((1 << max(w - 1, 0)) - 1) << (shape.a.man_bits - max(w - 1, 0))
         places.put(place, by_both, last + 2 * w - 1, sign, frac_a, (1 << shape.b.man_bits - w) * (w > 0))
     return operands_of(shape, draws, places.moved(shape, draws), c)
+
+
+def cancelled_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Many equal products, each nearly four times what its exponent says, and a c that takes their sum away: what is left
+    is a product `gap` exponents below them, as deep below c as a sum can reach. Anywhere, or so that a result below the
+    smallest normal one is left."""
+    gap, where, few, _ = crossed(case, DEPTHS, 3, 2, 3)
+    gap = FIRST_DEPTH + gap
+    rows, d, (low, high) = len(case), shape.d, lead_range(shape)
+    man_a, man_b, man_c = shape.a.man_bits, shape.b.man_bits, shape.c.man_bits
+    most = shape.K - (other_block(shape) or 1)
+    count = np.where(few == 1, max(most // 2, 1), most)
+    # 1. significands full of ones, as long as c can hold the sum of their products
+    kept = max(min(man_a, man_b, (man_c + 1 - most.bit_length()) // 2 - 1), 0)
+    ones = (1 << kept) - 1
+    frac_a, frac_b = ones << (man_a - kept), ones << (man_b - kept)
+    total = count * (ones + (1 << kept)) ** 2
+    # 2. exponents of the equal products, and of the one that is left
+    lowest = max(low + man_a + man_b, lowest_lead(shape.c) + 2 * kept)
+    highest = max(min(high, shape.c.e_max - 2 - most.bit_length()), lowest)
+    anywhere = draws.integers(np.minimum(lowest + gap, highest), highest, endpoint=True)
+    lead = np.where(where == 0, anywhere, np.clip(d.e_min - where + gap, lowest, highest))
+    sign, place = draws.integers(0, 2, rows), np.arange(shape.K)
+    is_left = place == shape.K - 1
+    left_frac = draws.choice([0, 0, (1 << man_a) - 1, 1 if man_a else 0], rows)
+    products = Products(
+        np.where(is_left, (lead - gap)[:, None], lead[:, None]),
+        np.where(is_left, draws.integers(0, 2, rows)[:, None], sign[:, None]),
+        is_left | (place < count[:, None]),
+        np.where(is_left, left_frac[:, None], frac_a),
+        np.where(is_left, 0, frac_b),
+    )
+    c = codes_of(shape.c, 1 - sign, total, lead - 2 * kept)
+    return operands_of(shape, draws, moved(shape, draws, products), c)
 
 
 def zero_scales(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

@@ -49,11 +49,17 @@ def _rounded_at(
     return operands_of(shape, draws, products, number(shape.c, sign, lead, frac))
 
 
+def floors(shape: OperandShape) -> int:
+    """Kinds of `e_zero_floor`: two staircases, a result, and ties, the last two with no zero among the products."""
+    return 8 if shape.K > 2 else 4
+
+
 def e_zero_floor(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """c zero and only tiny products, so that the exponent of a zero decides where they are truncated: staircases down to
     every exponent below the result's smallest, which RZ sees, and to half of it beside that smallest, which RNE sees; a tie
-    or a result, and a little more or less than it."""
-    depth, kind, less = crossed(case, GAPS, 4, 2)
+    or a result, and a little more or less than it. Beside two such products all others are zero, or smallest ones that
+    cancel."""
+    depth, kind, less = crossed(case, GAPS, floors(shape), 2)
     rows = len(case)
     low, _ = lead_range(shape)
     lowest = lowest_lead(shape.d)
@@ -65,14 +71,17 @@ def e_zero_floor(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     stairs.frac_a = np.where(beside, 0, stairs.frac_a)
     stairs.present = beside | stairs.present
     # A tie with a little beside it: half of the smallest result and more, or three halves and less, which go to one.
-    three_halves = (kind == 2) & (less == 1)
-    places, everywhere = Places(rows, shape.K), np.ones(rows, np.bool_)
-    beside_it = (draws.integers(0, 2, rows) == 1) & (other_block(shape) > 1)
+    is_tie, everywhere = kind > 2, np.ones(rows, np.bool_)
+    places, filled = Places(rows, shape.K), kind > 5
+    for place in range(2, shape.K - 1):
+        places.put(place, filled, low, place & 1)
+    # Under scales in one block, so that the others are zero, or in two.
+    beside_it = (kind != 5) & (other_block(shape) > 1)
     tiny_frac = (np.int64(1) << max(shape.a.man_bits - 1, 0)) * draws.integers(0, 2, rows) * (shape.a.man_bits > 0)
     for place, where in ((shape.K - 1, ~beside_it), (min(1, shape.K - 1), beside_it)):
         places.put(place, where, np.maximum(lowest - 2 - depth, low), sign ^ less, tiny_frac)
-    lead = np.where((kind == 2) & (less == 0), lowest - 1, lowest)
-    places.put(0, everywhere, lead, sign, np.where(three_halves, 1 << shape.a.man_bits - 1, 0))
+    lead = np.where(is_tie & (less == 0), lowest - 1, lowest)
+    places.put(0, everywhere, lead, sign, np.where(is_tie & (less == 1), 1 << max(shape.a.man_bits - 1, 0), 0))
     c = zeros(shape.c, draws.integers(0, 2, rows))
     pairs = places.moved(shape, draws)
     # A subnormal factor's exponent is that of the normal ones: it would lift its product's above the exponent of a zero.

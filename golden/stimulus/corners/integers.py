@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from golden.stimulus.codes import IntArray
-from golden.stimulus.corners.corner import Corner
+from golden.stimulus.corners.corner import Corner, crossed, sweep
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.integers import codes, normal, product_sums
 from golden.stimulus.shape import Operands, OperandShape
@@ -27,9 +27,18 @@ def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Oper
 
 
 def cancellation(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Products and c that add up to nothing, or to one more or less."""
+    """Products and c that add up to nothing, or to one more or less: any, or all between the same ends of their range."""
+    off, of_ends = crossed(case, 3, 5)
     start = normal(shape, draws, len(case))
-    return start._replace(c=codes(shape.c, case % 3 - 1 - product_sums(shape, start)))
+    drawn: list[tuple[Any, Any, IntArray]] = [(shape.a, start.a, of_ends & 1), (shape.b, start.b, of_ends >> 1 & 1)]
+    a, b = (
+        np.where(
+            (of_ends > 0)[:, None], codes(operand, np.array([operand.lowest, operand.max_finite]))[which][:, None], any_ones
+        )
+        for operand, any_ones, which in drawn
+    )
+    start = start._replace(a=a, b=b)
+    return start._replace(c=codes(shape.c, off - 1 - product_sums(shape, start)))
 
 
 def carries(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -45,7 +54,7 @@ def carries(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Opera
 
 CORNERS: dict[str, Corner] = {
     "overflow": Corner(lambda shape: len(AT_RANGE), lambda shape: len(AT_RANGE), overflow),
-    "cancellation": Corner(lambda shape: 3, lambda shape: 3, cancellation),
+    "cancellation": Corner(*sweep(3, 5, directed=1), cancellation),
     "carries": Corner(lambda shape: shape.c.width - 1, lambda shape: 2 * (shape.c.width - 1), carries),
 }
 """By the names of the corners that mean the same for other formats."""

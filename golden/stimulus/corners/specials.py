@@ -13,6 +13,9 @@ from golden.stimulus.corners.corner import crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 
+C_ALONE = 4
+"""Rows with each landmark of c and nothing else."""
+
 FEW_EXPONENTS, MANY_EXPONENTS = 20, 96
 """Exponents that a sweep of c takes, evenly over all of them, on level 1 and on level 2."""
 
@@ -80,10 +83,16 @@ def special_pairs(shape: OperandShape, draws: GeneratorDraws, case: IntArray) ->
 
 
 def c_sweep(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """c through all its classes and exponents against moderate products."""
-    options = c_values(shape.c)
-    start = moderate(shape, draws, len(case))
-    return start._replace(c=np.array(options, start.c.dtype)[case])
+    """c through all its classes and exponents against moderate products, and through its landmarks beside zero products."""
+    start, options, alone = moderate(shape, draws, len(case)), c_values(shape.c), landmarks(shape.c)
+    c = np.array(options + alone * C_ALONE, start.c.dtype)[case]
+    is_alone = (case >= len(options))[:, None]
+    return start._replace(a=np.where(is_alone, start.a.dtype.type(0), start.a), c=c)
+
+
+def c_cases(shape: OperandShape) -> int:
+    """Rows of `c_sweep`."""
+    return len(c_values(shape.c)) + len(landmarks(shape.c)) * C_ALONE
 
 
 def c_values(c: Format) -> list[int]:

@@ -19,8 +19,9 @@ ENDS = 3 * 3 * 2 * 2 * 2
 
 
 def several_specials(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Two, three or all products special, and c or not, where the formats have special values."""
-    makeup, some, with_c = crossed(case, len(MAKEUPS), 3, 2)
+    """Two, three or all products special, and c or not, where the formats have special values: an infinity by a number,
+    or by another infinity."""
+    makeup, some, with_c, by_infinity = crossed(case, len(MAKEUPS), 3, 2, 4)
     start, rows = normal(shape, draws, len(case)), len(case)
     count = np.minimum(np.array([2, 3, shape.K])[some], shape.K)
     order = draws.permuted(np.broadcast_to(np.arange(shape.K), (rows, shape.K)).copy())
@@ -35,7 +36,9 @@ def several_specials(shape: OperandShape, draws: GeneratorDraws, case: IntArray)
         of_sign = np.array([wide.signed_infinity(0), wide.signed_infinity(1)], special.dtype)
         flips = draws.integers(0, 2, mine.shape)
         special = np.where(mine & ~is_nan, of_sign[signs_of ^ flips], special)
-        factor = np.where(mine, number(other, flips, np.zeros(mine.shape, np.int64)), factor)
+        one = number(other, flips, np.zeros(mine.shape, np.int64))
+        by = np.array([other.signed_infinity(0), other.signed_infinity(1)], one.dtype)[flips] if infinities(other) else one
+        factor = np.where(mine, np.where((by_infinity == 0)[:, None], by, one), factor)
     if nans(wide):
         special = np.where(mine & is_nan, draws.choice(nans(wide), mine.shape).astype(special.dtype), special)
     c = start.c
@@ -87,28 +90,40 @@ def carried_c(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
 
 
 def below_normal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """The smallest normal result, as c or as a product, less a product that lies `gap` below its last bit or above that."""
-    gap, by_c = crossed(case, GAPS, 2)
+    """The smallest normal result, as c or as a product, less a product that lies `gap` below its last bit or above that;
+    the first two products in either order, or the first and the third."""
+    gap, by_c, places = crossed(case, GAPS, 2, 3)
     rows, place = len(case), np.broadcast_to(np.arange(shape.K), (len(case), shape.K))
     by_c = (by_c == 1) | (shape.K == 1)
     sign, lead = draws.integers(0, 2, rows), np.full((rows, shape.K), shape.d.e_min)
-    of_small = 0 if shape.K == 1 else 1
+    of_large, of_small = (np.minimum(np.array(of)[places], shape.K - 1)[:, None] for of in ((0, 1, 0), (1, 0, 2)))
     less = shape.d.e_min - shape.d.man_bits + 3 - gap
     products = Products(
         np.where(place == of_small, less[:, None], lead),
         np.where(place == of_small, 1 - sign[:, None], sign[:, None]),
-        (place == of_small) | ((place == 0) & ~by_c[:, None]),
+        (place == of_small) | ((place == of_large) & ~by_c[:, None]),
     )
     c = np.where(by_c, number(shape.c, sign, lead[:, 0]), zeros(shape.c, sign))
     return operands_of(shape, draws, products, c)
 
 
+NEARBY = 4
+"""Kinds of `nearby_products`, one case each on level 1."""
+
+
 def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """m·m less (m + 1)·(m − 1), one unit in the last place, as neighbours or with a product between them; the other products
-    are zero or lie far below, c is zero."""
+    are zero or lie far below, c is zero. Anywhere, or about the smallest normal result; or the smallest products beside the
+    largest ones."""
     (apart, alone), rows = crossed(case, 2, 2), len(case)
     (low, high), K = lead_range(shape), shape.K
-    lead = draws.integers(min(low + shape.a.man_bits + shape.b.man_bits + 2, high), high, rows, endpoint=True)
+    bits = shape.a.man_bits + shape.b.man_bits + 2
+    lead = draws.integers(min(low + bits, high), high, rows, endpoint=True)
+    # In half of the rows what is left lies about the smallest normal result, or one of the products does.
+    at_low_end = np.clip(shape.d.e_min + draws.integers(-2, bits + 2, rows), min(low + bits, high), high)
+    lead = np.where(draws.integers(0, 2, rows) == 0, lead, at_low_end)
+    others_above = (case >= NEARBY) & (draws.integers(0, 4, rows) == 0)
+    lead = np.where(others_above, np.clip(shape.a.e_min + shape.b.e_min + draws.integers(0, 3, rows), low, high), lead)
     man = min(shape.a.man_bits, shape.b.man_bits)
     ones = (1 << man) - 1
     m = draws.integers(min(1, ones), max(ones - 1, 1), rows, endpoint=True)
@@ -121,7 +136,8 @@ def nearby_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) 
     shift_a, shift_b = shape.a.man_bits - man, shape.b.man_bits - man
     frac_a = np.where(is_second, np.minimum(m + 1, ones)[:, None], m[:, None]) << shift_a
     frac_b = np.where(is_second, np.maximum(m - 1, 0)[:, None], m[:, None]) << shift_b
-    others = lead[:, None] - draws.integers(8, GAPS, (rows, K))
+    below = lead[:, None] - draws.integers(8, GAPS, (rows, K))
+    others = np.where(others_above[:, None], high - draws.integers(0, 4, (rows, K)), below)
     products = Products(
         np.where(is_first | is_second, lead[:, None], others),
         np.where(is_second, 1 - sign, sign),
@@ -157,18 +173,20 @@ def cancelled_beside(shape: OperandShape, draws: GeneratorDraws, case: IntArray)
 
 def filled_result(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """Products that fill all bits of the largest result, one below the other in order, and half a unit in its last place
-    more; c is zero. The same in the binade below the normal results."""
-    more, sign, small = crossed(case, 3, 2, 2)
+    more; c is zero. All products, or every other one, which some operations sum apart. The same in the binade below the
+    normal results."""
+    more, sign, small, apart = crossed(case, 3, 2, 2, 2)
     rows, K, width = len(case), shape.K, shape.a.man_bits + 1
     bits = shape.d.man_bits + 1
     _, high = lead_range(shape)
     top = np.where(small == 1, shape.d.e_min - 1, min(high, shape.d.e_max))[:, None]
-    place = np.arange(K)
+    stride = 1 + apart[:, None]
+    place, is_taken = np.arange(K) // stride, np.arange(K) % stride == 0
     kept = np.clip(bits - place * width, 0, width)
     is_half = place == -(-bits // width)
     ones = np.where(kept > 0, (1 << width) - (1 << (width - kept)) - (1 << shape.a.man_bits), 0)
     lead = np.where(is_half, top - bits - (more[:, None] == 2), top - place * width)
-    present = (kept > 0) | (is_half & (more[:, None] > 0))
+    present = is_taken & ((kept > 0) | (is_half & (more[:, None] > 0)))
     products = Products(lead, np.broadcast_to(sign[:, None], lead.shape), present, np.broadcast_to(ones, lead.shape))
     return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
 

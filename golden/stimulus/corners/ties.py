@@ -7,7 +7,19 @@ from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import significands
-from golden.stimulus.sums import NONE, ONE_PRODUCT, OTHER, PRODUCTS, SAME, SHARES, Sums, operands_with, point_range
+from golden.stimulus.sums import (
+    ABOVE_C,
+    BESIDE_C,
+    NONE,
+    ONE_PRODUCT,
+    OTHER,
+    OVERLAPPING_C,
+    SAME,
+    SHARES,
+    Sums,
+    operands_with,
+    point_range,
+)
 
 FAR = (56, 64, 80, 100, 150, 250, 5000)
 """Distances from a tie to a term far below (exponent value); the last stands for the smallest number that there is."""
@@ -16,8 +28,9 @@ DIRECTED_TIES = 165
 """Ties of level 1, about."""
 
 
-TIE_SHARES = (*SHARES, ONE_PRODUCT, PRODUCTS)
-"""Who makes a tie; twice as often products alone, to which c may be the tiny term and the only bit below."""
+def tie_shares(shape: OperandShape) -> tuple[int, ...]:
+    """Who makes a tie; twice as often a product alone, to which c may be the tiny term and the only bit below."""
+    return (*SHARES, ONE_PRODUCT) if shape.K > 1 else (BESIDE_C, OVERLAPPING_C, ONE_PRODUCT, ONE_PRODUCT, ABOVE_C)
 
 
 def distances(shape: OperandShape) -> IntArray:
@@ -38,8 +51,8 @@ def ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands
     """Sums half-way between two results, made by c, by a product, by both or by several, and sums that are results: alone,
     or with a tiny term of either sign at any distance below."""
     reach = distances(shape)
-    step, share, tiny, exact = crossed(case, len(reach), len(TIE_SHARES), 2, 2)
-    distance, share = reach[step], np.array(TIE_SHARES)[share]
+    step, share, tiny, exact = crossed(case, len(reach), len(tie_shares(shape)), 2, 2)
+    distance, share = reach[step], np.array(tie_shares(shape))[share]
     tiny = np.where(draws.integers(0, 8, len(case)) == 0, NONE, np.where(tiny == 0, SAME, OTHER))
     beyond = np.where(exact == 1, 0, draws.choice([1, -1], len(case)))
     low, high = point_range(shape, share)

@@ -15,6 +15,7 @@ from golden.formats import Format
 from golden.stimulus.codes import BoolArray, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.volume.header import CLASSES
 from golden.stimulus.volume.numbers import field_of
@@ -75,6 +76,8 @@ def corner_table(shape: OperandShape, seed: int) -> CornerTable:
     operands = Operands(*columns)  # type: ignore[arg-type]
     about = np.zeros((len(operands.c), ABOUT), np.int32)
     about[:, LABEL] = np.concatenate(labels)
+    if is_integer(shape):
+        return CornerTable(shape, operands, about)  # integers have no exponents
     moved: list[tuple[Format, Any]] = [(shape.a, operands.a), (shape.b, operands.b)]
     if shape.scale is not None:
         moved = [(shape.scale, operands.scale_a), (shape.scale, operands.scale_b)]

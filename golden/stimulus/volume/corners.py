@@ -59,7 +59,7 @@ def corner_tiles(plan: Plan, table: CornerTable, key: Key, m: int, n: int) -> tu
     a = nudged(plan, h, True, a)
     scales: list[Codes | None] = [None, None]
     if shape.scale is not None and of.scale_a is not None and of.scale_b is not None:
-        block = _place(plan, v, plan.block * np.arange(shape.blocks)) // plan.block
+        block = place_of(plan, v, plan.block * np.arange(shape.blocks)) // plan.block
         for position, (side, stored) in enumerate(((A, of.scale_a), (B, of.scale_b))):
             codes = stored[v.row[:, None], block].astype(np.uint64)[:, None, :]
             scales[position] = shifted(shape.scale, codes, shift[side][:, :, None])
@@ -75,7 +75,7 @@ def _shift(words: Words, down: IntArray, span: IntArray) -> IntArray:
     return below(words >> np.uint32(16), span[:, None]) - down[:, None]
 
 
-def _place(plan: Plan, v: Variation, k: IntArray) -> IntArray:
+def place_of(plan: Plan, v: Variation, k: IntArray) -> IntArray:
     """The table's places of products k, [tiles, products]."""
     place: IntArray = (k[None, :] + v.turn[:, None]) % plan.K ^ v.swap[:, None]
     return place
@@ -83,7 +83,7 @@ def _place(plan: Plan, v: Variation, k: IntArray) -> IntArray:
 
 def _side(plan: Plan, v: Variation, key: Key, stored: Any, side: Side, words: Words, shift: IntArray) -> Codes:
     """A, or the columns of B: [tiles, rows, K]. Under scales these move instead of the elements."""
-    operand, place = plan.operand(side.is_a), _place(plan, v, np.arange(plan.K))
+    operand, place = plan.operand(side.is_a), place_of(plan, v, np.arange(plan.K))
     codes = stored[v.row[:, None], place].astype(np.uint64)[:, None, :]
     sign = key.word(Stream.PRODUCT, place) & v.signs[:, None].astype(np.uint32)
     moved = codes if plan.block else shifted(operand, codes, shift[:, :, None])

@@ -8,8 +8,10 @@ import numpy.typing as npt
 from golden.arrays import bits_dtype
 from golden.checks import check_choice, check_int, check_least, check_type
 from golden.native import stimulus as native
+from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles
+from golden.stimulus.volume import integers
 from golden.stimulus.volume.addend import addends
 from golden.stimulus.volume.corner_table import NAMES, CornerTable, corner_table
 from golden.stimulus.volume.corners import corner_tiles
@@ -90,6 +92,9 @@ def _in_numpy(
 ) -> tuple[Tiles, npt.NDArray[np.uint8]]:
     """Every other tile varies a corner, the others go through the classes in turn."""
     made, label = _empty(plan.shape, m, n, count)
+    of_integers = is_integer(plan.shape)
+    corners_of = integers.corner_tiles if of_integers else corner_tiles
+    classes_of = integers.class_tiles if of_integers else _class_tiles
     index = np.arange(first, first + count, dtype=np.uint64)
     of_class = np.where(index & np.uint64(1), len(CLASSES), (index >> np.uint64(1)) % np.uint64(len(CLASSES)))
     for number in range(len(CLASSES) + 1):
@@ -98,9 +103,9 @@ def _in_numpy(
             continue
         key = Key.of(seed, index[here])
         if number == len(CLASSES):
-            operands, labels = corner_tiles(plan, table, key, m, n)
+            operands, labels = corners_of(plan, table, key, m, n)
         else:
-            operands, labels = _class_tiles(plan, CLASSES[number], key, m, n), number
+            operands, labels = classes_of(plan, CLASSES[number], key, m, n), number
         label[here] = labels
         for array, codes in zip(_arrays(made), operands, strict=True):
             if array is not None:

@@ -7,7 +7,6 @@ from golden.formats import Format
 from golden.native.parameters import FORMAT_CODES
 from golden.native.stimulus import StimulusShape
 from golden.stimulus.codes import lowest_lead
-from golden.stimulus.integers import is_integer
 from golden.stimulus.shape import OperandShape
 
 MODERATE = 24
@@ -78,15 +77,7 @@ class Plan:
 
 @lru_cache(maxsize=256)
 def parameters(shape: OperandShape) -> StimulusShape:
-    """The shape as the C interface takes it: struct mmau_stimulus.
-
-    Raises:
-        ValueError: integers, of which there are no rows at volume.
-    """
-    if is_integer(shape):
-        raise ValueError(
-            f"the stimulus at volume is of floating-point formats, got {shape.a}; take golden.stimulus.generate"
-        )
+    """The shape as the C interface takes it: struct mmau_stimulus."""
     d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
     scale = shape.scale.name if shape.scale is not None else "fp64"
     return StimulusShape(

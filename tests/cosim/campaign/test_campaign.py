@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cosim.campaign.outcome import outcome_of, page
+from cosim.campaign.outcome import merged, outcome_of, page, read_outcome
 from cosim.campaign.tasks import REPORT, SEEDS_A_UNIT, VECTORS, WAVE, made_with, simulate, tasks
 from cosim.campaign.units import campaign_units
 from golden import OPERATIONS, Implementation, Unit
@@ -21,7 +21,7 @@ from tests.cosim.campaign.works import CRASHING, HANGING, KILLING, simulate_badl
 
 SMALL = Unit(name="small", operation=TFDPA(a=E4M3, b=E5M2, c=FP32, L=2, F=13, rho="RZ-FP32", e_zero=-133))
 MADE_WITH = dict.fromkeys(
-    ("commit", "verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor"), "1"
+    ("commit", "sources", "verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor"), "1"
 )
 
 
@@ -65,9 +65,46 @@ def test_task_is_another_with_other_sources_and_the_same_with_another_commit() -
     assert tasks(MADE_WITH, VECTORS, [replace(SMALL, implementation=Implementation(stages=1))])[0].key != first.key
 
 
+def done(task: Task) -> Record:
+    """The record of a task all of whose vectors are right."""
+    result = {"passed": True, "received": task.content["vectors"], "mismatches": 0, "failures": []}
+    return Record(task, "done", result, "", 1.0, None, None)
+
+
+def test_some_operations_are_run_with_the_seeds_that_they_have_among_all() -> None:
+    every = tasks(MADE_WITH, VECTORS)
+    some = tasks(MADE_WITH, VECTORS, only=["IDPA", "FMA"])
+    assert [task.key for task in some] == [task.key for task in every if task.key in {each.key for each in some}]
+    assert {task.content["design"]["unit"].split('operation = "')[1].split('"')[0] for task in some} == {"IDPA", "FMA"}
+
+
+def test_an_operation_that_is_run_again_takes_its_own_place_alone() -> None:
+    first = outcome_of([done(task) for task in tasks(MADE_WITH, 10**6, only=["FMA", "IDPA"])], MADE_WITH)
+    again = outcome_of([done(task) for task in tasks(MADE_WITH, 10**7, only=["IDPA"])], MADE_WITH | {"commit": "2"})
+    both = merged(first, again)
+    assert list(both["operations"]) == ["FMA", "IDPA"]
+    assert both["operations"]["FMA"] == first["operations"]["FMA"]
+    assert both["operations"]["IDPA"]["made_with"]["commit"] == "2"
+    assert [run for run in both["runs"] if run["operation"] == "FMA"] == [
+        run for run in first["runs"] if run["operation"] == "FMA"
+    ]
+    assert [run for run in both["runs"] if run["operation"] == "IDPA"] == again["runs"]
+    assert both["vectors"] == sum(run["vectors"] for run in both["runs"]) > again["vectors"] >= 10**7
+    assert "| `1` |" in page(both)
+    assert "| `2` |" in page(both)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"operations": {}}'])
+def test_a_file_that_is_no_outcome_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "outcome.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"outcome.json must hold the outcome of a campaign, to which --operation adds: "):
+        read_outcome(path)
+
+
 def test_it_says_what_it_was_made_with() -> None:
     found = made_with()
-    assert set(found) > {*MADE_WITH, "sources", "library"}
+    assert set(found) > {*MADE_WITH, "library"}
     assert all(found.values())
 
 
@@ -89,7 +126,9 @@ def test_simulator_that_crashes_or_never_ends_is_counted_and_the_rest_goes_on(tm
     assert (outcome["complete"], outcome["passed"], outcome["vectors"]) == (True, True, 1500)
     assert sorted(record.task.name for record in new) == ["seed 1", "seed 2", "seed 3"]
     whole = outcome_of(campaign(tmp_path / "whole", simulate, wanted), MADE_WITH)
-    assert whole | {"date": "", "worker_seconds": 0} == outcome | {"date": "", "worker_seconds": 0}
+    for each in (whole, outcome):
+        each["operations"]["T-FDPA"]["date"] = "2026-11-22"
+    assert whole == outcome
     assert "Every result was right. 1,500 vectors, 0 mismatches" in page(outcome)
 
 
@@ -105,5 +144,8 @@ def test_wrong_datapath_is_told_and_its_first_mismatch_kept_with_a_wave(tmp_path
     assert (record.folder / WAVE).stat().st_size > 0
     outcome = outcome_of(records, MADE_WITH)
     assert (outcome["complete"], outcome["passed"]) == (True, False)
-    assert outcome["operations"] == {"T-FDPA": {"vectors": 300, "mismatches": record.result["mismatches"]}}
+    row = outcome["operations"]["T-FDPA"]
+    assert (row["vectors"], row["mismatches"]) == (300, record.result["mismatches"])
+    with pytest.raises(ValueError, match=r"^an outcome in which a run failed must be made again as a whole"):
+        merged(outcome, outcome)
     assert "| **failed** |" in page(outcome)

@@ -190,3 +190,31 @@ def test_a_transparent_pipeline_is_compared_stage_after_stage() -> None:
     unit = unit_side(UNIT)
     found = compare(unit, flows, 60.0, transparent=True, held=held, outputs=("d",))
     assert found.verdict == EQUAL
+
+
+def behind_a_module(expression: str) -> Side:
+    """Bits that a module of one output makes of x and y, its last one always 0, and an expression of these."""
+    text = (
+        "module top(x, y, z);\n  input [2:0] x;\n  input [2:0] y;\n  output [6:0] z;\n  wire [6:0] w;\n"
+        f"  part made (\n    .x(x),\n    .y(y),\n    .w(w)\n  );\n  assign z = {expression};\nendmodule\n"
+        "module part(x, y, w);\n  input [2:0] x;\n  input [2:0] y;\n  output [6:0] w;\n"
+        "  wire [5:0] p;\n  assign p = x * y;\n  assign w = { p, 1'h0 };\nendmodule\n"
+    )
+    return Side(read_netlist(text), "top")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "verdict"),
+    [
+        ("w + 7'h1", "w | 7'h1", EQUAL),  # because the last bit is 0, which only the module tells
+        ("w + w", "w << 1", EQUAL),  # whatever the module gives
+        ("w + 7'h2", "w | 7'h2", DIFFERENT),
+    ],
+)
+def test_what_both_sides_have_in_common_may_matter(first: str, second: str, verdict: str) -> None:
+    """A module before the difference is left out of the first question, never out of the last one."""
+    found = compare(behind_a_module(first), behind_a_module(second), 10.0)
+    assert found.verdict == verdict
+    if verdict == DIFFERENT:
+        w = found.inputs["x"] * found.inputs["y"] << 1
+        assert found.outputs["z"] == ((w + 2) & 127, w | 2)

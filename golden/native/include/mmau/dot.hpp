@@ -16,9 +16,9 @@ template <class Int, class Observer>
 MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t c, Observer& see) {
     switch (operands.plan.operation) {
         case MMAU_FTZ_ADDMUL: return ftz_addmul_step(operands, c, see);
-        case MMAU_FTZ_FMA: return ftz_fma_step(operands, c);
-        case MMAU_FTZ_EO_FMA: return ftz_eo_fma_step(operands, c);
-        case MMAU_IDPA: return idpa_step(operands, c);
+        case MMAU_FTZ_FMA: return ftz_fma_step(operands, c, see);
+        case MMAU_FTZ_EO_FMA: return ftz_eo_fma_step(operands, c, see);
+        case MMAU_IDPA: return idpa_step(operands, c, see);
         case MMAU_E_FDPA: return e_fdpa_step(operands, c_format, c, see);
         case MMAU_T_FDPA:
         case MMAU_ST_FDPA: return t_fdpa_step<Int>(operands, c_format, c, see);

@@ -52,29 +52,72 @@ MMAU_FN uint32_t flushed_addition(uint32_t x_code, uint32_t y_code) {
     return sum == sum ? bits_as<uint32_t>(flushed(sum)) : first_nan(x_code, y_code, y_code);
 }
 
-/// Product k of a step added to z.
-MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z) {
+/// Operation `number` of a step, in the order in which they are carried out, is its sum and its rounding `number`.
+MMAU_FN void observe_flushed_fma(NoObserver&, int, uint32_t, uint32_t, uint32_t) {}
+MMAU_FN void observe_flushed_addition(NoObserver&, int, uint32_t, uint32_t) {}
+
+#ifndef __CUDACC_RTC__
+
+/// An operand as the operations see it: a subnormal is a zero.
+inline Decoded flushed_number(uint32_t code) { return decode(format_of(MMAU_FP32), code, true); }
+
+inline Term<Widest> flushed_term(const Decoded& x) { return {Widest(signed_sig(x)), x.exp, format_of(MMAU_FP32).man_bits}; }
+
+inline void observe_flushed_sum(Recorder& see, int number, const Term<Widest>& first, const Term<Widest>& second) {
+    const Format fp32 = format_of(MMAU_FP32);
+    const int lsb = 2 * (fp32.e_min() - fp32.man_bits);
+    Widest total = shifted_left(first.sig, first.exp - first.frac - lsb);
+    total += shifted_left(second.sig, second.exp - second.frac - lsb);
+    see.exact_sum(number, 2 * number, 2, total, lsb, [&](int k) { return k ? second : first; });
+    encode_scaled(fp32, Mode::RNE, total, lsb, MMAU_INFINITY, true, see, number);
+}
+
+inline void observe_flushed_fma(Recorder& see, int number, uint32_t x_code, uint32_t y_code, uint32_t z_code) {
+    const Decoded x = flushed_number(x_code), y = flushed_number(y_code), z = flushed_number(z_code);
+    if (x.cls >= Cls::infinity || y.cls >= Cls::infinity || z.cls >= Cls::infinity) return;
+    const Widest sig = sig_product(x.sig, y.sig);
+    const Term<Widest> product{x.sign != y.sign ? -sig : sig, x.exp + y.exp, 2 * format_of(MMAU_FP32).man_bits};
+    observe_flushed_sum(see, number, product, flushed_term(z));
+}
+
+inline void observe_flushed_addition(Recorder& see, int number, uint32_t x_code, uint32_t y_code) {
+    const Decoded x = flushed_number(x_code), y = flushed_number(y_code);
+    if (x.cls < Cls::infinity && y.cls < Cls::infinity) observe_flushed_sum(see, number, flushed_term(x), flushed_term(y));
+}
+
+#endif
+
+/// Product k of a step added to z, its operation `number`.
+template <class Observer>
+MMAU_FN uint32_t flushed_fma_of(const Operands& operands, int k, uint32_t z, int number, Observer& see) {
     const Plan& plan = operands.plan;
     const auto a = static_cast<uint32_t>(load(plan.a, operands.row.a, operands.first + k));
     const auto b = static_cast<uint32_t>(load(plan.b, operands.row.b, operands.first + k));
-    return flushed_fma(widened_code(plan.a, a), widened_code(plan.b, b), z);
+    const uint32_t x = widened_code(plan.a, a), y = widened_code(plan.b, b);
+    observe_flushed_fma(see, number, x, y, z);
+    return flushed_fma(x, y, z);
 }
 
 /// From c, the last product of the step first.
-MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c) {
+template <class Observer>
+MMAU_FN uint64_t ftz_fma_step(const Operands& operands, uint64_t c, Observer& see) {
+    const int L = operands.plan.L;
     auto d = static_cast<uint32_t>(c);
-    for (int k = operands.plan.L - 1; k >= 0; --k) d = flushed_fma_of(operands, k, d);
+    for (int n = 0; n < L; ++n) d = flushed_fma_of(operands, L - 1 - n, d, n, see);
     return d;
 }
 
 /// A chain over the even elements and one over the odd ones, each from +0; c + (even + odd).
-MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c) {
-    uint32_t even = 0, odd = 0;
-    for (int k = 0; k < operands.plan.L; k += 2) {
-        even = flushed_fma_of(operands, k, even);
-        odd = flushed_fma_of(operands, k + 1, odd);
-    }
-    return flushed_addition(static_cast<uint32_t>(c), flushed_addition(even, odd));
+template <class Observer>
+MMAU_FN uint64_t ftz_eo_fma_step(const Operands& operands, uint64_t c_code, Observer& see) {
+    const int L = operands.plan.L;
+    const auto c = static_cast<uint32_t>(c_code);
+    uint32_t chains[2] = {0, 0};
+    for (int k = 0; k < L; ++k) chains[k % 2] = flushed_fma_of(operands, k, chains[k % 2], k, see);
+    observe_flushed_addition(see, L, chains[0], chains[1]);
+    const uint32_t both = flushed_addition(chains[0], chains[1]);
+    observe_flushed_addition(see, L + 1, c, both);
+    return flushed_addition(c, both);
 }
 
 MMAU_NAMESPACE_END

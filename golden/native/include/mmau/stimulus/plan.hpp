@@ -47,6 +47,7 @@ struct Plan {
     int pairs;               // k and k ^ p, 0 < p < pairs, lie in one block
     int places;              // k → k ^ p, 0 ≤ p < places, moves a row's products, and whole blocks with their scales
     bool rotates;            // products may also move by any number of places
+    bool of_integers;
 };
 
 /// The lowest bit of x.
@@ -56,7 +57,7 @@ MMAU_FN constexpr Plan make_plan(const mmau_stimulus& s) {
     Format d = format_of(s.d);
     d.man_bits = s.d_man_bits;
     Plan plan{operand_of(format_of(s.a)), operand_of(format_of(s.b)), operand_of(format_of(s.c)), operand_of(d),
-              operand_of(format_of(s.scale)), s.K, s.K_block, 0, 65536 / s.K, 0, 0, 0, 0, 0, 0, false};
+              operand_of(format_of(s.scale)), s.K, s.K_block, 0, 65536 / s.K, 0, 0, 0, 0, 0, 0, false, s.c == MMAU_INT32};
     plan.element_low = plan.low = plan.a.lowest + plan.b.lowest;
     plan.element_high = plan.high = plan.a.e_max + plan.b.e_max;
     const int power = 1 << ceil_log2(s.K);
@@ -75,15 +76,24 @@ MMAU_FN constexpr Plan make_plan(const mmau_stimulus& s) {
     return plan;
 }
 
-/// Rows at volume are of floating-point formats; integers come after them.
+/// Integers come after the floating-point formats.
 MMAU_FN constexpr bool is_number_format(int format) { return format >= 0 && format < MMAU_INT8; }
 
 MMAU_FN constexpr bool is_scale_format(int format) { return format == MMAU_UE8M0 || format == MMAU_UE4M3; }
 
 MMAU_FN constexpr bool is_operand_format(int format) { return is_number_format(format) && !is_scale_format(format); }
 
+MMAU_FN constexpr bool is_factor_integer(int format) { return format == MMAU_INT8 || format == MMAU_UINT8; }
+
+/// The formats of a stimulus of integers: 8 bits in a and b, int32 in c and d, no scales.
+MMAU_FN constexpr bool are_integers(const mmau_stimulus& s) {
+    const bool sums = s.c == MMAU_INT32 && s.d == MMAU_INT32 && !s.d_man_bits;
+    return is_factor_integer(s.a) && is_factor_integer(s.b) && sums && !s.K_block;
+}
+
 /// MMAU_OK, or the first rule that a stimulus breaks.
 MMAU_FN constexpr int check(const mmau_stimulus& s) {
+    if (are_integers(s)) return s.K < 1 || s.K > max_K ? MMAU_BAD_K : MMAU_OK;
     if (!is_operand_format(s.a) || !is_operand_format(s.b)) return MMAU_BAD_FORMAT;
     if (!is_operand_format(s.c) || !is_operand_format(s.d)) return MMAU_BAD_FORMAT;
     if (s.d_man_bits < 1 || s.d_man_bits > format_of(s.d).man_bits) return MMAU_BAD_FORMAT;

@@ -150,7 +150,8 @@ MMAU_FN void fill_scales(const Plan& plan, const Corners& corners, const Header&
     }
 }
 
-MMAU_FN void fill_addends(const Plan& plan, const Corners& corners, const Header& h, int m, int n, int64_t first, void* out) {
+template <class AnyHeader>
+MMAU_FN void fill_addends(const Plan& plan, const Corners& corners, const AnyHeader& h, int m, int n, int64_t first, void* out) {
     for (int i = 0; i < m; ++i) {
         for (int j = 0; j < n; ++j) {
             store(plan.c.format, out, first + int64_t{i} * n + j, addend_at(plan, corners, h, i, j, n));
@@ -158,9 +159,30 @@ MMAU_FN void fill_addends(const Plan& plan, const Corners& corners, const Header
     }
 }
 
+/// A side of a tile of integers.
+MMAU_FN void fill_integers(const Plan& plan, const Corners& corners, const IntegerHeader& h, bool is_a, int rows, uint8_t* out) {
+    const Side side = side_of(is_a);
+    for (int i = 0; i < rows; ++i) {
+        for (int k = 0; k < plan.K; ++k) *out++ = static_cast<uint8_t>(factor_at(plan, corners, h, side, i, k));
+    }
+}
+
+/// Tiles of integers, one after the other.
+MMAU_FN void fill_integer_tiles(const Plan& plan, const Corners& corners, uint64_t seed, int64_t first_tile, int64_t tiles, int m,
+                                int n, const Arrays& out) {
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+        const IntegerHeader h = integer_header_of(plan, corners, seed, static_cast<uint64_t>(first_tile + tile));
+        fill_integers(plan, corners, h, true, m, static_cast<uint8_t*>(out.a) + tile * m * plan.K);
+        fill_integers(plan, corners, h, false, n, static_cast<uint8_t*>(out.b) + tile * n * plan.K);
+        fill_addends(plan, corners, h, m, n, tile * m * n, out.c);
+        if (out.label) out.label[tile] = static_cast<uint8_t>(h.label);
+    }
+}
+
 /// Tiles first_tile … first_tile + tiles − 1 of a seed, one after the other.
 MMAU_FN void fill_tiles(const Plan& plan, const Corners& corners, uint64_t seed, int64_t first_tile, int64_t tiles, int m, int n,
                         const Arrays& out) {
+    if (plan.of_integers) return fill_integer_tiles(plan, corners, seed, first_tile, tiles, m, n, out);
     for (int64_t tile = 0; tile < tiles; ++tile) {
         const Header h = header_of(plan, corners, seed, static_cast<uint64_t>(first_tile + tile));
         const Side a = side_of(true), b = side_of(false);

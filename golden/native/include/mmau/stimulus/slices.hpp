@@ -2,6 +2,7 @@
 #pragma once
 
 #include "addend.hpp"
+#include "integers.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
@@ -23,7 +24,8 @@ MMAU_FN constexpr int64_t elements_of(const Plan& plan, int m, int n) {
 MMAU_FN constexpr int64_t slices_of(const Plan& plan, int m, int n) { return (elements_of(plan, m, n) + slice - 1) / slice; }
 
 /// Element e of a tile: those of a come first, then those of b, c, scale_a and scale_b.
-MMAU_FN void fill_element(const Plan& plan, const Corners& corners, const Header& h, int64_t tile, int64_t e, int m, int n,
+template <class AnyHeader>
+MMAU_FN void fill_element(const Plan& plan, const Corners& corners, const AnyHeader& h, int64_t tile, int64_t e, int m, int n,
                           const Arrays& out) {
     const int64_t in_side[2] = {int64_t{m} * plan.K, int64_t{n} * plan.K};
     for (int s = 0; s < 2; ++s) {
@@ -48,14 +50,25 @@ MMAU_FN void fill_element(const Plan& plan, const Corners& corners, const Header
     store(plan.scale.format, is_a ? out.scale_a : out.scale_b, tile * (is_a ? in_scale_a : in_scale_b) + e, code);
 }
 
+/// The lanes' share of a slice whose header is made.
+template <class AnyHeader>
+MMAU_FN void fill_elements(const Plan& plan, const Corners& corners, const AnyHeader& h, int64_t tile, int64_t begin, int m, int n,
+                           int lane, int lanes, const Arrays& out) {
+    const int64_t end = smaller(begin + slice, elements_of(plan, m, n));
+    if (out.label && begin + lane == 0) out.label[tile] = static_cast<uint8_t>(h.label);
+    for (int64_t e = begin + lane; e < end; e += lanes) fill_element(plan, corners, h, tile, e, m, n, out);
+}
+
 /// Every lanes-th element, from `lane` on, of slice `number` of the tiles from `first` on (`slices_of` slices a tile).
 MMAU_FN void fill_slice(const Plan& plan, const Corners& corners, uint64_t seed, int64_t first, int64_t number, int m, int n,
                         int lane, int lanes, const Arrays& out) {
     const int64_t slices = slices_of(plan, m, n), tile = number / slices, begin = number % slices * slice;
-    const int64_t end = smaller(begin + slice, elements_of(plan, m, n));
-    const Header h = header_of(plan, corners, seed, static_cast<uint64_t>(first + tile));
-    if (out.label && begin + lane == 0) out.label[tile] = static_cast<uint8_t>(h.label);
-    for (int64_t e = begin + lane; e < end; e += lanes) fill_element(plan, corners, h, tile, e, m, n, out);
+    const uint64_t index = static_cast<uint64_t>(first + tile);
+    if (plan.of_integers) {
+        fill_elements(plan, corners, integer_header_of(plan, corners, seed, index), tile, begin, m, n, lane, lanes, out);
+    } else {
+        fill_elements(plan, corners, header_of(plan, corners, seed, index), tile, begin, m, n, lane, lanes, out);
+    }
 }
 
 }  // namespace stimulus

@@ -1,0 +1,99 @@
+"""FTZ-FMA and FTZ-EO-FMA: what becomes of each operation of a step, and which NaN is kept."""
+
+import numpy as np
+
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.roundings import OUTCOMES, SIGNS, never, too_fine
+from cosim.coverage.seen import NAN, Seen
+from cosim.coverage.widths import roundings_of
+from golden.formats import FP32, Format
+from golden.native.observe import RoundingFlag as Flag
+from golden.operations import FTZFMA
+from golden.operations.flushed_fma import FlushedFMA
+
+PLACES = ("exact", "toward zero", "away from zero", "flushed", "overflow", "infinite or NaN")
+
+
+def multiply_add_groups(operation: FlushedFMA) -> list[Covergroup]:
+    """What becomes of each operation of a step, and which NaN a step gives."""
+    return [place_group(operation), kept_nan_group(operation)]
+
+
+def place_group(operation: FlushedFMA) -> Covergroup:
+    """The outcome of each operation, in the order in which they are carried out."""
+    shapes = roundings_of(operation, False)
+    names = tuple(f"product {k}" for k in operation.product_order)
+    names = names if isinstance(operation, FTZFMA) else (*names, "even + odd", "c + sum")
+    shape_of = {names[n]: shape for shape in shapes for n in shape.roundings}
+    assert len(names) == len(shape_of)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        flags = seen.records.roundings["flags"]
+        exact = (flags & (Flag.GUARD | Flag.STICKY)) == 0
+        outcome = chosen(
+            flags & Flag.MADE == 0, flags & Flag.OVERFLOW != 0, flags & Flag.FLUSHED != 0, exact, flags & Flag.AWAY != 0,
+            ~exact,
+        )  # fmt: skip
+        return np.arange(len(names)), np.array([5, 4, 3, 0, 2, 1])[outcome]
+
+    def unreachable(place: str, outcome: str) -> Reason:
+        shape = shape_of[place]
+        if outcome in PLACES[1:3]:
+            return too_fine(shape, 1)
+        wanted = {"flushed": OUTCOMES[5:6], "overflow": OUTCOMES[6:]}.get(outcome, ())
+        reasons = [never(shape, each, sign) for each in wanted for sign in SIGNS]
+        return reasons[0] if reasons and None not in reasons else None
+
+    return Covergroup("each operation", (Point("of", names), Point("outcome", PLACES)), sample, unreachable)
+
+
+KEPT = ("of a", "of b", "of c", "of an invalid operation")
+"""Where the NaN comes from that a step gives."""
+
+
+def kept_nan_group(operation: FlushedFMA) -> Covergroup:
+    """The NaN of a result: whose it is, beside NaNs of other operands or alone, and whether that one was signalling.
+
+    Of FTZ-FMA the product that is added last has its NaN kept before the others; of FTZ-EO-FMA c has, then the even chain.
+    Within a chain the last product's come first, a's before b's; only without a NaN an invalid operation gives one.
+    """
+    beside = ("no NaN beside it", "NaNs beside it")
+    kinds = ("quiet", "signalling", "invalid")
+
+    is_chain = isinstance(operation, FTZFMA)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
+        a, b, c = (_quieted(operand, codes) for operand, codes in seen.codes)
+        count = (a > 0).sum(axis=-1) + (b > 0).sum(axis=-1) + (c > 0)
+        chains = [range(operation.L)] if is_chain else [range(start, operation.L, 2)[::-1] for start in (0, 1)]
+        order = [(which, codes[..., k]) for chain in chains for k in chain for which, codes in ((0, a), (1, b))]
+        order.insert(len(order) if is_chain else 0, (2, c))
+        source, first = chosen(*(codes > 0 for _, codes in order)), np.zeros(c.shape, np.int64)
+        for place, (_, codes) in enumerate(order):
+            first[source == place] = codes[source == place]
+        found = np.array([which for which, _ in order])[source]
+        # An invalid operation may come before it.
+        is_operand = (source >= 0) & (seen.records.d == (first & 0xFFFFFFFF))
+        kind = np.where(is_operand, first >> 32 & 1, 2)
+        return np.where(seen.d == NAN, np.where(is_operand, found, 3), -1), np.where(count > is_operand, 1, 0), kind
+
+    def unreachable(source: str, others: str, kind: str) -> Reason:
+        if (source == KEPT[3]) != (kind == kinds[2]):
+            return "an invalid operation gives a NaN of its own" if source == KEPT[3] else "it is an operand's"
+        if is_chain and others == beside[1] and source in KEPT[2:]:
+            return "every NaN of an operand goes before it"
+        return None
+
+    points = (Point("NaN", KEPT), Point("others", beside), Point("kind", kinds))
+    return Covergroup("NaN that is kept", points, sample, unreachable)
+
+
+def _quieted(operand: Format, codes: IntArray) -> IntArray:
+    """Of a NaN its fp32 code once it is quiet, and 2^33, and 2^32 if it was signalling; 0 of anything else."""
+    codes = codes.astype(np.int64)
+    sign, magnitude = codes >> (operand.width - 1), codes & (operand.codes // 2 - 1)
+    assert operand.infinity is not None
+    quiet = magnitude >> (operand.man_bits - 1) & 1
+    payload = (magnitude & ((1 << operand.man_bits) - 1)) << (FP32.man_bits - operand.man_bits)
+    code = sign << 31 | FP32.signed_infinity(0) | 1 << (FP32.man_bits - 1) | payload
+    return np.where(magnitude > operand.infinity, code | (3 - quiet) << 32, 0)
