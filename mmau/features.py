@@ -28,11 +28,11 @@ def run_features(arguments: argparse.Namespace, named: Box | None) -> int:
         ValueError: no box, two of one name, options that do not go together. BoxError: a box that misbehaves.
     """
     taken = [option for option in NOT_WITH if getattr(arguments, option) is not None]
-    if taken or (arguments.vectors, arguments.seed) != DEFAULTS:
+    if taken or arguments.tree or (arguments.vectors, arguments.seed) != DEFAULTS:
         raise ValueError("--features takes boxes, --html and --json; leave the probe's other options out")
     boxes = [box_of_word(word) for word in arguments.features] + ([named] if named is not None else [])
     if not boxes:
-        raise ValueError("say which boxes: --features ARCH:NAME or UNIT.toml, several if need be, or --arch with --instr")
+        raise ValueError("say which boxes: --features ARCH:NAME or UNIT.toml, several if need be, or --dut, --device")
     names = [box.name for box in boxes]
     if len(set(names)) < len(names):
         raise ValueError(f"every box must have its own name, got {', '.join(names)}")

@@ -28,6 +28,9 @@ mmau probe --features examples/units/vortex-tfr.toml --html build/features.html
 mmau probe --features --arch gfx90a --instr v_mfma_f32_16x16x16f16 --json
 ```
 
+`--dut`, `--rtl` and `--device` add a box as they name one for the probe itself: Verilog in simulation, this machine's own
+instruction.
+
 The tests know formats and lengths alone. p, the bits of a result, is measured (14 for FP8 on Ada, whose results are cut to
 13 bits after the leading one), and so is n, the number of extra bits, by which section 3.2 of Fasi et al. adapts their
 constants. All operands of a test are multiplied by the smallest power of two with which the formats hold them. — says that
