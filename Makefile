@@ -1,7 +1,9 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
-  campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing profiles clean tools
+  analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
+  clean tools
 
 PYTHON ?= python3
 VENV := .venv
@@ -74,8 +76,34 @@ coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverag
 probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
 	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
 
+papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models', docs/papers.md
+	$(BIN)/python -m probe.papers.page docs/papers.md
+
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
+
+analysis-discrepancy: $(VENV)/.dev  ## One input on every unit: table 8 of paper 000, docs/analysis/discrepancy.md
+	$(BIN)/python -m analysis discrepancy docs/analysis
+
+analysis-bounds: $(VENV)/.dev  ## Error bounds against the stimulus and a search: table 9, a few minutes
+	$(BIN)/python -m analysis bounds docs/analysis
+
+analysis-risks: $(VENV)/.dev  ## Risky designs, from parameters: table 10
+	$(BIN)/python -m analysis risks docs/analysis
+
+analysis-bias: $(VENV)/.dev  ## CDNA3's bias: figure 3
+	$(BIN)/python -m analysis bias docs/analysis
+
+analysis-monotonicity: $(VENV)/.dev  ## Units that are not monotonic, and the smallest input that shows it
+	$(BIN)/python -m analysis monotonicity docs/analysis
+
+analysis-symmetry: $(VENV)/.dev  ## Units that are not symmetric, and the smallest input that shows it
+	$(BIN)/python -m analysis symmetry docs/analysis
+
+analysis-mitigation: $(VENV)/.dev  ## What helps against the risky designs, measured: section 6.3
+	$(BIN)/python -m analysis mitigation docs/analysis
+
+analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  ## All pages of docs/analysis
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -117,6 +145,6 @@ $(VENV)/.nvrtc-oldest: constraints-oldest.txt | $(VENV)/.kernels
 EXTRA_area := area
 EXTRA_cosim := cosim
 EXTRA_dev := dev
-EXTRA_kernels := dev,nvidia,amd
+EXTRA_kernels := dev,nvidia,amd,rocm
 EXTRA_mutation := mutation
 EXTRA_peer := dev,peer

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import zipfile
 
-PACKAGES = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "mmau")
+PACKAGES = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "analysis", "mmau")
 BUILT = {"golden/native/_mmau.so"}
 
 

@@ -1,4 +1,5 @@
-"""The campaign, native engine against reference: `python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS]`.
+"""The campaign, native engine against reference:
+`python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS [OPERATION …]]`.
 
 Half of VECTORS (default 10^8) go to the distinct arithmetics of the catalogue in turn, half to random units, chunk by chunk
 on all cores. Every d is compared bit for bit, codes of NaN too.
@@ -6,12 +7,14 @@ on all cores. Every d is compared bit for bit, codes of NaN too.
 Each task's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
 what other sources, another library or other versions have computed does not count. OUTCOME.json is written at the end: what
 ran (`jobs.provenance`), how many rows of which operation, arithmetic and class, and every chunk that differed with its
-first row. Exit status: 0, complete and no difference; 1, something differed or could not be compared; 2, refused; 128 +
-signal, interrupted.
+first row. Where operations are named, chunks are of these alone, and OUTCOME.json keeps what it says of others: each
+operation says when it ran and with what. Exit status: 0, complete and no difference; 1, something differed or could not be
+compared; 2, refused; 128 + signal, interrupted.
 """
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +24,8 @@ from typing import Any, NamedTuple
 import golden
 from golden.conversion import CONVERSIONS, conversions_to
 from golden.files import check_output, write_atomically
-from golden.operations import FMA
+from golden.operations import FMA, IDPA
+from golden.operations.idpa import BEYOND_RANGE
 from golden.stimulus import CLASSES, OperandShape
 from jobs import Engine, Record, Store, Task, program
 from jobs import run as run_tasks
@@ -63,6 +67,15 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 """Values of a random unit's keys; combinations that golden refuses are drawn again."""
 
 
+OF_IDPA: dict[str, tuple[Any, ...]] = {
+    "a": ("int8", "uint8"),
+    "c": ("int32",),
+    "L": CHOICES["L"],
+    "overflow": BEYOND_RANGE,
+}
+"""The same of its keys."""
+
+
 class Outcome(NamedTuple):
     """What a chunk gave.
 
@@ -77,12 +90,13 @@ class Outcome(NamedTuple):
     difference: dict[str, Any] | None
 
 
-def random_unit(seed: int) -> golden.Unit:
-    """A unit with random keys."""
+def random_unit(seed: int, names: Sequence[str] = ()) -> golden.Unit:
+    """A unit with random keys, of one of these operations, of any where none is named."""
     rng = Random(seed)
     while True:
-        cls = golden.OPERATIONS[rng.choice(list(golden.OPERATIONS))]
-        keys = {key: rng.choice(CHOICES["a" if key == "b" else key]) for key in cls.unit_keys()}
+        cls = golden.OPERATIONS[rng.choice(names or list(golden.OPERATIONS))]
+        choices = OF_IDPA if cls is IDPA else CHOICES
+        keys = {key: rng.choice(choices["a" if key == "b" else key]) for key in cls.unit_keys()}
         if rng.randrange(2):
             keys["b"] = keys["a"]
         if cls is FMA:
@@ -94,14 +108,15 @@ def random_unit(seed: int) -> golden.Unit:
             continue
 
 
-def run_chunk(chunk: int) -> Outcome:
-    """Compare the rows of one chunk: even chunks walk the catalogue, odd ones are random units."""
+def run_chunk(chunk: int, names: Sequence[str] = ()) -> Outcome:
+    """Compare the rows of one chunk: even chunks walk the catalogue, odd ones are random units; of these operations alone
+    where any is named."""
     model: golden.Instruction | golden.Unit
     if chunk % 2:
-        model, arithmetic = random_unit(chunk), None
+        model, arithmetic = random_unit(chunk, names), None
         shape = OperandShape.of_operation(model.operation)
     else:
-        catalogue = distinct_arithmetic()
+        catalogue = [each for each in distinct_arithmetic() if not names or each.operation.name in names]
         model = catalogue[chunk // 2 % len(catalogue)]
         arithmetic = f"{model.arch} {model.name}"
         shape = OperandShape.of_instruction(model)
@@ -116,21 +131,18 @@ def run_chunk(chunk: int) -> Outcome:
 def run_chunks(content: dict[str, Any], folder: Path) -> list[list[Any]]:
     """The work of a task: its chunks' outcomes."""
     golden.set_threads(1)
-    first = content["first_chunk"]
-    return [list(run_chunk(chunk)) for chunk in range(first, first + content["chunks"])]
+    first, named = content["first_chunk"], [content["operations"]] if content["operations"] else []
+    return [list(run_chunk(chunk, *named)) for chunk in range(first, first + content["chunks"])]
 
 
-def tasks(vectors: int, made_with: dict[str, str]) -> list[Task]:
-    """All chunks that so many rows take."""
+def tasks(vectors: int, made_with: dict[str, str], names: Sequence[str] = ()) -> list[Task]:
+    """All chunks that so many rows take, of these operations, of all where none is named."""
     chunks = -(-vectors // ROWS_A_CHUNK)
     depends = {key: value for key, value in made_with.items() if key not in MAY_CHANGE}
     each = [(first, min(CHUNKS_A_TASK, chunks - first)) for first in range(0, chunks, CHUNKS_A_TASK)]
+    fixed = {"seed": SEED, "rows_a_class": ROWS_A_CLASS, "operations": list(names)}
     return [
-        Task(
-            f"chunks {first} to {first + count - 1}",
-            {"seed": SEED, "rows_a_class": ROWS_A_CLASS, "first_chunk": first, "chunks": count},
-            depends,
-        )
+        Task(f"chunks {first} to {first + count - 1}", {**fixed, "first_chunk": first, "chunks": count}, depends)
         for first, count in each
     ]
 
@@ -139,32 +151,52 @@ def outcome_of(records: Sequence[Record], made_with: dict[str, str]) -> dict[str
     """What OUTCOME.json holds."""
     chunks = [Outcome(*each) for record in records if record.done for each in record.result]
     by_operation = {name: [chunk for chunk in chunks if chunk.operation == name] for name in golden.OPERATIONS}
-    by_arithmetic: dict[str, int] = {}
-    for chunk in chunks:
-        if chunk.arithmetic is not None:
-            by_arithmetic[chunk.arithmetic] = by_arithmetic.get(chunk.arithmetic, 0) + ROWS_A_CHUNK
     differences = [chunk.difference for chunk in chunks if chunk.difference is not None]
     return {
         "what": "native engine against reference, every d bit for bit, codes of NaN too",
         "seed": SEED,
-        "made_with": made_with,
-        "updated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "worker_seconds": round(sum(record.seconds for record in records), 1),
         "wanted": ROWS_A_CHUNK * sum(chunks_of(record.task) for record in records),
         "complete": all(record.done for record in records),
         "chunks": len(chunks),
         "rows": ROWS_A_CHUNK * len(chunks),
         "rows_differing": sum(difference["differing"] for difference in differences),
-        "rows_by_operation_and_class": {
-            name: dict.fromkeys(CLASSES, ROWS_A_CLASS * len(each)) for name, each in by_operation.items() if each
-        },
-        "rows_by_arithmetic": by_arithmetic,
-        "random_units": {
-            name: count for name, each in by_operation.items() if (count := sum(chunk.arithmetic is None for chunk in each))
-        },
+        "operations": {name: _row(each, made_with) for name, each in by_operation.items() if each},
         "differences": differences,
         "not_done": {record.task.name: f"{record.status}: {record.message}" for record in records if not record.done},
     }
+
+
+def _row(chunks: Sequence[Outcome], made_with: dict[str, str]) -> dict[str, Any]:
+    """What is said of one operation."""
+    arithmetic = Counter(chunk.arithmetic for chunk in chunks if chunk.arithmetic is not None)
+    return {
+        "rows": ROWS_A_CHUNK * len(chunks),
+        "updated": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "made_with": made_with,
+        "rows_by_class": dict.fromkeys(CLASSES, ROWS_A_CLASS * len(chunks)),
+        "rows_by_arithmetic": {name: ROWS_A_CHUNK * count for name, count in arithmetic.items()},
+        "random_units": sum(chunk.arithmetic is None for chunk in chunks),
+    }
+
+
+def merged(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """An outcome with some operations run again, or for the first time: they take the place of what `before` says of them.
+
+    Raises:
+        ValueError: `before` is not complete or something differed, or is no outcome.
+    """
+    try:
+        is_clean = before["complete"] and not before["rows_differing"]
+        kept = {name: row for name, row in before["operations"].items() if name not in after["operations"]}
+        rows = sum(row["rows"] for row in kept.values())
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"OUTCOME.json must hold the outcome of a campaign: {error!r}; name no operation to make it anew"
+        ) from error
+    if not is_clean:
+        raise ValueError("operations are added to an outcome that is complete and without a difference, got another one")
+    sums = {key: rows // (ROWS_A_CHUNK if key == "chunks" else 1) + after[key] for key in ("wanted", "chunks", "rows")}
+    return {**after, **sums, "operations": {**kept, **after["operations"]}}
 
 
 def chunks_of(task: Task) -> int:
@@ -173,29 +205,45 @@ def chunks_of(task: Task) -> int:
     return count
 
 
-def run(path: Path, folder: Path, made_with: dict[str, str], vectors: int, engine: Engine | None = None) -> dict[str, Any]:
-    """Compare so many rows, as far as the store does not know, and write the outcome; the outcome."""
+def run(
+    path: Path,
+    folder: Path,
+    made_with: dict[str, str],
+    vectors: int,
+    engine: Engine | None = None,
+    names: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Compare so many rows, as far as the store does not know, and write the outcome; the outcome.
+
+    Args:
+        names: operations that are added to the outcome; where there is none, it is of all, and made anew.
+    """
+    before = json.loads(path.read_text(encoding="utf-8")) if names else None
     with Store(folder, "campaign-native") as store:
         records = run_tasks(
-            tasks(vectors, made_with), run_chunks, store, engine=engine, seconds=SECONDS_A_TASK,
+            tasks(vectors, made_with, names), run_chunks, store, engine=engine, seconds=SECONDS_A_TASK,
             retry=True, unit="rows", amount=lambda task: ROWS_A_CHUNK * chunks_of(task),
         )  # fmt: skip
     outcome = outcome_of(records, made_with)
+    if before is not None:
+        outcome = merged(before, outcome)
     write_atomically(path, json.dumps(outcome, indent=1, ensure_ascii=False).encode() + b"\n")
     return outcome
 
 
 def main() -> int:
-    if len(sys.argv) not in (3, 4) or not all(word.isdecimal() and int(word) for word in sys.argv[3:]):
-        print("usage: python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS]", file=sys.stderr)
+    words, names = sys.argv[1:4], sys.argv[4:]
+    is_number = all(word.isdecimal() and int(word) for word in words[2:])
+    if len(words) < 2 or not is_number or not set(names) <= set(golden.OPERATIONS):
+        print("usage: python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS [OPERATION …]]", file=sys.stderr)
         return 2
-    path, folder, vectors = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) == 4 else VECTORS
+    path, folder, vectors = Path(words[0]), Path(words[1]), int(words[2]) if len(words) == 3 else VECTORS
     check_output(path)
     library = library_path()
     changed = library_is_older_than(library) if library else []
     if changed:
         raise ValueError(f"{changed[0]} was changed after the native library was built: `make .venv/.dev` builds it again")
-    outcome = run(path, folder, provenance(), vectors)
+    outcome = run(path, folder, provenance(), vectors, names=names)
     for difference in outcome["differences"]:
         print(json.dumps(difference, ensure_ascii=False))
     return int(outcome["rows_differing"] > 0 or not outcome["complete"])

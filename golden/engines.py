@@ -11,6 +11,9 @@ from golden.checks import check_choice
 from golden.device import is_device_array
 from golden.native import cuda
 from golden.native import engine as native
+from golden.operations import FMA
+from golden.ordered_chain import OrderedChain, fp16_codes
+from golden.paired_chain import PairedChain
 
 
 class Batch(NamedTuple):
@@ -54,7 +57,9 @@ def run_cuda(chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
     return d
 
 
-ENGINES: dict[str, Callable[[Chain | ConvertedChain, Batch], BitArray]] = {
+Engine = Callable[[Chain | ConvertedChain, Batch], BitArray]
+
+ENGINES: dict[str, Engine] = {
     "reference": run_reference,
     "native": run_native,
     "cuda": run_cuda,
@@ -86,4 +91,45 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
-    return ENGINES[engine](chain, batch)
+    if engine == "reference" or not isinstance(chain, (OrderedChain, PairedChain)):
+        return ENGINES[engine](chain, batch)
+    if engine == "cuda":
+        raise ValueError("engine 'cuda' has no chain but those of GPUs; give NumPy arrays")
+    if isinstance(chain, OrderedChain):
+        return run_ordered(ENGINES[engine], chain, batch)
+    return run_paired(ENGINES[engine], chain, batch)
+
+
+def run_ordered(engine: Engine, chain: OrderedChain, batch: Batch) -> BitArray:
+    """A chain that a unit's table says, as plain chains and additions of an engine."""
+    a, b = batch.a, batch.b
+    if chain.table.convert is not None:
+        a, b = fp16_codes(chain.a)[a], fp16_codes(chain.b)[b]
+    starts = chain.starts(batch.c, np.zeros_like(batch.c))
+    sums = [
+        engine(Chain(chain.operation), batch._replace(a=a[:, products], b=b[:, products], c=start))
+        for products, start in zip(chain.products(a.shape[-1]), starts, strict=True)
+    ]
+    d, *others = chain.addends(sums, batch.c)
+    for other in others:
+        d = added(engine, chain.addition, d, other)
+    return d
+
+
+def run_paired(engine: Engine, chain: PairedChain, batch: Batch) -> BitArray:
+    """A paired chain, as multiply-adds of an engine."""
+    negative_zeros, d = np.full_like(batch.c, chain.operation.d.negative_zero), batch.c
+    for k in range(0, batch.a.shape[-1], 2):
+        pair = [
+            engine(Chain(chain.operation), batch._replace(a=batch.a[:, [i]], b=batch.b[:, [i]], c=negative_zeros))
+            for i in (k, k + 1)
+        ]
+        d = added(engine, chain.addition, d, added(engine, chain.addition, *pair))
+    return d
+
+
+def added(engine: Engine, addition: FMA, x: BitArray, y: BitArray) -> BitArray:
+    """x + y, as the multiply-adds x·1 + y of an engine."""
+    factors = x.reshape(-1, 1)
+    ones = np.full_like(factors, addition.d.encode(1))
+    return engine(Chain(addition), Batch(factors, ones, y.reshape(-1))).reshape(x.shape)

@@ -9,6 +9,7 @@ from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
+from golden.paired_chain import PairedChain
 from golden.trace import Trace
 from golden.unit import batched_dot, explained
 
@@ -96,7 +97,13 @@ class Instruction:
     @property
     def step_name(self) -> str:
         """Name of the unit that runs its steps; where FP8 runs as fp16 work, no FP8 unit stands behind it."""
-        return f"{'' if self.fp16_order is None else 'fp16 step of '}{self.arch} {self.name}"
+        of = "fp16 step of " if self.fp16_order is not None else "multiply-add of " if self.is_paired else ""
+        return f"{of}{self.arch} {self.name}"
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether its products and sums are rounded by themselves, each by a multiply-add (golden.paired_chain)."""
+        return isinstance(self.chain, PairedChain)
 
     @cached_property
     def scale(self) -> Format | None:

@@ -73,7 +73,7 @@ def gemm(
         TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code or engine.
         MemoryError: more elements than the machine has memory for.
     """
-    if not hasattr(instruction, "chain"):
+    if not isinstance(getattr(instruction, "chain", None), (Chain, ConvertedChain)):
         raise TypeError(f"instruction must be one of golden.instruction(arch, name), got {instruction!r:.80}")
     a, b = to_bits("A", A, instruction.a), to_bits("B", B, instruction.b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:

@@ -24,6 +24,7 @@ _AMD = re.compile(
     r"(?:_(?P<b>fp8|bf8))?(?:_1k)?"
 )
 _AMX = re.compile(r"tdp(?P<types>bf16|fp16|bss|bsu|bus|buu)(?:ps|d)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)")
+_ARM_FP8 = re.compile(r"(?P<family>fdot|fmmla)\.(?P<d>s|h)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)\.\.(\d+)")
 
@@ -38,7 +39,7 @@ VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
     "vdpbf16ps": (2, "bf16", "bf16", "fp32"), "vpdpbusd": (4, "uint8", "int8", "int32"),
     "vpdpbusds": (4, "uint8", "int8", "int32"), "vfmaddph": (1, "fp16", "fp16", "fp16"),
     "fmla.h": (1, "fp16", "fp16", "fp16"), "fmla.s": (1, "fp32", "fp32", "fp32"), "fmla.d": (1, "fp64", "fp64", "fp64"),
-    "bfmlalb": (1, "bf16", "bf16", "fp32"), "bfmlalt": (1, "bf16", "bf16", "fp32"),
+    "bfmlalb": (1, "bf16", "bf16", "fp32"), "bfmlalt": (1, "bf16", "bf16", "fp32"), "bfdot": (2, "bf16", "bf16", "fp32"),
 }  # fmt: skip
 """Instructions of one dot product a lane: K, the formats of a, of b, and of c and d."""
 
@@ -90,7 +91,18 @@ def parse_name(name: str) -> ParsedName:
     if name in VECTOR_TYPES:
         k, *types = VECTOR_TYPES[name]
         return _of_processor(types, k)
+    if name == "bfmmla":
+        return _of_processor(("bf16", "bf16", "fp32"), 4, 2, 2)
+    if match := _ARM_FP8.fullmatch(name):
+        return _parse_arm_fp8(match)
     raise ValueError(f"{name!r} does not read as an instruction name")
+
+
+def _parse_arm_fp8(match: re.Match[str]) -> ParsedName:
+    """A result has room for 4 elements of fp32, or 2 of fp16; the rows of a 2×2 matrix have twice as many."""
+    c, k = {"s": ("fp32", 4), "h": ("fp16", 2)}[match["d"]]
+    side = 2 if match["family"] == "fmmla" else 1
+    return _of_processor((match["a"], match["b"], c), side * k, side, side)
 
 
 def _of_processor(types: Sequence[str], k: int, m: int = 1, n: int = 1) -> ParsedName:

@@ -1,17 +1,20 @@
 """A unit: an operation under a name, with `.dot`; and how units are written down as TOML."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from math import lcm
 from pathlib import Path
 from typing import Any
 
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
-from golden.chain import Chain, ConvertedChain, steps_for
+from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice, check_int, check_name, check_type, listed, unknown
 from golden.engines import Batch, run
 from golden.files import read_toml
-from golden.formats import Format
+from golden.formats import FP16, Format
 from golden.memory import check_operands
 from golden.operations import OPERATIONS, Operation
+from golden.operations.base import format_of
+from golden.ordered_chain import CONVERTED, ChainTable, chain_of
 from golden.trace import Trace, trace_of
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -70,16 +73,57 @@ class Implementation:
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A unit of one's own: an operation, chained over K, under a name."""
+    """A unit of one's own: an operation, chained over K, under a name.
+
+    Attributes:
+        chain: how it is chained; steps in order of k by default.
+        converted: formats of a and b before `chain` converts them, None where it does not; the operation multiplies fp16.
+    """
 
     name: str
     operation: Operation
     implementation: Implementation = field(default_factory=Implementation)
+    chain: ChainTable = field(default_factory=ChainTable)
+    converted: tuple[Format, Format] | None = None
 
     def __post_init__(self) -> None:
         check_name("key name", self.name)
         check_type("operation of a unit", self.operation, Operation)
         check_type("implementation of a unit", self.implementation, Implementation)
+        check_type("chain of a unit", self.chain, ChainTable)
+        if (self.converted is None) != (self.chain.convert is None):
+            raise ValueError(f"{self.name}: the formats before the conversion go with [chain] convert, and only with it")
+        self.chain.check(self.operation, self.a, self.b)
+
+    @property
+    def a(self) -> Format:
+        """Format of the elements of A; where the chain converts, before that."""
+        return self.operation.a if self.converted is None else self.converted[0]
+
+    @property
+    def b(self) -> Format:
+        """As `a`."""
+        return self.operation.b if self.converted is None else self.converted[1]
+
+    @property
+    def step(self) -> "Unit":
+        """The unit of one step, without the chain: what a datapath computes."""
+        return self if self.chain == ChainTable() else replace(self, chain=ChainTable(), converted=None)
+
+    @property
+    def usual_K(self) -> int:
+        """Products of a stimulus: one step; under a table [chain] two, that there is a chain to see."""
+        if self.chain == ChainTable():
+            return self.operation.length
+        return lcm(2 * self.operation.length, 4)
+
+    def chain_over(self, K: int) -> Chain | ConvertedChain:
+        """The chain over K products.
+
+        Raises:
+            TypeError, ValueError: K does not fit.
+        """
+        return chain_of(self.operation, self.chain, self.a, self.b, K)
 
     def dot(
         self,
@@ -93,7 +137,8 @@ class Unit:
         """d = c + Σ a_k·b_k, each row in the unit's arithmetic.
 
         Args:
-            a, b: operands [..., K], K ≤ L or a multiple of L: longer products are chained in order of k.
+            a, b: operands [..., K], K ≤ L or a multiple of L: longer products are chained, in order of k unless the unit's
+                table [chain] says otherwise.
             c: accumulators [...].
             scale_a, scale_b: scales [..., ⌈K/K_block⌉], where the operation has scales.
             engine: "reference", "native", or None for the fastest there is.
@@ -104,12 +149,11 @@ class Unit:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
         """
-        bits = to_bits("a", a, self.operation.a)
+        bits = to_bits("a", a, self.a)
         K = bits.shape[-1] if bits.ndim else 0
         if not K:
             raise ValueError(f"a must have shape [..., K] with K at least 1, got {bits.shape}")
-        operation = steps_for(self.operation, K)
-        return batched_dot(Chain(operation), K, (a, b, c, scale_a, scale_b), engine, operation.a, operation.b)
+        return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
 
     def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
         """The steps of one dot product.
@@ -123,12 +167,11 @@ class Unit:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
         """
-        bits = to_bits("a", a, self.operation.a)
+        bits = to_bits("a", a, self.a)
         K = bits.shape[-1] if bits.ndim else 0
         if not K:
             raise ValueError(f"a must have shape [K] with K at least 1, got {bits.shape}")
-        operation = steps_for(self.operation, K)
-        return explained(self.name, Chain(operation), K, (a, b, c, scale_a, scale_b), operation.a, operation.b)
+        return explained(self.name, self.chain_over(K), K, (a, b, c, scale_a, scale_b), self.a, self.b)
 
 
 def batched_dot(
@@ -217,14 +260,35 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
     keys = dict(table)
     name: Any = keys.pop("name", None)
     check_name("key name", name)
-    implementation = keys.pop("implementation", {})
-    if not isinstance(implementation, dict):
-        raise ValueError(f"implementation must be a table, got {implementation!r}")
-    allowed = {f.name for f in fields(Implementation)}
-    for key in implementation:
+    implementation = _sub_table(keys, "implementation", Implementation)
+    chain = ChainTable(**_sub_table(keys, "chain", ChainTable))
+    converted = None
+    if chain.convert is not None:
+        converted = (_converted(keys, "a"), _converted(keys, "b"))
+        keys |= {"a": FP16.name, "b": FP16.name}
+    operation = operation_from_table(keys)
+    return Unit(
+        name=name, operation=operation, implementation=Implementation(**implementation), chain=chain, converted=converted
+    )
+
+
+def _sub_table(keys: dict[str, Any], name: str, cls: type[Implementation] | type[ChainTable]) -> dict[str, Any]:
+    """A table of a unit file, taken out of its keys; empty where there is none."""
+    table = keys.pop(name, {})
+    if not isinstance(table, dict):
+        raise ValueError(f"{name} must be a table, got {table!r}")
+    allowed = {f.name for f in fields(cls)}
+    for key in table:
         if key not in allowed:
-            raise ValueError(f"[implementation] {unknown('key', key, sorted(allowed))}")
-    return Unit(name=name, operation=operation_from_table(keys), implementation=Implementation(**implementation))
+            raise ValueError(f"[{name}] {unknown('key', key, sorted(allowed))}")
+    return table
+
+
+def _converted(keys: dict[str, Any], key: str) -> Format:
+    """The format of a or b before it is converted to fp16."""
+    if key not in keys:
+        raise ValueError(f"a unit that converts is missing {key}; it must be one of {listed(CONVERTED)}")
+    return format_of(key, keys[key], CONVERTED)
 
 
 def operation_from_table(table: dict[str, Any]) -> Operation:
@@ -250,7 +314,11 @@ def operation_from_table(table: dict[str, Any]) -> Operation:
 def unit_to_toml(unit: Unit) -> str:
     """The unit as a TOML text that `load_unit` reads back to an equal unit."""
     lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
-    lines += [f"{key} = {_toml_value(value)}" for key, value in unit.operation.parameters().items()]
+    stored = {"a": unit.a.name, "b": unit.b.name}
+    lines += [f"{key} = {_toml_value(value)}" for key, value in (unit.operation.parameters() | stored).items()]
+    said = {f.name: getattr(unit.chain, f.name) for f in fields(ChainTable) if getattr(unit.chain, f.name) != f.default}
+    if said:
+        lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in said.items())]
     lines += ["", "[implementation]"]
     lines += [f"{f.name} = {_toml_value(getattr(unit.implementation, f.name))}" for f in fields(Implementation)]
     return "\n".join(lines) + "\n"

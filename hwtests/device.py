@@ -86,6 +86,11 @@ class Device(Protocol):
         """An array of the device as a NumPy array."""
 
 
+def unexpected_code(machine_code: dict[str, int], expected_code: dict[str, int]) -> dict[str, int]:
+    """What a kernel holds, where that is not what it must hold; empty where it is, or where nothing is known of it."""
+    return dict(machine_code) if machine_code and machine_code != expected_code else {}
+
+
 def first_line(error: Exception) -> str:
     """What an error says first, or its class where it says nothing."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from golden.files import read_npz, write_atomically
 from golden.stimulus import Tiles
+from hwtests.device import unexpected_code
+from hwtests.nvidia.disassembly import expected_outside
 from hwtests.nvidia.sparse_and_integer import MatrixInstruction, by_name
 
 _ARRAYS = ("a", "b", "c", "d", "selection", "header")
@@ -39,6 +41,11 @@ class RecordedTiles:
     device: dict[str, str]
     machine_code: dict[str, int]
     sha256: str
+
+    @property
+    def unexpected_code(self) -> dict[str, int]:
+        """The machine code, where it is not what the instruction must become."""
+        return unexpected_code(self.machine_code, expected_outside(self.instruction))
 
 
 def path_of(folder: Path, instruction: MatrixInstruction) -> Path:

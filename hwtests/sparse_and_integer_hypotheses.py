@@ -130,7 +130,8 @@ def outcomes_of(folder: Path) -> dict[str, dict[str, Any]]:
     found = {}
     for path in sorted(folder.glob("*.npz")):
         recorded = read(path)
-        found[recorded.instruction.name] = {"device": recorded.device} | outcome(recorded)
+        about = {"device": recorded.device, "unexpected_code": recorded.unexpected_code}
+        found[recorded.instruction.name] = about | outcome(recorded)
     write_atomically(folder / REPORT, (json.dumps(found, indent=1) + "\n").encode())
     return found
 
@@ -138,3 +139,5 @@ def outcomes_of(folder: Path) -> dict[str, dict[str, Any]]:
 if __name__ == "__main__":
     for name, result in outcomes_of(Path(sys.argv[1])).items():
         print(f"{name}: {'; '.join(result['explained_by']) or 'explained by none'}")
+        if result["unexpected_code"]:
+            print(f"  the kernel does not hold what it must: {result['unexpected_code']}")

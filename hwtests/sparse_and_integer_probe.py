@@ -21,7 +21,7 @@ from golden.native.cubins import cubin
 from golden.stimulus import Tiles
 from hwtests.inputs import tiles_of
 from hwtests.nvidia.device import CudaDevice
-from hwtests.nvidia.disassembly import kept_machine_code
+from hwtests.nvidia.disassembly import known_machine_code
 from hwtests.nvidia.kernel import ENTRY
 from hwtests.nvidia.launch import loaded
 from hwtests.nvidia.sparse_and_integer import (
@@ -106,17 +106,9 @@ def run_on(device: CudaDevice) -> Run:
         arguments = (a, b, c, *words, d, xp.uint32(len(tiles)))
         blocks = -(-len(tiles) // kernel.tiles_per_block)
         loaded(xp, binary, ENTRY)((blocks, 1, 1), (kernel.threads, 1, 1), arguments)
-        return Ran(xp.asnumpy(d), code_of(binary), hashlib.sha256(binary).hexdigest())
+        return Ran(xp.asnumpy(d), known_machine_code(binary), hashlib.sha256(binary).hexdigest())
 
     return run
-
-
-def code_of(binary: bytes) -> dict[str, int]:
-    """The matrix instructions of a cubin, empty without a disassembler."""
-    try:
-        return kept_machine_code(binary)
-    except FileNotFoundError:
-        return {}
 
 
 def main(folder: Path) -> None:

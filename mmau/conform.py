@@ -20,7 +20,9 @@ def run_conform(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--report must name a file, which is read again to go on from there; got {arguments.report}")
     check_output(arguments.report)
     if arguments.record is not None and not arguments.record.is_dir():
-        raise ValueError(f"--record must name a folder, and {arguments.record} is none")
+        raise ValueError(
+            f"--record must name a folder, and {arguments.record} is none; make it first: mkdir -p {arguments.record}"
+        )
     job = conform.Job(
         arch=None if arguments.arch is None else golden.architecture(arguments.arch), pattern=arguments.instr,
         vectors=arguments.vectors, seed=arguments.seed, seconds=arguments.seconds, retry=arguments.retry,

@@ -28,7 +28,7 @@ def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
     if arguments.also and arguments.unit is None:
         raise ValueError("--also goes with --unit")
     if arguments.unit is not None:
-        units = tuple(golden.load_unit(path) for path in (arguments.unit, *(arguments.also or [])))
+        units = tuple(golden.load_unit(path).step for path in (arguments.unit, *(arguments.also or [])))
         return rtl.MultiFormatDesign(units) if len(units) > 1 else rtl.UnitDesign(units[0])
     if by_name == (None, None):
         return None

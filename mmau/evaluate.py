@@ -8,7 +8,6 @@ from typing import Any
 
 import golden
 from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
-from golden.chain import steps_for
 from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
 from mmau import OK
 from mmau.explain import check_explain, print_trace
@@ -19,14 +18,14 @@ def run_eval(arguments: argparse.Namespace) -> int:
     model = chosen_model(arguments)
     check_explain(arguments)
     if arguments.explain:
-        print_trace(model, _arrays(model, arguments), arguments)
+        print_trace(model, input_arrays(model, arguments), arguments)
         return OK
     inputs = [path for path in (arguments.input, arguments.unit) if path is not None]
     to_stdout = is_stdout(arguments.output)
     if to_stdout and arguments.json:
         raise ValueError("--json and --output - both write to stdout; give --output a file")
     check_output(arguments.output, inputs)
-    d = model.dot(**_arrays(model, arguments), engine=arguments.engine)
+    d = model.dot(**input_arrays(model, arguments), engine=arguments.engine)
     write_output(arguments.output, npz_bytes({"d": d}), inputs)
     named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
     if arguments.json:
@@ -37,7 +36,7 @@ def run_eval(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def _arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
+def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
     """The input's arrays, which the model takes."""
     formats = operand_formats(model)
 
@@ -66,8 +65,7 @@ def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.U
 def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden.Format]:
     """What each array of the input holds."""
     operation = model.operation
-    a, b = (model.a, model.b) if isinstance(model, golden.Instruction) else (operation.a, operation.b)
-    formats = {"a": a, "b": b, "c": operation.c}
+    formats = {"a": model.a, "b": model.b, "c": operation.c}
     if operation.scale_format is not None:
         formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
     return formats
@@ -105,7 +103,7 @@ def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.
     if not K:
         raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
     if isinstance(model, golden.Unit):
-        steps_for(operation, K)
+        model.chain_over(K)
     lead = shape[:-1]
     check_shape("a", headers["a"], (*lead, K), "the last axis is K")
     check_shape("b", headers["b"], (*lead, K), "that of a")

@@ -84,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("-K", type=int, metavar="K", help="products of a dot product of the unit (two steps)")
     probe.add_argument("--arch")
     probe.add_argument("--instr", metavar="NAME", help="the box is this instruction")
+    probe.add_argument("--rtl", action="store_true", help="the box is the unit's or the instruction's Verilog, simulated")
+    probe.add_argument("--dut", type=Path, metavar="DUT.toml", help="the box is this design, simulated; see [formats]")
+    probe.add_argument("--device", metavar="ARCH:NAME", help="the box is this machine's own instruction")
     probe.add_argument("--recording", type=Path, metavar="FILE.npz", help="no box: what these recorded rows say")
     probe.add_argument(
         "--settle", type=Path, metavar="V.npz", help="the rows that would settle what a recording leaves open"
@@ -92,7 +95,12 @@ def parser() -> argparse.ArgumentParser:
     probe.add_argument("--seed", type=int, default=0, metavar="S", help="of all questions (0)")
     probe.add_argument("--seconds", type=float, metavar="S", help="stop when the box has computed so long")
     probe.add_argument("--state", type=Path, metavar="FILE.npz", help="keep all answers here, and go on from there")
+    probe.add_argument("--tree", action="store_true", help="also the summation tree, with no operation in mind")
     probe.add_argument("-o", "--output", type=Path, metavar="UNIT.toml", help="the unit that was found; - for stdout")
+    probe.add_argument(
+        "--features", nargs="*", metavar="BOX", help="the papers' tests instead, of ARCH:NAME or UNIT.toml side by side"
+    )
+    probe.add_argument("--html", type=Path, metavar="FILE", help="write what --features found as a page of its own")
     probe.set_defaults(module="mmau.probe", function="run_probe")
 
     distinguish = commands.add_parser("distinguish", help="an input on which two units or instructions differ, explained")
@@ -100,8 +108,25 @@ def parser() -> argparse.ArgumentParser:
         distinguish.add_argument(side, metavar=side.upper(), help="ARCH:NAME or UNIT.toml")
     distinguish.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors at most (1000000)")
     distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
+    distinguish.add_argument(
+        "--prove", type=float, metavar="S", help="where no vector shows a difference, let a solver decide, for so long"
+    )
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 
-    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish):
+    compare = commands.add_parser("compare", help="one input on every unit of the catalogue, side by side")
+    for name, what in (("a", "numbers, as -2^13,0.5,0x1p-3"), ("b", "as many"), ("c", "the accumulator")):
+        compare.add_argument(f"--{name}", metavar="X,…" if name != "c" else "X", help=what)
+    for name in ("scale-a", "scale-b"):
+        compare.add_argument(f"--{name}", metavar="X,…", help="scales of the blocks, where a unit has some (1)")
+    compare.add_argument("--input", type=Path, metavar="V.npz", help="instead of numbers: codes of this instruction")
+    compare.add_argument("--arch")
+    compare.add_argument("--instr", metavar="NAME")
+    compare.add_argument("--row", type=int, metavar="N", help="which dot product of the input, from 0")
+    compare.add_argument("--on", action="append", default=[], metavar="ARCH", help="compare these architectures alone")
+    compare.add_argument("--traces", action="store_true", help="print every step of each result too")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write a page with every step of each result")
+    compare.set_defaults(module="mmau.compare", function="run_compare", unit=None)
+
+    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish, compare):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top

@@ -30,10 +30,7 @@ def _write(reading: Reading, output: Path | None, settle: Path | None) -> None:
     if not reading.consistent:
         return
     if output is not None:
-        text = toml_of(reading.best, "recorded")
-        if text is None:
-            raise ValueError("no unit file can hold FP8 as fp16 work with c added last; leave -o out")
-        write_output(output, text.encode())
+        write_output(output, toml_of(reading.best, "recorded").encode())
     rows = reading.settling()
     if settle is not None and rows is not None:
         named = zip(rows._fields, rows, strict=True)

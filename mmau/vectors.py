@@ -13,6 +13,7 @@ from golden.arrays import BitArray
 from golden.checks import check_least
 from golden.files import check_output, is_stdout, npz_bytes, write_output
 from golden.instruction import Instruction
+from golden.ordered_chain import ChainTable
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
 from golden.text import mmau_version
@@ -33,9 +34,7 @@ def run_vectors(arguments: argparse.Namespace) -> int:
         raise ValueError("--json and -o - both write to stdout; give -o a file")
     check_output(arguments.output, inputs)
     check_least("--seed", arguments.seed, 0)
-    shape = (
-        OperandShape.of_instruction(model) if isinstance(model, Instruction) else OperandShape.of_operation(model.operation)
-    )
+    shape = OperandShape.of_instruction(model) if isinstance(model, Instruction) else OperandShape.of_unit(model)
     level = None if arguments.vectors is not None else arguments.level or 1
     count = arguments.vectors if level is None else complete_rows(shape, level)
     check_least("--vectors", count, 1)
@@ -108,6 +107,10 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
         lines.append(
             f"## runs as fp16 work, products in the order {model.fp16_order}, c last; the unit below is one step of it"
         )
+    elif isinstance(model, Instruction) and model.is_paired:
+        lines.append("## every product and every sum of two is rounded by itself; the unit below does each of them")
+    elif isinstance(model, Unit) and model.chain != ChainTable():
+        lines.append(f"## steps of {operation.length} products, chained as [chain] says")
     elif about["K"] > operation.length:
         lines.append(f"## d of {operation.length} products is c of the next {operation.length}")
     return [*lines, *(f"# {line}".rstrip() for line in unit_to_toml(step_unit(model)).splitlines())]

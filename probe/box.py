@@ -13,6 +13,7 @@ import numpy as np
 from golden.arrays import BitArray, bits_dtype
 from golden.checks import check_name, check_type
 from golden.instruction import Instruction
+from golden.ordered_chain import ChainTable
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit
 from probe.journal import Journal, row_keys
@@ -59,13 +60,15 @@ def box_of_instruction(instruction: Instruction) -> Box:
 def box_of_unit(unit: Unit, K: int | None = None) -> Box:
     """A unit over K products; without K over two steps where it can take its own result as c, else over one."""
     o = unit.operation
-    if K is None:
+    if K is None and unit.chain != ChainTable():
+        K = unit.usual_K
+    elif K is None:
         try:
             o.accumulating()
             K = 2 * o.length
         except ValueError:
             K = o.length
-    shape = OperandShape(a=o.a, b=o.b, c=o.c, d=o.d, K=K, scale=o.scale_format, block_size=o.block_size)
+    shape = OperandShape(a=unit.a, b=unit.b, c=o.c, d=o.d, K=K, scale=o.scale_format, block_size=o.block_size)
     return Box(name=unit.name, shape=shape, dot=unit.dot)
 
 

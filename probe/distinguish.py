@@ -1,13 +1,14 @@
 """Two arithmetics told apart: an input on which they differ, as small as it goes, and the step in which they part."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import Any
 
 import numpy as np
 
 from golden.arrays import BitArray
-from golden.chain import Chain, ConvertedChain, steps_for
+from golden.chain import Chain, ConvertedChain
 from golden.checks import check_least
 from golden.comparison import differing
 from golden.engines import Batch, run
@@ -40,6 +41,27 @@ class Side:
         """The steps of one row [1, K]."""
         one = (row.a[0], row.b[0], row.c[0], *(None if scales is None else scales[0] for scales in row[3:]))
         return explained(self.name, self.chain, self.shape.K, one, self.shape.a, self.shape.b)
+
+
+Verdict = bool | Operands | str
+"""Of a prover: True where two sides are equal whatever comes in, an input [1, K] on which they differ, or why neither."""
+
+Prover = Callable[[Side, Side], Verdict]
+
+
+@dataclass(frozen=True)
+class Alike:
+    """No difference was found.
+
+    Attributes:
+        tried: vectors that were compared.
+        proved: whether a prover says that there is none.
+        why: what it says else; empty where there was no prover.
+    """
+
+    tried: int
+    proved: bool = False
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,37 +107,56 @@ def _shape(model: Unit | Instruction) -> OperandShape:
 def _side(model: Unit | Instruction, shape: OperandShape, K: int) -> Side:
     whole = OperandShape(a=shape.a, b=shape.b, c=shape.c, d=shape.d, K=K, scale=shape.scale, block_size=shape.block_size)
     if isinstance(model, Unit):
-        return Side(model.name, Chain(steps_for(model.operation, K)), whole)
+        return Side(model.name, model.chain_over(K), whole)
     name = f"{model.arch} {model.name}"
     if isinstance(model.chain, ConvertedChain) and model.k != K:
         raise ValueError(f"K of {name} must be {model.k}, for c is added after all products; got {K}")
     return Side(name, model.chain, whole)
 
 
-def distinguish(x: Side, y: Side, vectors: int, seed: int) -> Difference | int:
-    """An input on which the two differ, minimised; or how many vectors showed none.
+def distinguish(x: Side, y: Side, vectors: int, seed: int, prover: Prover | None = None) -> Difference | Alike:
+    """An input on which the two differ, minimised; or that none was found.
 
     Args:
         vectors: random vectors to compare at most, after those made to show a difference.
         seed: of all of them.
+        prover: asked where no vector shows a difference, about one step of both.
     """
     check_least("vectors", vectors, 1)
     check_least("seed", seed, 0)
 
-    def differs(rows: Operands) -> np.ndarray:
-        got, expected = x.run(rows), y.run(rows)
-        return np.asarray(differing(got, expected, x.chain.operation) | differing(got, expected, y.chain.operation))
-
     tried = 0
     for rows in _stream(x.shape, vectors, seed):
-        found = np.flatnonzero(differs(rows))
+        found = np.flatnonzero(differs(x, y, rows))
         if len(found):
-            tried += int(found[0]) + 1
-            first = rows.rows(slice(int(found[0]), int(found[0]) + 1))
-            row = minimised(first, x.shape, differs)
-            return Difference(x, y, row, (int(x.run(row)[0]), int(y.run(row)[0])), tried)
+            return _smallest(x, y, rows.rows(found[:1]), tried + int(found[0]) + 1)
         tried += len(rows.c)
-    return tried
+    return Alike(tried) if prover is None else asked_prover(prover, x, y, tried)
+
+
+def differs(x: Side, y: Side, rows: Operands) -> np.ndarray:
+    """Rows on which two sides differ, by the rule of either for NaN."""
+    got, expected = x.run(rows), y.run(rows)
+    return np.asarray(differing(got, expected, x.chain.operation) | differing(got, expected, y.chain.operation))
+
+
+def _smallest(x: Side, y: Side, row: Operands, tried: int) -> Difference:
+    row = minimised(row, x.shape, lambda rows: differs(x, y, rows))
+    return Difference(x, y, row, (int(x.run(row)[0]), int(y.run(row)[0])), tried)
+
+
+def asked_prover(prover: Prover, x: Side, y: Side, tried: int) -> Difference | Alike:
+    """What a prover says of one step of both: where steps are equal, so are chains of as many of them."""
+    lengths = {side.chain.operation.length for side in (x, y)}
+    if any(type(side.chain) is not Chain for side in (x, y)) or len(lengths) > 1:  # or sums outside of the steps
+        return Alike(tried, why="a prover compares single steps of one length, which these do not have")
+    x_step, y_step = (replace(side, shape=replace(side.shape, K=min(lengths))) for side in (x, y))
+    verdict = prover(x_step, y_step)
+    if isinstance(verdict, Operands):
+        if differs(x_step, y_step, verdict)[0]:
+            return _smallest(x_step, y_step, verdict, tried)
+        return Alike(tried, why="the prover's input shows no difference between the models: the circuits are not theirs")
+    return Alike(tried, proved=verdict is True, why=verdict if isinstance(verdict, str) else "")
 
 
 def _stream(shape: OperandShape, vectors: int, seed: int) -> Any:

@@ -4,13 +4,14 @@ The steps are those of paper 000, section 3: feature probing, inference, validat
 has to look at a failing vector, for it joins the evidence that the next model has to reproduce.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from golden.arrays import BitArray
-from golden.stimulus import GeneratorDraws, Operands, OperandShape, chunks
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, volume
+from golden.stimulus.integers import is_integer
 from probe.box import Box, BoxError, Questioner
 from probe.evidence import Evidence
 from probe.features import features_of
@@ -20,11 +21,18 @@ from probe.model import Model, possible_families, toml_of
 from probe.rivals import Rival, consistent, pool_of, telling_rows
 from probe.search import Search
 
-VALIDATION_ROWS = 1 << 16
-"""Random vectors of one chunk; a chunk that fails ends the round."""
+ASKED_FIRST = 4
+"""Of so many of a feature's questions one is asked at the beginning; all of them are among the rows that tell rivals."""
 
-RIVAL_CHUNKS = 2
-"""Chunks on which rivals are held against the box too."""
+FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
+"""Random vectors of the first chunk of a validation, and of the largest: each is twice as long as the one before, so that a
+wrong model costs few. A chunk that fails ends the round."""
+
+CORNER_ROWS = 1 << 16
+"""Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
+
+RIVAL_ROWS = 1 << 17
+"""Vectors on which rivals are held against the box too."""
 
 FAILING = 24
 """Failing vectors of a chunk that join the evidence."""
@@ -32,7 +40,7 @@ FAILING = 24
 MINIMISED = 2
 """How many of them are made smaller first."""
 
-AGAIN = 64
+AGAIN = 24
 """Rows that are asked a second time, at the beginning and at the end."""
 
 REVISIONS = 24
@@ -99,6 +107,24 @@ def probe(box: Box, vectors: int = 1_000_000, seed: int = 0, journal: Journal | 
     return _Probe(box, vectors, seed, journal, seconds, say).run()
 
 
+def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
+    """One of every `ASKED_FIRST` rows, drawn at random, in order."""
+    rows = len(questions.c)
+    order = np.argsort(draws.integers(0, 1 << 62, rows), kind="stable")
+    return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))
+
+
+def chunk_bounds(vectors: int) -> Iterator[tuple[int, int]]:
+    """First vector and the one after the last of each chunk of a validation; none holds rows of both kinds."""
+    start, count = 0, FIRST_CHUNK
+    while start < vectors:
+        end = min(start + count, vectors)
+        if start < CORNER_ROWS:
+            end = min(end, CORNER_ROWS)
+        yield start, end
+        start, count = end, min(2 * count, LAST_CHUNK)
+
+
 class _Probe:
     """One run of the loop, and its state."""
 
@@ -108,12 +134,15 @@ class _Probe:
         self.journal, self.say = journal, say
         self.questioner = Questioner(box, journal, seconds)
         self.found = Finding(box.name, box.shape)
+        self._corners: Operands | None = None
+        self._evidence: Evidence | None = None
 
     def run(self) -> Finding:
         try:
             self._loop()
         except BoxError as error:
             self.found.stopped = str(error)
+            self._learned_so_far()
         finally:
             self.journal.save()
         self.found.questions, self.found.vectors = self.questioner.questions, self.questioner.vectors
@@ -121,12 +150,12 @@ class _Probe:
         return self.found
 
     def _loop(self) -> None:
-        evidence = self._first_evidence()
-        pool: Operands | None = None
-        model: Model | None = None
         if not possible_families(self.shape):
             self.found.stopped = "no operation takes operands and gives results of these formats"
             return
+        evidence = self._first_evidence()
+        pool: Operands | None = None
+        model: Model | None = None
         for revision in range(REVISIONS):
             self.found.revisions = revision
             search = Search(evidence, self.seed + revision)
@@ -143,35 +172,42 @@ class _Probe:
             if not self._told_apart(evidence, model, pool):
                 continue
             if self._validated(evidence, model):
-                self._check_determinism(evidence)
+                self._check_determinism(evidence, np.arange(0))
                 return
         self.found.stopped = f"{REVISIONS} models failed, one after the other"
 
     def _first_evidence(self) -> Evidence:
         """The features' questions, one feature after the other."""
-        evidence: Evidence | None = None
         for n, feature in enumerate(features_of(self.shape)):
             draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
-            operands = feature.questions(self.shape, draws)
+            operands = some_of(feature.questions(self.shape, draws), draws)
             d = self.questioner.ask(operands)
-            if evidence is None:
-                evidence = Evidence(operands, d, feature.name)
-                self._check_determinism(evidence)
+            if self._evidence is None:
+                self._evidence = Evidence(operands, d, feature.name)
             else:
-                evidence.add(operands, d, feature.name)
+                self._evidence.add(operands, d, feature.name)
+            self.found.evidence = len(self._evidence)
             self.journal.save()
             self.say(f"{feature.name}: {len(d)} vectors: {feature.about}")
-        assert evidence is not None
-        self.found.evidence = len(evidence)
-        return evidence
+        assert self._evidence is not None
+        self._check_determinism(self._evidence, np.arange(0))
+        return self._evidence
 
-    def _check_determinism(self, evidence: Evidence) -> None:
-        """Some rows again, in another order: the same answers, wherever in a question a row stands.
+    def _learned_so_far(self) -> None:
+        """Of a box that ended the probe before there was a model: the model that reproduces the most of what it answered."""
+        if self.found.model is None and self._evidence is not None:
+            self.found.model = Search(self._evidence, self.seed).run(self.shape)
+            self.found.missed = len(self._evidence.failing(self.found.model))
+
+    def _check_determinism(self, evidence: Evidence, suspicious: np.ndarray) -> None:
+        """Some rows again, in another order, the suspicious ones among them: the same answers, wherever in a question a row
+        stands.
 
         Raises:
             BoxError: other answers.
         """
-        rows = np.random.default_rng(self.seed).permutation(len(evidence))[:AGAIN]
+        rng = np.random.default_rng(self.seed)
+        rows = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
         again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
         differing = np.flatnonzero(again != evidence.d[rows])
         if len(differing):
@@ -195,28 +231,37 @@ class _Probe:
 
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
-        text = f"seed {self.seed}: {toml_of(model, 'model') or model}"
+        which = f"seed {self.seed}, {min(CORNER_ROWS, self.vectors)} vectors with corners"
+        text = f"{which}: {toml_of(model, 'model')}"
         done = self.journal.validated.get(text, 0)
-        start = 0
-        for number, chunk in enumerate(chunks(self.shape, self.vectors, self.seed, VALIDATION_ROWS)):
-            start += len(chunk)
-            if start <= done:
+        for start, end in chunk_bounds(self.vectors):
+            if end <= done:
                 continue
-            d = self.questioner.ask_unrecorded(chunk.operands)
-            failing = np.flatnonzero(model.differs(chunk.operands, d))
+            operands = self._validation_rows(start, end - start)
+            d = self.questioner.ask_unrecorded(operands)
+            failing = np.flatnonzero(model.differs(operands, d))
             if len(failing):
-                self.say(f"validation: {len(failing)} of {len(chunk)} vectors fail")
-                self._add_failing(evidence, model, chunk.operands.rows(failing[:FAILING]), d[failing[:FAILING]])
+                self.say(f"validation: {len(failing)} of vectors {start} to {end - 1} fail")
+                self._add_failing(evidence, model, operands.rows(failing[:FAILING]), d[failing[:FAILING]])
                 return False
-            if number < RIVAL_CHUNKS:
-                self.found.looked += len(chunk)
-                self.found.rivals = [r for r in self.found.rivals if not r.model.differs(chunk.operands, d).any()]
-            self.journal.validated[text] = start
-            self.found.validated = start
+            if start < RIVAL_ROWS:
+                self.found.looked += end - start
+                self.found.rivals = [r for r in self.found.rivals if not r.model.differs(operands, d).any()]
+            self.journal.validated[text] = self.found.validated = end
             self.journal.save()
-        self.found.validated = max(start, done)
+        self.found.validated = self.vectors
         self.say(f"validation: {self.found.validated} random vectors, no difference")
         return True
+
+    def _validation_rows(self, start: int, count: int) -> Operands:
+        """Rows start … start + count − 1 of the validation: of the whole stimulus first, then of the one at volume."""
+        if is_integer(self.shape):
+            return generate(self.shape, count, self.seed + start).operands
+        if start >= CORNER_ROWS:
+            return volume.rows(self.shape, self.seed, start, count).operands
+        if self._corners is None:
+            self._corners = generate(self.shape, min(CORNER_ROWS, self.vectors), self.seed).operands
+        return self._corners.rows(slice(start, start + count))
 
     def _add_failing(self, evidence: Evidence, model: Model, operands: Operands, d: BitArray) -> None:
         evidence.add(operands, d, "failing")
@@ -228,6 +273,7 @@ class _Probe:
         return minimised(row, self.shape, lambda rows: model.differs(rows, self.questioner.ask(rows)))
 
     def _unexplained(self, evidence: Evidence, failing: np.ndarray, model: Model) -> None:
-        """Keep the smallest input that the best model misses."""
+        """Keep the smallest input that the best model misses, unless the box gives another answer to it now."""
+        self._check_determinism(evidence, failing)
         row = self._minimised(model, evidence.operands.rows(failing[:1]))
         self.found.smallest = (row, int(self.questioner.ask(row)[0]))

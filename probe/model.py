@@ -5,7 +5,7 @@ formats; nothing here knows a published unit.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -19,6 +19,7 @@ from golden.operations import OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
+from golden.ordered_chain import ChainTable
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit, unit_to_toml
@@ -54,7 +55,7 @@ class Model:
         """The keys that the probe has to find; formats and K_block are the box's."""
         return dict(self.items)
 
-    @property
+    @cached_property
     def chain(self) -> Chain | ConvertedChain:
         """What computes it."""
         return _chain(self)
@@ -83,10 +84,13 @@ class Model:
         except (ValueError, TypeError):
             return False
 
-    def unit(self, name: str) -> Unit | None:
-        """The unit that computes it; None where no unit file can say so."""
+    def unit(self, name: str) -> Unit:
+        """The unit that computes it."""
         chain = self.chain
-        return None if isinstance(chain, ConvertedChain) else Unit(name=name, operation=chain.operation)
+        if isinstance(chain, ConvertedChain):
+            table = ChainTable(convert=FP16.name, order=chain.order, add_c="last")
+            return Unit(name=name, operation=chain.operation, chain=table, converted=(chain.a, chain.b))
+        return Unit(name=name, operation=chain.operation)
 
     def __str__(self) -> str:
         shown = {key: value for key, value in self.items if value != default_of(key) or key in ("L", "F", "F2", "rho")}
@@ -98,13 +102,11 @@ def model(family: str, keys: Keys, shape: OperandShape) -> Model:
     return Model(family, tuple(keys.items()), shape)
 
 
-def toml_of(model: Model, name: str) -> str | None:
-    """The model as a unit file, None where none can hold it."""
-    unit = model.unit(name)
-    return None if unit is None else unit_to_toml(unit)
+def toml_of(model: Model, name: str) -> str:
+    """The model as a unit file."""
+    return unit_to_toml(model.unit(name))
 
 
-@lru_cache(maxsize=1 << 14)
 def _chain(model: Model) -> Chain | ConvertedChain:
     """The model's chain.
 
@@ -219,4 +221,14 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
         if first.is_valid():  # which no precision changes
             choices = product(*(COARSE.get(key) or values_of(key, family, shape) for key in precisions))
             found += [first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices]
+            found += _above_all_terms(first)
     return tuple(found)
+
+
+def _above_all_terms(first: Model) -> list[Model]:
+    """Models whose e_zero is above every term, where each way to cut leaves something else of a term: 0, −1 or ±1 in the
+    last place. A search with a low e_zero gains nothing on the way here until `truncation` changes too."""
+    if "e_zero" not in first.keys:
+        return []
+    ways = values_of("truncation", first.family, first.shape) if "truncation" in first.keys else ("RZ",)
+    return [first.changed(e_zero=EXPONENT_LIMIT, truncation=way) for way in ways]

@@ -36,6 +36,8 @@ def open_keys(finding: Finding, rows: Operands) -> list[OpenKey]:
             alike.setdefault(key, set()).add(value)
         else:
             together += 1
+    if "e_zero" in model.keys and model.keys["e_zero"] <= lowest_exponent(model.family, model.shape):
+        alike.setdefault("e_zero", set())
     found = [_open(model, key, values, rows, finding.looked) for key, values in alike.items()]
     if together:
         found.append(OpenKey("several keys", f"{together} combinations", f"changed together: {_looked(finding.looked)}"))

@@ -20,8 +20,11 @@ GROUPS: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 """Keys that are changed together: within a group, one hides the other's effect."""
 
-FEW, ACTIVE = 64, 224
-"""Rows on which many models are compared first; rows of a search at its start."""
+FEWEST, FEW, ACTIVE = 16, 64, 224
+"""Rows on which all starts are compared, then those of them that are left; rows of a search at its start."""
+
+FOREMOST = 96
+"""Starts of a family that go from the fewest rows to a few more, and those that are level with the last of these."""
 
 KEPT = 12
 """Models that go from the few rows to all rows of the search."""
@@ -86,7 +89,11 @@ class Search:
         self._active = np.union1d(self._active, self._telling(sample, ACTIVE))
         few = self._rng.permutation(self._active)[:FEW]
         ranked = []
-        for models in pool.values():
+        for models in map(list, pool.values()):
+            if len(models) > FOREMOST:
+                scores = np.array([self._score(model, few[:FEWEST]) for model in models])
+                enough = np.sort(scores)[-FOREMOST]
+                models = [model for model, score in zip(models, scores, strict=True) if score >= enough]
             scores = np.array([self._score(model, few) for model in models])
             best = np.argsort(-scores, kind="stable")[:KEPT]
             rescored = [(self._score(models[int(i)], self._active), models[int(i)]) for i in best]

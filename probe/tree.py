@@ -9,6 +9,10 @@ Tree = str | list["Tree"]
 """A leaf's name, or the children of a node: they are summed at once."""
 
 
+class Exact(list[Tree]):
+    """A node of which it is known that it keeps small terms beside large ones, as far as was looked."""
+
+
 def tree_of(model: Model) -> Tree:
     """The tree over the K products and c: the root's result is d."""
     chain, K = model.chain, model.shape.K
@@ -40,7 +44,7 @@ def _step(model: Model, products: list[Tree], c: Tree) -> Tree:
                 c = [c, product]
             return c
         case "FTZ-EO-FMA":
-            return [c, _chained(products[::2]), *([_chained(products[1::2])] if len(products) > 1 else [])]
+            return [c, [_chained(products[::2]), _chained(products[1::2])]]
         case "GTR-FDPA":
             return [c, [products[::2], products[1::2]] if len(products) > 1 else products]
     return [c, *products]
@@ -56,7 +60,16 @@ def _chained(products: list[Tree]) -> Tree:
 
 def drawn(tree: Tree) -> str:
     """The tree as lines: a node's children hang below it; neighbouring leaves share a line."""
-    return "\n".join(["d", *_lines(tree, "")])
+    return "\n".join([f"d{_note(tree)}", *_lines(tree, "")])
+
+
+def canonical(tree: Tree) -> str:
+    """A text that two trees share where they add the same terms in the same nodes, in any order within a node."""
+    return tree if isinstance(tree, str) else f"({' '.join(sorted(canonical(child) for child in tree))})"
+
+
+def _note(tree: Tree) -> str:
+    return " (exact)" if isinstance(tree, Exact) else ""
 
 
 def _lines(tree: Tree, indent: str) -> list[str]:
@@ -75,9 +88,9 @@ def _lines(tree: Tree, indent: str) -> list[str]:
         if isinstance(part, str):
             lines.append(f"{indent}{mark}{_shortened(part)}")
         elif all(isinstance(child, str) for child in part):
-            lines.append(f"{indent}{mark}+ {_shortened(', '.join(map(str, part)))}")
+            lines.append(f"{indent}{mark}+{_note(part)} {_shortened(', '.join(map(str, part)))}")
         else:
-            lines += [f"{indent}{mark}+", *_lines(part, indent + below)]
+            lines += [f"{indent}{mark}+{_note(part)}", *_lines(part, indent + below)]
     return lines
 
 

@@ -1,6 +1,7 @@
 """Coverage: what has been compared, by class and corner of the stimulus and by class of result; and of golden's dot products
 that agreed the bins of their model (cosim.coverage)."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 
@@ -10,7 +11,9 @@ from cosim.bench.products import DotProducts, Element
 from cosim.bench.rows import Rows
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.model import count
-from golden import Cls
+from cosim.coverage.seen import classes
+from golden import Cls, Format
+from golden.integer_format import IntegerFormat
 from golden.native.library import library
 
 TOGETHER = 4096
@@ -18,7 +21,11 @@ TOGETHER = 4096
 
 
 class Coverage:
-    """Counts of compared elements."""
+    """Counts of compared elements.
+
+    Attributes:
+        golden_seconds: time spent on the steps of golden's models.
+    """
 
     def __init__(self) -> None:
         self._made: dict[str, set[str]] = {}
@@ -26,9 +33,9 @@ class Coverage:
         self._compared: Counter[str] = Counter()
         self._result_classes: Counter[Cls] = Counter()
         self._uncounted: list[Element] = []
-        self._agreed: dict[int, tuple[DotProducts, list[int]]] = {}
-        self._held = 0
+        self._differing: list[Element] = []
         self._counts: tuple[Counts, ...] = ()
+        self.golden_seconds = 0.0
 
     def expect(self, products: Rows, rows: Sequence[int] | None = None) -> None:
         """Take note of the classes and corners that made any of these rows, which are going to be sent; None for all."""
@@ -38,9 +45,11 @@ class Coverage:
         labels = products.label if rows is None else products.label[list(rows)]
         made |= {names[label] for label in set(labels.tolist())}
 
-    def count(self, elements: Sequence[Element]) -> None:
-        """The elements of a result that has been compared."""
+    def count(self, elements: Sequence[Element], differing: Sequence[Element] = ()) -> None:
+        """The elements of a result that has been compared, and those of them that differ: the steps of the others count."""
         self._uncounted.extend(elements)
+        if differing:
+            self._differing.extend(differing)
         if len(self._uncounted) >= TOGETHER:
             self._count_all()
 
@@ -49,38 +58,30 @@ class Coverage:
         of: dict[int, tuple[Rows, list[int]]] = {}
         for element in self._uncounted:
             of.setdefault(id(element.products), (element.products, []))[1].append(element.row)
-        self._uncounted.clear()
+        differing = {(id(element.products), element.row) for element in self._differing}
         for products, rows in of.values():
             names = products.classes()
             for label, compared in zip(*np.unique(products.label[rows], return_counts=True), strict=True):
                 self._compared[names[label]] += int(compared)
-            decode, expected = products.result.decode, products.expected
-            self._result_classes.update(decode(expected[row]).cls for row in rows)
+            self._result_classes.update(_classes_of_results(products, rows))
+            if isinstance(products, DotProducts) and products.has_model and library() is not None:
+                self._look(products, [row for row in rows if (id(products), row) not in differing])
+        self._uncounted.clear()
+        self._differing.clear()
 
-    def agrees(self, element: Element) -> None:
-        """An element has been compared and agrees: the steps behind it count."""
-        products = element.products
-        if not isinstance(products, DotProducts) or not products.has_model:
+    def _look(self, products: DotProducts, rows: Sequence[int]) -> None:
+        """Count the steps behind rows that agreed."""
+        if not rows:
             return
-        self._agreed.setdefault(id(products), (products, []))[1].append(element.row)
-        self._held += 1
-        if self._held >= TOGETHER:
-            self._look()
+        started = time.perf_counter()
+        model = Model(products.operation, products.stimulus.operands.a.shape[1])
+        self._counts = merged([*self._counts, count(model, products.operands_of(np.array(rows)))])
+        self.golden_seconds += time.perf_counter() - started
 
     def counts(self) -> tuple[Counts, ...]:
         """The bins of golden's dot products that agreed, by model; none without the native engine."""
-        self._look()
+        self._count_all()
         return self._counts
-
-    def _look(self) -> None:
-        """Count what is held."""
-        if library() is not None:
-            new = [
-                count(Model(products.operation, products.stimulus.operands.a.shape[1]), products.operands_of(np.array(rows)))
-                for products, rows in self._agreed.values()
-            ]
-            self._counts = merged([*self._counts, *new])
-        self._agreed, self._held = {}, 0
 
     def classes(self) -> dict[str, int]:
         """Compared elements of each class and corner that made any, by name of the dot products, in stimulus order."""
@@ -96,3 +97,12 @@ class Coverage:
         """Compared elements that should be of each class."""
         self._count_all()
         return {cls.name.lower(): self._result_classes[cls] for cls in Cls}
+
+
+def _classes_of_results(products: Rows, rows: Sequence[int]) -> dict[Cls, int]:
+    """How many of the expected results are of each class."""
+    result, expected = products.result, [products.expected[row] for row in rows]
+    if isinstance(result, Format) and not isinstance(result, IntegerFormat):
+        found = np.bincount(classes(result, np.array(expected, np.uint64)) // 2, minlength=len(Cls)).tolist()
+        return {cls: int(number) for cls, number in zip(Cls, found, strict=True)}
+    return Counter(result.decode(code).cls for code in expected)

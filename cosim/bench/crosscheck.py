@@ -42,11 +42,13 @@ class ReferenceSample:
         """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""
         seen, kept = self._seen.get(name, 0), self._kept.setdefault(name, [])
         drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
-        for place, row in zip(drawn, rows, strict=True):
-            if len(kept) < RESERVOIR:
-                kept.append(products.alone(row))
-            elif place < RESERVOIR:
-                kept[place] = products.alone(row)
+        chosen: dict[int, int] = {}  # place to the last row that took it: the others need no copy
+        for number, (any_place, row) in enumerate(zip(drawn, rows, strict=True), seen):
+            place = number if number < RESERVOIR else any_place
+            if place < RESERVOIR:
+                chosen[place] = row
+        for place in sorted(chosen):
+            kept[place : place + 1] = [products.alone(chosen[place])]
         self._seen[name] = seen + len(rows)
 
     def rows(self) -> list[Rows]:

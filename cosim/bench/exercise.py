@@ -129,10 +129,9 @@ class _Clocked:
             self._driver.disturb()
         await SETTLE
         if enabled:
-            has_room = self._monitor.ready or self._scoreboard.waiting < self._timing.stages
             sent = self._driver.sample()
-            if self._timing.stages and has_room and self._driver.waited:
-                self._scoreboard.stop(f"in_ready was low although the pipeline of {self._timing.stages} stages had room")
+            if self._driver.waited:
+                self._see_room()
             self._monitor.sample(sent)
         before = None if enabled else self._outputs()
         self._clk.value = 1
@@ -144,6 +143,12 @@ class _Clocked:
             self._scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
         if self._monitor.waited > PATIENCE:
             self._scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
+
+    def _see_room(self) -> None:
+        """What waits for in_ready must find the pipeline full."""
+        stages = self._timing.stages
+        if stages and (self._monitor.ready or self._scoreboard.waiting < stages):
+            self._scoreboard.stop(f"in_ready was low although the pipeline of {stages} stages had room")
 
     def _outputs(self) -> list[str]:
         return [str(self._pins[name].value) for name in ("d", "out_valid") if name in self._pins]

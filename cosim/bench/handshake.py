@@ -12,6 +12,12 @@ STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 STALL_PERIOD = 200
 """Cycles for which the odds hold."""
 
+EARLY = 4000
+"""Cycles in which the odds are drawn for every period. After them it is for few: a cycle with a pause shows no new value."""
+
+LATER = 0.125
+"""How likely they are drawn for a later period; in the others there is no pause."""
+
 Pins = Mapping[str, Any]
 """A port's name to the simulator's handle."""
 
@@ -20,7 +26,7 @@ class Stalls:
     """Seeded decisions whether to pause.
 
     Args:
-        odds: how likely, one of them for a while.
+        odds: how likely, one of them for a while; after `EARLY` cycles mostly not at all.
     """
 
     def __init__(self, seed: str, odds: Sequence[float] = STALL_ODDS) -> None:
@@ -32,9 +38,15 @@ class Stalls:
     def pause(self) -> bool:
         """Whether to pause in this cycle."""
         if self._cycle % STALL_PERIOD == 0:
-            self._odds = self._random.choice(self._all_odds)
+            self._odds = self._drawn()
         self._cycle += 1
-        return self._random.random() < self._odds
+        return self._odds > 0 and self._random.random() < self._odds
+
+    def _drawn(self) -> float:
+        """The odds of the period that begins."""
+        if self._cycle >= EARLY and self._random.random() >= LATER:
+            return 0.0
+        return self._random.choice(self._all_odds)
 
 
 class Level:

@@ -170,7 +170,7 @@ class _Search:
         (transfer,) = unit_transfers(replace(products.alone(row)))
         placed = {port: value << self._place * widths[port] for port, value in transfer.items()}
         (sent,) = self._vector.transfers
-        return replace(self._vector, transfers=[{**sent, **placed}])
+        return self._vector._replace(transfers=[{**sent, **placed}])
 
     def _element_of(self, result: int | str) -> int | str:
         """The code of the element that differs."""

@@ -48,7 +48,7 @@ class Monitor:
             self.waited = 0
         else:
             self.waited = self.waited + 1 if self._scoreboard.waiting else 0
-        if sent:
+        if sent and not self._valid:
             self._due.append(self._edges + self._latency)
         self._edges += 1
 

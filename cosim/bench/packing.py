@@ -20,4 +20,5 @@ def packed(codes: npt.NDArray[Any], operand: Sized) -> list[int]:
     little_endian = np.ascontiguousarray(codes, codes.dtype.newbyteorder("<"))
     bits = np.unpackbits(little_endian.view(np.uint8).reshape(rows, elements, -1), axis=2, bitorder="little")
     lanes = np.packbits(bits[:, :, : operand.width].reshape(rows, -1), axis=1, bitorder="little")
-    return [int.from_bytes(lane.tobytes(), "little") for lane in lanes]
+    content, size = lanes.tobytes(), lanes.shape[1]
+    return [int.from_bytes(content[at : at + size], "little") for at in range(0, len(content), size)]

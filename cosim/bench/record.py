@@ -40,7 +40,7 @@ class Record:
 
     def agrees(self, vector: int, element: Element, code: int | str, now: Callable[[], Arrival]) -> None:
         """An element that agrees."""
-        class_of = element.products.name, int(element.products.label[element.row])
+        class_of = element.products.name, element.products.label.item(element.row)
         if class_of in self._enough:
             return
         name = element.products.made_by(element.row)

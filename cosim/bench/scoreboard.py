@@ -69,7 +69,6 @@ class Scoreboard:
         judge: what agrees, and the waivers that were needed.
         coverage: what has been compared.
         sample: what the reference engine computes too.
-        golden_seconds: time spent on stimulus and expected results.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class Scoreboard:
         self.judge = Judge(compare or Compare())
         self.coverage = Coverage()
         self.sample = ReferenceSample(seed)
-        self.golden_seconds = 0.0
+        self._vectors_seconds = 0.0
         self._on_send, self._on_result, self._on_mismatch = on_send, on_result, on_mismatch
         self._waiting: deque[Vector] = deque()
         self._selection, self._fail_fast, self._next_number = selection or Selection(), fail_fast, first
@@ -108,6 +107,11 @@ class Scoreboard:
         return self.record.first_mismatch
 
     @property
+    def golden_seconds(self) -> float:
+        """Time spent on stimulus, expected results and the coverage of golden's steps."""
+        return self._vectors_seconds + self.coverage.golden_seconds
+
+    @property
     def waiting(self) -> int:
         """Vectors that went in and have no result yet."""
         return len(self._waiting)
@@ -118,7 +122,7 @@ class Scoreboard:
             started = time.perf_counter()
             chunk = None if self._selection.ends_before(self._next_number) else next(self._chunks, None)
             vectors = [] if chunk is None else self._selected(chunk)
-            self.golden_seconds += time.perf_counter() - started
+            self._vectors_seconds += time.perf_counter() - started
             if chunk is None:
                 self.left_out += 0 if self._selection.is_everything else self._end - self._next_number
                 return
@@ -164,7 +168,7 @@ class Scoreboard:
         self.received += 1
         codes = codes_of(result, elements)
         wrong = [pair for pair in zip(elements, codes, strict=True) if not self._agrees(vector, *pair)]
-        self.coverage.count(elements)
+        self.coverage.count(elements, [element for element, _ in wrong])
         if self._on_result is not None:
             self._on_result(Result(vector.number, vector, result, wrong))
         if wrong:
@@ -178,7 +182,6 @@ class Scoreboard:
         """Whether an element agrees; either way it is recorded."""
         agrees = element.products.agrees(element.row, code, self.judge)
         if agrees:
-            self.coverage.agrees(element)
             self.record.agrees(vector.number, element, code, self.now)
         else:
             self.record.differs(vector.number, element, code, self.now())

@@ -43,21 +43,26 @@ def fetch(key: str, target: Path) -> bool:
 
     Args:
         target: an existing folder.
+
+    Raises:
+        OSError: they cannot be written there, which says nothing against the entry.
     """
     entry = cache_folder() / key
     if not (entry / CONTENTS).exists():
         return False
     try:
         contents: Any = json.loads((entry / CONTENTS).read_bytes())
-        names = [_checked_name(name) for name in contents]
-        for name in names:
-            shutil.copy2(entry / name, target / name)
-            if _hash(target / name) != contents[name]:
+        found = {_checked_name(name): (entry / name).read_bytes() for name in contents}
+        modes = {name: (entry / name).stat().st_mode for name in found}
+        for name, content in found.items():
+            if hashlib.sha256(content).hexdigest() != contents[name]:
                 raise ValueError(f"{entry / name} is not what was stored")
         os.utime(entry / CONTENTS)
     except (OSError, ValueError, TypeError):
         _remove(entry)
         return False
+    for name, content in found.items():
+        _write(target / name, content, modes[name])
     return True
 
 
@@ -111,6 +116,16 @@ def _remove(entry: Path) -> None:
 def _hash(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _write(file: Path, content: bytes, mode: int) -> None:
+    """Write a file; where that fails nothing is left of it, and the error names it."""
+    try:
+        file.write_bytes(content)
+        file.chmod(mode)
+    except OSError as error:
+        file.unlink(missing_ok=True)
+        raise type(error)(error.errno, error.strerror, str(file)) from error
 
 
 def _checked_name(name: str) -> str:

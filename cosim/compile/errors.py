@@ -1,5 +1,6 @@
 """What is said of a design that cannot be built or driven: the first cause, and where the log is."""
 
+import errno
 import os
 import re
 import shutil
@@ -11,6 +12,9 @@ from cosim.dut.log import first_error, read_log
 
 LEAST_FREE = 1 << 20
 """A file system with less than this left is called full (bytes): what was to be written was probably more."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+"""The system's numbers of a full disk."""
 
 
 class SimulationError(Exception):
@@ -35,9 +39,9 @@ def simulation_error(what: str, log: Path, stays: bool) -> SimulationError:
 
 
 def full_disk(folder: Path) -> str | None:
-    """That there is no space left, in words; None where there is."""
+    """That there is no space left, in words, the system's among them: campaigns know them; None where there is."""
     free = shutil.disk_usage(folder).free
-    return f"no space is left on the disk of {folder}" if free < LEAST_FREE else None
+    return f"{os.strerror(errno.ENOSPC)}: the disk of {folder}" if free < LEAST_FREE else None
 
 
 def kept(log: Path) -> Path:

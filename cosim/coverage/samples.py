@@ -36,7 +36,7 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("GTR-FDPA", {"a": "e4m3fnuz", "b": "e4m3fnuz", "c": "fp32", "L": 4, "F": 24, "F2": 31}),
     ("FTZ-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 1}),
     ("FTZ-EO-FMA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2}),
-    ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 1, "overflow": "saturate"}),
+    ("IDPA", {"a": "uint8", "b": "int8", "c": "int32", "L": 2, "overflow": "saturate"}),
 )  # fmt: skip
 """Operation and keys."""
 

@@ -16,7 +16,7 @@ from cosim.volume.program import Broken, build_program, run_program
 from cosim.volume.rows import write_rows
 from rtl.designs.design import Design
 
-KILLED, SURVIVED, CRASHED, ENDLESS = "killed", "survived", "crashed", "never ended"
+KILLED, SURVIVED, CRASHED, ENDLESS, NOT_BUILT = "killed", "survived", "crashed", "never ended", "not built"
 
 PATIENCE = 60.0
 """Seconds after which a run is given up: a thousand times what it takes."""
@@ -28,9 +28,9 @@ class Verdict:
 
     Attributes:
         status: `KILLED`: results or the protocol are wrong; `SURVIVED`; `CRASHED`, `ENDLESS`: the simulation had no end of
-            its own.
+            its own; `NOT_BUILT`: it is no Verilog, and was not run.
         mismatches: results that differ, of a run that goes on after them; few of them hold the mutant by a thread.
-        reason: of a run that stopped early.
+        reason: of a run that stopped early, or of a mutant that was not built.
     """
 
     status: str

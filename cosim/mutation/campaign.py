@@ -16,6 +16,7 @@ from typing import Any
 from cosim.mutation.table import document, settled
 from cosim.mutation.units import mutated_units
 from cosim.mutation.work import work
+from cosim.runner.tools import check_tools
 from golden.files import write_atomically
 from golden.text import mmau_version
 from jobs import Store, Task, program, run
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--mutants", type=int, default=MUTANTS, metavar="N", help=f"of each unit ({MUTANTS})")
     parser.add_argument("--jobs", type=int, metavar="N", help="units at a time; default: one a core")
     options = parser.parse_args(arguments)
+    check_tools("verilator")
     STORE.parent.mkdir(parents=True, exist_ok=True)
     with Store(STORE, what="mutants") as store:
         records = run(tasks(options.mutants), work, store, workers=options.jobs, seconds=LIMIT, retry=True)

@@ -1,7 +1,8 @@
 """A unit with mutants: its Verilog, the mutants that are chosen, and the file that holds them all."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from cosim.bench.timing import Timing
@@ -22,15 +23,15 @@ class MutatedUnit:
     """A unit's Verilog with mutants.
 
     Attributes:
-        plain: modules of the unit's Verilog. mutants: in the order of its lines.
-        text: the Verilog with all of them. modules: of that text.
+        verilog: of the unit. plain: its modules. mutants: in the order of its lines.
+        text: the Verilog with all of them.
     """
 
     unit: Unit
+    verilog: str
     plain: Mapping[str, Module]
     mutants: Sequence[Mutant]
     text: str
-    modules: Mapping[str, Module]
 
     @classmethod
     def of(cls, unit: Unit, count: int, seed: int) -> "MutatedUnit":
@@ -38,8 +39,16 @@ class MutatedUnit:
         verilog = to_verilog(unit, TOP)
         plain = read_netlist(verilog)
         mutants = mutants_of(plain, TOP, count, seed)
-        text = with_schemata(verilog, plain, mutants)
-        return cls(unit, plain, mutants, text, read_netlist(text))
+        return cls(unit, verilog, plain, mutants, with_schemata(verilog, plain, mutants))
+
+    def with_only(self, mutants: Sequence[Mutant]) -> "MutatedUnit":
+        """The unit with some of its mutants."""
+        return replace(self, mutants=mutants, text=with_schemata(self.verilog, self.plain, mutants))
+
+    @cached_property
+    def modules(self) -> Mapping[str, Module]:
+        """The modules of the text."""
+        return read_netlist(self.text)
 
     def sources(self, folder: Path) -> Sources:
         """What the simulator gets; the file is written into the folder."""

@@ -28,7 +28,7 @@ def flushed_faults(operation: FlushedFMA) -> Iterator[tuple[str, FlushedFMA]]:
     if operation.a.exp_bits < FP32.exp_bits:
         yield "subnormals of a and b flushed", faulty(operation, widened=staticmethod(_flushed_factor))
     else:  # fp16's products are exact and never tiny, nor is what is left of them
-        for name, sum_of in _SUMS.items():
+        for name, sum_of in {**_SUMS, **(_TINY_SUMS if _rounds_tiny_sums(operation) else {})}.items():
             yield name, faulty(operation, flushed_sum=staticmethod(sum_of))
         yield "subnormals of a and b kept", faulty(operation, fma=_keeping_factors)
         yield "what is added keeps its subnormals", faulty(operation, fma=_keeping_addend, add=_keeping_both)
@@ -89,13 +89,21 @@ def _flushed_to_plus(terms: Sequence[Term], negative_zero: bool) -> int:
 
 
 _SUMS: dict[str, Callable[[Sequence[Term], bool], int]] = {
-    "flushed before rounding": _flushed_before,
-    "rounded as a subnormal, then flushed": _rounded_as_subnormal,
     "subnormal results kept": _kept_subnormal,
     "negative results flushed to +0": _flushed_to_plus,
     "an exact zero is +0": lambda terms, negative_zero: flushed_sum(terms, False),
     "an exact zero is -0": lambda terms, negative_zero: flushed_sum(terms, True),
 }
+
+_TINY_SUMS: dict[str, Callable[[Sequence[Term], bool], int]] = {
+    "flushed before rounding": _flushed_before,
+    "rounded as a subnormal, then flushed": _rounded_as_subnormal,
+}
+
+
+def _rounds_tiny_sums(operation: FlushedFMA) -> bool:
+    """Whether a sum below the normal numbers may have more bits than a result: not of one exact product, nor of results."""
+    return isinstance(operation, FTZFMA) or operation.L > 2
 
 
 def _with_carry_lost(below: int, terms: Sequence[Term], negative_zero: bool) -> int:

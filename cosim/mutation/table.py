@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from cosim.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED
+from cosim.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
 from cosim.mutation.mutations import KINDS
 from rtl.verilog.equivalence import DIFFERENT, EQUAL, UNDECIDED
 
@@ -18,12 +18,16 @@ COLUMNS: tuple[tuple[str, Callable[[Row], bool]], ...] = (
     ("mutants", lambda row: True),
     ("killed", lambda row: row["status"] == KILLED),
     ("crashed or never ended", lambda row: row["status"] in (CRASHED, ENDLESS)),
+    ("not built", lambda row: row["status"] == NOT_BUILT),
     ("lived", lambda row: row["status"] == SURVIVED),
     ("of these equal, proved", lambda row: settled(row) == EQUAL),
     ("different", lambda row: settled(row) == DIFFERENT),
     ("undecided", lambda row: settled(row) == UNDECIDED),
 )
 """Heading of each column of counts, and which mutants it counts."""
+
+WHERE_ANY = ("not built",)
+"""Columns that are there where they count any."""
 
 
 def settled(row: Row) -> str | None:
@@ -39,10 +43,11 @@ def is_held_by_a_thread(row: Row) -> bool:
 
 def counts_table(groups: Mapping[str, Sequence[Row]], first: str) -> list[str]:
     """A Markdown table: a line for each group of mutants, and one for all."""
-    lines = [f"| {first} | " + " | ".join(heading for heading, _ in COLUMNS) + " |", "| --- |" + " ---: |" * len(COLUMNS)]
     everything = [row for rows in groups.values() for row in rows]
+    columns = [(heading, wanted) for heading, wanted in COLUMNS if heading not in WHERE_ANY or any(map(wanted, everything))]
+    lines = [f"| {first} | " + " | ".join(heading for heading, _ in columns) + " |", "| --- |" + " ---: |" * len(columns)]
     for name, rows in [*groups.items(), ("all", everything)]:
-        counts = [sum(map(wanted, rows)) for _, wanted in COLUMNS]
+        counts = [sum(map(wanted, rows)) for _, wanted in columns]
         lines.append(f"| {name} | " + " | ".join(f"{count:,}" for count in counts) + " |")
     return lines
 

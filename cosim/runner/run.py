@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 from cosim.bench.selection import Selection
-from cosim.compile.errors import SimulationError
+from cosim.compile.errors import NO_ROOM, SimulationError
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import ElaborationError
 from cosim.runner.in_cocotb import run_in_cocotb
@@ -119,7 +119,8 @@ def run_many(
         on_report: called with each report when it is there.
 
     Raises:
-        CampaignError: some cannot be built or driven, which the others do not wait for. All else as `run`, at once.
+        CampaignError: some cannot be built or driven, or found the disk full, which the others do not wait for. All else as
+            `run`, at once.
     """
     reports: dict[int, Report] = {}
     errors: dict[str, str] = {}
@@ -133,6 +134,11 @@ def run_many(
             report = run(design, vectors, seed, simulator, None, None, folder, progress, selection, fail_fast, mode)
         except (ElaborationError, SimulationError, YosysError) as error:
             errors[design.name] = str(error)
+            return
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            errors[design.name] = f"{error.filename}: {error.strerror}"
             return
         reports[number] = report
         on_report(report)

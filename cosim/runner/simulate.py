@@ -23,6 +23,10 @@ FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%Error|
 """What a simulator says where the design ended the simulation, or made it break off. At `:0:` cocotb has ended it."""
 
 
+PLAIN_IMPORTS = {"COCOTB_REWRITE_ASSERTION_FILES": ""}
+"""For cocotb: else it has pytest, where that is installed, compile every module anew, for the text of failed assertions."""
+
+
 def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
     """Run one simulation. A design that ends it, stands still or makes it break off is a report too, which does not pass.
 
@@ -75,7 +79,7 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
             build_dir=built.folder / "build",
             test_dir=built.folder,
             results_xml=str(built.folder / "results.xml"),
-            extra_env={JOB_VARIABLE: str(job_file)},
+            extra_env={JOB_VARIABLE: str(job_file), **PLAIN_IMPORTS},
             plusargs=list(plusargs),
             waves=waves,
             timescale=TIMESCALE,

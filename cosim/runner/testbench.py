@@ -1,6 +1,7 @@
 """The cocotb test that runs inside the simulator: one design against its golden model, as the job file says."""
 
 import ctypes
+import gc
 import os
 import signal
 import time
@@ -46,19 +47,23 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
     compare = Compare(**job.compare)
     first: list[tuple[Result, ComparedRow]] = []
 
-    def beat(_: object = None) -> None:
-        heartbeat.beat(scoreboard.sent, scoreboard.received, scoreboard.mismatches)
-
     def differs(result: Result) -> None:
         if not first:
             first.append((result, compared_row(result.number, *result.wrong[0], scoreboard.now())))
 
     class Beating(Scoreboard):
-        """One that gives a sign of life with every result."""
+        """One that gives a sign of life with every vector and every result."""
+
+        def send(self, vector: Vector) -> None:
+            super().send(vector)
+            self.beat()
 
         def receive(self, result: int | str) -> None:
             super().receive(result)
-            beat()
+            self.beat()
+
+        def beat(self) -> None:
+            heartbeat.beat(self.sent, self.received, self.mismatches)
 
     scoreboard = Beating(
         specification_of(design, job.results) if job.vector is None else OneVector.of(design, job.results, job.vector),
@@ -68,10 +73,10 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         selection=None if job.selection is None else Selection.from_table(job.selection),
         first=job.first,
         fail_fast=job.fail_fast,
-        on_send=beat,
         on_mismatch=differs,
     )
-    beat()
+    scoreboard.beat()
+    gc.freeze()  # what is there now stays: no collection need look at it again
     started = time.perf_counter()
 
     def leave_report(seconds: float, minimised: Minimised | None = None) -> None:
@@ -82,7 +87,7 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         return time.perf_counter() - started - scoreboard.golden_seconds
 
     async def asked(vectors: Sequence[Vector]) -> list[int | str]:
-        beat()
+        scoreboard.beat()
         return await ask(pins, timing, vectors)
 
     try:

@@ -2,7 +2,7 @@
 
 import struct
 from array import array
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cosim.bench.coverage import Coverage
@@ -62,7 +62,7 @@ def write_rows(
     writer = _Writer(design, results)
     found, number = RowsFile(path, ReferenceSample(seed)), first
     for chunk in specification.chunks(vectors, seed):
-        numbered = [replace(vector, number=at) for at, vector in enumerate(chunk.vectors, number)]
+        numbered = [vector._replace(number=at) for at, vector in enumerate(chunk.vectors, number)]
         number += len(numbered)
         sent = numbered if chosen.is_everything else [vector for vector in numbered if chosen.takes(vector)]
         found.vectors += len(sent)
@@ -71,8 +71,7 @@ def write_rows(
             found.sample.add(products, [e.row for vector in sent for e in vector.elements if e.products is products])
         for vector in sent:
             writer.add(vector)
-            for element in vector.elements:
-                found.coverage.agrees(element)
+            found.coverage.count(vector.elements)
     found.classes = writer.classes
     path.write_bytes(writer.content())
     return found

@@ -15,6 +15,7 @@ from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
 from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.paired_chain import PairedChain
 from golden.unit import Unit
 
 ARCHITECTURES = (
@@ -152,6 +153,8 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
         check_choice("fp16_order", order, ORDERS)
         assert isinstance(operation, TFDPA)
         chain = ConvertedChain(operation, parts.a, parts.b, order)
+    if row.get("paired"):
+        chain = PairedChain(operation)
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
         evidence="recorded" if name in _recorded(arch) else row["evidence"], note=row.get("note", ""),

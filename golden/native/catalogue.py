@@ -8,14 +8,20 @@ from golden.catalogue import instructions
 from golden.files import write_atomically
 from golden.instruction import Instruction
 from golden.native.parameters import KEYS, Parameters, parameters
+from golden.paired_chain import PairedChain
 
 PATH = Path(__file__).parent / "src" / "catalogue.inc"
 
 
 def entries() -> Iterator[str]:
-    """One line of C++ for all instructions of an architecture that differ in N alone (NVIDIA's names; AMD's stand alone)."""
+    """One line of C++ for all instructions of an architecture that differ in N alone (NVIDIA's names; AMD's stand alone).
+
+    Paired chains are left out: golden runs them as several calls of the library.
+    """
     alike: dict[tuple[str, str, bytes], list[Instruction]] = {}
     for entry in instructions():
+        if isinstance(entry.chain, PairedChain):
+            continue
         name = re.sub(r"(?<=\dn)\d+(?=k)", "*", entry.name, count=1)
         packed = bytes(parameters(entry.chain, entry.k))
         alike.setdefault((entry.arch, name, packed), []).append(entry)

@@ -97,8 +97,9 @@ def compute(
     if c.size:
         blocks = 0 if scale_a is None else scale_a.shape[-1]
         pointers = [0 if array is None else array.data.ptr for array in (*operands, d)]
-        batch = np.array([*pointers, c.size, columns, K, K, blocks, blocks], np.int64)  # struct mmau_batch
+        # struct mmau_batch; CuPy passes a NumPy array of one element by value, and no other structure safely
+        batch = np.array([*pointers, c.size, columns, K, K, blocks, blocks], np.int64)
         device = cupy.cuda.Device()
         kernel = _kernel(source(chain, K), target_of(device.compute_capability), device.id)
-        kernel((-(-c.size // THREADS), 1, 1), (THREADS, 1, 1), (batch.view(f"V{batch.nbytes}")[0],))
+        kernel((-(-c.size // THREADS), 1, 1), (THREADS, 1, 1), (batch.view(f"V{batch.nbytes}"),))
     return d

@@ -67,6 +67,8 @@ def parameters(chain: Chain | ConvertedChain, K: int) -> Parameters:
         ValueError: the operation cannot take its own result as c, and K needs more than one step.
     """
     operation = chain.operation
+    if type(chain) not in (Chain, ConvertedChain):
+        raise ValueError(f"engine 'native' knows no chain of the kind {type(chain).__name__}")
     if type(operation) is not OPERATIONS[operation.name]:
         raise ValueError(f"engine 'native' knows {operation.name} as it is, got one whose steps were replaced")
     if operation.length < K:

@@ -1,7 +1,7 @@
 """What a stimulus is made for, and what it is: operand formats in, arrays of bit patterns out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from golden.conversion import conversion
 from golden.formats import Format
 from golden.instruction import Instruction
 from golden.operations import Operation
+from golden.unit import Unit
 
 Tile = tuple[()] | tuple[int, int]
 """() for rows, each a dot product of its own; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
@@ -62,6 +63,12 @@ class OperandShape:
             scale=operation.scale_format,
             block_size=operation.block_size,
         )
+
+    @classmethod
+    def of_unit(cls, unit: Unit, K: int | None = None) -> Self:
+        """The operands of a unit over K products, over its `usual_K` where K is None."""
+        shape = cls.of_operation(unit.operation, unit.usual_K if K is None else K)
+        return replace(shape, a=unit.a, b=unit.b)
 
     @classmethod
     def of_instruction(cls, instruction: Instruction) -> Self:

@@ -45,7 +45,7 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
         events: of this step alone, its own last.
     """
     *inner, step = events
-    a, b, c, scale_a, scale_b = step.arguments
+    a, b, c, scale_a, scale_b = (*step.arguments, (), ())[:5]  # scales may be left out
     operands = [
         *_operands("a", a, operation.a, products),
         *_operands("b", b, operation.b, products),

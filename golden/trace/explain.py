@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from golden.chain import Chain, ConvertedChain, product_order
+from golden.ordered_chain import OrderedChain
+from golden.paired_chain import PairedChain
 from golden.specials import nvidia_nan
 from golden.trace.build import addition_record, step_record
 from golden.trace.records import Step
@@ -30,12 +32,16 @@ def trace_of(
     watched_chain = replace(chain, operation=watched(chain.operation, events))  # type: ignore[arg-type]
     d = watched_chain(a, b, c, scale_a, scale_b)
     K, L = len(a), chain.operation.length
-    order = product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
+    order = _order(chain, K)
     steps = _steps(chain, order, L, events)
     if isinstance(chain, ConvertedChain):
         output = chain.operation.d
         title = f"c added at the end, RNE in {output}"
         steps.append(addition_record(title, steps[-1].d.code, c, output, d, nvidia_nan(output)))
+    elif isinstance(chain, OrderedChain):
+        steps += _additions(chain, steps, c)
+    elif isinstance(chain, PairedChain):
+        steps += _paired_additions(chain, events, K)
     return Trace(
         model=model,
         operation=chain.operation.name,
@@ -45,6 +51,44 @@ def trace_of(
         d=d,
         format=chain.operation.d,
     )
+
+
+def _order(chain: Chain | ConvertedChain, K: int) -> list[int]:
+    """The products in the order in which the steps take them."""
+    if isinstance(chain, OrderedChain):
+        return [k for products in chain.products(K) for k in products]
+    return product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
+
+
+def _additions(chain: OrderedChain, steps: Sequence[Step], c: int) -> list[Step]:
+    """What is added after the steps, as multiply-adds: two chains, c."""
+    chains = len(chain.starts(0, 0))
+    ends = steps[len(steps) // chains - 1 :: len(steps) // chains]
+    d, *others = chain.addends([step.d.code for step in ends], c)
+    names = ["the sum over even k", "the sum over odd k", "c"] if chains == 2 else ["the sum of the products", "c"]
+    records, done = [], names[0]
+    for name, other in zip(names[1:], others, strict=False):
+        events: list[Event] = []
+        d = watched(chain.addition, events).step([d], [chain.one], other)
+        title = f"{done} + {name}, as a[0]·1 + c"
+        records.append(step_record(chain.addition, title, [0], events))
+        done = f"{done} + {name}"
+    return records
+
+
+def _paired_additions(chain: PairedChain, events: Sequence[Event], K: int) -> list[Step]:
+    """The two additions of each pair, as multiply-adds; their events follow those of the K products."""
+    ends = [place + 1 for place, event in enumerate(events) if event.step == "step"]
+    spans = list(zip(ends[K - 1 : -1], ends[K:], strict=True))
+    titles = [
+        title
+        for k in range(0, K, 2)
+        for title in (f"products {k} and {k + 1} added", f"{f'd of products 0 … {k - 1}' if k else 'c'} and their sum added")
+    ]
+    return [
+        step_record(chain.addition, f"{title}, as a[0]·1 + c", [0], events[begin:end])
+        for title, (begin, end) in zip(titles, spans, strict=True)
+    ]
 
 
 def _steps(chain: Chain | ConvertedChain, order: Sequence[int], L: int, events: Sequence[Event]) -> list[Step]:

@@ -30,7 +30,7 @@ from hwtests import inputs
 from hwtests.conform import kept
 from hwtests.conform.kept import KeptRows
 from hwtests.conform.mismatch import mismatch_of, simplified
-from hwtests.device import Device, Program
+from hwtests.device import Device, Program, unexpected_code
 from hwtests.tally import KEPT_ROWS, Tally
 
 BATCH_PRODUCTS = 1 << 30
@@ -118,11 +118,8 @@ class Check:
         self.programs = device.load(instruction)
         progress.machine_code = dict(self.programs[0].machine_code)
         progress.sha256 = {program.route: program.sha256 for program in self.programs}
-        progress.unexpected_code = {
-            program.route: dict(program.machine_code)
-            for program in self.programs
-            if program.machine_code and program.machine_code != program.expected_code
-        }
+        others = {p.route: unexpected_code(p.machine_code, p.expected_code) for p in self.programs}
+        progress.unexpected_code = {route: code for route, code in others.items() if code}
 
     def rows(self) -> Stimulus:
         """The stimulus: classes and every case of every corner, filling whole tiles."""

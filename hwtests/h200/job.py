@@ -35,6 +35,9 @@ SAVE_SECONDS = 1.0
 
 SMALLEST_PIECE = 1 << 20
 
+FIRST_RESULTS = "first_results"
+"""Key of a run: how long its worker took until its first results."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
@@ -116,7 +119,7 @@ def _run_worker(
         targets=call.targets, seed=call.seed, state=asdict(state),
     )  # fmt: skip
     current: tuple[str, str] | None = None
-    since = saved = time.monotonic()
+    began = since = saved = time.monotonic()
     with closing(watched(worker, asdict(job), hang)) as events:
         try:
             for event in events:
@@ -125,7 +128,10 @@ def _run_worker(
                     if current is not None and current[0] in budgets:
                         budgets[current[0]] -= now - since
                     since, current = now, (event["stage"], event["name"])
+                is_done = event["event"] == "item" and event["entry"]["status"] == "done"
                 _enter(event, state, show)
+                if is_done:
+                    _note_first_results(state, time.monotonic() - began, show)
                 if time.monotonic() > saved + SAVE_SECONDS:
                     states.save(call.state, state)
                     saved = time.monotonic()
@@ -163,6 +169,13 @@ def _enter(event: dict[str, Any], state: State, show: Callable[[str], None]) -> 
         state.done.setdefault(stage, {})[name] = entry
         if entry["status"] not in ("", "running") or stage == STAGES[-1]:
             show(line_of(stage, name, entry))
+
+
+def _note_first_results(state: State, seconds: float, show: Callable[[str], None]) -> None:
+    """Keep and show how long a worker took, from its start and with compiling ahead, until its first item was done."""
+    if FIRST_RESULTS not in state.runs[-1]:
+        state.runs[-1][FIRST_RESULTS] = f"{seconds:.1f} s"
+        show(f"first results after {seconds:.1f} s")
 
 
 def hand_over(call: Call, state: State) -> None:

@@ -14,10 +14,11 @@ from hwtests.conform.check import Check, Progress, check
 from hwtests.conform.worker import record
 from hwtests.device import first_line
 from hwtests.h200.device import Bench
-from hwtests.h200.self_test import ENGINE, verdict_on_engine, verdict_on_kernel
+from hwtests.h200.self_test import ENGINE, verdict_on_engine, verdict_on_kernel, verdict_on_matrix_instruction
 from hwtests.h200.state import STAGES, State
 from hwtests.microbenchmarks.run import POINTS, benchmarks, measure, read_points, write_points, write_tables
 from hwtests.nvidia.sparse_and_integer import by_name
+from hwtests.recorded_tiles import read as read_tiles
 from hwtests.sparse_and_integer_probe import instructions_of
 from hwtests.sparse_and_integer_probe import record as record_tiles
 
@@ -61,10 +62,11 @@ def planned(pattern: str) -> dict[str, list[str]]:
     """By stage, the items in their order: FP8 `mma.sync` first, then by how uncertain the catalogue is."""
     entries = sorted((i for i in golden.instructions(ARCH) if fnmatchcase(i.name, pattern)), key=_uncertainty)
     recorded = [i.name for i in entries if not i.name.startswith("wgmma.") or i.n in RECORDED_N]
+    outside = [i.name for i in instructions_of(ARCH) if fnmatchcase(i.name, pattern)]
     return {
-        SELF_TEST: [ENGINE, *(i.name for i in entries)],
+        SELF_TEST: [ENGINE, *(i.name for i in entries), *outside],
         RECORDINGS: recorded,
-        TILES: [i.name for i in instructions_of(ARCH) if fnmatchcase(i.name, pattern)],
+        TILES: outside,
         BENCHMARKS: [b.name for b in benchmarks(ARCH) if fnmatchcase(b.name, pattern)],
         VOLUME: [i.name for i in entries],
     }
@@ -140,7 +142,7 @@ class Stages:
     def _untrusted(self, stage: str, name: str) -> str:
         """Why an item of a later stage is not worth running after the self-test; empty where it is."""
         tests = self.state.done.get(SELF_TEST, {})
-        if stage in (RECORDINGS, VOLUME) and tests.get(name, {}).get("status") in ("failed", "hung", "crashed"):
+        if stage in (RECORDINGS, TILES, VOLUME) and tests.get(name, {}).get("status") in ("failed", "hung", "crashed"):
             return f"not run: self-test {tests[name]['status']}: {tests[name]['detail']}"
         if stage == VOLUME and tests.get(ENGINE, {}).get("status") == "failed":
             return f"not run: {tests[ENGINE]['detail']}"
@@ -150,6 +152,8 @@ class Stages:
         """The engine, or one instruction's kernels."""
         if name == ENGINE:
             return verdict_on_engine(self.device)
+        if name in (i.name for i in instructions_of(ARCH)):
+            return verdict_on_matrix_instruction(self.device.run, by_name(ARCH, name))
         return verdict_on_kernel(self.device, golden.instruction(ARCH, name))
 
     def recording(self, name: str) -> dict[str, Any]:
@@ -181,7 +185,11 @@ class Stages:
         folder.mkdir(parents=True, exist_ok=True)
         about = asdict(self.device.describe()) | self.device.evidence()
         path = record_tiles(folder, by_name(ARCH, name), self.device.run, about, self.job.seed)
-        return {"status": "done", "detail": "", "file": path.name}
+        recorded = read_tiles(path)
+        return {
+            "status": "done", "detail": "", "file": path.name, "machine_code": recorded.machine_code,
+            "unexpected_code": recorded.unexpected_code, "sha256": recorded.sha256,
+        }  # fmt: skip
 
     def benchmark(self, name: str) -> dict[str, Any]:
         """Every point of a timed loop that is not measured yet."""

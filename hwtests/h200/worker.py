@@ -15,8 +15,9 @@ from hwtests.device import DeviceError
 from hwtests.h200.device import Bench
 from hwtests.h200.stages import ARCH, Job, Stages
 
-PREBUILD_SECONDS = 60.0
-"""What compiling ahead may take of a call, before the first vector."""
+PREBUILD_SECONDS = 45.0
+"""What compiling ahead may take of a call, less than the minute within which the first results must be there. What is left
+is compiled at its first use."""
 
 
 def emit(event: str, **content: Any) -> None:

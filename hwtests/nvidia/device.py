@@ -13,7 +13,7 @@ from golden.native.cubins import cubin
 from golden.native.nvrtc import cuda_major, version
 from golden.stimulus import Operands, Tiles
 from hwtests.device import Description, DeviceError, Program
-from hwtests.nvidia.disassembly import expected, kept_machine_code
+from hwtests.nvidia.disassembly import expected, known_machine_code
 from hwtests.nvidia.kernel import ENTRY, Kernel
 from hwtests.nvidia.kernels import kernels_of
 from hwtests.nvidia.launch import MAX_BLOCKS, loaded, memory_errors
@@ -107,10 +107,7 @@ class CudaProgram:
     @cached_property
     def machine_code(self) -> dict[str, int]:
         """From the cubin that runs, where nvdisasm is installed or the cubin came with what it holds."""
-        try:
-            return kept_machine_code(self._binary)
-        except FileNotFoundError:
-            return {}
+        return known_machine_code(self._binary)
 
     def run(self, tiles: Tiles) -> Any:
         """D [tiles, m, n]; the tiles are filled up to whole blocks with copies of the last one."""

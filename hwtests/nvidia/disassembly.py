@@ -16,9 +16,12 @@ from golden import Instruction
 from golden.chain import ConvertedChain
 from golden.files import write_atomically
 from golden.native.cubins import folder
+from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.tcgen05 import kind_of
 
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
+DISASSEMBLY_SECONDS = 120.0
+
 _FLAGS_OFFSET = 48
 """Of e_flags in a 64-bit ELF header; its low byte and its third byte hold the architecture."""
 
@@ -44,12 +47,15 @@ def sass(cubin: bytes) -> list[tuple[str, str]]:
     """The SASS of a cubin, an instruction an entry: mnemonic, operands.
 
     Raises:
-        FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin.
+        FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin, or not within DISASSEMBLY_SECONDS.
     """
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "kernel.cubin"
         path.write_bytes(_readable(cubin))
-        result = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, timeout=120)
+        try:
+            result = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, timeout=DISASSEMBLY_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise ValueError(f"nvdisasm does not read the cubin within {DISASSEMBLY_SECONDS:g} s") from error
     if result.returncode:
         raise ValueError(f"nvdisasm does not read the cubin: {result.stderr.strip()}")
     return [(match[1], match[2]) for match in _INSTRUCTION.finditer(result.stdout)]
@@ -85,6 +91,14 @@ def kept_machine_code(cubin: bytes) -> dict[str, int]:
     if path is not None:
         write_atomically(path, json.dumps(found).encode())
     return found
+
+
+def known_machine_code(cubin: bytes) -> dict[str, int]:
+    """As `kept_machine_code`, but empty where nothing can be known: what a kernel computes counts without it."""
+    try:
+        return kept_machine_code(cubin)
+    except (FileNotFoundError, ValueError):
+        return {}
 
 
 _TYPE_WORDS = {"fp16": "", "bf16": ".BF16", "tf32": ".TF32"}
@@ -135,3 +149,21 @@ def _expected_tcgen05(i: Instruction) -> dict[str, int]:
     if kind in ("f8f6f4", "mxf8f6f4"):
         return {"UTCQMMA": 1}
     return {"UTCOMMA" + (".4X" if i.block_size == 16 else ""): 1}
+
+
+def expected_outside(instruction: MatrixInstruction) -> dict[str, int]:
+    """The same of an instruction outside the catalogue: sparse or of integers."""
+    i, count = instruction, 1
+    d, a, b, *_ = (word.upper() for word in i.types)
+    of_fp8 = a in ("E4M3", "E5M2")
+    types = f"{d}.{a}.{b}" if of_fp8 else d + ("" if a == "F16" else f".{a}")
+    if i.family == "wgmma":
+        shape = "x".join(map(str, i.shape))
+        return {f"{'QGMMA' if of_fp8 else 'HGMMA'}.SP.{shape}.{types}": 1}
+    shape = "".join(map(str, i.shape))
+    if not i.sparse:
+        return {f"IMMA.{shape}.{a}.{b}" + (".SAT" if i.saturate else ""): 1}
+    if of_fp8 and i.arch == "sm_90":  # as the dense form: there is no FP8 datapath behind it
+        shape, types, count = "16832", d, 2
+    mnemonic = "QMMA" if of_fp8 and i.arch != "sm_90" else "HMMA"
+    return {f"{mnemonic}.SP.{shape}.{types}": count}

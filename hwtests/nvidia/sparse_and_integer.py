@@ -7,7 +7,7 @@ describes which group. Source: PTX ISA 9.1, section 9.7.14.6 (mma.sp), 9.7.14.5.
 
 from dataclasses import dataclass
 from string import Template
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,8 @@ from hwtests.nvidia.source import GATHER, constraints, operand_list, table
 from hwtests.nvidia.wgmma import Warpgroup, warpgroup_kernel
 
 THREADS = 128
+
+T = TypeVar("T", bound=np.integer[Any])
 
 PAIRS_OF_FOUR: dict[int, tuple[int, int]] = {
     0x4: (0, 1), 0x8: (0, 2), 0xC: (0, 3), 0x9: (1, 2), 0xD: (1, 3), 0xE: (2, 3),
@@ -196,7 +198,7 @@ def metadata_word(nibble: Any) -> Any:
     return nibble * 0x1111_1111
 
 
-def selected(b: npt.NDArray[np.unsignedinteger], positions: tuple[int, ...]) -> npt.NDArray[np.unsignedinteger]:
+def selected(b: npt.NDArray[T], positions: tuple[int, ...]) -> npt.NDArray[T]:
     """The elements of B that a selection pairs with the stored elements of A: [..., k] → [..., k/2].
 
     Args:

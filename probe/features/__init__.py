@@ -14,7 +14,7 @@ from probe.features.special import SPECIAL_VALUES
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
 
-RARE: tuple[Feature, ...] = (FLOOR, SUBNORMALS, OVERFLOW)
+RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
 """Those whose keys few rows show."""
 
 

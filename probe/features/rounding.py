@@ -1,9 +1,30 @@
 """Rounding: ties, sums a little more and a little less, carries, of both signs; what ρ does with them, and what truncation
 left for it."""
 
+import numpy as np
+
+from golden.stimulus import GeneratorDraws, Operands, OperandShape
+from golden.stimulus.codes import fractions, number
+from golden.stimulus.terms import Products, lead_range, operands_of
 from probe.features.feature import Feature, corner, joined
+
+
+def full_sums(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """Sums as long as they get, in which ties meet lost bits: half of the products have one exponent, the others lie
+    at every distance below, all with one sign."""
+    rows = 24
+    low, high = lead_range(shape)
+    lead = draws.integers(low, high, (rows, 1), endpoint=True)
+    size = (rows, shape.K)
+    below = draws.integers(0, 2, size) * draws.integers(0, draws.integers(8, 48, (rows, 1)), size)
+    frac_a, frac_b = (fractions(draws, f, size) for f in (shape.a, shape.b))
+    sign = np.broadcast_to(draws.integers(0, 2, (rows, 1)), size)
+    products = Products(lead - below, sign, True, frac_a, frac_b, subnormal_factors="any")
+    c = number(shape.c, draws.integers(0, 2, rows), lead[:, 0] - below[:, 0], fractions(draws, shape.c, (rows,)))
+    return operands_of(shape, draws, products, c)
+
 
 ROUNDING = Feature(
     "rounding", "ties and their neighbours, carries, significant products", ("rho", "truncation", "sticky"),
-    joined(corner("ties", 48), corner("carries", 16), corner("significant-products", 24)),
+    joined(corner("ties", 48), corner("carries", 16), corner("significant-products", 24), full_sums),
 )  # fmt: skip

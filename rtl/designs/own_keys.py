@@ -63,7 +63,8 @@ OWN_KEYS: dict[type[Operation], list[Operation]] = {
         _fma("bf16", "RNE"),
         _fma("fp16", "RU", nan="first", flush_inputs=True),
         _fma("fp32", "RNE", nan="first"),
-        FMA(a="bf16", b="bf16", c="fp32", rho="RD-FP32", flush_inputs=True),  # type: ignore[arg-type]
+        # the multiply-add of Arm's bfdot
+        FMA(a="bf16", b="bf16", c="fp32", rho="RO-FP32", flush_inputs=True, flush_results=True),  # type: ignore[arg-type]
     ],
     EFDPA: [EFDPA(**keys) for keys in _sums({"c": "fp16"}, {"c": "fp32"}, {"c": "bf16"}, {"c": "fp16"})],
     TFDPA: [TFDPA(**keys) for keys in _sums(*_TRUNCATED)],

@@ -168,6 +168,8 @@ def check_tile(instruction: Instruction, implementation: Implementation) -> None
     check_int("m of a tile", instruction.m, 1, MAX_SIDE)
     check_int("n of a tile", instruction.n, 1, MAX_SIDE)
     operation = instruction.operation
+    if instruction.is_paired:
+        raise ValueError(f"{instruction.name} has no tile: its products and sums are rounded by themselves, not in steps")
     check_range(operation)
     steps = instruction.k // operation.length
     if steps > 1 and operation.c is not operation.d:

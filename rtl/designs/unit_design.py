@@ -13,9 +13,12 @@ from rtl.designs.unit import unit_datapath
 
 @dataclass(frozen=True)
 class UnitDesign(FromComponent):
-    """The datapath of a unit."""
+    """The datapath of a unit: of one step, whatever its table [chain] says."""
 
     unit: Unit
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.unit.step)
 
     @property
     def name(self) -> str:

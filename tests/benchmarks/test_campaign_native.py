@@ -30,17 +30,23 @@ def small_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign_native, "CHUNKS_A_TASK", 2)
 
 
-def run_here(folder: Path, chunks: int, made_with: dict[str, str] = MADE_WITH) -> dict[str, Any]:
+def run_here(
+    folder: Path, chunks: int, made_with: dict[str, str] = MADE_WITH, names: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """The outcome of so many chunks, computed in this process, so that a test can break an engine."""
     path = folder / "outcome.json"
-    run(path, folder / "store", made_with, chunks * ROWS_A_CHUNK, ThisProcess())
+    run(path, folder / "store", made_with, chunks * ROWS_A_CHUNK, ThisProcess(), names)
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
 def counted(outcome: dict[str, Any]) -> dict[str, Any]:
     """What does not depend on time."""
-    return {key: value for key, value in outcome.items() if key not in ("made_with", "updated", "worker_seconds")}
+    rows = {
+        name: {key: value for key, value in row.items() if key not in ("made_with", "updated")}
+        for name, row in outcome["operations"].items()
+    }
+    return outcome | {"operations": rows}
 
 
 @pytest.mark.slow
@@ -48,11 +54,11 @@ def test_every_row_is_counted_once(tmp_path: Path) -> None:
     outcome = run_here(tmp_path, 7)
     assert (outcome["complete"], outcome["chunks"], outcome["not_done"]) == (True, 7, {})
     assert (outcome["rows"], outcome["wanted"]) == (7 * ROWS_A_CHUNK, 7 * ROWS_A_CHUNK)
-    by_class = outcome["rows_by_operation_and_class"].values()
-    assert all(list(rows) == list(CLASSES) for rows in by_class)
-    assert sum(sum(rows.values()) for rows in by_class) == outcome["rows"]
-    assert sum(outcome["rows_by_arithmetic"].values()) == 4 * ROWS_A_CHUNK
-    assert sum(outcome["random_units"].values()) == 3
+    rows = outcome["operations"].values()
+    assert all(list(row["rows_by_class"]) == list(CLASSES) for row in rows)
+    assert sum(sum(row["rows_by_class"].values()) for row in rows) == outcome["rows"]
+    assert sum(sum(row["rows_by_arithmetic"].values()) for row in rows) == 4 * ROWS_A_CHUNK
+    assert sum(row["random_units"] for row in rows) == 3
     assert (outcome["rows_differing"], outcome["differences"]) == (0, [])
 
 
@@ -64,6 +70,36 @@ def test_campaign_in_parts_ends_as_one_in_one_piece(tmp_path: Path) -> None:
     parts = run_here(tmp_path / "parts", 6, MADE_WITH | {"commit": "another"})
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert counted(parts) == counted(run_here(tmp_path / "whole", 6))
+
+
+def test_operations_are_added_to_an_outcome(tmp_path: Path) -> None:
+    first = run_here(tmp_path, 1)
+    (name,) = first["operations"]
+    run_here(tmp_path, 3, MADE_WITH | {"commit": "4"}, ("IDPA",))
+    both = run_here(tmp_path, 1, MADE_WITH | {"commit": "5"}, ("FTZ-FMA",))
+    assert both["operations"][name] == first["operations"][name]
+    assert {each: row["made_with"]["commit"] for each, row in both["operations"].items()} == {
+        name: "3", "IDPA": "4", "FTZ-FMA": "5"
+    }  # fmt: skip
+    assert both["rows"] == both["wanted"] == 5 * ROWS_A_CHUNK == sum(row["rows"] for row in both["operations"].values())
+    again = run_here(tmp_path, 2, names=("IDPA",))
+    assert again["operations"]["IDPA"]["rows"] == 2 * ROWS_A_CHUNK
+    assert again["operations"]["FTZ-FMA"] == both["operations"]["FTZ-FMA"]
+
+
+@pytest.mark.parametrize(
+    ("before", "rule"),
+    [
+        ({"complete": False, "rows_differing": 0, "operations": {}}, "operations are added to an outcome that is complete"),
+        ({"complete": True, "rows_differing": 1, "operations": {}}, "operations are added to an outcome that is complete"),
+        ([], "OUTCOME.json must hold the outcome of a campaign: "),
+        ({"complete": True, "rows_differing": 0}, "OUTCOME.json must hold the outcome of a campaign: "),
+    ],
+)
+def test_operations_are_not_added_to_what_is_no_whole_outcome(before: Any, rule: str, tmp_path: Path) -> None:
+    (tmp_path / "outcome.json").write_text(json.dumps(before))
+    with pytest.raises(ValueError, match=f"^{rule}"):
+        run_here(tmp_path, 1, names=("IDPA",))
 
 
 @pytest.mark.parametrize("key", ["sources", "library", "isa"])
@@ -119,7 +155,16 @@ def test_wrong_engine_is_recorded_with_its_row_and_the_rest_goes_on(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "words", [[], ["s.json"], ["s.json", "s", "0"], ["s.json", "s", "-5"], ["s.json", "s", "x"], ["s.json", "s", "5", "6"]]
+    "words",
+    [
+        [],
+        ["s.json"],
+        ["s.json", "s", "0"],
+        ["s.json", "s", "-5"],
+        ["s.json", "s", "x"],
+        ["s.json", "s", "5", "6"],
+        ["s.json", "s", "FMA"],
+    ],
 )
 def test_wrong_arguments_are_status_2(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setattr(sys, "argv", ["campaign_native", *words])

@@ -18,6 +18,7 @@ RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "veril
 BESIDE = {
     "hwtests": {"golden", "jobs", "hwtests"},
     "probe": {"golden", "probe"},
+    "analysis": {"golden", "analysis"},
     "benchmarks": {"golden", "jobs", "benchmarks", "tests"},
 }
 """Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""

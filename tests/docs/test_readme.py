@@ -8,6 +8,7 @@ import pytest
 
 import cosim
 import golden
+from cosim.dut.formats import load_formats
 from golden.unit import ENCODINGS
 from mmau.parser import parser
 from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands, is_module
@@ -92,6 +93,8 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
     elif "top" in keys:
         lanes = ROOT / "tests" / "third_party" / "lanes"
         assert cosim.dut_from_table(keys, lanes).top == keys["top"]
+    elif "formats" in keys:
+        assert load_formats(path) is not None
     else:
         assert "ports" in keys, "nobody reads such a file"
         assert cosim.load_ports(path)

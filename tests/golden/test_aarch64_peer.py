@@ -1,4 +1,4 @@
-"""Arm's multiply-adds under QEMU, an emulator written from the architecture's text, beside the catalogue's models."""
+"""Arm's instructions under QEMU, an emulator written from the architecture's text, beside the catalogue's models."""
 
 import shutil
 import subprocess
@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import golden
-from golden.comparison import differing
+from golden.chain import Chain
+from golden.comparison import differing, is_nan
+from golden.engines import Batch, run
+from golden.operations import EFDPA
+from golden.paired_chain import PairedChain
+from golden.specials import quiet_nan
 from golden.stimulus import OperandShape, generate
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
@@ -30,23 +35,44 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def emulated(program: Path, instruction: golden.Instruction, arrays: list[np.ndarray]) -> np.ndarray:
-    """The emulator's d of rows of a [rows, 1], b [rows, 1], c [rows]."""
+    """The emulator's d of rows of a [rows, K], b [rows, K], c [rows]."""
     a, b, c = arrays
-    packed = np.rec.fromarrays([a[:, 0], b[:, 0], c])
+    packed = np.rec.fromarrays([*a.T, *b.T, c])
     command = [EMULATOR, "-cpu", "max", str(program), instruction.name]
     done = subprocess.run(command, input=packed.tobytes(), capture_output=True, check=True, timeout=300)
     return np.frombuffer(done.stdout, c.dtype)
 
 
-@pytest.mark.parametrize("instruction", golden.instructions("aarch64"), ids=lambda i: i.name)
+EMULATED = [i for i in golden.instructions("aarch64") if i.evidence == "emulated"]
+
+
+@pytest.mark.parametrize("instruction", EMULATED, ids=lambda i: i.name)
 def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program: Path) -> None:
-    assert instruction.evidence == "emulated"
     stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
     arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
     got = emulated(program, instruction, arrays)
     expected = instruction.dot(arrays[0], arrays[1], arrays[2])
     assert got.shape == expected.shape
     assert np.count_nonzero(differing(got, expected, instruction.operation)) == 0
+
+
+@pytest.mark.parametrize("name", ["bfdot", "bfmmla"])
+def test_rounding_flush_and_order_of_paired_products_are_seen(name: str, program: Path) -> None:
+    """Models of one key less, of fused pairs (what EBF = 1 asks for), and of multiply-adds in order; and which NaN comes."""
+    instruction = golden.instruction("aarch64", name)
+    stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
+    arrays = [stimulus.operands.a, stimulus.operands.b, stimulus.operands.c]
+    got, operation = emulated(program, instruction, arrays), instruction.operation
+    others: list[Chain] = [
+        PairedChain(operation.changed(**keys))
+        for keys in ({"rho": "RNE-FP32"}, {"flush_inputs": False}, {"flush_results": False}, {"overflow": "by-mode"})
+    ]
+    others += [Chain(operation), Chain(EFDPA(a="bf16", b="bf16", c="fp32", L=2))]  # type: ignore[arg-type]
+    for other in others:
+        assert np.count_nonzero(differing(got, run(None, other, Batch(arrays[0], arrays[1], arrays[2])), operation)) > 10
+    nans = got[is_nan(got, instruction.d)]
+    assert len(nans) > 100
+    assert set(nans.tolist()) == {quiet_nan(instruction.d)}
 
 
 def test_model_that_flushes_is_seen(program: Path) -> None:

@@ -44,7 +44,7 @@ def test_instruction_equals_the_reference_on_more_of_every_class(instruction: go
 
 
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_unit_off_the_catalogue_equals_the_reference(name: str, data: st.DataObject) -> None:
     operation = data.draw(operations(name))
@@ -103,12 +103,11 @@ def all_pairs(a: golden.Format, b: golden.Format) -> Any:
 
 def is_quick(operation: str, a: str, b: str) -> bool:
     """Whether `make test` takes the pair."""
-    return a == b or (operation == "T-FDPA" and "e4m3ieee" not in (a, b))
+    return a == b or (operation, a, b) in (("T-FDPA", "e4m3", "e5m2"), ("T-FDPA", "e5m2fnuz", "e4m3fnuz"))
 
 
 def operations_on_pairs() -> list[Any]:
-    """T-FDPA takes every pair of published formats; the others, which decode by the same code, one format twice in `make
-    test`."""
+    """All decode by the same code: `make test` takes one format twice, and T-FDPA two pairs of different ones."""
     return [
         pytest.param(operation, a, b, marks=() if is_quick(operation, a, b) else pytest.mark.long)
         for operation in ("T-FDPA", "GTR-FDPA", "E-FDPA")

@@ -68,6 +68,8 @@ def test_what_reaches_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
         data = SimpleNamespace(ptr=64)  # type: ignore[assignment]
 
     def launch(grid: Any, block: Any, arguments: Any) -> None:
+        assert isinstance(arguments[0], np.ndarray)  # by value where it has one element, as CuPy's custom_struct examples
+        assert (arguments[0].size, arguments[0].nbytes) == (1, 12 * 8)
         launches.append((grid, block, np.frombuffer(arguments[0].tobytes(), np.int64)[6:].tolist()))
 
     def asked_for(source: str, target: str, include: Any) -> bytes:

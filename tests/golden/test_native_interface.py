@@ -46,8 +46,12 @@ def find(arch: bytes | None, name: bytes | None) -> tuple[int, Found]:
 
 
 def test_every_instruction_is_found() -> None:
+    """All but those that are several multiply-adds each, as mmau.h says."""
     for instruction in golden.instructions():
         status, found = find(instruction.arch.encode(), instruction.name.encode())
+        if instruction.name in ("bfdot", "bfmmla"):
+            assert status != 0
+            continue
         assert status == 0, instruction.name
         assert bytes(found.parameters) == bytes(parameters(instruction.chain, instruction.k)), instruction.name
         assert (found.m, found.n) == (instruction.m, instruction.n)

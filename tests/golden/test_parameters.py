@@ -64,6 +64,10 @@ def processor(i: golden.Instruction) -> Parameters:
         return "FTZ-EO-FMA", {"L": i.k}
     if i.name == "vdpbf16ps":
         return "FTZ-FMA", {"L": 2}
+    if i.name.startswith(("fdot.", "fmmla.")):
+        return "E-FDPA", {"L": i.k, "rho": f"RNE-{'FP32' if i.c.name == 'fp32' else 'FP16'}"}
+    if i.name in ("bfdot", "bfmmla"):
+        return "FMA", {"rho": "RO-FP32", "flush_inputs": True, "flush_results": True}
     return "FMA", {"nan": "first"} if i.name == "vfmaddph" else {}
 
 

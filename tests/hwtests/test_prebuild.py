@@ -8,6 +8,7 @@ import golden
 from golden.native.cubins import key_of
 from hwtests import prebuild as module
 from hwtests.microbenchmarks.run import benchmarks
+from hwtests.nvidia import disassembly
 from hwtests.nvidia.disassembly import expected, kept_machine_code
 from hwtests.nvidia.kernels import kernels_of
 from hwtests.prebuild import Source, prebuild, sources
@@ -48,6 +49,21 @@ def test_kernels_are_compiled_into_the_folder_with_what_they_hold(tmp_path: Path
     assert kept_machine_code(path.read_bytes()) == expected(instruction)
     monkeypatch.setattr(module, "ProcessPoolExecutor", None)
     assert prebuild(wanted[:1], 300.0) == 1
+
+
+@pytest.mark.parametrize("trouble", ["missing", "refuses", "hangs"])
+def test_machine_code_is_unknown_without_a_disassembler_that_reads_it(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel computes is measured all the same."""
+    monkeypatch.delenv("MMAU_CUBINS", raising=False)
+
+    def find() -> str:
+        if trouble == "missing":
+            raise FileNotFoundError("nvdisasm was not found")
+        return "false" if trouble == "refuses" else "yes"
+
+    monkeypatch.setattr(disassembly, "nvdisasm", find)
+    monkeypatch.setattr(disassembly, "DISASSEMBLY_SECONDS", 0.2)
+    assert disassembly.known_machine_code(b"\x7fELF" + bytes(100)) == {}
 
 
 def test_folder_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:

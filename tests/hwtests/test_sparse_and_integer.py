@@ -15,7 +15,7 @@ from golden.native.nvrtc import compile_cubin
 from golden.stimulus import Tiles
 from hwtests import sparse_and_integer_probe
 from hwtests.device import Description
-from hwtests.nvidia.disassembly import matrix_instructions, sass
+from hwtests.nvidia.disassembly import expected_outside, matrix_instructions, sass
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     ONE_OF_TWO,
@@ -38,29 +38,27 @@ from tests.hwtests.compilers import needs_cuda_compiler
 ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER
 
 
-def claimed(instruction: MatrixInstruction) -> str:
-    shape = "".join(map(str, instruction.shape))
-    d, a, b, *_ = (word.upper() for word in instruction.types)
-    if instruction in SPARSE_WGMMA:
-        shape = "x".join(map(str, instruction.shape))
-        if a in ("E4M3", "E5M2"):
-            return f"QGMMA.SP.{shape}.{d}.{a}.{b}"
-        return f"HGMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
-    if instruction in INTEGER:
-        return f"IMMA.{shape}.{a}.{b}" + (".SAT" if instruction.saturate else "")
-    if a in ("E4M3", "E5M2") and instruction.arch == "sm_90":
-        return f"HMMA.SP.16832.{d}"
-    if a in ("E4M3", "E5M2"):
-        return f"QMMA.SP.{shape}.{d}.{a}.{b}"
-    return f"HMMA.SP.{shape}.{d}" + ("" if a == "F16" else f".{a}")
-
-
 @needs_cuda_compiler
 @pytest.mark.parametrize("instruction", ALL, ids=lambda e: f"{e.arch}-{e.name}")
-def test_kernel_holds_what_it_claims(instruction: MatrixInstruction) -> None:
+def test_kernel_holds_what_it_must(instruction: MatrixInstruction) -> None:
     kernel = kernel_of_instruction(instruction)
-    count = 2 if instruction.arch == "sm_90" and instruction in SPARSE_FP8 else 1
-    assert dict(matrix_instructions(compile_cubin(kernel.source, kernel.target))) == {claimed(instruction): count}
+    assert matrix_instructions(compile_cubin(kernel.source, kernel.target)) == expected_outside(instruction)
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "held"),
+    [
+        ("sm_90", "mma.sp.m16n8k32.f32.f16.f16.f32", {"HMMA.SP.16832.F32": 1}),
+        ("sm_90", "mma.sp.m16n8k16.f32.tf32.tf32.f32", {"HMMA.SP.16816.F32.TF32": 1}),
+        ("sm_89", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", {"QMMA.SP.16864.F32.E4M3.E5M2": 1}),
+        ("sm_90", "mma.sp.m16n8k64.f32.e4m3.e5m2.f32", {"HMMA.SP.16832.F32": 2}),
+        ("sm_90", "wgmma.sp.m64n8k32.f32.bf16.bf16", {"HGMMA.SP.64x8x32.F32.BF16": 1}),
+        ("sm_90", "wgmma.sp.m64n8k64.f16.e4m3.e5m2", {"QGMMA.SP.64x8x64.F16.E4M3.E5M2": 1}),
+        ("sm_90", "mma.satfinite.m16n8k32.s32.u8.u8.s32", {"IMMA.16832.U8.U8.SAT": 1}),
+    ],
+)
+def test_machine_code_that_is_expected(arch: str, name: str, held: dict[str, int]) -> None:
+    assert expected_outside(by_name(arch, name)) == held
 
 
 @needs_cuda_compiler
@@ -148,6 +146,7 @@ def test_hypotheses_are_told_apart(truth: Hypothesis, tmp_path: Path) -> None:
     assert truth in set(hypotheses(TF32))
     recorded = recorded_as(truth, TF32, tmp_path)
     assert (recorded.device, recorded.machine_code) == ({"device": "stand-in"}, {"STAND.IN": 1})
+    assert recorded.unexpected_code == {"STAND.IN": 1}
     found = outcome(recorded)
     assert found["compared"] == 2 * TILES * 128
     assert str(truth) in found["explained_by"]
@@ -201,7 +200,8 @@ def test_wrapping_and_saturating_are_told_apart(saturate: bool, tmp_path: Path) 
 def test_report_of_a_folder(tmp_path: Path) -> None:
     recorded_as(Hypothesis(4, False), TF32, tmp_path)
     assert list(outcomes_of(tmp_path)) == [TF32.name]
-    assert json.loads((tmp_path / "hypotheses.json").read_text())[TF32.name]["device"] == {"device": "stand-in"}
+    found = json.loads((tmp_path / "hypotheses.json").read_text())[TF32.name]
+    assert (found["device"], found["unexpected_code"]) == ({"device": "stand-in"}, {"STAND.IN": 1})
 
 
 @pytest.mark.parametrize("missing", ["header", "d"])

@@ -1,5 +1,8 @@
 """Commands that run beside a test."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import uuid
@@ -32,6 +35,8 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         return started[-1]
 
     yield run
-    for one in started:
-        one.process.kill()
+    for one in started:  # where a test has failed, the command has not ended what it started
+        for number in one.by_number():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
         one.process.communicate()

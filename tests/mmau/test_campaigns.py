@@ -66,6 +66,21 @@ def test_command_shows_the_others_and_ends_with_status_2(
     assert len(root.getElementsByTagName("error")) == 1
 
 
+def test_full_disk_is_counted_where_it_was_met_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other designs come to is not lost, and room may be there again."""
+
+    def run(design: Unit, *arguments: Any, **options: Any) -> cosim.Report:
+        if design.name == "second":
+            raise OSError(28, "No space left on device", "/tmp/mmau-cosim-x/unit.v")
+        return passed()
+
+    monkeypatch.setattr(runner, "run", run)
+    with pytest.raises(cosim.CampaignError) as error:
+        cosim.run_many(DESIGNS, jobs=1)
+    assert error.value.reports == [passed(), passed()]
+    assert error.value.errors == {"second": "/tmp/mmau-cosim-x/unit.v: No space left on device"}
+
+
 def test_fail_fast_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

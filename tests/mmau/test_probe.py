@@ -37,7 +37,7 @@ def test_a_unit_is_found_and_written(box: Path, tmp_path: Path, capsys: pytest.C
     found = json.loads(capsys.readouterr().out)
     assert found["explained"] is True
     assert found["keys"]["sticky"] is True
-    assert found["vectors"] == 9 + 64  # all but the rows asked again for the same answers came from the state
+    assert found["vectors"] == 2 * 24  # all but the rows asked again for the same answers came from the state
 
 
 def test_what_is_not_explained_ends_with_1(box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +50,7 @@ def test_what_is_not_explained_ends_with_1(box: Path, tmp_path: Path, capsys: py
 
 
 def test_wrong_requests(box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    which = "mmau probe: say what to probe: --arch with --instr, --unit, or --recording"
+    which = "mmau probe: say what to probe: --arch with --instr, --unit, --dut, --device, or --recording"
     assert wrong(capsys, "probe") == which
     assert wrong(capsys, "probe", "--arch", "sm_90") == which
     assert wrong(capsys, "probe", "--arch", "sm_90", "--instr", "x", "--unit", box) == which

@@ -23,7 +23,7 @@ def stopped(faulty: Box, **options: Any) -> Finding:
 
 def test_an_answer_of_another_shape() -> None:
     assert stopped(changed(box(), lambda _, d: d[:-1])).stopped == (
-        "box must answer 9 vectors with d of shape (9,), got (8,)"
+        "box must answer 3 vectors with d of shape (3,), got (2,)"
     )
 
 
@@ -77,6 +77,48 @@ def test_a_box_that_is_slow_ends_when_its_time_is_up() -> None:
     assert finding.stopped is not None
     assert "which uses up the 0.05 s it was given" in finding.stopped
     assert finding.vectors > 0
+
+
+def dies(d: Any) -> Any:
+    raise ConnectionError("no answer from the device")
+
+
+def late(fault: Any) -> Any:
+    """A fault that begins after 100 rows."""
+    answered = [0]
+
+    def answer(operands: Operands, d: Any) -> Any:
+        answered[0] += len(d)
+        return fault(d) if answered[0] > 100 else d
+
+    return answer
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (lambda d: d[:-1], "with d of shape"),
+        (lambda d: d.astype(np.uint32), "must answer with uint16"),
+        (lambda d: d.tolist(), "must answer with a NumPy array"),
+        (dies, "died after"),
+    ],
+    ids=["shape", "type", "list", "dies"],
+)
+def test_whatever_ends_a_probe_it_goes_on_from_there(tmp_path: Path, fault: Any, message: str) -> None:
+    honest, path = box(), tmp_path / "state.npz"
+    first = stopped(changed(honest, late(fault)), journal=Journal("box", honest.shape, path))
+    assert first.stopped is not None
+    assert message in first.stopped
+    kept = Journal("box", honest.shape, path)
+    assert 60 <= len(kept.answers) <= 100
+    said = len(kept.answers)
+    assert first.model is not None  # the best one of what it had answered
+    assert first.evidence > 0
+    resumed, whole = probe(honest, 2000, journal=kept), probe(honest, 2000)
+    assert resumed.is_whole()
+    assert resumed.model == whole.model
+    assert whole.vectors - resumed.vectors == said
 
 
 def test_a_row_is_asked_once() -> None:

@@ -1,10 +1,24 @@
 """Two arithmetics told apart by a small input, and the ends that a search may have."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import golden
-from probe.distinguish import Difference, distinguish, parting, sides, text_of
+from golden.stimulus import generate
+from probe.distinguish import (
+    Alike,
+    Difference,
+    Side,
+    Verdict,
+    asked_prover,
+    differs,
+    distinguish,
+    parting,
+    sides,
+    text_of,
+)
 from tests.probe.boxes import TINY, unit
 
 
@@ -45,9 +59,50 @@ def test_the_input_is_small_and_its_step_is_named() -> None:
 def test_equal_arithmetics_show_no_difference() -> None:
     x, y = sides(unit(TINY.changed(e_zero=-200)), unit(TINY.changed(e_zero=-300)))
     assert x.chain != y.chain
-    tried = distinguish(x, y, 5000, 0)
-    assert isinstance(tried, int)
-    assert tried > 5000
+    found = distinguish(x, y, 5000, 0)
+    assert isinstance(found, Alike)
+    assert found.tried > 5000
+    assert (found.proved, found.why) == (False, "")
+
+
+ALIKE = [unit(TINY.changed(c="fp16", e_zero=e_zero)) for e_zero in (-200, -300)]
+
+
+def test_a_prover_has_the_last_word_where_no_vector_tells() -> None:
+    asked: list[int] = []
+
+    def prover(left: Side, right: Side) -> Verdict:
+        asked.append(left.shape.K)
+        return True
+
+    found = distinguish(*sides(*ALIKE), 100, 0, prover)
+    assert isinstance(found, Alike)
+    assert found.proved
+    assert asked == [TINY.length]  # one step of the two
+
+
+def test_a_prover_that_does_not_finish_or_is_wrong() -> None:
+    x, y = sides(*ALIKE)
+    assert asked_prover(lambda left, right: "too long", x, y, 7) == Alike(7, why="too long")
+    row = generate(replace(x.shape, K=TINY.length), 1, 0).operands
+    found = asked_prover(lambda left, right: row, x, y, 7)
+    assert isinstance(found, Alike)
+    assert "shows no difference between the models" in found.why
+
+
+def test_a_provers_input_is_a_difference_where_the_models_differ() -> None:
+    x, y = sides(unit(TINY), unit(TINY.changed(rho="RZ-FP16")))
+    step = generate(replace(x.shape, K=TINY.length), 4096, 0).operands
+    telling = step.rows(np.flatnonzero(differs(x, y, step))[:1])
+    found = asked_prover(lambda left, right: telling, x, y, 7)
+    assert isinstance(found, Difference)
+    assert found.d[0] != found.d[1]
+
+
+def test_a_prover_is_not_asked_about_steps_of_different_lengths() -> None:
+    x, y = sides(unit(TINY.changed(c="fp16", L=1)), unit(TINY.changed(c="fp16", L=2)))
+    found = asked_prover(lambda left, right: True, x, y, 7)
+    assert found == Alike(7, why="a prover compares single steps of one length, which these do not have")
 
 
 def test_other_operands_are_refused() -> None:

@@ -10,8 +10,8 @@ from golden.chain import Chain, ConvertedChain
 from golden.stimulus import generate
 from golden.unit import operation_from_table
 from probe.box import Box, box_of_instruction
-from probe.loop import probe
-from probe.model import FAMILIES
+from probe.loop import CORNER_ROWS, chunk_bounds, probe
+from probe.model import FAMILIES, toml_of
 from probe.sweep import verdict
 from tests.probe.boxes import TINY, box, changed, rarely_wrong
 
@@ -77,12 +77,24 @@ def test_a_larger_unit_is_recovered(name: str) -> None:
 
 
 @pytest.mark.long
+def test_a_floor_above_all_terms_is_recovered() -> None:
+    """Nothing is left of a term but its sign, and every finite sum overflows."""
+    keys: dict[str, object] = {"L": 4, "F": 30, "G": 2, "K_block": 4, "e_zero": 930, "rho": "RNE-FP32", "truncation": "RO"}
+    operation = of("GST-FDPA", a="e2m1", b="e2m1", c="fp32", scale="ue8m0", **keys)
+    assert recovered(box(operation), Chain(operation)) in ("same", "alike")
+
+
+@pytest.mark.long
 def test_fp8_as_fp16_work_is_recovered() -> None:
     instruction = golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")
     found = probe(box_of_instruction(instruction), VECTORS)
     assert found.model is not None
     assert found.model.keys["order"] == "pairs-of-four"
     assert verdict(found, box_of_instruction(instruction), instruction.chain) in ("same", "alike")
+    unit = found.model.unit("found")
+    rows = generate(box_of_instruction(instruction).shape, 2000, 3).operands
+    assert np.array_equal(unit.dot(rows.a, rows.b, rows.c), instruction.dot(rows.a, rows.b, rows.c))
+    assert 'order = "pairs-of-four"' in toml_of(found.model, "found")
 
 
 def test_the_keys_that_show_are_the_units_own() -> None:
@@ -126,6 +138,26 @@ def test_an_operation_with_the_boxs_nan_wins_over_one_that_leaves_it_open() -> N
     assert found.model.family == "T-FDPA"
     rows = generate(box(wide).shape, 5000, 5).operands
     assert np.array_equal(found.model.run(rows), box(wide).dot(rows.a, rows.b, rows.c))
+
+
+@pytest.mark.parametrize("vectors", [1, 512, 70_000, 1_000_000])
+def test_chunks_of_a_validation_are_all_vectors_once(vectors: int) -> None:
+    bounds = list(chunk_bounds(vectors))
+    assert [start for start, _ in bounds] == [0, *(end for _, end in bounds[:-1])]
+    assert bounds[-1][1] == vectors
+    assert not any(start < CORNER_ROWS < end for start, end in bounds)
+
+
+def test_a_validation_asks_as_many_vectors_as_it_says() -> None:
+    honest, answered = box(of("FMA", a="fp16", b="fp16", c="fp16"), K=1), [0]
+
+    def count(operands: Any, d: Any) -> Any:
+        answered[0] += len(d)
+        return d
+
+    found = probe(changed(honest, count), 80_000)
+    assert found.validated == 80_000
+    assert answered[0] == found.vectors >= 80_000 + found.evidence
 
 
 @pytest.mark.parametrize(("vectors", "seed"), [(0, 0), (1, -1)])

@@ -24,6 +24,7 @@ def of(family: str, keys: Keys, operands: OperandShape) -> Model:
         ("FTZ-AddMul", {"P": 4}, ["c", [["p0", "p1"], ["p2", "p3"]]]),
         ("TR-FDPA", {"L": 4, "F": 9, "F2": 9}, ["c", ["p0", "p1", "p2", "p3"]]),
         ("GTR-FDPA", {"L": 4, "F": 9, "F2": 9}, ["c", [["p0", "p2"], ["p1", "p3"]]]),
+        ("FTZ-EO-FMA", {"L": 4}, ["c", [["p0", "p2"], ["p1", "p3"]]]),
     ],
 )
 def test_tree(family: str, keys: Keys, tree: object) -> None:

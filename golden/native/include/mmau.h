@@ -273,7 +273,8 @@ typedef enum mmau_status {
 /* The rule behind a status, as a sentence; never NULL. */
 MMAU_API const char *mmau_message(int status);
 
-/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". */
+/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". All are there but aarch64 bfdot and bfmmla,
+   which are several multiply-adds each. */
 MMAU_API int mmau_find(const char *arch, const char *name, mmau_instruction *found);
 
 /* MMAU_OK where the parameters describe an operation, else the first rule they break. */

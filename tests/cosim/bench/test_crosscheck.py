@@ -8,7 +8,7 @@ import pytest
 
 import golden.engines
 from cosim import Report, summary
-from cosim.bench import stimulus
+from cosim.bench import crosscheck, stimulus
 from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
@@ -120,3 +120,26 @@ def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.Mon
         board.send(vector)
         board.receive(joined(expected(vector)))
     assert board.failures == ("the engines disagree: for 200 of 200 rows native and reference differ",)
+
+
+def test_reservoir_is_filled_as_row_by_row() -> None:
+    """Of a chunk the rows that stay are copied alone; they are those that a walk over all rows would leave."""
+    sample, kept, seen = ReferenceSample(7), dict[str, list[tuple[int, int]]](), Counter[str]()
+    chunks = [dot_products(chunk.products[0]) for chunk in specification_of(UNIT).chunks(9000, 7)]
+    rng = np.random.default_rng([7, crosscheck.SAMPLE])
+    for number, products in enumerate(chunks):
+        sample.add(products)
+        for label in np.unique(products.label).tolist():
+            rows, name = np.flatnonzero(products.label == label).tolist(), products.classes()[label]
+            places = rng.integers(0, np.arange(seen[name] + 1, seen[name] + 1 + len(rows))).tolist()
+            for place, row in zip(places, rows, strict=True):
+                reservoir = kept.setdefault(name, [])
+                if len(reservoir) < crosscheck.RESERVOIR:
+                    reservoir.append((number, row))
+                elif place < crosscheck.RESERVOIR:
+                    reservoir[place] = (number, row)
+            seen[name] += len(rows)
+    assert max(seen.values()) > 10 * crosscheck.RESERVOIR
+    for name, reservoir in kept.items():
+        rows_kept = [each.codes_by_name(0) for each in sample._kept[name]]
+        assert rows_kept == [chunks[number].codes_by_name(row) for number, row in reservoir]

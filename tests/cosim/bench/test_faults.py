@@ -63,6 +63,7 @@ def test_alignment_off_by_one(monkeypatch: pytest.MonkeyPatch, generated: Genera
     assert_differs(report, "alignment shifts every term one place too far")
 
 
+@pytest.mark.long
 def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated: Generated) -> None:
     """Far shifts taken modulo the shifter's width: wrong only for terms far below e_max."""
 
@@ -79,7 +80,7 @@ def test_alignment_that_wraps_around(monkeypatch: pytest.MonkeyPatch, generated:
     ("change", "vectors", "diagnosis"),
     [
         pytest.param({"F": 24}, 3000, "F is 24, not 25", id="one fraction bit less"),
-        pytest.param({"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one"),
+        pytest.param({"e_zero": -132}, 20000, "e_zero is -132, not -133", id="e_zero off by one", marks=pytest.mark.long),
         pytest.param(
             {"truncation": "RD"}, 3000, 'truncation is "RD", not "RZ"', id="other truncation", marks=pytest.mark.long
         ),
@@ -99,6 +100,7 @@ def test_swapped_operands(generated: Generated) -> None:
     assert_differs(cosim.run(unit_of(FP6), vectors=1000, dut=swapped), "a and b are exchanged")
 
 
+@pytest.mark.long
 def test_swapped_elements(wrapped: Wrapped) -> None:
     """a[0] and a[1] exchanged."""
     design = wrapped(unit_of(FP6), {"a": "{a[5:0], a[11:6]}"})

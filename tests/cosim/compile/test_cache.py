@@ -1,5 +1,6 @@
 """Compiled designs are kept by content: found again, never half, never damaged, never too many."""
 
+import errno
 import multiprocessing
 import os
 from pathlib import Path
@@ -103,6 +104,25 @@ def test_folder_that_cannot_be_written_is_no_error(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     store("key", [program])
     assert not fetch("key", target)
+
+
+def test_full_disk_of_the_run_is_told_and_costs_no_entry(
+    program: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot be written is not damaged: the next run finds it."""
+    store("key", [program])
+
+    def full(path: Path, content: bytes) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        with pytest.raises(OSError, match=rf"^\[Errno 28\] No space left on device: '{target / 'program'}'$"):
+            fetch("key", target)
+    assert list(target.iterdir()) == []
+    assert fetch("key", target)
+    assert (target / "program").read_bytes() == program.read_bytes()
 
 
 def test_relative_folder_counts_as_none(monkeypatch: pytest.MonkeyPatch) -> None:

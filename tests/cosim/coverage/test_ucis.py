@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cosim.coverage.file import from_text, to_text
 from cosim.coverage.model import covergroups
 from cosim.coverage.samples import sample_units
 from cosim.coverage.ucis import ucis_xml
@@ -43,6 +44,16 @@ def test_every_bin_is_there_with_its_count() -> None:
             found.append((group.get("name"), of_bin.get("name"), reason, int(contents.get("coverageCount", "-1"))))
     assert found == list(bins_of(counts))
     assert [group.get("name") for group in first.iter("cgInstance")] == [g.name for g in covergroups(counts.model)]
+
+
+@pytest.mark.parametrize("name", ["small FTZ-FMA", "small FTZ-EO-FMA", "small IDPA"])
+def test_operations_of_processors_have_their_bins(name: str) -> None:
+    operation = next(unit.operation for unit in sample_units() if unit.name == name)
+    counts = counts_of(operation, ((500, 0),))
+    root = ET.fromstring(ucis_xml([counts], 7, True, "1.2", NOW))
+    found = [(each.get("name"), each.get("type")) for each in root.iter("coverpointBin")]
+    assert found == [(bin_of, "bins" if reason is None else "ignore") for _, bin_of, reason, _ in bins_of(counts)]
+    assert from_text(to_text([counts]), "file") == (counts,)
 
 
 @pytest.mark.peer

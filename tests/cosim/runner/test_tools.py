@@ -35,9 +35,10 @@ def test_icarus_needs_itself_only(no_tools: None) -> None:
         check_tools("icarus")
 
 
-def test_run_looks_for_tools_before_it_builds(no_tools: None, tmp_path: Path) -> None:
-    with pytest.raises(MissingTool):
-        cosim.run(UNIT, work_dir=tmp_path / "work")
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+def test_run_looks_for_tools_before_it_builds(mode: str, no_tools: None, tmp_path: Path) -> None:
+    with pytest.raises(MissingTool, match=r"^co-simulation with verilator needs g\+\+, make, perl, verilator, "):
+        cosim.run(UNIT, work_dir=tmp_path / "work", mode=mode)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -84,7 +84,7 @@ def test_sound_design_passes(name: str) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_every_operation_passes(name: str) -> None:
-    """Integers too, whose rows Python makes."""
+    """Integers too; 500 vectors are native."""
     unit = next(unit for unit in cosim.coverage_units() if unit.operation.name == name)
     report = cosim.run(unit, vectors=20_500, seed=9, mode="volume")
     assert (report.failures, report.received) == ((), 20_500)

@@ -2,8 +2,10 @@
 is missing; nothing of a GPU. Its functions take what hip-python's take (7.2)."""
 
 import ctypes
+import re
 import sys
 from enum import Enum
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -196,3 +198,19 @@ def test_amd_is_taken_where_there_is_no_cupy(cupy: bool, hip: bool, expected: st
     monkeypatch.setattr("hwtests.nvidia.device.CudaDevice", lambda: "nvidia")
     found: Any = devices.open_device()
     assert found == expected
+
+
+@pytest.mark.amd_compiler  # installed with the compilers
+def test_package_has_what_the_device_calls() -> None:
+    """Beside hip-python itself, where it is installed; it needs no ROCm for that."""
+    hip = pytest.importorskip("hip.hip", reason="hip-python is not installed")
+    source = Path(amd_device.__file__).read_text(encoding="utf-8")
+    called = set(re.findall(r'"(hip[A-Z]\w+)"', source))
+    assert len(called) >= 10
+    for name in (*called, "hipDeviceProp_t", "hipError_t.hipSuccess", "hipError_t.hipErrorOutOfMemory",
+                 "hipMemcpyKind.hipMemcpyHostToDevice", "hipMemcpyKind.hipMemcpyDeviceToHost"):  # fmt: skip
+        found = hip
+        for part in name.split("."):
+            found = getattr(found, part)
+    for attribute in ("gcnArchName", "name", "uuid"):
+        assert hasattr(hip.hipDeviceProp_t(), attribute)

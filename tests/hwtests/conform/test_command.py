@@ -59,7 +59,10 @@ def test_no_gpu_is_status_2_and_one_line(
     ("argv", "message"),
     [
         (("--vectors", 0), "--vectors must be at least 1 and --seed at least 0, got 0 and 0"),
-        (("--record", "no-such-folder"), "--record must name a folder, and no-such-folder is none"),
+        (
+            ("--record", "no-such-folder"),
+            "--record must name a folder, and no-such-folder is none; make it first: mkdir -p no-such-folder",
+        ),
         (("--arch", "sm_91"), r"architecture must be one of .*; got 'sm_91' \(did you mean 'sm_90'.*\)"),
     ],
 )  # fmt: skip

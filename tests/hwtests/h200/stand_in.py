@@ -25,7 +25,7 @@ from hwtests.h200.worker import main
 from hwtests.microbenchmarks.kernels import Benchmark
 from hwtests.microbenchmarks.run import PointError
 from hwtests.nvidia.sparse_and_integer import MatrixInstruction, integer_dot, metadata_word
-from hwtests.sparse_and_integer_hypotheses import Hypothesis, expected
+from hwtests.sparse_and_integer_hypotheses import Hypothesis, dense, expected
 from hwtests.sparse_and_integer_probe import Ran
 from hwtests.tally import Tally
 
@@ -91,11 +91,12 @@ class ModelDevice:
         if not instruction.sparse:
             a, b, *_ = (np.ascontiguousarray(x) for x in tiles.rows(np)[:2])
             return Ran(integer_dot(instruction, a, b, tiles.c), {}, "0" * 64)
-        d = np.empty_like(tiles.c)
+        d, chain = np.empty_like(tiles.c), dense(instruction).chain
+        order = chain.order if isinstance(chain, ConvertedChain) else None
         for nibble, positions in instruction.selections.items():
             of_it = metadata == metadata_word(nibble)
             chosen = Tiles(tiles.a[of_it], tiles.b[of_it], tiles.c[of_it])
-            d[of_it] = expected(instruction, Hypothesis(instruction.stored_k, False), chosen, positions)
+            d[of_it] = expected(instruction, Hypothesis(instruction.stored_k, False, order), chosen, positions)
         return Ran(d, {}, "0" * 64)
 
     def cycles(self, benchmark: Benchmark, ilp: int, warps: int) -> list[int]:

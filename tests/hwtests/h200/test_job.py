@@ -18,11 +18,15 @@ from hwtests.h200 import __main__ as command
 from hwtests.h200 import job as jobs
 from hwtests.h200 import state as states
 from hwtests.h200.job import Call, finished, run_call
+from hwtests.h200.stages import Job as StageJob
+from hwtests.h200.stages import Stages
 from hwtests.h200.state import RESULTS, State
 from hwtests.h200.summary import agreed, summary
 from hwtests.h200.unpack import main as unpacked
+from hwtests.h200.worker import PREBUILD_SECONDS
 from hwtests.microbenchmarks.run import read_points
 from hwtests.sparse_and_integer_hypotheses import outcomes_of
+from tests.hwtests.h200.stand_in import ModelDevice, right
 
 ROOT = Path(__file__).resolve().parents[3]
 BF16, TF32 = "mma.m16n8k8.f32.bf16.bf16.f32", "mma.m16n8k8.f32.tf32.tf32.f32"
@@ -63,6 +67,8 @@ def test_whole_job_in_one_call(tmp_path: Path) -> None:
     assert finished(call(tmp_path), state)
     assert agreed(state)
     assert shown[0] == "golden model, not a device (sm_90), driver none, model on native"
+    assert shown[1:4:2] == ["0 kernels compiled or found", f"first results after {state.runs[0]['first_results']}"]
+    assert float(state.runs[0]["first_results"].removesuffix(" s")) < PREBUILD_SECONDS + 15
     assert [status(state, name) for name in (BF16, TF32)] == [["done"] * 3] * 2
     volume = state.done["volume"][BF16]
     assert TARGETS[-1] <= sum(volume["vectors"].values()) < 2 * TARGETS[-1]
@@ -77,6 +83,21 @@ def test_whole_job_in_one_call(tmp_path: Path) -> None:
     points = read_points(into / "microbenchmarks" / "points.csv")
     assert {bool(point.note) for point in points} == {True, False}
     assert (into / "summary.txt").read_text() == summary(state) + "\n"
+
+
+@pytest.mark.parametrize(("held", "unexpected"), [("HMMA.SP.1688.F32.TF32", {}), ("HMMA.SP", {"HMMA.SP": 1})])
+def test_machine_code_of_an_instruction_outside_the_catalogue_is_compared(
+    held: str, unexpected: dict[str, int], tmp_path: Path
+) -> None:
+    device = ModelDevice(right)
+    run = device.run
+    device.run = lambda *arguments: run(*arguments)._replace(machine_code={held: 1})  # type: ignore[method-assign]
+    name = "mma.sp.m16n8k8.f32.tf32.tf32.f32"
+    entry = Stages(device, StageJob(results=str(tmp_path), seconds=60.0), lambda **content: None).tiles(name)
+    assert (entry["machine_code"], entry["unexpected_code"]) == ({held: 1}, unexpected)
+    state = State(done={"sparse and integers": {name: entry}})
+    assert agreed(state) == (not unexpected)
+    assert ("  the kernel does not hold what it must: {'HMMA.SP': 1}" in summary(state).splitlines()) == bool(unexpected)
 
 
 @pytest.mark.long

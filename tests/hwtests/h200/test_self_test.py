@@ -1,13 +1,19 @@
 """The self-test: its rows are the reference's, its integers are exact in every datapath of the part."""
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
 import golden
+from golden.stimulus import Tiles
 from hwtests import on_host
 from hwtests.h200.reference import ROWS, distinct, read
-from hwtests.h200.self_test import LARGEST, integer_tiles
-from tests.hwtests.h200.stand_in import dot
+from hwtests.h200.self_test import LARGEST, integer_tiles, verdict_on_matrix_instruction
+from hwtests.nvidia.sparse_and_integer import MatrixInstruction, metadata_word
+from hwtests.sparse_and_integer_probe import Ran, instructions_of
+from tests.hwtests.h200.stand_in import ModelDevice, dot, right, swap_columns
 
 
 def test_rows_of_the_file_are_the_references() -> None:
@@ -40,3 +46,30 @@ def test_integers_are_exact_in_every_datapath(instruction: golden.Instruction) -
 def test_two_instructions_have_other_tiles() -> None:
     first, second = (integer_tiles(golden.instruction("sm_90", f"wgmma.m64n{n}k16.f32.f16.f16"))[0] for n in (8, 16))
     assert (first.a != second.a).any()
+
+
+OUTSIDE = instructions_of("sm_90")
+
+
+@pytest.mark.parametrize("instruction", OUTSIDE, ids=lambda i: i.name)
+def test_integers_of_instructions_outside_the_catalogue_are_exact(instruction: MatrixInstruction) -> None:
+    """A device that computes the model's sums passes; one whose columns lie wrong, or that takes other elements of B, does
+    not."""
+    device = ModelDevice(right)
+    assert verdict_on_matrix_instruction(device.run, instruction)["status"] == "done"
+
+    def swapped(i: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
+        ran = device.run(i, tiles, metadata)
+        return ran._replace(d=swap_columns(ran.d))
+
+    def misread(i: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
+        nibbles = np.array(list(i.selections), np.uint32)
+        others = np.roll(nibbles, 1)[np.searchsorted(np.sort(nibbles), metadata & 0xF)] if i.sparse else metadata
+        return device.run(
+            i, Tiles(tiles.a, tiles.b[:, :, ::-1] if not i.sparse else tiles.b, tiles.c), metadata_word(others)
+        )
+
+    for fault in (swapped, misread):
+        found = verdict_on_matrix_instruction(fault, instruction)
+        assert found["status"] == "failed"
+        assert re.match(r"wrong layout: \d+ of \d+ elements of small-integer tiles, first \[", found["detail"])

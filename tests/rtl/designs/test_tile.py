@@ -101,18 +101,18 @@ def check(
 @pytest.mark.parametrize(
     ("arch", "name", "m", "n"),
     [
-        ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 2),
+        pytest.param("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 2, marks=pytest.mark.long),
         ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 1),
-        ("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2),
-        ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1),
+        pytest.param("sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", 1, 2, marks=pytest.mark.long),
+        pytest.param("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, marks=pytest.mark.long),
         ("sm_100", "tcgen05.m128n8k64.kind::mxf4.block32.f32.e2m1.e2m1.ue8m0", 1, 1),
-        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1),
+        pytest.param("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, marks=pytest.mark.long),
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
-        ("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1),
-        ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1),
+        pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1, marks=pytest.mark.long),
+        pytest.param("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, marks=pytest.mark.long),
         ("gfx90a", "v_mfma_f32_32x32x4bf16", 1, 2),
-        ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1),
-        ("gfx942", "v_mfma_f32_16x16x16_f16", 1, 2),
+        pytest.param("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, marks=pytest.mark.long),
+        pytest.param("gfx942", "v_mfma_f32_16x16x16_f16", 1, 2, marks=pytest.mark.long),
         ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 1),
     ],
 )
@@ -127,10 +127,10 @@ def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stages", [1, 2, pytest.param(5, marks=pytest.mark.long)])
+@pytest.mark.parametrize("stages", [1, 2, 5])
 def test_steps_of_a_tile_wait_for_each_other_and_the_next_tile_does_not(stages: int) -> None:
-    instruction = small("gfx908", "v_mfma_f32_32x32x2bf16", 1, 1)
-    instruction = dataclasses.replace(instruction, k=6)
+    instruction = small("sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", 1, 1)
+    instruction = dataclasses.replace(instruction, k=12)
     # A step after `stages` cycles, but the first of a tile right after the last of the one before.
     cycles = 8 * (2 * stages + 1) + stages
     assert check(instruction, Implementation(stages=stages), 8, 0.0, 0.0) == (cycles, 3 * stages)
@@ -168,14 +168,23 @@ def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: 
         check_tile(instruction, Implementation(stages=stages))
 
 
+PAIRS_OF_FOUR = "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"
+
+
 @pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("arch", "name", "products"),
     [
-        ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
-        ("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"),
-        ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", ", ".join(map(str, range(32)))),
+        pytest.param("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", PAIRS_OF_FOUR, marks=pytest.mark.long),
+        pytest.param("sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", PAIRS_OF_FOUR, marks=pytest.mark.long),
+        pytest.param(
+            "sm_120",
+            "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0",
+            ", ".join(map(str, range(32))),
+            marks=pytest.mark.long,
+        ),
+        ("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", PAIRS_OF_FOUR),
         ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
     ],
 )

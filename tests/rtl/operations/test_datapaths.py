@@ -68,18 +68,18 @@ def check(unit: Unit, count: int, seed: int = 0) -> None:
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_combinational_datapath_equals_golden_off_the_catalogue(operation: str, seed: int) -> None:
     # E-FDPA sums hundreds of bits, which this simulator takes one by one; co-simulation runs the volume.
-    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 120, seed)
+    check(random_unit(operation, seed), 40 if operation == "E-FDPA" else 80, seed)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "name"),
     [
-        ("gfx908", "v_mfma_f32_32x32x4f16"),
-        ("gfx90a", "v_mfma_f32_32x32x4f16"),
+        pytest.param("gfx908", "v_mfma_f32_32x32x4f16", marks=pytest.mark.long),
+        pytest.param("gfx90a", "v_mfma_f32_32x32x4f16", marks=pytest.mark.long),
         ("gfx90a", "v_mfma_f32_32x32x2bf16"),
         ("gfx942", "v_mfma_f32_16x16x8_xf32"),
-        ("gfx942", "v_mfma_f64_16x16x4_f64"),
+        pytest.param("gfx942", "v_mfma_f64_16x16x4_f64", marks=pytest.mark.long),
         ("sm_70", "mma.m8n8k4.f32.f16.f16.f16"),
     ],
 )
@@ -119,9 +119,18 @@ def built(**ways: str) -> list[Implementation]:
     return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
 
 
+def ways_to_build(encoding: str) -> list[Any]:
+    """As parameters of a test: `make test` takes the one with all of the ways at once."""
+    *single, all_at_once = built(encoding=encoding)
+    return [
+        *(pytest.param(one, id=way_names(one), marks=pytest.mark.long) for one in single),
+        pytest.param(all_at_once, id=way_names(all_at_once)),
+    ]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("implementation", [i for e in ENCODINGS for i in built(encoding=e)], ids=way_names)
-@pytest.mark.parametrize("truncation", ["RZ", "RD"])
+@pytest.mark.parametrize("implementation", [way for e in ENCODINGS for way in ways_to_build(e)])
+@pytest.mark.parametrize("truncation", [pytest.param("RZ", marks=pytest.mark.long), "RD"])
 @pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
 def test_no_way_to_build_changes_a_result(implementation: Implementation, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
@@ -130,7 +139,7 @@ def test_no_way_to_build_changes_a_result(implementation: Implementation, trunca
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("implementation", built(encoding="ones-complement"), ids=way_names)
+@pytest.mark.parametrize("implementation", ways_to_build("ones-complement"))
 @pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
 def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
     drawn = random_unit(operation, 40)
@@ -183,8 +192,8 @@ def test_every_datapath_pipelines(operation: str, stages: int) -> None:
     assert_equal(unit, rows, results, expected)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stages", [8, *(pytest.param(stages, marks=pytest.mark.long) for stages in (1, 3))])
+@pytest.mark.long
+@pytest.mark.parametrize("stages", [1, 3, 8])
 @pytest.mark.parametrize("operation", list(MAKERS))
 def test_every_datapath_gives_one_result_a_cycle_after_its_latency(operation: str, stages: int) -> None:
     unit = random_unit(operation, 100 + stages, stages)

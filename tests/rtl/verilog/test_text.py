@@ -49,7 +49,7 @@ def printed(hash_seed: str) -> str:
     return result.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_text_is_the_same_whatever_the_hash_seed() -> None:
     first, second = printed("1"), printed("2")
     assert first.count("endmodule") > len(TEXTS)

@@ -1,0 +1,31 @@
+"""`python -m analysis`."""
+
+from pathlib import Path
+
+import pytest
+
+from analysis import __main__
+from analysis.__main__ import PAGES, main
+from tests.docs.documents import ROOT
+
+
+def test_page_is_written_as_committed(tmp_path: Path) -> None:
+    main(["risks", str(tmp_path / "new")])
+    committed = ROOT / "docs/analysis/risks.md"
+    assert (tmp_path / "new" / "risks.md").read_bytes() == committed.read_bytes(), "run make analysis-risks"
+
+
+def test_every_page_has_a_target_and_is_committed() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for name in PAGES:
+        assert f"\n\t$(BIN)/python -m analysis {name} docs/analysis\n" in makefile
+        assert f"`make analysis-{name}` writes this page." in (ROOT / f"docs/analysis/{name}.md").read_text(encoding="utf-8")
+
+
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"^give PAGE FOLDER \[SEED\], got 1 arguments$"):
+        main(["risks"])
+    with pytest.raises(ValueError, match=r"^PAGE must be one of discrepancy, .* got 'risk'"):
+        main(["risk", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+    assert __main__.__doc__

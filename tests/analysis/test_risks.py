@@ -1,0 +1,29 @@
+"""Table 10 of paper 000."""
+
+import pytest
+
+import golden
+from analysis.risks import ASYMMETRY, INPUT_FTZ, LOW_PRECISION_RHO, PAPER_TABLE_10, SMALL_F, found_for, risks
+
+
+@pytest.mark.parametrize(("line", "published"), [(line, published) for line, _, published in PAPER_TABLE_10])
+def test_line_of_the_table_is_found(line: str, published: frozenset[tuple[str, str]]) -> None:
+    """CDNA3's TF32 is in the paper's text and not in its table."""
+    expected = published | {("gfx942", "TF32")} if line == ASYMMETRY else published
+    assert found_for(line) == expected
+
+
+def test_each_rule_follows_its_parameter() -> None:
+    safe = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32").operation
+    assert risks(safe) == []
+    for changes, name in (
+        ({"F": 22}, SMALL_F),
+        ({"rho": "RNE-FP16"}, LOW_PRECISION_RHO),
+        ({"rho": "RZ-E8M13"}, LOW_PRECISION_RHO),
+        ({"rho": "RD-FP32"}, ASYMMETRY),
+        ({"truncation": "RD"}, ASYMMETRY),
+        ({"flush_inputs": True}, INPUT_FTZ),
+    ):
+        assert [risk.name for risk in risks(safe.changed(**changes))] == [name]
+    assert risks(safe.changed(F=23)) == []
+    assert risks(safe.changed(a="bf16", b="bf16", flush_inputs=True)) == []

@@ -1,0 +1,191 @@
+"""The table [chain] of a unit file: the catalogue's chains as units, chains by hand, engines, what is refused."""
+
+import itertools
+import re
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.comparison import differing
+from golden.native.parameters import parameters
+from golden.ordered_chain import ADD_C, CHAIN_ORDERS
+from golden.stimulus import OperandShape, generate
+from golden.unit import unit_from_table, unit_to_toml
+from mmau import cli
+
+FP8: dict[str, Any] = {
+    "name": "fp8", "operation": "T-FDPA", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133, "a": "e4m3", "b": "e5m2",
+    "c": "fp32",
+}  # fmt: skip
+PUBLISHED = {"convert": "fp16", "order": "pairs-of-four", "add_c": "last"}
+
+BF16: dict[str, Any] = {
+    "name": "bf16", "operation": "FMA", "a": "bf16", "b": "bf16", "c": "fp32", "flush_inputs": True, "flush_results": True,
+}  # fmt: skip
+
+
+def unit(keys: dict[str, Any], **chain: str) -> golden.Unit:
+    return unit_from_table(keys | ({"chain": chain} if chain else {}))
+
+
+def operands(made: golden.Unit, rows: int, K: int = 32) -> tuple[Any, Any, Any]:
+    found = generate(OperandShape.of_unit(made, K), rows, seed=3).operands
+    return found.a, found.b, found.c
+
+
+@pytest.mark.parametrize(("d", "rho", "e_zero"), [("f32", "RZ-FP32", -133), ("f16", "RNE-FP16", -21)])
+def test_published_chain_is_the_catalogues(d: str, rho: str, e_zero: int) -> None:
+    """FP8 `mma.sync` of sm_90, where c is added last, in the order that each of three tables says."""
+    keys = FP8 | {"rho": rho, "e_zero": e_zero, "c": d.replace("f", "fp")}
+    instruction = golden.instruction("sm_90", f"mma.m16n8k32.{d}.e4m3.e5m2.{d}")
+    made = unit(keys, **PUBLISHED)
+    assert made.chain_over(32) == instruction.chain
+    rows = operands(made, 2_000)
+    np.testing.assert_array_equal(made.dot(*rows), instruction.dot(*rows))
+    for order in ("in-order", "even-odd"):
+        assert (unit(keys, **PUBLISHED | {"order": order}).dot(*rows) != instruction.dot(*rows)).any()
+
+
+def test_multiply_adds_over_even_and_odd_elements_are_tdpbf16ps() -> None:
+    """Another way to write down what FTZ-EO-FMA is; NaN codes aside, of which FMA leaves open which one it gives."""
+    instruction = golden.instruction("x86-amx", "tdpbf16ps.m16n16k32")
+    made = unit(BF16, order="even-and-odd", add_c="last")
+    rows = operands(made, 5_000)
+    got, expected = made.dot(*rows), instruction.dot(*rows)
+    assert not differing(got, expected, made.operation).any()
+    for other in (
+        unit(BF16, order="even-and-odd"),
+        unit(BF16, order="even-odd", add_c="last"),
+        unit(BF16, add_c="last"),
+        unit(BF16 | {"flush_results": False}, order="even-and-odd", add_c="last"),
+    ):
+        assert differing(other.dot(*rows), expected, made.operation).sum() > 10
+
+
+SIMPLE: dict[str, Any] = {"name": "x", "operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"}
+BIG = 2.0**24
+
+
+@pytest.mark.parametrize(
+    ("chain", "d"),
+    [
+        # products 2^24, 1, −2^24, 1 on c = 1: 1 is half an ulp of 2^24, and a tie goes to 2^24
+        ({}, 1.0),
+        ({"order": "even-odd"}, 2.0),
+        ({"order": "pairs-of-four"}, 1.0),
+        ({"order": "even-and-odd"}, 2.0),
+        ({"add_c": "last"}, 2.0),
+        ({"order": "even-odd", "add_c": "last"}, 3.0),
+        ({"order": "even-and-odd", "add_c": "last"}, 3.0),
+    ],
+)
+def test_chains_by_hand(chain: dict[str, str], d: float) -> None:
+    made = unit(SIMPLE, **chain)
+    a = np.array([BIG, 1, -BIG, 1], np.float32)
+    for engine in ("reference", "native"):
+        assert made.dot(a, np.ones(4, np.float32), np.float32(1), engine=engine) == d
+    assert made.explain(a, np.ones(4, np.float32), np.float32(1)).d == np.float32(d).view(np.uint32)
+
+
+ALL = [
+    {"order": order, "add_c": add_c} | convert
+    for order, add_c, convert in itertools.product(CHAIN_ORDERS, ADD_C, ({}, {"convert": "fp16"}))
+]
+
+
+@pytest.mark.parametrize("chain", ALL, ids=lambda chain: "-".join(chain.values()))
+def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, str]) -> None:
+    made = unit(FP8, **chain)
+    a, b, c = operands(made, 200)
+    native = made.dot(a, b, c)
+    np.testing.assert_array_equal(native, made.dot(a, b, c, engine="reference"))
+    for row in (0, 7, 150):
+        trace = made.explain(a[row], b[row], c[row])
+        assert (trace.d, sorted(trace.order)) == (native[row], list(range(32)))
+        assert trace.steps[-1].d.code == native[row]
+        assert trace.text()
+
+
+@pytest.mark.parametrize("chain", ALL, ids=lambda chain: "-".join(chain.values()))
+def test_file_reads_back(chain: dict[str, str]) -> None:
+    made = unit(FP8, **chain)
+    assert unit_from_table(tomllib.loads(unit_to_toml(made))) == made
+    assert ("[chain]" in unit_to_toml(made)) == (chain != {"order": "in-order", "add_c": "first"})
+
+
+@pytest.mark.parametrize(
+    ("keys", "chain", "message"),
+    [
+        (FP8, {"order": "odd-even"}, r"\[chain\] order must be one of in-order, .*; got 'odd-even'"),
+        (FP8, {"add_c": "middle"}, r"\[chain\] add_c must be one of first, last; got 'middle'"),
+        (FP8, {"convert": "bf16"}, r"\[chain\] convert must be one of fp16; got 'bf16'"),
+        (FP8, {"adds": "c"}, r"\[chain\] key must be one of add_c, convert, order; got 'adds'"),
+        (FP8 | {"a": "fp16"}, PUBLISHED, r"a must be one of e4m3, e5m2; got 'fp16'"),
+        (SIMPLE, {"convert": "fp16"}, r"a must be one of e4m3, e5m2; got 'fp32'"),
+        (FP8 | {"c": "fp16"}, {"add_c": "last"}, r"\[chain\] adds in one format: c must be fp32, as d; got fp16"),
+        (
+            {"name": "x", "operation": "FTZ-FMA", "L": 2, "a": "bf16", "b": "bf16", "c": "fp32"}, {"add_c": "last"},
+            r"\[chain\] adds in the format of a rounding rho, and FTZ-FMA has none",
+        ),
+        (
+            FP8 | {"operation": "ST-FDPA", "K_block": 32}, {"order": "even-odd"},
+            r"\[chain\] is for operations without scales, and ST-FDPA has them",
+        ),
+    ],
+)  # fmt: skip
+def test_table_that_is_refused(keys: dict[str, Any], chain: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        unit(keys, **chain)
+
+
+def test_chain_must_be_a_table() -> None:
+    with pytest.raises(ValueError, match=r"^chain must be a table, got 'even-odd'$"):
+        unit_from_table(FP8 | {"chain": "even-odd"})
+
+
+@pytest.mark.parametrize(
+    ("order", "K", "message"),
+    [
+        ("pairs-of-four", 6, "K must be a multiple of 4 for the order pairs-of-four, got 6"),
+        ("even-odd", 15, "K must be a multiple of 2 for the order even-odd, got 15"),
+        ("even-and-odd", 48, "K must be a multiple of L=16 of T-FDPA where it is larger, got K=24"),
+    ],
+)
+def test_number_of_products_that_does_not_fit(order: str, K: int, message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        unit(FP8, order=order).dot(np.zeros(K, np.uint8), np.zeros(K, np.uint8), np.uint32(0))
+
+
+def test_library_never_takes_such_a_chain_for_a_plain_one() -> None:
+    with pytest.raises(ValueError, match=r"^engine 'native' knows no chain of the kind OrderedChain$"):
+        parameters(unit(FP8, order="even-odd").chain_over(32), 32)
+
+
+def test_commands_take_such_a_unit(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Vectors and their results, of the unit; Verilog, of one step, which multiplies fp16."""
+    path, vectors = tmp_path / "u.toml", tmp_path / "v.npz"
+    made = unit(FP8, **PUBLISHED)
+    path.write_text(unit_to_toml(made))
+    assert cli.main(["vectors", "--unit", str(path), "--vectors", "100", "-o", str(vectors)]) == 0
+    with np.load(vectors) as found:
+        assert found["a"].shape == (100, 32)
+        np.testing.assert_array_equal(found["d"], made.dot(found["a"], found["b"], found["c"]))
+        np.savez(tmp_path / "in.npz", a=found["a"], b=found["b"], c=found["c"])
+        d = found["d"]
+    assert (
+        cli.main(["eval", "--unit", str(path), "--input", str(tmp_path / "in.npz"), "--output", str(tmp_path / "d.npz")])
+        == 0
+    )
+    with np.load(tmp_path / "d.npz") as found:
+        np.testing.assert_array_equal(found["d"], d)
+    assert cli.main(["rtl", "--unit", str(path), "-o", str(tmp_path / "u.v")]) == 0
+    verilog = (tmp_path / "u.v").read_text()
+    assert "[chain]" not in verilog
+    assert 'a = "fp16"' in verilog
+    instruction = "sm_90:mma.m16n8k32.f32.e4m3.e5m2.f32"
+    assert cli.main(["distinguish", str(path), instruction, "--vectors", "2000"]) == 0
+    path.write_text(unit_to_toml(unit(FP8, **PUBLISHED | {"order": "even-odd"})))
+    assert cli.main(["distinguish", str(path), instruction, "--vectors", "2000"]) == 1

@@ -1,0 +1,111 @@
+"""Summation trees from answers alone: those of the operations, and what stands against one."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import golden
+from golden.unit import operation_from_table
+from probe.box import Box, Questioner, box_of_instruction, box_of_unit
+from probe.journal import Journal
+from probe.order import Order, as_dict, order_of, text_of
+from probe.tree import Exact, Tree, canonical
+from tests.probe.boxes import box, changed, unit
+
+
+def asked(black_box: Box, path: Path | None = None) -> Order:
+    journal = Journal(black_box.name, black_box.shape, path)
+    found = order_of(Questioner(black_box, journal))
+    journal.save()
+    return found
+
+
+def of(operation: str, **keys: object) -> Box:
+    table: dict[str, object] = {"operation": operation, "a": "fp16", "b": "fp16", "c": "fp32"}
+    return box_of_unit(unit(operation_from_table(table | keys)))
+
+
+def named(places: int, start: int = 0, step: int = 1) -> list[Tree]:
+    return [f"p{k}" for k in range(start, places, step)]
+
+
+FUSED = {"F": 20, "rho": "RZ-FP32", "e_zero": -28}
+TREES: dict[str, tuple[Box, Tree]] = {
+    "T-FDPA": (of("T-FDPA", L=4, **FUSED), [["c", *named(4)], *named(8, 4)]),
+    "long T-FDPA": (of("T-FDPA", L=16, **FUSED), [["c", *named(16)], *named(32, 16)]),
+    "E-FDPA": (of("E-FDPA", L=3, rho="RNE-FP32"), Exact([Exact(["c", *named(3)]), *named(6, 3)])),
+    "FTZ-AddMul": (of("FTZ-AddMul", P=4), [["c", [["p0", "p1"], ["p2", "p3"]]], [["p4", "p5"], ["p6", "p7"]]]),
+    "FTZ-FMA": (of("FTZ-FMA", L=2), [[[["c", "p1"], "p0"], "p3"], "p2"]),
+    "FMA": (box(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})), [["c", "p0"], "p1"]),
+}
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_tree(name: str) -> None:
+    black_box, tree = TREES[name]
+    found = asked(black_box)
+    assert found.tree is not None
+    assert canonical(found.tree) == canonical(tree)
+    assert isinstance(found.tree, Exact) == isinstance(tree, Exact)
+
+
+def test_two_chains_that_are_added() -> None:
+    """d = c + (even + odd): c does not meet the chains before they have met."""
+    found = asked(box(operation_from_table({"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 6}), K=6))
+    assert found.tree is not None
+    assert canonical(found.tree) == canonical(["c", [[["p0", "p2"], "p4"], [["p1", "p3"], "p5"]]])
+
+
+def test_products_that_are_converted_are_taken_four_by_four() -> None:
+    found = asked(box_of_instruction(golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")))
+    pairs = [p for k in range(0, 32, 4) for p in (f"p{k}", f"p{k + 1}")]
+    others = [p for k in range(2, 32, 4) for p in (f"p{k}", f"p{k + 1}")]
+    assert found.tree is not None
+    assert canonical(found.tree) == canonical(["c", [list(pairs), list(others)]])
+
+
+def test_fewer_vectors_than_pairs() -> None:
+    found = asked(of("T-FDPA", L=16, **FUSED))
+    assert found.asked < 33 * 32 / 4
+
+
+def test_formats_that_do_not_reach_far_leave_an_exact_node() -> None:
+    found = asked(of("T-FDPA", a="e2m1", b="e2m1", L=2, **FUSED))
+    assert found.reach == 4
+    assert isinstance(found.tree, Exact)
+    assert text_of(found).splitlines()[1] == "d (exact)"
+
+
+def test_a_sum_that_no_tree_gives() -> None:
+    """A term is lost in every third row."""
+    honest = of("T-FDPA", L=2, **FUSED)
+
+    def wrong(operands: object, d: np.ndarray) -> np.ndarray:
+        return np.where(np.arange(len(d)) % 3 == 1, d ^ np.array(1 << 20, d.dtype), d)
+
+    found = asked(changed(honest, wrong))
+    assert found.tree is None
+    assert "d is no number of terms" in found.why or "no power of two" in found.why
+    assert text_of(found).splitlines()[1].startswith("not found: ")
+    assert as_dict(found)["drawn"] is None
+
+
+def test_a_floor_above_all_terms_leaves_nothing_to_count() -> None:
+    found = asked(of("T-FDPA", L=2, F=5, rho="RZ-FP32", e_zero=900))
+    assert found.tree is None
+    assert found.why.startswith("no power of two is there")
+
+
+def test_integers_have_no_order() -> None:
+    keys = {"operation": "IDPA", "a": "int8", "b": "int8", "c": "int32", "L": 2, "overflow": "wrap"}
+    found = asked(box(operation_from_table(keys)))
+    assert (found.tree, found.asked) == (None, 0)
+
+
+def test_answers_that_a_journal_holds_are_not_asked_again(tmp_path: Path) -> None:
+    black_box = of("T-FDPA", L=2, **FUSED)
+    first = asked(black_box, tmp_path / "state.npz")
+    questioner = Questioner(black_box, Journal(black_box.name, black_box.shape, tmp_path / "state.npz"))
+    assert order_of(questioner).tree == first.tree
+    assert questioner.vectors == 0
