@@ -45,7 +45,8 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
         events: of this step alone, its own last.
     """
     *inner, step = events
-    a, b, c, scale_a, scale_b = (*step.arguments, (), ())[:5]  # scales may be left out
+    arguments = (*step.arguments, (), ())[:5]  # scales may be left out
+    a, b, c, scale_a, scale_b = arguments
     operands = [
         *_operands("a", a, operation.a, products),
         *_operands("b", b, operation.b, products),
@@ -58,7 +59,7 @@ def step_record(operation: Operation, title: str, products: Sequence[int], event
         title=title,
         products=tuple(products),
         operands=tuple(operands),
-        parts=tuple(_parts(operation, products, step.arguments, inner)),
+        parts=tuple(_parts(operation, products, arguments, inner)),
         d=Operand.of("d", step.result, operation.d),
     )
 
