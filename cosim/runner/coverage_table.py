@@ -69,6 +69,9 @@ For the bins that no unit of these can hit, the argument stands alone:
 
 {argued}
 
+Of one bin more no other unit shows that it can be hit: in TR-FDPA and GTR-FDPA, T and c, 32 or more bits cancel. By the
+model units of F = 40 and 128 of the coverage job can hit it; the vectors that the tests send them do not.
+
 Where a bin that is declared unreachable is hit all the same, the model is wrong. It is not the design's fault and does not
 fail the run: the text says `THE COVERAGE MODEL IS WRONG`, the page of `--html` has a heading for it, in `--json` and in each
 of its covergroups the bin stands under `contradicted`, with the reason that does not hold, and in UCIS XML its type is
