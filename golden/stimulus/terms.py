@@ -41,6 +41,12 @@ def lead_range(shape: OperandShape) -> tuple[int, int]:
     return low, high
 
 
+def lowest_normal_product(shape: OperandShape) -> int:
+    """Exponent of the leading bit of the smallest power-of-two product of factors that are not subnormal."""
+    lowest_scales = 0 if shape.scale is None else 2 * lowest_lead(shape.scale)
+    return shape.a.e_min + shape.b.e_min + lowest_scales
+
+
 def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -> Operands:
     """Operands with these products, as near as the formats allow, and these accumulators.
 

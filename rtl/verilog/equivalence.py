@@ -2,7 +2,8 @@
 
 Both read the same inputs. Where they have a sub-module of one name at one place, its outputs are compared first; those that
 are equal whatever comes in are one wire from there on. So a small difference is proved where it is, and not through all that
-follows it.
+follows it. Where it is known in which kind of sub-module the circuits differ, each question says so of the outputs on which
+it depends; those behind a wire that is one are not among them. So one adder of a chain is settled by itself.
 
 Registers are compared in one of two ways. Cut: from every state that both may be in, they give the same outputs and the
 same next state; then they do so for ever. Transparent: registers are wires, and a pipeline computes in no time; registers
@@ -18,6 +19,7 @@ from functools import partial
 import bitwuzla
 from bitwuzla import Kind, Term, TermManager
 
+from rtl.verilog.causes import Causes
 from rtl.verilog.circuit import Circuit, Setting
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.syntax import Choice, Module
@@ -78,7 +80,7 @@ def compare(
         states: the registers whose next state counts, where registers are cut; None for all.
         same: when codes of an output are as good as equal, where that is not bit for bit.
         within: the one sub-module in which the circuits differ, where that is known: the solver need only look at inputs for
-            which an output of it differs.
+            which an output of it differs (rtl/verilog/causes.py). It has no registers that are cut.
 
     Raises:
         NoTerm: a statement that has no term.
@@ -107,7 +109,7 @@ class _Question:
 
 
 def _compared(terms: Terms, sides: tuple[Side, Side], seconds: float, question: _Question) -> Comparison:
-    pair = _Pair(terms, sides, question.transparent, question.held)
+    pair = _Pair(terms, sides, question)
     found = _counted(pair.circuits[0], pair.circuits[1], question)
     differences = [
         terms.manager.mk_term(Kind.NOT, [question.same[name](terms, a, b)]) if name in question.same else terms.differs(a, b)
@@ -116,12 +118,11 @@ def _compared(terms: Terms, sides: tuple[Side, Side], seconds: float, question: 
     ]
     if not differences:
         return Comparison(EQUAL)
-    if pair.never_beyond_cuts(terms.any_of(differences)):
+    formula = pair.causes.explained(terms.any_of(differences))
+    if pair.never_beyond_cuts(formula):
         return Comparison(EQUAL)
     solver = _solver(terms, seconds)
-    solver.assert_formula(terms.any_of(differences))
-    if causes := pair.causes.get(question.within or ""):
-        solver.assert_formula(terms.any_of(causes))
+    solver.assert_formula(formula)
     answer = solver.check_sat()
     if answer == bitwuzla.Result.UNSAT:
         return Comparison(EQUAL)
@@ -150,20 +151,20 @@ class _Pair:
 
     Attributes:
         circuits: both. inputs: their inputs, as far as they are free.
-        causes: for each kind of sub-module the terms that say that an output of one differs.
+        causes: the outputs that differ of the sub-module in which the circuits differ.
     """
 
-    def __init__(self, terms: Terms, sides: tuple[Side, Side], transparent: bool, held: Mapping[str, int]) -> None:
+    def __init__(self, terms: Terms, sides: tuple[Side, Side], question: _Question) -> None:
         self._terms, self._known = terms, dict[str, Bits]()
         self._whole = {name for name, module in sides[0].modules.items() if _has_one_output(module)}
         self._cuts: dict[Term, Term] = {}
-        self.causes: dict[str, list[Term]] = {}
+        self.causes = Causes(terms, question.within)
         self.inputs: dict[str, Bits] = {}
         states: dict[str, Bits] = {}
-        self.circuits = [self._circuit(side, transparent, held, states) for side in sides]
+        self.circuits = [self._circuit(side, question.transparent, question.held, states) for side in sides]
         first = self.circuits[0]
         first.outputs()  # so that everything is known before the other side is swept
-        if not transparent:
+        if not question.transparent:
             first.next_states()
 
     def _circuit(self, side: Side, transparent: bool, held: Mapping[str, int], states: dict[str, Bits]) -> Circuit:
@@ -189,15 +190,15 @@ class _Pair:
             self._known[name] = bits
             return bits
         other = self._known[name]
-        if other.width != bits.width:
-            return bits
-        differs = self._terms.differs(other, bits)
-        if other.term == bits.term or self.never_beyond_cuts(differs) or self._is_never(differs):
+        if other.width == bits.width and (other.term == bits.term or self._never_differ(module, name, other, bits)):
             if module in self._whole and other.value is None:
                 self._cuts.setdefault(other.term, self._terms.free(f"cut {name}", other.width).term)
             return other
-        self.causes.setdefault(module, []).append(differs)
-        return bits
+        return self.causes.noted(module, name, other, bits)
+
+    def _never_differ(self, module: str, name: str, first: Bits, second: Bits) -> bool:
+        differs = self.causes.explained_output(module, name, self._terms.differs(first, second))
+        return self.never_beyond_cuts(differs) or self._is_never(differs)
 
     def _is_never(self, formula: Term) -> bool:
         solver = _solver(self._terms, SWEEP_SECONDS)

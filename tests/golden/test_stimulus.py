@@ -48,7 +48,7 @@ def test_same_seed_same_rows_other_seed_other_rows(shape: OperandShape) -> None:
 def test_rows_are_pinned() -> None:
     """Whatever changes these numbers changes what every printed seed stands for."""
     stimulus = generate(SHAPES["mixed fp8"], 2000, seed=1)
-    assert [int(codes.astype(np.uint64).sum()) for codes in stimulus.operands[:3]] == [6943994, 6555478, 3975351063080]
+    assert [int(codes.astype(np.uint64).sum()) for codes in stimulus.operands[:3]] == [6946821, 6553168, 3975636275752]
 
 
 @EVERY_SHAPE

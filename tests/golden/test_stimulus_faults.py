@@ -34,6 +34,7 @@ UNITS: dict[str, dict[str, Any]] = {
     },
     "T-FDPA one product": {**TRUNCATED, "a": "bf16", "b": "bf16", "L": 1, "F": 24, "rho": "RU-FP32", "e_zero": -132},
     "ST-FDPA": {**TRUNCATED, "operation": "ST-FDPA", "a": "e5m2", "b": "e4m3", "L": 32},
+    "FTZ-AddMul of two products": {"operation": "FTZ-AddMul", "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
     "TR-FDPA": {"operation": "TR-FDPA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 8, "F": 24, "F2": 31},
 }  # fmt: skip
 

@@ -1,5 +1,7 @@
 """Corner of sticky bits: one bit alone below a result's last place, at every place one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from golden.stimulus.codes import BoolArray, IntArray, lowest_lead
@@ -8,7 +10,7 @@ from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import codes_of, factors, with_last_bit_alone
 from golden.stimulus.sums import Places
-from golden.stimulus.terms import lead_range, operands_of
+from golden.stimulus.terms import lead_range, lowest_normal_product, operands_of
 
 HOLDERS = C_BELOW, PRODUCT_BELOW, TWO_OF_C = range(3)
 """Who holds the lone bit. C_BELOW: c, products the rest. PRODUCT_BELOW: a product, and c what is kept. TWO_OF_C: c, with a
@@ -32,7 +34,8 @@ def lone_bit_cases(shape: OperandShape) -> int:
 def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """An even result or a tie above one, and a single bit below, which alone tells that the sum is not exact or which way
     the tie goes. The bit goes through all places, anywhere in the result's range and about its smallest numbers;
-    there another one stands beside it in a third of the rows, so that their number is even."""
+    there another one stands beside it in a third of the rows, so that their number is even. Elsewhere the factors and c are
+    normal where the place allows it, for some operations read subnormal ones as zeros."""
     reach = lone_bit_places(shape)
     step, tie, holder, at_low_end = crossed(case, len(reach), 2, len(HOLDERS), 2)
     place = reach[step]
@@ -44,9 +47,13 @@ def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
     wide = shape.c.man_bits * (two & (shape.K == 1))
     by_c = holder != PRODUCT_BELOW
     # 1. exponents: of the half of the last place, and of the lone bit
-    lowest = np.maximum(max(lowest_lead(d) - 1, low), np.where(by_c, lowest_lead(shape.c) + wide, low) + place + 1)
+    lowest, normal = (
+        np.maximum(max(lowest_lead(d) - 1, of_products), np.where(by_c, of_c + wide, of_products) + place + 1)
+        for of_products, of_c in ((low, lowest_lead(shape.c)), (lowest_normal_product(shape), shape.c.e_min))
+    )
     highest = np.maximum(min(high, shape.c.e_max, d.e_max) - d.man_bits - 2, lowest)
-    half = np.where(at_low_end == 1, lowest, draws.integers(lowest, highest, endpoint=True))
+    least = np.where(normal <= highest, normal, lowest)
+    half = np.where(at_low_end == 1, lowest, draws.integers(least, highest, endpoint=True))
     lone, sign = half - 1 - place, draws.integers(0, 2, rows)
     upper, lower = _kept(shape, draws, half < lowest_lead(d))
     # 2. c: the lone bit, with another above it where it has room; or what is kept
@@ -65,7 +72,8 @@ def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
         places.put_integer(first, ~by_c, sign, tie, half, shape.a)
         places.put_integer(second, by_c, sign, rest, half, shape.a)
         places.put_integer(last, ~by_c, sign, tail, lone, shape.a)
-    return operands_of(shape, draws, places.moved(shape, draws), c)
+    products = replace(places.moved(shape, draws), subnormal_factors="avoided")
+    return operands_of(shape, draws, products, c)
 
 
 def _kept(shape: OperandShape, draws: GeneratorDraws, is_subnormal: BoolArray) -> tuple[IntArray, IntArray]:

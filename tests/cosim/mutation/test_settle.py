@@ -9,7 +9,8 @@ from cosim.mutation.sample import Mutant, mutants_of
 from cosim.mutation.schemata import with_schemata
 from cosim.mutation.settle import Settlement, settle
 from cosim.mutation.survivors import confirmed, expected_result
-from golden import Unit
+from golden import Implementation, Unit
+from golden.unit import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from rtl.verilog.netlist import read_netlist
@@ -67,6 +68,23 @@ def test_an_exponent_of_a_zero_that_nothing_sees_is_equal() -> None:
         small_unit(), "unit_addend", "z__zero ? 6'h2b : { z__exp[4], z__exp }", "z__zero ? 6'h2c : { z__exp[4], z__exp }"
     )
     assert (found.verdict, found.how) == (EQUAL, "the whole unit")
+
+
+CHAINS = Unit(
+    name="chains",
+    operation=operation_from_table({"operation": "FTZ-EO-FMA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 2}),
+    implementation=Implementation(encoding="twos-complement", reduction="adder-tree"),
+)
+"""Two multiply-adds and two additions: of each fp32 number an adder sees, a zero has the exponent −126 (0x82)."""
+
+
+@pytest.mark.parametrize(("exponent", "verdict"), [("8'h81", EQUAL), ("8'h83", EQUAL), ("8'h87", DIFFERENT)])
+def test_each_adder_of_a_chain_is_settled_by_itself(exponent: str, verdict: str) -> None:
+    """The exponent of a zero addend one off, in every adder, costs none of them a bit; five off, it does."""
+    before = "z__zero ? 8'h82 : z__exp"
+    found = settled(CHAINS, "unit_addend", before, before.replace("8'h82", exponent))
+    assert found.verdict == verdict
+    assert confirmed(CHAINS, found) == found
 
 
 def test_mutants_of_a_sample_are_named_in_the_file() -> None:

@@ -1,0 +1,75 @@
+"""Where a difference between two circuits can come from, when all that differs is inside one kind of sub-module."""
+
+from bitwuzla import Kind, Term
+
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.terms import Bits, Terms
+
+
+class Causes:
+    """The outputs of that sub-module that differ, of every instance.
+
+    In what follows it each is a variable, defined by what it was. So a formula shows on which of them it depends: a wire
+    that has been replaced by its equal of the other circuit hides those before it.
+
+    Args:
+        terms: where terms are made. module: the sub-module; None where it is not known, and nothing is a cause.
+    """
+
+    def __init__(self, terms: Terms, module: str | None) -> None:
+        self._terms, self._module = terms, module
+        self._differs: list[Term] = []
+        self._definitions: list[Term] = []
+        self._depends: dict[Term, frozenset[int]] = {}
+
+    def noted(self, module: str, name: str, first: Bits, second: Bits) -> Bits:
+        """The second circuit's output of an instance as what follows it shall see it, where it is not the first one's.
+
+        Raises:
+            NoTerm: an output of the sub-module has another width.
+        """
+        if module != self._module:
+            return second
+        if first.width != second.width:
+            raise NoTerm(f"{name} has {first.width} bits and {second.width}")
+        number, variable = len(self._differs), self._terms.free(f"cause {name}", second.width)
+        self._differs.append(self._terms.differs(first, variable))
+        self._definitions.append(self._terms.manager.mk_term(Kind.EQUAL, [variable.term, second.term]))
+        self._depends[variable.term] = frozenset({number}) | self._before(second.term)
+        return variable
+
+    def explained(self, formula: Term) -> Term:
+        """A formula that says that something after the sub-modules differs, with what its variables are, and that one of
+        them differs too: without that it cannot hold."""
+        numbers = self._before(formula)
+        if not numbers:
+            return formula
+        any_differs = self._terms.any_of([self._differs[number] for number in sorted(numbers)])
+        return self._terms.manager.mk_term(Kind.AND, [self._defined(formula), any_differs])
+
+    def explained_output(self, module: str, name: str, formula: Term) -> Term:
+        """The same of a formula about the output of an instance. It may also differ by itself where it is one of the
+        sub-module, or perhaps inside one: that is all but those of the top module."""
+        if module == self._module or name.count(".") > 1:
+            return self._defined(formula)
+        return self.explained(formula)
+
+    def _defined(self, formula: Term) -> Term:
+        """A formula with what its variables are."""
+        definitions = [self._definitions[number] for number in sorted(self._before(formula))]
+        return self._terms.manager.mk_term(Kind.AND, [formula, *definitions]) if definitions else formula
+
+    def _before(self, term: Term) -> frozenset[int]:
+        """The numbers of the variables that a term depends on, through their definitions too."""
+        depends, waiting = self._depends, [term]
+        while waiting:
+            latest = waiting[-1]
+            if latest not in depends:
+                children = latest.children()
+                unknown = [child for child in children if child not in depends]
+                if unknown:
+                    waiting += unknown
+                    continue
+                depends[latest] = frozenset().union(*(depends[child] for child in children))
+            waiting.pop()
+        return depends[term]
