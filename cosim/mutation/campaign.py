@@ -71,7 +71,7 @@ def tasks(mutants: int, with_what: Mapping[str, str]) -> list[Task]:
     """One for each unit.
 
     Args:
-        mutants: of each unit. with_what: as `jobs.provenance.provenance` says what a result is made with.
+        mutants: of each unit. with_what: what results are made with, as `jobs.provenance.provenance`.
     """
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE} | versions()
     return [
@@ -95,8 +95,8 @@ def outcome_of(units: Sequence[Mapping[str, Any]], with_what: Mapping[str, str])
 
 
 def is_clean(outcome: Mapping[str, Any]) -> bool:
-    """Whether nothing is left to do: there are mutants, each is killed or proved equal, and each mutant of a model is seen or
-    proved the same."""
+    """Whether nothing is left to do: there are units with mutants, each mutant is killed or proved equal, and each mutant of
+    a model is seen or proved the same."""
     units = outcome["units"]
     models = [model for unit in units for model in unit["models"]]
     return (

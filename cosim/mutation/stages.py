@@ -1,8 +1,8 @@
 """Of which stage of a pipeline a result is: the enables through which all that it is made of has come from the operands.
 
-Only where it has such a stage is it made of the operands of one transfer: every wire in it depends on registers of one stage,
-and every register takes what comes under one enable and keeps it otherwise. A register that does not keep its value has no
-stage, nor has a wire that reads past a register.
+Only where it has such a stage is it made of the operands of one transfer: every wire in it depends on registers of one
+stage, and every register takes what comes under one enable and keeps it otherwise. A register that does not keep its value
+has no stage, nor has a wire that reads past a register.
 """
 
 from collections.abc import Collection, Mapping
@@ -98,7 +98,7 @@ class Stages:
         return (*stage, enable)
 
     def _of_constant(self, name: str, enable: str) -> Stage:
-        """A constant is what any transfer gives, but not before the enable: it is of the stage of others under the enable."""
+        """A constant is what any transfer gives, but not before the enable: it is of the stage of others under that one."""
         for other in self._wires.registers:
             if other in self._valid | self._under_way:
                 continue

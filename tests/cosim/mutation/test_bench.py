@@ -80,7 +80,9 @@ def scripted(folder: Path, monkeypatch: pytest.MonkeyPatch, *outcomes: dict[str,
     rig = MutantBench(design, Sources((), TOP, ports, (), NO_ASSERTIONS, Timing.of_design(design), {}), folder, 10, 0)
     vectors, options = rig._runs[0]
     rig._runs = [(vectors, [*options, "--run", str(number)]) for number in range(len(outcomes))]
-    cases = "".join(f"*' --run {number} '*) echo '{json.dumps(SOUND | outcome)}';;\n" for number, outcome in enumerate(outcomes))
+    cases = "".join(
+        f"*' --run {number} '*) echo '{json.dumps(SOUND | outcome)}';;\n" for number, outcome in enumerate(outcomes)
+    )
     script.write_text(f'#!/bin/sh\necho "$@" >{folder}/asked\ncase " $* " in\n{cases}esac\n')
     return rig
 

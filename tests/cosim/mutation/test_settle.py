@@ -86,7 +86,7 @@ PIPELINE = Unit(
         ("multiply_prod_0", "multiply_0_prod", "sum_accumulate.term_0"),
     ],
 )
-def test_a_value_that_is_lost_while_it_waits_and_one_read_too_early_are_not_equal(before: str, after: str, port: str) -> None:
+def test_a_value_lost_while_it_waits_and_one_read_too_early_are_not_equal(before: str, after: str, port: str) -> None:
     """What the stages compute one after another is the same; which transfer it is of is not."""
     found = settled(PIPELINE, TOP, before, after, port)
     assert (found.verdict, found.how) == (UNDECIDED, "the whole unit, from every state")

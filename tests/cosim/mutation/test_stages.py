@@ -167,7 +167,8 @@ def test_control_signals_depend_on_control_signals(before: str, after: str, why:
 
 
 def test_a_module_inside_has_no_registers() -> None:
-    pipeline = PIPELINE.replace("  wire [3:0] s;\n  assign s = x + y;", "  reg [3:0] s;\n  always @(posedge clk)\n    s <= x;")
+    wire, register = "  wire [3:0] s;\n  assign s = x + y;", "  reg [3:0] s;\n  always @(posedge clk)\n    s <= x;"
+    pipeline = PIPELINE.replace(wire, register)
     assert enables("first_a", "first_c", pipeline) is None
 
 
