@@ -1,6 +1,7 @@
 """`make mutants`: the mutants of every operation, resumable: `python -m cosim.mutation.campaign DOCS [--mutants N]`.
 
-What is done stays in build/mutants, a record for each unit; the outcome is DOCS/mutants.json and DOCS/mutants.md.
+What is done stays in build/mutants, a record for each part of a unit's mutants; the outcome is DOCS/mutants.json and
+DOCS/mutants.md.
 Exit status: 0 where every mutant is killed or proved equal and every mutant of the model seen; 1 where not.
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from cosim.mutation.table import document, is_accounted_for
 from cosim.mutation.units import mutated_units
-from cosim.mutation.work import work
+from cosim.mutation.work import joined, work
 from cosim.runner.tools import check_tools
 from golden.files import write_atomically
 from golden.text import mmau_version
@@ -30,8 +31,11 @@ MUTANTS = 110
 VECTORS, SEED = 20000, 0
 """Of `mmau cosim`."""
 
-LIMIT = 3600.0
-"""Seconds for one unit, far more than it takes."""
+MUTANTS_A_TASK = 22
+"""What an interrupted run loses at most, for each process. Before its first one a task builds the unit, or finds it built."""
+
+LIMIT = 7200.0
+"""Seconds for one task, more than it takes where none of its mutants comes to an end."""
 
 SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/volume/native/*")
 """All that decides a result."""
@@ -49,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="mutants", description="Run and settle the mutants of every operation.")
     parser.add_argument("docs", type=Path, help="where mutants.json and mutants.md go")
     parser.add_argument("--mutants", type=int, default=MUTANTS, metavar="N", help=f"of each unit ({MUTANTS})")
-    parser.add_argument("--jobs", type=int, metavar="N", help="units at a time; default: one a core")
+    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time; default: one a core")
     options = parser.parse_args(arguments)
     check_tools("verilator")
     with_what = provenance(SOURCES)
@@ -68,18 +72,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def tasks(mutants: int, with_what: Mapping[str, str]) -> list[Task]:
-    """One for each unit.
+    """For each unit one for each `MUTANTS_A_TASK` of its mutants.
 
     Args:
         mutants: of each unit. with_what: what results are made with, as `jobs.provenance.provenance`.
     """
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE} | versions()
-    return [
-        Task(
-            unit.name, {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}, depends
-        )
-        for unit in mutated_units()
-    ]
+    found = []
+    for unit in mutated_units():
+        content = {"design": UnitDesign(unit).as_table(), "mutants": mutants, "vectors": VECTORS, "seed": SEED}
+        for first in range(1, mutants + 1, MUTANTS_A_TASK):
+            part = {"first": first, "last": min(first + MUTANTS_A_TASK - 1, mutants)}
+            found.append(Task(f"{unit.name}, mutants {part['first']} to {part['last']}", content | part, depends))
+    return found
 
 
 def versions() -> dict[str, str]:
@@ -87,11 +92,11 @@ def versions() -> dict[str, str]:
     return {"mmau": mmau_version(), **{name: version(name) for name in PACKAGES}}
 
 
-def outcome_of(units: Sequence[Mapping[str, Any]], with_what: Mapping[str, str]) -> dict[str, Any]:
-    """What is committed."""
+def outcome_of(results: Sequence[Mapping[str, Any]], with_what: Mapping[str, str]) -> dict[str, Any]:
+    """What is committed, of the results of all tasks."""
     date = datetime.now(UTC).strftime("%Y-%m-%d")
     made_with = {"made_with": dict(with_what), "versions": versions()}
-    return {"date": date, **made_with, "vectors": VECTORS, "seed": SEED, "units": list(units)}
+    return {"date": date, **made_with, "vectors": VECTORS, "seed": SEED, "units": joined(results)}
 
 
 def is_clean(outcome: Mapping[str, Any]) -> bool:

@@ -75,6 +75,26 @@ def test_a_task_depends_on_the_sources_and_the_native_library_and_not_on_the_mac
         assert (other != key) is (name in ("sources", "library")), name
 
 
+def test_tasks_have_each_mutant_of_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "mutated_units", lambda: mutated_units()[:2])
+    parts = [task.content for task in tasks(50, {})]
+    assert [(part["first"], part["last"]) for part in parts] == [(1, 22), (23, 44), (45, 50)] * 2
+    assert len({task.key for task in tasks(50, {})}) == 6
+    assert {part["mutants"] for part in parts} == {50}
+
+
+def test_parts_of_units_are_joined() -> None:
+    parts = [
+        {"unit": name, "operation": "FMA", "mutants": [{"number": number}], "models": ["model"] if number == 1 else []}
+        for name in ("one", "two")
+        for number in (1, 2)
+    ]
+    assert outcome_of(parts, {})["units"] == [
+        {"unit": name, "operation": "FMA", "mutants": [{"number": 1}, {"number": 2}], "models": ["model"]}
+        for name in ("one", "two")
+    ]
+
+
 def test_an_outcome_says_of_which_sources_it_is() -> None:
     found = outcome_of([], {"commit": "c0ffee", "sources": "5eed"})
     assert found["made_with"] == {"commit": "c0ffee", "sources": "5eed"}
