@@ -32,7 +32,7 @@ VECTORS, SEED = 20000, 0
 """Of `mmau cosim`."""
 
 MUTANTS_A_TASK = 22
-"""What an interrupted run loses at most, for each process. Before its first one a task builds the unit, or finds it built."""
+"""What an interrupted run loses at most, for each process. Before its first one a task builds the unit or finds it built."""
 
 LIMIT = 7200.0
 """Seconds for one task, more than it takes where none of its mutants comes to an end."""
