@@ -9,8 +9,8 @@ from cosim.bench.board import Board
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 """How likely a side pauses in a cycle; one of these holds for a while, so that full speed and back-pressure both occur."""
 
-STALL_PERIOD = 200
-"""Cycles for which the odds hold."""
+STALL_PERIOD = 50
+"""Cycles for which the odds hold: few, so that pauses of one side meet those of every other within the first hundreds."""
 
 EARLY = 4000
 """Cycles in which the odds are drawn for every period. After them it is for few: a cycle with a pause shows no new value."""

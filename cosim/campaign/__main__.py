@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from cosim.campaign.outcome import merged, outcome_of, page, read_outcome
+from cosim.campaign.outcome import merged, not_run, outcome_of, page, read_outcome
 from cosim.campaign.tasks import VECTORS, made_with, simulate, tasks
 from cosim.campaign.units import campaign_units
 from cosim.runner.tools import check_tools
@@ -54,7 +54,7 @@ def main() -> int:
     if before is not None:
         outcome = merged(before, outcome)
     write_atomically(options.outcome, json.dumps(outcome, indent=1).encode() + b"\n")
-    write_atomically(options.outcome.with_suffix(".md"), page(outcome).encode())
+    write_atomically(options.outcome.with_suffix(".md"), page(outcome, not_run(outcome)).encode())
     for name, said in outcome["failures"].items():
         print(f"{name}: {'; '.join(said)}")
     return int(not outcome["passed"])

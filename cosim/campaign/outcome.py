@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.campaign.tasks import VECTORS
+from cosim.campaign.units import campaign_units
 from golden.unit import Unit, unit_from_table
 from jobs import Record
 
@@ -106,8 +107,20 @@ def _unit(text: str) -> Unit:
     return unit_from_table(tomllib.loads(text))
 
 
-def page(outcome: Mapping[str, Any]) -> str:
-    """The text of the page that shows an outcome."""
+def not_run(outcome: Mapping[str, Any]) -> list[Unit]:
+    """The units of the campaign that an outcome lacks: they are newer than its run of their operation."""
+    run = {(row["unit"], row["encoding"], row["stages"]) for row in outcome["runs"]}
+    return [
+        unit for unit in campaign_units() if (unit.name, unit.implementation.encoding, unit.implementation.stages) not in run
+    ]
+
+
+def page(outcome: Mapping[str, Any], newer: Sequence[Unit] = ()) -> str:
+    """The text of the page that shows an outcome.
+
+    Args:
+        newer: as `not_run` finds them.
+    """
     verdict = "Every result was right." if outcome["passed"] else "**Not every run passed.**"
     operations = outcome["operations"]
     with_what = [[row["made_with"], row["date"]] for row in operations.values()]
@@ -144,6 +157,13 @@ def page(outcome: Mapping[str, Any]) -> str:
             f"| {run['operation']} | {run['unit']} | {run['encoding']} | {run['stages']} | {seeds} | "
             f"{run['vectors']:,} | {run['mismatches']:,} | {verdict} |"
         )
+    if newer:
+        lines += ["", "## What is newer than the run", ""]
+        lines += ["These units have joined the campaign since, and no row above is of them:", ""]
+        lines += [
+            f"- {unit.operation.name}: {unit.name}, {unit.implementation.encoding}, stages: {unit.implementation.stages}"
+            for unit in newer
+        ]
     if outcome["failures"]:
         lines += ["", "## What failed", ""]
         lines += [f"- {name}: {'; '.join(said)}" for name, said in outcome["failures"].items()]

@@ -1,5 +1,6 @@
 """The tasks of the campaign, runs in volume mode with a seed each, and the work that one is."""
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -54,21 +55,29 @@ def tasks(
         with_what: as `made_with`.
         vectors: of each operation, at least: its units have equal parts.
         units: those of the campaign where None.
-        only: names of operations whose tasks are wanted, with the seeds that they have among all; None for all.
+        only: names of operations whose tasks are wanted; None for all.
     """
     chosen = campaign_units() if units is None else units
     of_operation = Counter(unit.operation.name for unit in chosen)
     depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE}
     found = []
-    for number, unit in enumerate(chosen):
+    for unit in chosen:
         if only is not None and unit.operation.name not in only:
             continue
         share = vectors / (of_operation[unit.operation.name] * SEEDS_A_UNIT)
         count = STEP * max(1, -int(-share // STEP))
-        for seed in range(SEEDS_A_UNIT * number, SEEDS_A_UNIT * (number + 1)):
+        for seed in seeds_of(unit):
             content = {"design": as_design(unit).as_table(), "seed": seed, "vectors": count}
             found.append(Task(f"{unit.name}, {unit.implementation.encoding}, seed {seed}", content, depends))
     return found
+
+
+def seeds_of(unit: Unit) -> list[int]:
+    """The seeds of a unit, of 48 bits each. They follow from the unit alone and not from its place in a list, so that rows
+    which an outcome keeps and rows which are added to it later have seeds of their own."""
+    table = json.dumps(as_design(unit).as_table(), sort_keys=True)
+    hashes = (hashlib.sha256(f"{number} {table}".encode()).digest() for number in range(SEEDS_A_UNIT))
+    return [int.from_bytes(each[:6]) for each in hashes]
 
 
 def simulate(content: dict[str, Any], folder: Path) -> dict[str, Any]:

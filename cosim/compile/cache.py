@@ -52,6 +52,8 @@ def fetch(key: str, target: Path) -> bool:
         return False
     try:
         contents: Any = json.loads((entry / CONTENTS).read_bytes())
+        if not contents:
+            raise ValueError(f"{entry / CONTENTS} names no file")
         found = {_checked_name(name): (entry / name).read_bytes() for name in contents}
         modes = {name: (entry / name).stat().st_mode for name in found}
         for name, content in found.items():

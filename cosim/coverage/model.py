@@ -49,12 +49,14 @@ class Bins:
     Attributes:
         name: of the covergroup. bins: how many there are. unreachable: those that no operands can hit.
         missed: the names of those that can be hit and were not.
+        contradicted: those that no operands can hit and that were hit all the same, with the reason that does not hold.
     """
 
     name: str
     bins: int
     unreachable: int
     missed: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
 
     @property
     def reachable(self) -> int:
@@ -74,6 +76,7 @@ class Bins:
             "unreachable": self.unreachable,
             "hit": self.hit,
             "missed": self.missed,
+            "contradicted": self.contradicted,
         }
 
 
@@ -81,17 +84,25 @@ def results(counts: Counts) -> list[Bins]:
     """The bins of each covergroup."""
     found = []
     for group in covergroups(counts.model):
-        pairs = zip(group.bins, group.reasons, counts.hits[group.name], strict=True)
-        missed = tuple(name for name, reason, hits in pairs if reason is None and not hits)
-        found.append(Bins(group.name, len(group.bins), sum(reason is not None for reason in group.reasons), missed))
+        of_bins = list(zip(group.bins, group.reasons, counts.hits[group.name], strict=True))
+        missed = tuple(name for name, reason, hits in of_bins if reason is None and not hits)
+        contradicted = tuple(
+            f"{name} (hit {hits:,} times; declared unreachable: {reason})"
+            for name, reason, hits in of_bins
+            if reason is not None and hits
+        )
+        unreachable = sum(reason is not None for reason in group.reasons)
+        found.append(Bins(group.name, len(group.bins), unreachable, missed, contradicted))
     return found
 
 
 def whole(counts: Sequence[Counts]) -> Bins:
-    """The bins of all covergroups of some models together, each missed one with its group."""
+    """The bins of all covergroups of some models together, each that is named with its group."""
     groups = [group for each in counts for group in results(each)]
     missed = tuple(f"{group.name}: {name}" for group in groups for name in group.missed)
-    return Bins("all", sum(group.bins for group in groups), sum(group.unreachable for group in groups), missed)
+    contradicted = tuple(f"{group.name}: {name}" for group in groups for name in group.contradicted)
+    bins, unreachable = sum(group.bins for group in groups), sum(group.unreachable for group in groups)
+    return Bins("all", bins, unreachable, missed, contradicted)
 
 
 def report(counts: Counts) -> dict[str, Any]:
@@ -101,6 +112,6 @@ def report(counts: Counts) -> dict[str, Any]:
     return (
         counts.model.as_dict()
         | {"rows": counts.rows}
-        | {key: total[key] for key in ("bins", "unreachable", "hit")}
+        | {key: total[key] for key in ("bins", "unreachable", "hit", "contradicted")}
         | of_groups
     )

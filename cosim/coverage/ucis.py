@@ -1,7 +1,8 @@
 """Coverage as UCIS XML: the Unified Coverage Interoperability Standard 1.0 (Accellera, 2012, chapter 9).
 
 Each model is an instance, each covergroup a covergroup instance with one coverpoint, each combination of values a bin.
-A bin that cannot be hit is of the type `ignore` and holds its reason.
+A bin that cannot be hit is of the type `ignore` and holds its reason; where it was hit all the same it is of the type
+`illegal`: the reason does not hold.
 """
 
 from collections.abc import Iterable
@@ -66,7 +67,7 @@ def _add_group(coverage: Element, module: str, place: int, group: Covergroup, hi
     coverpoint = SubElement(instance, "coverpoint", name=points, key="0", exprString=points)
     SubElement(coverpoint, "options")
     for number, (name, reason, count) in enumerate(zip(group.bins, group.reasons, hits, strict=True)):
-        kind = "bins" if reason is None else "ignore"
+        kind = "bins" if reason is None else "illegal" if count else "ignore"
         of_bin = SubElement(coverpoint, "coverpointBin", name=name, key=str(number), type=kind)
         values = SubElement(of_bin, "range", {"from": str(number), "to": str(number)})
         SubElement(values, "contents", coverageCount=str(count))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cosim.bench.timing import Timing
 from cosim.compile.power_up import power_ups
+from cosim.coverage.argued import ARGUED_ALONE
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.model import count, covergroups, whole
 from cosim.coverage.samples import sample_units
@@ -62,15 +63,35 @@ something else: the coverage job, a list of units.
 ## Reachable bins
 
 A bin that no operands can hit is declared so, with the reason, where the bin is declared (`cosim/coverage/`): a
-statement about the operation's parameters. Tests run random units against these statements, and every one that depends
-on numbers must be hit by another unit whose numbers differ.
+statement about the operation's parameters. Tests run random units against these statements, and a bin whose reason
+depends on numbers must be hit by another unit whose numbers differ, of those of the tables below and of the coverage job.
+For the bins that no unit of these can hit, the argument stands alone:
+
+{argued}
+
+Of one bin more no other unit shows that it can be hit: in TR-FDPA and GTR-FDPA, T and c, 32 or more bits cancel. By the
+model units of F = 40 and 128 of the coverage job can hit it; the vectors that the tests send them do not.
+
+Where a bin that is declared unreachable is hit all the same, the model is wrong. It is not the design's fault and does not
+fail the run: the text says `THE COVERAGE MODEL IS WRONG`, the page of `--html` has a heading for it, in `--json` and in each
+of its covergroups the bin stands under `contradicted`, with the reason that does not hold, and in UCIS XML its type is
+`illegal`.
 
 The tables below are of the largest unit of each operation in the catalogue, of small ones, and of units with keys of
 their own. Their vectors are those that `mmau cosim` sends by default, 20,000 of seed 0. All bins that can be hit are;
 so they are by the vectors of a pipelined unit, which is powered up twice, the last 1,000 with seed 1.
 
 This page is made by `make coverage-table`.
-"""
+""".replace(
+    "{argued}",
+    "\n".join(
+        [
+            "| operation | bins | why no unit hits them |",
+            "| --- | --- | --- |",
+            *(f"| {', '.join(each.operations)} | {each.words} | {each.why} |" for each in ARGUED_ALONE),
+        ]
+    ),
+)
 
 
 def default_counts(unit: Unit) -> Counts:

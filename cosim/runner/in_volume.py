@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cosim.bench.minimise import Minimised
+from cosim.bench.mismatch import ComparedRow
+from cosim.compile.errors import SimulationError
 from cosim.compile.sources import sources_of
 from cosim.runner.in_cocotb import replay
 from cosim.runner.report import Report
@@ -114,11 +116,26 @@ def _with_replay(design: Design, request: Request, folder: Path, report: Report,
         if row is None:
             continue
         request.progress(f"{design.name}: vector {row['vector']} once more, in cocotb")
-        again = replay(design, request, folder, {"row": row, "classes": dict(each.classes)})
-        small = again.minimised
-        if small is None:
-            why = "it is a matter of what came before it or beside it, or of stalls"
-            note = f"as it came: sent alone it is not wrong, so {why}"
-            small = Minimised(row=report.differing[0], reproduced=False, asked=1, note=note)
-        return replace(report, minimised=small)
+        vector = {"row": row, "classes": dict(each.classes)}
+        return replace(report, minimised=_minimised(design, request, folder, vector, report.differing[0]))
     return report
+
+
+def _minimised(
+    design: Design, request: Request, folder: Path, vector: Mapping[str, Any], original: ComparedRow
+) -> Minimised:
+    """A mismatch minimised in cocotb, or as it came with the reason. That it was seen stands, whatever becomes of this."""
+    try:
+        again = replay(design, request, folder, vector)
+    except SimulationError as error:
+        said = "; ".join(str(error).splitlines())
+        note = f"as it came: it could not be sent once more in cocotb: {said}"
+        return Minimised(row=original, reproduced=False, asked=0, note=note)
+    if again.minimised is not None:
+        return again.minimised
+    if again.stopped is not None:
+        note = f"as it came: sent alone in cocotb the simulation ended before its result: {again.stopped}"
+    else:
+        why = "it is a matter of what came before it or beside it, or of stalls"
+        note = f"as it came: sent alone it is not wrong, so {why}"
+    return Minimised(row=original, reproduced=False, asked=1, note=note)

@@ -93,6 +93,10 @@ def design_section(report: Report, number: int, alone: bool) -> Markup:
         parts += mismatches(report.groups, () if report.explanation is None else report.explanation.of_groups)
     if report.first_disagreement is not None:
         parts += [element("h3", "First disagreement of the engines"), pre(report.first_disagreement)]
+    if report.bins.contradicted:
+        wrong = [element("li", name) for name in report.bins.contradicted]
+        title = "The coverage model is wrong: bins were hit that it declares unreachable"
+        parts += [element("h3", title, class_="failed"), element("ul", *wrong)]
     parts += [details(f"Coverage of {counts.model}", coverage_table(counts)) for counts in report.coverage]
     if report.rtl_coverage:
         parts.append(details(f"Coverage of the RTL: {sums(report.rtl_coverage)}", executed_table(report.rtl_coverage)))

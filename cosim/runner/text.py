@@ -61,6 +61,11 @@ def missed_bins(report: Report) -> list[str]:
     return [*lines, f"{report.unit}: and {len(missed) - MISSED:,} more"] if len(missed) > MISSED else lines
 
 
+def contradictions(report: Report) -> list[str]:
+    """Every bin that was hit although the coverage model says that no operands can, one a line: the model is wrong there."""
+    return [f"{report.unit}: THE COVERAGE MODEL IS WRONG: {name}" for name in report.bins.contradicted]
+
+
 def executed_lines(report: Report) -> list[str]:
     """What was executed of the Verilog, a line a source file, the first lines that were missed, and the sums."""
     files = report.rtl_coverage or ()
@@ -79,6 +84,7 @@ def summary(reports: Sequence[Report], seed: int) -> str:
     for report in reports:
         lines += failures_in_full(report)
         lines += missed_bins(report)
+        lines += contradictions(report)
         lines += executed_lines(report)
         for rule, count in report.waived.items():
             lines.append(f"{report.unit}: waived, {rule}: {count:,} results")

@@ -128,4 +128,4 @@ def test_bounds_hold_for_units_off_the_catalogue() -> None:
 
 @pytest.mark.long
 def test_bounds_hold_for_many_units_off_the_catalogue() -> None:
-    assert exceeding_units(8, 2000) == []
+    assert exceeding_units(8, 500) == []

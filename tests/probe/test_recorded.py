@@ -57,7 +57,7 @@ def test_no_rows_are_refused() -> None:
 
 @pytest.mark.long
 def test_a_recording_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path, made_by_the_model(*PLAIN, rows=40))
+    path = write(tmp_path, made_by_the_model(*PLAIN, rows=10))
     unit, rows = tmp_path / "unit.toml", tmp_path / "rows.npz"
     assert cli.main(["probe", "--recording", str(path), "-o", str(unit), "--settle", str(rows), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cosim.campaign.outcome import merged, outcome_of, page, read_outcome
-from cosim.campaign.tasks import REPORT, SEEDS_A_UNIT, VECTORS, WAVE, made_with, simulate, tasks
+from cosim.campaign.tasks import REPORT, SEEDS_A_UNIT, VECTORS, WAVE, made_with, seeds_of, simulate, tasks
 from cosim.campaign.units import campaign_units
 from golden import OPERATIONS, Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
@@ -55,6 +55,15 @@ def test_every_operation_has_its_vectors_in_every_encoding_and_in_stages() -> No
         assert {unit.implementation.encoding for unit, _ in mine} == set(ENCODINGS)
         assert {unit.implementation.stages > 0 for unit, _ in mine} == {False, True}
         assert len({unit.operation for unit, _ in mine}) >= 2
+
+
+def test_seeds_of_a_unit_do_not_depend_on_the_others() -> None:
+    other = replace(SMALL, implementation=Implementation(stages=1))
+    alone, beside = tasks(MADE_WITH, VECTORS, [SMALL]), tasks(MADE_WITH, VECTORS, [other, SMALL])
+    seeds = [task.content["seed"] for task in beside]
+    assert seeds == [*seeds_of(other), *seeds_of(SMALL)]
+    assert [task.content["seed"] for task in alone] == seeds_of(SMALL)
+    assert len(set(seeds)) == 2 * SEEDS_A_UNIT
 
 
 def test_task_is_another_with_other_sources_and_the_same_with_another_commit() -> None:

@@ -41,7 +41,9 @@ def test_stored_file_is_found_with_its_mode(program: Path, target: Path) -> None
     assert not fetch(content_key({"top": "unit", "arguments": ["-O2"]}), target)
 
 
-@pytest.mark.parametrize("damage", ["file cut", "file gone", "contents cut", "contents of another kind", "path"])
+@pytest.mark.parametrize(
+    "damage", ["file cut", "file gone", "contents cut", "contents of another kind", "no contents", "path"]
+)
 def test_damaged_entry_is_made_anew(damage: str, program: Path, target: Path) -> None:
     store("key", [program])
     entry = cache_folder() / "key"
@@ -54,6 +56,8 @@ def test_damaged_entry_is_made_anew(damage: str, program: Path, target: Path) ->
             (entry / CONTENTS).write_text('{"program": "')
         case "contents of another kind":
             (entry / CONTENTS).write_text("[[]]")
+        case "no contents":
+            (entry / CONTENTS).write_text("{}")
         case "path":
             (entry / CONTENTS).write_text('{"../program": ""}')
     assert not fetch("key", target)

@@ -11,7 +11,7 @@ from cosim.coverage.file import from_text, to_text
 from cosim.coverage.model import covergroups
 from cosim.coverage.samples import sample_units
 from cosim.coverage.ucis import ucis_xml
-from tests.cosim.coverage.units import bins_of, counts_of
+from tests.cosim.coverage.units import bins_of, contradicted, counts_of
 from tests.golden.native_rows import needs_native
 
 pytestmark = needs_native
@@ -44,6 +44,17 @@ def test_every_bin_is_there_with_its_count() -> None:
             found.append((group.get("name"), of_bin.get("name"), reason, int(contents.get("coverageCount", "-1"))))
     assert found == list(bins_of(counts))
     assert [group.get("name") for group in first.iter("cgInstance")] == [g.name for g in covergroups(counts.model)]
+
+
+def test_a_bin_that_is_hit_although_it_is_called_unreachable_is_illegal() -> None:
+    wrong, said = contradicted(counts_of(SMALL, ((500, 0),)))
+    root = ET.fromstring(ucis_xml([wrong], 7, True, "1.2", NOW))
+    groups = [(group.get("name"), each) for group in root.iter("cgInstance") for each in group.iter("coverpointBin")]
+    (illegal,) = [(group, each) for group, each in groups if each.get("type") == "illegal"]
+    group, each = illegal
+    (contents,) = each.iter("contents")
+    times, reason = contents.get("coverageCount"), each.findtext("userAttr")
+    assert f"{group}: {each.get('name')} (hit {times} times; declared unreachable: {reason})" == said
 
 
 @pytest.mark.parametrize("name", ["small FTZ-FMA", "small FTZ-EO-FMA", "small IDPA"])

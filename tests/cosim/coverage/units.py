@@ -1,6 +1,7 @@
 """Coverage of whole units, as the tests ask for it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 
 from cosim.coverage.counts import Counts, Model
@@ -39,6 +40,16 @@ def missed(counts: Counts) -> list[str]:
 def wrongly_unreachable(counts: Counts) -> list[str]:
     """The bins that were hit although they are called unreachable."""
     return [f"{group}: {name} ({reason})" for group, name, reason, hits in bins_of(counts) if reason is not None and hits]
+
+
+def contradicted(counts: Counts, times: int = 3) -> tuple[Counts, str]:
+    """Counts with hits of the first bin that is called unreachable, and what is said of it."""
+    group, name, reason, _ = next(each for each in bins_of(counts) if each[2] is not None)
+    (of_group,) = [each for each in covergroups(counts.model) if each.name == group]
+    hits = list(counts.hits[group])
+    hits[of_group.bins.index(name)] = times
+    said = f"{group}: {name} (hit {times} times; declared unreachable: {reason})"
+    return replace(counts, hits={**counts.hits, group: hits}), said
 
 
 def operands(operation: Operation, rows: int, seed: int = 0, K: int | None = None) -> Operands:

@@ -119,6 +119,14 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> Non
     assert any(i.m > 1 and i.n > 1 for i in instructions)
 
 
+def test_readme_counts_the_designs_of_the_job() -> None:
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    job = cosim.coverage_job()
+    shared, tiles = (sum(isinstance(design, kind) for design in job) for kind in (MultiFormatDesign, TileDesign))
+    assert f"`make coverage` runs {len(cosim.coverage_units())} units with over {VECTORS_AN_OPERATION:,} vectors" in readme
+    assert (shared, f", three datapaths of several formats, and {tiles} tiles, " in readme) == (3, True)
+
+
 def test_each_operation_gets_its_vectors_in_ci() -> None:
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
     command = re.search(r"mmau cosim --coverage --mode volume --vectors (\d+)$", makefile, re.MULTILINE)

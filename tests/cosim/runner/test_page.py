@@ -14,7 +14,9 @@ from cosim import Report
 from cosim.rtl_coverage.files import FileCoverage
 from cosim.runner.page import OPENED, report_page
 from golden.html import VOID
+from tests.cosim.coverage.units import contradicted
 from tests.cosim.runner.reports import HOSTILE, explained, failed, hostile, nothing_done, passed
+from tests.golden.native_rows import needs_native
 
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "h4", "h5", "p", "ul", "li",
@@ -86,6 +88,16 @@ def test_page_lists_every_line_and_bit_that_was_missed() -> None:
         assert missed in page.text
     assert "sum[4]" not in page.text
     assert "Coverage of the RTL" not in report_page([passed()], {}, seed=0)
+
+
+@needs_native
+def test_page_shows_where_the_coverage_model_is_wrong() -> None:
+    report = passed()
+    wrong, said = contradicted(report.coverage[0])
+    page = Reader(report_page([replace(report, coverage=(wrong,))], {}, seed=0))
+    assert "The coverage model is wrong" in page.text
+    assert said in page.text
+    assert "The coverage model is wrong" not in report_page([report], {}, seed=0)
 
 
 def test_links_lead_to_the_designs() -> None:

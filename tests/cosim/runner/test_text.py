@@ -1,11 +1,13 @@
-"""Reports as text: what was executed of the Verilog."""
+"""Reports as text: what was executed of the Verilog, and where the coverage model is wrong."""
 
 from dataclasses import replace
 
 from cosim import summary
 from cosim.rtl_coverage.files import FileCoverage
 from cosim.runner.text import MISSED
+from tests.cosim.coverage.units import contradicted
 from tests.cosim.runner.reports import passed
+from tests.golden.native_rows import needs_native
 
 
 def test_executed_lines_by_file_and_together() -> None:
@@ -24,3 +26,13 @@ def test_executed_lines_by_file_and_together() -> None:
 def test_nothing_is_said_of_lines_where_they_were_not_counted() -> None:
     assert "lines hit" not in summary([passed()], seed=1)
     assert "rtl_coverage" not in passed().as_dict()
+
+
+@needs_native
+def test_a_contradiction_of_the_coverage_model_is_told_in_full() -> None:
+    report = passed()
+    wrong, said = contradicted(report.coverage[0])
+    lines = summary([replace(report, coverage=(wrong,))], seed=1).splitlines()
+    assert f"{report.unit}: THE COVERAGE MODEL IS WRONG: {said}" in lines
+    assert "COVERAGE MODEL" not in summary([report], seed=1)
+    assert replace(report, coverage=(wrong,)).as_dict()["coverage"][0]["contradicted"] == (said,)

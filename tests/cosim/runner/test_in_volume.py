@@ -1,0 +1,64 @@
+"""The first mismatch of a run in native code, once more in cocotb: whatever becomes of that, the mismatch stands."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cosim import Report
+from cosim.bench.selection import Selection
+from cosim.compile.errors import SimulationError
+from cosim.runner import in_volume
+from cosim.runner.in_volume import Sent, _with_replay
+from cosim.runner.request import Request
+from cosim.volume.segments import Segment
+from rtl import UnitDesign
+from tests.cosim.bench.test_scoreboard import T_UNIT
+from tests.cosim.runner.reports import failed, passed
+
+REPORT = failed()
+
+
+def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
+    """The report of a run with a mismatch, which `replay` takes once more."""
+    monkeypatch.setattr(in_volume, "replay", replay)
+    request = Request(
+        vectors=2000, seed=0, simulator="verilator", mode="volume", selection=Selection(), fail_fast=False, work_dir=None,
+        waves=None, dut=None, progress=lambda line: None, processes=1, rtl_coverage=False,
+    )  # fmt: skip
+    outcome = {"stopped": None, "rows": [{"vector": 7, "agrees": True}, {"vector": 9, "agrees": False}]}
+    segment = Segment(first=0, vectors=2000, arguments=(), classes={0: "ties"}, write=None)
+    return _with_replay(UnitDesign(T_UNIT), request, Path(), REPORT, [Sent(segment, None, outcome)])
+
+
+def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(design: Any, request: Any, folder: Any, vector: Any) -> Report:
+        assert vector == {"row": {"vector": 9, "agrees": False}, "classes": {0: "ties"}}
+        raise SimulationError("the testbench of unit failed: no such pin\nlog: simulation.log")
+
+    report = replayed(monkeypatch, fails)
+    assert report.minimised is not None
+    assert replace(report, minimised=None) == REPORT
+    assert (report.minimised.row, report.minimised.reproduced) == (REPORT.differing[0], False)
+    said = "the testbench of unit failed: no such pin; log: simulation.log"
+    assert report.minimised.note == f"as it came: it could not be sent once more in cocotb: {said}"
+    explained = report.explained(UnitDesign(T_UNIT)).explanation
+    assert explained is not None
+    assert f"first mismatch, {report.minimised.note}" in explained.lines()
+
+
+@pytest.mark.parametrize(
+    ("again", "note"),
+    [
+        (replace(passed(), stopped="the simulation stood still"), "ended before its result: the simulation stood still"),
+        (passed(), "sent alone it is not wrong, so it is a matter of what came before it or beside it, or of stalls"),
+    ],
+    ids=["stopped", "right"],
+)
+def test_mismatch_that_is_not_seen_alone_says_why(again: Report, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = replayed(monkeypatch, lambda *arguments: again)
+    assert report.minimised is not None
+    assert (report.minimised.row, report.minimised.reproduced) == (REPORT.differing[0], False)
+    assert report.minimised.note.endswith(note)
+    assert report.failures == REPORT.failures
