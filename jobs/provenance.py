@@ -13,7 +13,7 @@ from golden.native.library import MODULE, isa
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLDEN = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
-           "golden/native/CMakeLists.txt")  # fmt: skip
+           "golden/native/**/*.inc", "golden/native/CMakeLists.txt")  # fmt: skip
 """All that decides a result of an engine: the reference, the catalogue, the stimulus, the native library."""
 
 COMPILER = re.compile(rb"GCC: \([^)]*\) [0-9.]+|[a-z ]*clang version [0-9.]+")

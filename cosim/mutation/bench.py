@@ -18,8 +18,14 @@ from rtl.designs.design import Design
 
 KILLED, SURVIVED, CRASHED, ENDLESS, NOT_BUILT = "killed", "survived", "crashed", "never ended", "not built"
 
+STANDSTILL = 20
+"""Seconds without a step of simulation after which the program says that the design stands still."""
+
 PATIENCE = 60.0
-"""Seconds after which a run is given up: a thousand times what it takes."""
+"""Seconds after which a run is given up: a thousand times what it takes, and long after a standstill is told."""
+
+STATUS_OF_STOP = {"bench": KILLED, "design": CRASHED, "standstill": ENDLESS}
+"""What a run that stopped before its vectors did says of a mutant, by what stopped it (native/bench.hpp)."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +33,8 @@ class Verdict:
     """What the vectors made of a mutant.
 
     Attributes:
-        status: `KILLED`: results or the protocol are wrong; `SURVIVED`; `CRASHED`, `ENDLESS`: the simulation had no end of
-            its own; `NOT_BUILT`: it is no Verilog, and was not run.
+        status: `KILLED`: results or the protocol are wrong; `SURVIVED`; `CRASHED`, `ENDLESS`: with no result wrong, the
+            simulation broke off or was ended by the design, or had no end; `NOT_BUILT`: it is no Verilog, and was not run.
         mismatches: results that differ, of a run that goes on after them; few of them hold the mutant by a thread.
         reason: of a run that stopped early, or of a mutant that was not built.
     """
@@ -79,12 +85,11 @@ class MutantBench:
 
     def run(self, mutant: int) -> Verdict:
         """All vectors through one mutant; 0 is the design itself."""
-        found = Verdict(SURVIVED)
-        for vectors, options in self._runs:
-            verdict = self._simulated(mutant, vectors, options)
-            if verdict.status != SURVIVED:
-                found = replace(verdict, mismatches=verdict.mismatches + found.mismatches)
-        return found
+        verdicts = [self._simulated(mutant, vectors, options) for vectors, options in self._runs]
+        failed = [verdict for verdict in verdicts if verdict.status != SURVIVED]
+        killed = [verdict for verdict in failed if verdict.status == KILLED]
+        found = next(iter(killed or failed), Verdict(SURVIVED))
+        return replace(found, mismatches=sum(verdict.mismatches for verdict in failed))
 
     def mismatching(self, specification: Specification) -> set[int]:
         """Numbers of the vectors of a specification for which the design itself gives something else."""
@@ -97,11 +102,14 @@ class MutantBench:
 
     def _simulated(self, mutant: int, vectors: int, options: Sequence[str]) -> Verdict:
         limit = _Limit()
-        outcome = run_program(self.program, self._plan, [*options, "--set", f"{SELECT}={mutant:x}"], limit)
+        options = [*options, "--standstill", str(STANDSTILL), "--set", f"{SELECT}={mutant:x}"]
+        outcome = run_program(self.program, self._plan, options, limit)
         if isinstance(outcome, Broken):
             return Verdict(ENDLESS if limit.reached else CRASHED, reason=outcome.how)
         stopped = outcome["stopped"] or ""
-        faults = outcome["mismatches"] or outcome["surplus"] or outcome["waiting"] or stopped
+        if stopped and not outcome["mismatches"]:
+            return Verdict(STATUS_OF_STOP[outcome["stopped_by"]], reason=stopped)
+        faults = outcome["mismatches"] or outcome["surplus"] or outcome["waiting"]
         if faults or outcome["sent"] != vectors or outcome["received"] != vectors:
             return Verdict(KILLED, outcome["mismatches"], stopped)
         return Verdict(SURVIVED)

@@ -12,6 +12,7 @@ change widths and signs of nothing else, and selects one of them:
 The result is of the kind that Yosys writes, and can be read as such.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from cosim.mutation.mutations import VALUE
@@ -22,6 +23,8 @@ SELECT = "mutant"
 """The input that selects a mutant."""
 
 SELECT_BITS = 16
+
+ACTIVE = re.compile(r"mutant_(\d+)_active")
 
 
 def with_schemata(text: str, modules: Mapping[str, Module], mutants: Sequence[Mutant]) -> str:
@@ -51,6 +54,12 @@ def with_schemata(text: str, modules: Mapping[str, Module], mutants: Sequence[Mu
                     before.append(_connected(lines, connection, at[connection.line]))
             lines[instance.line - 1] = "\n".join([*before, lines[instance.line - 1]])
     return "\n".join(lines) + "\n"
+
+
+def number_of_active(wire: str) -> int | None:
+    """The number of the mutant that a wire of the file tells to be active; None for another wire."""
+    found = ACTIVE.fullmatch(wire)
+    return int(found[1]) if found else None
 
 
 def _add_input(lines: list[str], module: Module) -> None:

@@ -1,18 +1,19 @@
 """What became of a mutant that no vector killed: proved to compute the same, or inputs found for which it does not.
 
-First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit. Where a
-mutation cannot touch what a pipeline's registers wait for, its registers are taken away: every transfer passes all of its
-stages, so that its result is what the stages compute one after another. Where it can, outputs and next states are compared
-from every state.
+First its module alone is compared with what it was, whatever comes in; that proves most. Then the whole unit. A pipeline's
+registers are taken away where its result is made of one transfer's operands alone, with the mutation too (`stages.py`), and
+where the mutation changes nothing of when registers take what comes: each result is then what the stages compute one after
+another. Everywhere else outputs and next states are compared from every state, which decides for equal or not at all.
 """
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from cosim.mutation.sample import Mutant
 from cosim.mutation.schemata import SELECT
+from cosim.mutation.stages import NoStage, Stages
 from golden import Operation
 from rtl.verilog.equivalence import (
     DIFFERENT,
@@ -23,7 +24,6 @@ from rtl.verilog.equivalence import (
     Side,
     compare,
     either_nan,
-    enables,
     reset_registers,
 )  # fmt: skip
 from rtl.verilog.expressions import NoTerm
@@ -93,8 +93,9 @@ def _settled(
         found = compare(*both(top), UNIT_SECONDS, same=same, within=mutant.module)
         return found.verdict, "the whole unit", found
     held = reset_registers(unit)
-    control = compare(*both(top), MODULE_SECONDS, outputs=(*CONTROLS, *enables(unit)), states=tuple(held))
-    if control.verdict != EQUAL:
+    enables = enables_of_one_transfer(modules, top, mutant.number, held)
+    wires = None if enables is None else (*CONTROLS, *enables)
+    if wires is None or compare(*both(top), MODULE_SECONDS, outputs=wires, states=tuple(held)).verdict != EQUAL:
         found = compare(*both(top), UNIT_SECONDS, same=same)
         return (EQUAL if found.verdict == EQUAL else UNDECIDED), "the whole unit, from every state", None
     first, second = (Side(side.modules, side.top, {**side.settings, **FLOWS}) for side in both(top))
@@ -102,6 +103,27 @@ def _settled(
         first, second, UNIT_SECONDS, transparent=True, held=held, outputs=("d",), same=same, within=mutant.module
     )
     return found.verdict, "the unit without its registers", found
+
+
+def enables_of_one_transfer(
+    modules: Mapping[str, Module], top: str, mutant: int, valid: Collection[str]
+) -> tuple[str, ...] | None:
+    """The enables through which a result comes from the operands, where they are the same with a mutant as without and it is
+    made of one transfer's operands alone; None where that is not known.
+
+    Args:
+        valid: the registers that tell valid from empty.
+    """
+    sound = Stages(modules, top, 0, valid)
+    try:
+        enables = sound.of_wire("d")
+        with_mutant = Stages(modules, top, mutant, valid).of_wire("d")
+        if enables is None or enables != with_mutant:
+            return None
+        sound.check_controls((*CONTROLS, *enables))
+    except NoStage:
+        return None
+    return enables
 
 
 def same_results(operation: Operation) -> dict[str, Same]:

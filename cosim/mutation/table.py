@@ -17,6 +17,7 @@ FEW = 10
 COLUMNS: tuple[tuple[str, Callable[[Row], bool]], ...] = (
     ("mutants", lambda row: True),
     ("killed", lambda row: row["status"] == KILLED),
+    ("of these by the protocol alone", lambda row: row["status"] == KILLED and not row["mismatches"]),
     ("crashed or never ended", lambda row: row["status"] in (CRASHED, ENDLESS)),
     ("not built", lambda row: row["status"] == NOT_BUILT),
     ("lived", lambda row: row["status"] == SURVIVED),
@@ -34,6 +35,12 @@ def settled(row: Row) -> str | None:
     """How a survivor was settled; None for one that was killed."""
     found = row.get("settled")
     return None if found is None else str(found["verdict"])
+
+
+def is_accounted_for(row: Row) -> bool:
+    """Whether nothing is left to do about a mutant: results or the protocol showed it, or it is proved equal. One that
+    crashed, never ended or was not built has shown nothing."""
+    return row["status"] == KILLED or (row["status"] == SURVIVED and settled(row) == EQUAL)
 
 
 def is_held_by_a_thread(row: Row) -> bool:
@@ -103,6 +110,7 @@ def document(outcome: Mapping[str, Any]) -> str:
         f"The mutants were drawn with seed {outcome['seed']}. Made on {outcome['date']} with "
         + ", ".join(f"{name} {version}" for name, version in outcome["versions"].items())
         + ".",
+        *_sources(outcome),
         "",
         "## By operation",
         "",
@@ -142,6 +150,14 @@ def document(outcome: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(parts)
+
+
+def _sources(outcome: Mapping[str, Any]) -> list[str]:
+    """Of which commit and sources it is; outcomes of before this was kept do not say."""
+    made_with = outcome.get("made_with")
+    if made_with is None:
+        return []
+    return [f"Sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`."]
 
 
 def _cell(name: str) -> str:

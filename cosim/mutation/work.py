@@ -1,6 +1,7 @@
 """All that is done with one unit: its mutants, those that live, and mutants of the model beside it."""
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,19 +23,33 @@ SOUND_SECONDS = 60.0
 
 
 def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The work function of `make mutants`: a unit, how many mutants, which vectors."""
+    """The work function of `make mutants`: a unit, how many mutants, which of them this task runs, which vectors."""
     design = design_from_table(content["design"])
     assert isinstance(design, UnitDesign)
+    numbers = range(content["first"], content["last"] + 1)
     with tempfile.TemporaryDirectory() as build:
-        return mutation_of(design.unit, content["mutants"], content["vectors"], content["seed"], Path(build))
+        return mutation_of(design.unit, content["mutants"], content["vectors"], content["seed"], Path(build), numbers)
 
 
-def mutation_of(unit: Unit, count: int, vectors: int, seed: int, folder: Path) -> dict[str, Any]:
+def joined(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The units of several results, each with all that its parts have, in their order."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        unit = found.setdefault(part["unit"], {**part, "mutants": [], "models": []})
+        for key in ("mutants", "models"):
+            unit[key] += part[key]
+    return list(found.values())
+
+
+def mutation_of(
+    unit: Unit, count: int, vectors: int, seed: int, folder: Path, numbers: range | None = None
+) -> dict[str, Any]:
     """Run and settle the mutants of a unit.
 
     Args:
         count: of mutants, chosen by the seed. vectors, seed: of the stimulus, as of `mmau cosim`.
         folder: for what is built.
+        numbers: of the mutants to run, None for all. The mutants of the model are run with the first one.
 
     Returns:
         `mutants`: of each what it is, its verdict and where it lived how it was settled; `models`: of each mutant of the
@@ -54,6 +69,8 @@ def mutation_of(unit: Unit, count: int, vectors: int, seed: int, folder: Path) -
         raise ValueError(f"{unit.name} fails without any mutation: {sound.mismatches} mismatches, {sound.reason}")
     found = []
     for mutant in every.mutants:
+        if numbers is not None and mutant.number not in numbers:
+            continue
         error = errors.get(mutant.number)
         verdict = bench.run(mutant.number) if error is None else Verdict(NOT_BUILT, reason=error)
         row = asdict(mutant) | {"name": mutant.name} | asdict(verdict)
@@ -67,7 +84,7 @@ def mutation_of(unit: Unit, count: int, vectors: int, seed: int, folder: Path) -
         "vectors": vectors,
         "seed": seed,
         "mutants": found,
-        "models": judged_models(unit, bench, bench.simulations[0].vectors, seed),
+        "models": judged_models(unit, bench, bench.simulations[0].vectors, seed) if numbers is None or 1 in numbers else [],
     }
 
 

@@ -22,7 +22,7 @@ from bitwuzla import Kind, Term, TermManager
 from rtl.verilog.causes import Causes
 from rtl.verilog.circuit import Circuit, Setting
 from rtl.verilog.expressions import NoTerm
-from rtl.verilog.syntax import Choice, Module, Slice
+from rtl.verilog.syntax import Choice, Module
 from rtl.verilog.terms import Bits, Terms
 
 EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"
@@ -255,16 +255,4 @@ def reset_registers(module: Module) -> dict[str, int]:
         register.target.text.strip(): 1
         for register in module.registers
         if register.expression.text.strip() in reset and register.target.width == 1
-    }
-
-
-def enables(module: Module) -> set[str]:
-    """The wires that say which registers take what comes: conditions of a choice between that and what a register holds."""
-    registers = {register.target.text.strip() for register in module.registers}
-    return {
-        assignment.expression.condition.name
-        for assignment in module.assignments
-        if isinstance(assignment.expression, Choice)
-        and isinstance(assignment.expression.condition, Slice)
-        and assignment.expression.no.text.strip() in registers
     }

@@ -13,6 +13,7 @@ def test_digest_follows_every_source_of_the_engines(monkeypatch: pytest.MonkeyPa
     assert {
         "golden/steps.py", "golden/catalogue/sm_90.toml", "golden/stimulus/classes.py", "golden/native/CMakeLists.txt",
         "golden/native/include/mmau/dot.hpp", "golden/native/include/mmau.h", "golden/native/src/mmau.cpp",
+        "golden/native/src/catalogue.inc",
     } <= names  # fmt: skip
     (tmp_path / "golden").mkdir()
     source = tmp_path / "golden" / "steps.py"

@@ -122,7 +122,7 @@ void Bench::run(Source& source) {
             clocked(stream);
         }
     } catch (const Ended& ended) {
-        stop(std::string("the design ended the simulation: ") + ended.what());
+        stop(std::string("the design ended the simulation: ") + ended.what(), "design");
     }
     counts.waiting = stream.waiting();
 }
@@ -303,8 +303,10 @@ void Bench::reset(int edges) {
 }
 
 /// The first reason counts.
-void Bench::stop(const std::string& reason) {
-    if (counts.stopped.empty()) counts.stopped = reason;
+void Bench::stop(const std::string& reason, const char* by) {
+    if (!counts.stopped.empty()) return;
+    counts.stopped = reason;
+    counts.stopped_by = by;
 }
 
 /// d and out_valid.

@@ -20,7 +20,8 @@ namespace volume {
 /// What a run came to, beside what the judge counts.
 struct Counts {
     int64_t sent = 0, received = 0, dropped = 0, waiting = 0, surplus = 0, cycles = 0;
-    std::string stopped;  // why it ended before its vectors did; empty where it did not
+    std::string stopped;     // why it ended before its vectors did; empty where it did not
+    std::string stopped_by;  // of which kind that is: "bench", "design" (it ended the simulation) or "standstill"
 };
 
 /// How hard a stream is made.
@@ -109,7 +110,7 @@ class Bench {
     void show(const Stream& stream);
     void edge(int level);
     void settle();
-    void stop(const std::string& reason);
+    void stop(const std::string& reason, const char* by = "bench");
     std::vector<uint8_t> outputs() const;
 
     Model& model_;

@@ -89,11 +89,12 @@ std::string as_json(const Plan& plan, const Record& record, const Counts& counts
     }
     char time[32];
     std::snprintf(time, sizeof time, "%.6f", seconds);
+    const auto or_null = [](const std::string& text) { return text.empty() ? std::string("null") : quoted(text); };
     const auto number = [](const char* key, int64_t value) { return quoted(key) + ":" + std::to_string(value) + ","; };
     return "{" + number("sent", counts.sent) + number("received", counts.received) + number("dropped", counts.dropped) +
            number("waiting", counts.waiting) + number("surplus", counts.surplus) + number("left_out", left_out) + number("cycles", counts.cycles) +
            number("mismatches", judge.mismatches) + number("elements", judge.elements) +
-           "\"stopped\":" + (counts.stopped.empty() ? "null" : quoted(counts.stopped)) + ",\"seconds\":" + time +
+           "\"stopped\":" + or_null(counts.stopped) + ",\"stopped_by\":" + or_null(counts.stopped_by) + ",\"seconds\":" + time +
            ",\"classes\":" + listed(classes, '{', '}') + ",\"result_classes\":" + listed(result_classes, '[', ']') +
            ",\"waived\":" + listed(waived, '{', '}') + ",\"groups\":" + listed(groups, '[', ']') +
            ",\"rows\":" + listed(rows, '[', ']') + "}\n";

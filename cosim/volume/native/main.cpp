@@ -111,6 +111,7 @@ void run(const Options& options, int out) {
         if (is_over.exchange(true)) return;
         bench.counts.stopped = "the simulation stood still for " + std::to_string(options.standstill) +
                                " s, as in a loop without delay";
+        bench.counts.stopped_by = "standstill";
         bench.counts.waiting = bench.counts.sent - bench.counts.received;
         finish();
     });

@@ -1,12 +1,15 @@
 """Mutants in the simulator: killed by results or by the protocol, alive, broken off; and what is done with a whole unit."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from cosim.bench.timing import Timing
+from cosim.compile.sources import NO_ASSERTIONS, Sources
 from cosim.mutation import bench
 from cosim.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED, MutantBench
-from cosim.mutation.design import MutatedUnit
+from cosim.mutation.design import TOP, MutatedUnit
 from cosim.mutation.table import document
 from cosim.mutation.work import mutation_of
 from golden import Unit
@@ -66,6 +69,55 @@ def test_what_breaks_off_or_never_ends_is_counted_as_such(tmp_path: Path, monkey
         rig.program = script
         monkeypatch.setattr(bench, "PATIENCE", 0.5)
         assert rig.run(1).status == status
+
+
+def scripted(folder: Path, monkeypatch: pytest.MonkeyPatch, *outcomes: dict[str, object]) -> MutantBench:
+    """A bench whose program gives these outcomes instead of simulating, one for each simulation."""
+    script, design = folder / "program", UnitDesign(small_unit(stages=1))
+    script.touch(0o755)
+    monkeypatch.setattr(bench, "build_program", lambda sources, folder: script)
+    ports = tuple(port.name for port in design.ports)
+    rig = MutantBench(design, Sources((), TOP, ports, (), NO_ASSERTIONS, Timing.of_design(design), {}), folder, 10, 0)
+    vectors, options = rig._runs[0]
+    rig._runs = [(vectors, [*options, "--run", str(number)]) for number in range(len(outcomes))]
+    cases = "".join(
+        f"*' --run {number} '*) echo '{json.dumps(SOUND | outcome)}';;\n" for number, outcome in enumerate(outcomes)
+    )
+    script.write_text(f'#!/bin/sh\necho "$@" >{folder}/asked\ncase " $* " in\n{cases}esac\n')
+    return rig
+
+
+SOUND = {"sent": 10, "received": 10, "mismatches": 0, "surplus": 0, "waiting": 0, "stopped": None, "stopped_by": None}
+STILL = {"stopped": "the simulation stood still for 20 s", "stopped_by": "standstill", "received": 3}
+ENDED = {"stopped": "the design ended the simulation: did not converge", "stopped_by": "design", "received": 3}
+PROTOCOL = {"stopped": "in_ready stayed low", "stopped_by": "bench", "received": 3}
+WRONG = {"mismatches": 2}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "status", "mismatches"),
+    [
+        ([{}], SURVIVED, 0),
+        ([STILL], ENDLESS, 0),
+        ([ENDED], CRASHED, 0),
+        ([PROTOCOL], KILLED, 0),
+        ([{"received": 9}], KILLED, 0),
+        ([WRONG], KILLED, 2),
+        ([STILL | WRONG], KILLED, 2),
+        ([WRONG, STILL], KILLED, 2),
+        ([STILL, WRONG], KILLED, 2),
+        ([{}, ENDED], CRASHED, 0),
+        ([WRONG, {}, WRONG], KILLED, 4),
+    ],
+)
+def test_only_results_and_the_protocol_kill(
+    outcomes: list[dict[str, object]], status: str, mismatches: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A design that stands still or ends the simulation has shown no wrong result."""
+    found = scripted(tmp_path, monkeypatch, *outcomes).run(1)
+    assert (found.status, found.mismatches) == (status, mismatches)
+    assert f"--standstill {bench.STANDSTILL} --set mutant=1" in (tmp_path / "asked").read_text()
+    assert bench.STANDSTILL < bench.PATIENCE / 2
 
 
 @pytest.mark.long

@@ -17,12 +17,18 @@ from rtl.verilog.netlist import read_netlist
 from tests.cosim.mutation.units import small_unit
 
 
-def settled(unit: Unit, module: str, before: str, after: str) -> Settlement:
-    """A mutation of one's own, settled."""
+def settled(unit: Unit, module: str, before: str, after: str, port: str = "") -> Settlement:
+    """A mutation of one's own, settled: of an assignment, or of what a port is connected to, `instance.port`."""
     text = to_verilog(unit, TOP)
     plain = read_netlist(text)
-    line = next(a for a in plain[module].assignments if a.expression.text == before)
-    mutant = Mutant(1, "operator", "step", module, line.target.text.strip(), line.line, before, after)
+    places = [(a.target.text.strip(), a.line, a.expression.text) for a in plain[module].assignments] + [
+        (f"{instance.name}.{each.port}", each.line, each.operand.text)
+        for instance in plain[module].instances
+        for each in instance.connections
+        if each.operand is not None
+    ]
+    place, line, _ = next(each for each in places if each[2] == before and port in ("", each[0]))
+    mutant = Mutant(1, "operator", "step", module, place, line, before, after)
     modules = read_netlist(with_schemata(text, plain, [mutant]))
     return settle(plain, modules, TOP, mutant, unit.operation)
 
@@ -60,6 +66,37 @@ def test_a_stage_that_waits_for_nothing_is_not_equal() -> None:
     unit = small_unit(stages=1)
     found = settled(unit, "unit", "\\$1  | out_ready", "\\$1 ")
     assert (found.verdict, found.how) == (UNDECIDED, "the whole unit, from every state")
+
+
+PIPELINE = Unit(
+    name="pipeline",
+    operation=operation_from_table({"operation": "IDPA", "a": "int8", "b": "int8", "c": "int32", "L": 2}),
+    implementation=Implementation(stages=2, encoding="twos-complement"),
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "port"),
+    [
+        ("takes_encode ? sum_accumulate_total : d", "sum_accumulate_total", ""),
+        ("in_ready ? c : multiply_c", "c", ""),
+        ("in_ready ? multiply_0_prod : multiply_prod_0", "multiply_0_prod", ""),
+        ("in_ready ? multiply_1_prod : multiply_prod_1", "takes_encode ? multiply_1_prod : multiply_prod_1", ""),
+        ("multiply_c", "c", "sum_accumulate.term_2"),
+        ("multiply_prod_0", "multiply_0_prod", "sum_accumulate.term_0"),
+    ],
+)
+def test_a_value_lost_while_it_waits_and_one_read_too_early_are_not_equal(before: str, after: str, port: str) -> None:
+    """What the stages compute one after another is the same; which transfer it is of is not."""
+    found = settled(PIPELINE, TOP, before, after, port)
+    assert (found.verdict, found.how) == (UNDECIDED, "the whole unit, from every state")
+
+
+def test_a_mutation_within_a_stage_is_settled_without_registers() -> None:
+    """A product as it is, and the other one in its place."""
+    for after, verdict in (("multiply_prod_0 ^ 16'h0", EQUAL), ("multiply_prod_1", DIFFERENT)):
+        found = settled(PIPELINE, TOP, "multiply_prod_0", after, "sum_accumulate.term_0")
+        assert (found.verdict, found.how) == (verdict, "the unit without its registers")
 
 
 def test_an_exponent_of_a_zero_that_nothing_sees_is_equal() -> None:

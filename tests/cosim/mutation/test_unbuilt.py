@@ -48,10 +48,13 @@ def test_mutants_that_do_not_build_are_counted_as_such_and_the_others_run(
     assert asked == [0, 1, 3, 4, 5, 6, 8]
     assert [row["status"] for row in found] == [NOT_BUILT if row["number"] in (2, 7) else KILLED for row in found]
     assert "syntax error" in found[1]["reason"]
+    asked.clear()
+    part = work.mutation_of(every.unit, 8, 100, 0, tmp_path, range(6, 9))["mutants"]
+    assert (asked, part) == ([0, 6, 8], found[5:])
     assert counts_table({"small": found}, "unit")[:3:2] == [
-        "| unit | mutants | killed | crashed or never ended | not built | lived | of these equal, proved | different | "
-        "undecided |",
-        "| small | 8 | 6 | 0 | 2 | 0 | 0 | 0 | 0 |",
+        "| unit | mutants | killed | of these by the protocol alone | crashed or never ended | not built | lived | "
+        "of these equal, proved | different | undecided |",
+        "| small | 8 | 6 | 0 | 0 | 2 | 0 | 0 | 0 | 0 |",
     ]
 
 

@@ -1,12 +1,14 @@
 """Designs that run and misbehave in native code: each is a report that does not pass and says what the design did."""
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cosim
 from cosim.runner import in_volume
-from cosim.volume.program import run_program
+from cosim.volume.program import Broken, run_program
 from rtl.tools import run_tool
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
 
@@ -43,6 +45,20 @@ def test_sound_stage_passes(described: Described) -> None:
     assert report.dropped > 0
 
 
+def outcomes_of_programs(monkeypatch: pytest.MonkeyPatch, *more: str) -> list[dict[str, Any]]:
+    """What the programs of a run say that do not break off, filled as they end; they get further options."""
+    sound, outcomes = run_program, list[dict[str, Any]]()
+
+    def kept(program: Path, plan: Path, options: list[str]) -> dict[str, Any] | Broken:
+        outcome = sound(program, plan, [*options, *more])
+        if not isinstance(outcome, Broken):
+            outcomes.append(outcome)
+        return outcome
+
+    monkeypatch.setattr(in_volume, "run_program", kept)
+    return outcomes
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -53,11 +69,14 @@ def test_sound_stage_passes(described: Described) -> None:
     ],
     ids=["finish", "fatal", "assertion", "does not settle"],
 )
-def test_design_that_ends_the_simulation(body: str, said: str, described: Described) -> None:
-    used = " ^ y" if "wire y" in body else ""
+def test_design_that_ends_the_simulation(
+    body: str, said: str, described: Described, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    outcomes, used = outcomes_of_programs(monkeypatch), " ^ y" if "wire y" in body else ""
     report = cosim.run(UNIT, vectors=300, dut=described(f"  assign d = sum{used};\n  {body}"), mode="volume")
     assert report.stopped is not None
     assert re.match(r"the design ended the simulation", report.stopped)
+    assert [outcome["stopped_by"] for outcome in outcomes if outcome["stopped"]] == ["design"]
     assert re.search(said, report.stopped), report.stopped
     assert report.received < 300
 
@@ -66,10 +85,10 @@ LOOP = "  reg [31:0] n;\n  assign d = sum ^ n;\n  always @(a) begin n = 0; while
 
 
 def test_loop_without_delay_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = run_program
-    monkeypatch.setattr(in_volume, "run_program", lambda p, plan, options: sound(p, plan, [*options, "--standstill", "3"]))
+    outcomes = outcomes_of_programs(monkeypatch, "--standstill", "3")
     report = cosim.run(UNIT, vectors=300, dut=described(LOOP), mode="volume")
     assert report.failures[0] == "the simulation stood still for 3 s, as in a loop without delay"
+    assert [outcome["stopped_by"] for outcome in outcomes if outcome["stopped"]] == ["standstill"]
     assert report.sent == report.received + 1 > 1
     assert report.waiting == 1
 

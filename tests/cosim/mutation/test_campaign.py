@@ -1,0 +1,143 @@
+"""When mutants leave nothing to do, and the committed outcome."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cosim.mutation import campaign
+from cosim.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
+from cosim.mutation.campaign import MUTANTS, SEED, VECTORS, is_clean, outcome_of, tasks
+from cosim.mutation.sample import Mutant
+from cosim.mutation.table import COLUMNS, document, is_accounted_for
+from cosim.mutation.units import mutated_units
+from golden import OPERATIONS
+from jobs.provenance import ROOT
+from rtl.verilog.equivalence import DIFFERENT, EQUAL, UNDECIDED
+
+OUTCOME = ROOT / "docs" / "mutants.json"
+
+WITHOUT_PROVENANCE = {"FTZ-EO-FMA bf16"}
+"""The units that the one outcome lacks that was made before outcomes said of which sources they are."""
+
+UNSEEN_WITHOUT_PROVENANCE = ["sticky without its bit 9"]
+"""The mutants of a model that no vector of that one outcome showed."""
+
+OF_EACH_OPERATION = 200
+"""Mutants, at least."""
+
+
+def row(status: str, verdict: str | None = None, **keys: Any) -> dict[str, Any]:
+    settled = {} if verdict is None else {"settled": {"verdict": verdict, "how": "so", "inputs": {}, "outputs": {}}}
+    mutant = {"number": 1, "kind": "operator", "step": "top", "name": "one", "status": status, "mismatches": 0, "reason": ""}
+    return mutant | settled | keys
+
+
+def outcome(*rows: dict[str, Any], models: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    return {"units": [{"unit": "u", "operation": "FMA", "mutants": list(rows), "models": list(models)}]}
+
+
+def test_mutants_that_are_killed_or_proved_equal_leave_nothing_to_do() -> None:
+    models = ({"seen": True}, {"seen": False, "same": True})
+    assert is_clean(outcome(row(KILLED), row(SURVIVED, EQUAL), models=models))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [row(CRASHED), row(ENDLESS), row(NOT_BUILT), row(SURVIVED), row(SURVIVED, DIFFERENT), row(SURVIVED, UNDECIDED)],
+    ids=lambda bad: " ".join([bad["status"], bad.get("settled", {}).get("verdict", "")]),
+)
+def test_what_has_shown_nothing_and_is_not_proved_equal_is_left_to_do(bad: dict[str, Any]) -> None:
+    assert not is_clean(outcome(row(KILLED), bad))
+
+
+def test_no_unit_no_mutant_and_an_unseen_model_are_left_to_do() -> None:
+    assert not is_clean({"units": []})
+    assert not is_clean(outcome())
+    assert not is_clean(outcome(row(KILLED), models=({"seen": False, "same": False},)))
+
+
+def test_kills_by_the_protocol_are_counted_apart() -> None:
+    counted = dict(COLUMNS)["of these by the protocol alone"]
+    assert counted(row(KILLED, reason="in_ready stayed low"))
+    assert not counted(row(KILLED, mismatches=1, reason="in_ready stayed low"))
+    assert not counted(row(CRASHED))
+
+
+def test_a_task_depends_on_the_sources_and_the_native_library_and_not_on_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(campaign, "mutated_units", lambda: mutated_units()[:1])
+    made_with = {"commit": "1", "sources": "2", "library": "3", "processor": "4", "platform": "5"}
+    (key,) = (task.key for task in tasks(10, made_with))
+    for name in made_with:
+        (other,) = (task.key for task in tasks(10, made_with | {name: "6"}))
+        assert (other != key) is (name in ("sources", "library")), name
+
+
+def test_tasks_have_each_mutant_of_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "mutated_units", lambda: mutated_units()[:2])
+    parts = [task.content for task in tasks(50, {})]
+    assert [(part["first"], part["last"]) for part in parts] == [(1, 22), (23, 44), (45, 50)] * 2
+    assert len({task.key for task in tasks(50, {})}) == 6
+    assert {part["mutants"] for part in parts} == {50}
+
+
+def test_parts_of_units_are_joined() -> None:
+    parts = [
+        {"unit": name, "operation": "FMA", "mutants": [{"number": number}], "models": ["model"] if number == 1 else []}
+        for name in ("one", "two")
+        for number in (1, 2)
+    ]
+    assert outcome_of(parts, {})["units"] == [
+        {"unit": name, "operation": "FMA", "mutants": [{"number": 1}, {"number": 2}], "models": ["model"]}
+        for name in ("one", "two")
+    ]
+
+
+def test_an_outcome_says_of_which_sources_it_is() -> None:
+    found = outcome_of([], {"commit": "c0ffee", "sources": "5eed"})
+    assert found["made_with"] == {"commit": "c0ffee", "sources": "5eed"}
+    assert "\nSources of commit `c0ffee`, SHA-256 `5eed`.\n" in document(found)
+
+
+@pytest.fixture(scope="module")
+def committed() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(OUTCOME.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_committed_outcome_has_all_mutants_of_all_units(committed: dict[str, Any]) -> None:
+    lacks = set() if "made_with" in committed else WITHOUT_PROVENANCE
+    assert [unit["unit"] for unit in committed["units"]] == [each.name for each in mutated_units() if each.name not in lacks]
+    assert (committed["vectors"], committed["seed"]) == (VECTORS, SEED)
+    for unit in committed["units"]:
+        assert [mutant["number"] for mutant in unit["mutants"]] == list(range(1, MUTANTS + 1)), unit["unit"]
+        assert (unit["vectors"], unit["seed"]) == (VECTORS, SEED)
+        assert all(set(mutant) >= set(Mutant.__dataclass_fields__) for mutant in unit["mutants"])
+    for operation in OPERATIONS:
+        count = sum(len(unit["mutants"]) for unit in committed["units"] if unit["operation"] == operation)
+        lacking = MUTANTS * sum(each.operation.name == operation for each in mutated_units() if each.name in lacks)
+        assert count + lacking >= OF_EACH_OPERATION, operation
+
+
+def test_the_committed_outcome_has_nothing_that_is_not_killed_or_proved_equal(committed: dict[str, Any]) -> None:
+    mutants = [mutant for unit in committed["units"] for mutant in unit["mutants"]]
+    assert [mutant["name"] for mutant in mutants if not is_accounted_for(mutant)] == []
+    killed = sum(mutant["status"] == KILLED for mutant in mutants)
+    equal = sum(mutant["status"] == SURVIVED and mutant["settled"]["verdict"] == EQUAL for mutant in mutants)
+    assert killed + equal == len(mutants)
+    models = [model for unit in committed["units"] for model in unit["models"]]
+    unseen = [model["name"] for model in models if not model["seen"] and not model.get("same")]
+    assert unseen == ([] if "made_with" in committed else UNSEEN_WITHOUT_PROVENANCE)
+
+
+def test_the_committed_outcome_says_of_which_sources_it_is(committed: dict[str, Any]) -> None:
+    units = {unit["unit"] for unit in committed["units"]}
+    if units >= WITHOUT_PROVENANCE:
+        assert all(committed["made_with"][key] for key in ("commit", "sources", "library", "compiler", "isa", "python"))
+        assert not committed["made_with"]["commit"].endswith("+")
+
+
+def test_the_page_is_that_of_the_outcome(committed: dict[str, Any]) -> None:
+    assert document(committed) == OUTCOME.with_suffix(".md").read_text(encoding="utf-8")
