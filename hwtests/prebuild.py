@@ -84,8 +84,8 @@ def prebuild(wanted: Iterable[Source], seconds: float, processes: int | None = N
     deadline = time.monotonic() + seconds
     distinct = list(dict.fromkeys(wanted))
     missing = [made for made in distinct if not (kept_in / f"{key_of(made.text, made.target, made.include)}.cubin").exists()]
-    if not missing:
-        return len(distinct)
+    if not missing or seconds <= 0:
+        return len(distinct) - len(missing)
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
         pending: set[Future[str]] = {pool.submit(build, made) for made in missing}
         while pending and time.monotonic() < deadline:

@@ -32,6 +32,9 @@ EVIDENCE_ORDER = ("inferred", "third-party", "published", "recorded")
 
 SELF_TEST, RECORDINGS, TILES, BENCHMARKS, VOLUME = STAGES
 
+PREBUILD = "compiling ahead"
+"""Key of its seconds among the stages' budgets."""
+
 COLD_SECONDS = 120.0
 """What loading a kernel and its first run may take."""
 
@@ -43,14 +46,16 @@ class Job:
     Attributes:
         pattern: which instructions, benchmarks and instructions outside the catalogue, as a shell pattern.
         targets: results of each instruction at volume that all reach before one goes further.
-        seed: of all inputs. seconds: what is left of the call.
-        budgets: by stage, seconds that are left to it in this call; the last stage takes what is left.
+        seed: of all inputs. ends: when the work must be over, by the clock of `time.monotonic`, which the processes of a
+            machine share: a slow start takes nothing from what comes after the end.
+        budgets: by stage, and for compiling ahead, seconds that are left to it in this call; the last stage takes what is
+            left.
         results: folder for files.
         state: what is known so far (`State` as JSON).
     """
 
     results: str
-    seconds: float
+    ends: float
     budgets: dict[str, float] = field(default_factory=dict)
     pattern: str = "*"
     targets: tuple[int, ...] = (10**7, 10**8, 10**9)
@@ -96,7 +101,6 @@ class Stages:
     def __init__(self, device: Bench, job: Job, emit: Callable[..., None]) -> None:
         self.device, self.job, self.emit = device, job, emit
         self.state, self.results = State(**job.state), Path(job.results)
-        self.ends = time.monotonic() + job.seconds
 
     def run(self) -> None:
         """Every stage in its turn, each for its share of the time."""
@@ -104,7 +108,7 @@ class Stages:
             SELF_TEST: self.self_test, RECORDINGS: self.recording, TILES: self.tiles, BENCHMARKS: self.benchmark,
         }  # fmt: skip
         for stage in STAGES:
-            self.stage_ends = min(self.ends, time.monotonic() + self.job.budgets.get(stage, self.job.seconds))
+            self.stage_ends = min(self.job.ends, time.monotonic() + self.job.budgets.get(stage, float("inf")))
             try:
                 if stage == VOLUME:
                     self.volume()

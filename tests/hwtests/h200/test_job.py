@@ -8,22 +8,24 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from golden import recording
+from hwtests.conform.process import DeadlinePassed, WorkerStopped
 from hwtests.h200 import __main__ as command
 from hwtests.h200 import job as jobs
 from hwtests.h200 import state as states
 from hwtests.h200.job import Call, finished, run_call
+from hwtests.h200.stages import PREBUILD, Stages
 from hwtests.h200.stages import Job as StageJob
-from hwtests.h200.stages import Stages
 from hwtests.h200.state import RESULTS, State
 from hwtests.h200.summary import agreed, summary
 from hwtests.h200.unpack import main as unpacked
-from hwtests.h200.worker import PREBUILD_SECONDS
 from hwtests.microbenchmarks.run import read_points
 from hwtests.sparse_and_integer_hypotheses import outcomes_of
 from tests.hwtests.h200.stand_in import ModelDevice, right
@@ -68,7 +70,7 @@ def test_whole_job_in_one_call(tmp_path: Path) -> None:
     assert agreed(state)
     assert shown[0] == "golden model, not a device (sm_90), driver none, model on native"
     assert shown[1:4:2] == ["0 kernels compiled or found", f"first results after {state.runs[0]['first_results']}"]
-    assert float(state.runs[0]["first_results"].removesuffix(" s")) < PREBUILD_SECONDS + 15
+    assert float(state.runs[0]["first_results"].removesuffix(" s")) < jobs.BUDGETS[PREBUILD] + 15
     assert [status(state, name) for name in (BF16, TF32)] == [["done"] * 3] * 2
     volume = state.done["volume"][BF16]
     assert TARGETS[-1] <= sum(volume["vectors"].values()) < 2 * TARGETS[-1]
@@ -93,7 +95,7 @@ def test_machine_code_of_an_instruction_outside_the_catalogue_is_compared(
     run = device.run
     device.run = lambda *arguments: run(*arguments)._replace(machine_code={held: 1})  # type: ignore[method-assign]
     name = "mma.sp.m16n8k8.f32.tf32.tf32.f32"
-    entry = Stages(device, StageJob(results=str(tmp_path), seconds=60.0), lambda **content: None).tiles(name)
+    entry = Stages(device, StageJob(results=str(tmp_path), ends=float("inf")), lambda **content: None).tiles(name)
     assert (entry["machine_code"], entry["unexpected_code"]) == ({held: 1}, unexpected)
     state = State(done={"sparse and integers": {name: entry}})
     assert agreed(state) == (not unexpected)
@@ -165,6 +167,89 @@ def test_what_hung_is_tried_again_on_request(tmp_path: Path, monkeypatch: pytest
     state = run_call(call(tmp_path, 3, retry=True), lambda line: None, shorter, 4.0)
     assert status(state, BF16) == ["done"] * 3
     assert agreed(state)
+
+
+OVERRUNS = """
+import sys, time
+from hwtests.h200 import worker
+from tests.hwtests.h200.stand_in import ModelDevice, right
+
+class Overrunning(ModelDevice):
+    def __init__(self):
+        time.sleep(60.0 if sys.argv[1] == "cold start" else 0.5)
+        super().__init__(right)
+
+    def prebuild(self, seconds):
+        time.sleep(60.0 if sys.argv[1] == "compiling ahead" else seconds)
+        return 1
+
+sys.exit(worker.main(Overrunning))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["cold start", "compiling ahead"])
+def test_call_is_over_in_its_seconds_whatever_the_worker_is_at(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It starts slowly, or compiles for longer than it may."""
+    monkeypatch.setattr(jobs, "HAND_OVER_SECONDS", 4.0)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 1.0)
+    seconds, shown = 8.0, list[str]()
+    started = time.monotonic()
+    state = run_call(call(tmp_path, seconds=seconds), shown.append, (sys.executable, "-c", OVERRUNS, where))
+    assert seconds - 4.0 < time.monotonic() - started < seconds
+    assert "the worker: still at work when the time was up, and cut off" in shown
+    assert agreed(state)
+    assert (tmp_path / "out-1" / "state.json").exists()
+
+
+DEVICE = {"device": "x", "arch": "sm_90", "driver": "", "runtime": "", "compiler": "", "engine": ""}
+
+
+def test_item_that_is_cut_off_at_the_end_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It hangs perhaps, but nobody knows: it is not held against it."""
+    ended_at: list[float] = []
+
+    def cut_off(command: object, job: dict[str, Any], hang: float, *, deadline: float) -> Iterator[dict[str, Any]]:
+        ended_at.append(deadline - job["ends"])
+        yield {"event": "device", **DEVICE, "run": {}}
+        for entry in ({"status": ""}, {"status": "running", "detail": ""}):
+            yield {"event": "item", "stage": "volume", "name": TF32, "entry": entry}
+        raise DeadlinePassed
+
+    monkeypatch.setattr(jobs, "watched", cut_off)
+    shown: list[str] = []
+    state = run_call(call(tmp_path), shown.append)
+    assert ended_at == [jobs.GRACE_SECONDS]
+    assert TF32 in state.open_items("volume")
+    assert agreed(state)
+    assert f"volume: {TF32}: still at work when the time was up, and cut off" in shown
+    assert (tmp_path / "out-1" / "state.json").exists()
+
+
+def test_stage_in_which_every_worker_crashes_is_closed_for_the_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five times in a row; the other stages have their turn, and a stage pays for what its workers took."""
+    clock, begun = [0.0], list[str]()
+
+    def crashing(command: object, job: dict[str, Any], *limits: float, **more: float) -> Iterator[dict[str, Any]]:
+        yield {"event": "device", **DEVICE, "run": {}}
+        state = State(**job["state"])
+        for stage in (stage for stage in states.STAGES if job["budgets"].get(stage, 1.0) > 0):
+            for name in state.open_items(stage):
+                begun.append(stage)
+                yield {"event": "item", "stage": stage, "name": name, "entry": {"status": ""}}
+                clock[0] += 11.0
+                raise WorkerStopped("crashed", "an illegal address")
+
+    monkeypatch.setattr(jobs, "watched", crashing)
+    monkeypatch.setattr(jobs, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    shown: list[str] = []
+    request = call(tmp_path, seconds=1000.0, pattern="wgmma.m64n[18]*", budgets={"self-test": 100.0, "recordings": 25.0})
+    state = run_call(request, shown.append)
+    assert {stage: begun.count(stage) for stage in begun} == {"self-test": 5, "recordings": 3, "volume": 5}
+    assert "self-test: 5 workers in a row hung or crashed: no more of it in this call" in shown
+    assert not state.complete()
 
 
 @pytest.mark.long
