@@ -95,6 +95,9 @@ def run_call(call: Call, show: Callable[[str], None], worker: Sequence[str] = WO
     if call.retry:
         state.open_again()
     state.planned = planned(call.pattern)
+    lost = state.open_lost(call.state / RESULTS)
+    if lost:
+        show(f"{len(lost):,} results that were not handed over are gone, {lost[0]} first: what made them runs again")
     (call.state / RESULTS).mkdir(exist_ok=True)
     os.environ["MMAU_CUBINS"] = str((call.state / CUBINS).resolve())
     ends = started + call.seconds - HAND_OVER_SECONDS
@@ -230,6 +233,7 @@ def hand_over(call: Call, state: State) -> None:
     room = CALL_BYTES - 2 * (call.state / FILE).stat().st_size
     for name in pack(call.state / RESULTS, list(new), call.out, call.piece_bytes, room):
         state.handed[name] = new[name]
+    state.waiting = [name for name in new if state.handed.get(name) != new[name]]
     states.save(call.state, state)
     write_atomically(call.out / FILE, (call.state / FILE).read_bytes())
 
