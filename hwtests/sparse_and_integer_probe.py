@@ -23,7 +23,7 @@ from hwtests.inputs import tiles_of
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.disassembly import known_machine_code
 from hwtests.nvidia.kernel import ENTRY
-from hwtests.nvidia.launch import loaded
+from hwtests.nvidia.launch import cuda_errors, loaded, unwritten
 from hwtests.nvidia.sparse_and_integer import (
     INTEGER,
     SPARSE,
@@ -102,11 +102,14 @@ def run_on(device: CudaDevice) -> Run:
         binary = cubin(kernel.source, kernel.target)
         a, b, c = (xp.asarray(array) for array in tiles.arrays())
         words = (xp.asarray(metadata),) if instruction.sparse else ()
-        d = xp.empty_like(c)
-        arguments = (a, b, c, *words, d, xp.uint32(len(tiles)))
         blocks = -(-len(tiles) // kernel.tiles_per_block)
-        loaded(xp, binary, ENTRY)((blocks, 1, 1), (kernel.threads, 1, 1), arguments)
-        return Ran(xp.asnumpy(d), known_machine_code(binary), hashlib.sha256(binary).hexdigest())
+        with cuda_errors(xp):
+            function = loaded(xp, binary, ENTRY)  # it holds its module, which must stay until the results are there
+            d = unwritten(xp, c.shape, c.dtype)
+            arguments = (a, b, c, *words, d, xp.uint32(len(tiles)))
+            function((blocks, 1, 1), (kernel.threads, 1, 1), arguments)
+            results = xp.asnumpy(d)
+        return Ran(results, known_machine_code(binary), hashlib.sha256(binary).hexdigest())
 
     return run
 

@@ -18,6 +18,9 @@ from golden.recording import FOLDER, Recording, read_index, read_listed
 
 TABLE = Path(__file__).parent / "recorded.toml"
 
+NOT_A_DEVICE = "not a device"
+"""What the models that stand in for a device in tests and rehearsals call themselves."""
+
 HEAD = """\
 # Instructions of which the project keeps a recording of silicon, by architecture: their evidence is "recorded".
 # Written by `python -m golden.catalogue.recorded` from the index of the recordings; do not edit.
@@ -44,8 +47,13 @@ def table(folder: Path) -> str:
     """The text of recorded.toml for the recordings in a folder that the model agrees with.
 
     Raises:
-        ValueError, OSError: as `disagreeing`.
+        ValueError: a recording that no device made, and as `disagreeing`. OSError: as there.
     """
+    for name, entry in read_index(folder).items():
+        if NOT_A_DEVICE in entry["device"]:
+            raise ValueError(
+                f"{folder / name} is no evidence: {entry['device']} made it; remove it and its entry in the index"
+            )
     names: dict[str, list[str]] = {}
     left_out = disagreeing(folder)
     for name, entry in read_index(folder).items():

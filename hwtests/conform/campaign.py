@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
-from hwtests.conform.check import Progress
 from hwtests.conform.process import WorkerStopped, watched
+from hwtests.conform.progress import Progress
 from hwtests.conform.worker import Job, is_open
 from hwtests.device import DeviceError
 

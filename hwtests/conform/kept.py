@@ -17,7 +17,8 @@ _SCALES = ("scale_a", "scale_b")
 
 
 class KeptRows(NamedTuple):
-    """Rows that differed. found_in: the class or corner of each, as text in ASCII (bytes)."""
+    """Rows that differed. found_in: the class or corner of each, as text in ASCII (bytes). Of rows whose results depend on
+    their place or operand route that is named there (`shift=1, below=0`), and `expected` is what the device gave before."""
 
     operands: Operands
     got: npt.NDArray[Any]
@@ -50,14 +51,39 @@ def keep(folder: Path, instruction: Instruction, rows: KeptRows) -> int:
     path = path_of(folder, instruction)
     if path.exists():
         rows = _joined(read(path), rows)
-    arrays = dict(zip(("a", "b", "c", *_SCALES), rows.operands, strict=True))
-    arrays |= {"got": rows.got, "expected": rows.expected, "found_in": rows.found_in}
-    stream = io.BytesIO()
-    present: dict[str, Any] = {name: array[:KEPT_ROWS] for name, array in arrays.items() if array is not None}
-    np.savez_compressed(stream, **present)
+    rows = _chosen(rows, slice(KEPT_ROWS))
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, stream.getvalue())
-    return min(KEPT_ROWS, len(rows.got))
+    write_atomically(path, content(rows))
+    return len(rows.got)
+
+
+def content(rows: KeptRows) -> bytes:
+    """The file of rows."""
+    stream = io.BytesIO()
+    present: dict[str, Any] = {name: array for name, array in _arrays(rows).items() if array is not None}
+    np.savez_compressed(stream, **present)
+    return stream.getvalue()
+
+
+def merged(first: KeptRows, second: KeptRows) -> KeptRows:
+    """The rows of the first, then those of the second that are not among them."""
+    known = set(_identities(first))
+    return _joined(first, _chosen(second, [place for place, row in enumerate(_identities(second)) if row not in known]))
+
+
+def _identities(rows: KeptRows) -> list[tuple[object, ...]]:
+    """What tells each row from others."""
+    columns = [array.tolist() for array in _arrays(rows).values() if array is not None]
+    return [tuple(tuple(x) if isinstance(x, list) else x for x in row) for row in zip(*columns, strict=True)]
+
+
+def _arrays(rows: KeptRows) -> dict[str, Any]:
+    arrays = dict(zip(("a", "b", "c", *_SCALES), rows.operands, strict=True))
+    return arrays | {"got": rows.got, "expected": rows.expected, "found_in": rows.found_in}
+
+
+def _chosen(rows: KeptRows, which: Any) -> KeptRows:
+    return KeptRows(rows.operands.rows(which), rows.got[which], rows.expected[which], rows.found_in[which])
 
 
 def _joined(first: KeptRows, second: KeptRows) -> KeptRows:

@@ -2,16 +2,20 @@
 
 A worker reads one JSON object from standard input and writes events as lines of JSON. An event with the key `allow` says how
 many seconds the next one may take; other events are followed by the next within the watcher's patience. What the worker
-writes to standard error is read all the time, so that a full pipe never stops it, and its end is kept.
+writes to standard error is read all the time, so that a full pipe never stops it, and its end is kept; so is what others
+write to its standard output, which is no event: a library's own words end nothing.
 """
 
 import json
 import os
 import queue
+import signal
 import subprocess
 import threading
+import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,39 +42,59 @@ class WorkerStopped(Exception):
         self.status, self.reason = status, reason
 
 
+class DeadlinePassed(Exception):
+    """The worker was still at work at its deadline and was ended; what it was at is no worse for that."""
+
+
 def watched(
-    command: Sequence[str], job: dict[str, Any], patience: float, cold: float = COLD_SECONDS
+    command: Sequence[str],
+    job: dict[str, Any],
+    patience: float,
+    cold: float = COLD_SECONDS,
+    deadline: float = float("inf"),
 ) -> Generator[dict[str, Any], None, None]:
-    """Run a worker on a job and give its events. The worker is ended where this generator is closed.
+    """Run a worker on a job and give its events. The worker, with every process that it started, is ended where this
+    generator is closed.
 
     Args:
         patience: seconds that an event may take after the one before it. cold: seconds that the first may take.
+        deadline: by the clock of `time.monotonic`, when the worker is ended whatever it is at.
 
     Raises:
         WorkerStopped: it said nothing for too long, or ended with a status other than 0.
+        DeadlinePassed: it was still at work at the deadline.
     """
     python_path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     pipe = subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=os.environ | {"PYTHONPATH": python_path}
-    ) as process:
+        command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=os.environ | {"PYTHONPATH": python_path},
+        process_group=0,
+    ) as process:  # fmt: skip
         log: deque[str] = deque(maxlen=LOG_LINES)
         drain = threading.Thread(target=_drain, args=(process, log), daemon=True)
         drain.start()
         try:
             _send(process, job)
-            yield from _events(process, patience, cold)
-            code = process.wait(timeout=patience)
+            yield from _events(process, log, patience, cold, deadline)
+            code = process.wait(timeout=max(0.0, min(patience, deadline - time.monotonic())))
         except TimeoutError as error:
             raise WorkerStopped("hung", f"no sign of life for {error.args[0]:g} s") from None
         except subprocess.TimeoutExpired:
+            if time.monotonic() >= deadline:
+                raise DeadlinePassed from None
             raise WorkerStopped("hung", f"it did not end within {patience:g} s") from None
         finally:
-            process.kill()
+            _kill(process)
             drain.join(timeout=5)
         if code:
             last = next((line.strip() for line in reversed(log) if line.strip()), "")
             raise WorkerStopped("crashed", last or f"exit status {code}")
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    """End a worker and what it started: a process of its own that lived on would hold the pipes."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _send(process: "subprocess.Popen[str]", job: dict[str, Any]) -> None:
@@ -88,11 +112,13 @@ def _drain(process: "subprocess.Popen[str]", log: deque[str]) -> None:
         log.append(line)
 
 
-def _events(process: "subprocess.Popen[str]", patience: float, cold: float) -> Iterator[dict[str, Any]]:
-    """The worker's events until it closes its output.
+def _events(
+    process: "subprocess.Popen[str]", log: deque[str], patience: float, cold: float, deadline: float
+) -> Iterator[dict[str, Any]]:
+    """The worker's events until it closes its output; other lines are put into the log.
 
     Raises:
-        TimeoutError: nothing came for so many seconds.
+        TimeoutError: nothing came for so many seconds. DeadlinePassed: the deadline came first.
     """
     lines: queue.Queue[str | None] = queue.Queue()
 
@@ -105,12 +131,29 @@ def _events(process: "subprocess.Popen[str]", patience: float, cold: float) -> I
     threading.Thread(target=pump, daemon=True).start()
     allowed = cold
     while True:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise DeadlinePassed
         try:
-            line = lines.get(timeout=allowed)
+            line = lines.get(timeout=min(allowed, left))
         except queue.Empty:
-            raise TimeoutError(allowed) from None
+            if allowed < left:
+                raise TimeoutError(allowed) from None
+            raise DeadlinePassed from None
         if line is None:
             return
-        event: dict[str, Any] = json.loads(line)
+        event = _event(line)
+        if event is None:
+            log.append(line)
+            continue
         allowed = max(patience, event.pop("allow", patience))
         yield event
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    """The event of a line, None where it is none."""
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) and "event" in event else None

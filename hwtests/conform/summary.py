@@ -2,8 +2,8 @@
 
 import golden
 from hwtests.conform.campaign import Report
-from hwtests.conform.check import Progress
 from hwtests.conform.mismatch import Mismatch, text_of
+from hwtests.conform.progress import Progress
 
 
 def summary(report: Report) -> str:

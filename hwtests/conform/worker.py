@@ -18,8 +18,9 @@ from typing import Any
 import golden
 from golden import Instruction, recording
 from golden.stimulus import Stimulus
-from hwtests.conform.check import Progress, check
+from hwtests.conform.check import check
 from hwtests.conform.process import COLD_SECONDS
+from hwtests.conform.progress import Progress
 from hwtests.device import AbsentError, Device, DeviceError, first_line
 from hwtests.evidence import commit, sources
 

@@ -8,27 +8,36 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from golden.files import write_atomically
-from hwtests.conform.process import WorkerStopped, watched
+from hwtests.conform.process import DeadlinePassed, WorkerStopped, watched
 from hwtests.device import DeviceError
 from hwtests.h200 import state as states
 from hwtests.h200.pieces import CALL_BYTES, pack
-from hwtests.h200.stages import Job, planned
+from hwtests.h200.stages import PREBUILD, Job, planned
 from hwtests.h200.state import CUBINS, FILE, RESULTS, STAGES, State
 from hwtests.h200.summary import line_of, summary
 
 WORKER = (sys.executable, "-m", "hwtests.h200.worker")
 
-BUDGETS = {"self-test": 60.0, "recordings": 120.0, "sparse and integers": 30.0, "microbenchmarks": 120.0}
-"""Seconds of a call that a stage takes at most; volume takes what is left."""
+BUDGETS = {
+    PREBUILD: 45.0, "self-test": 60.0, "recordings": 120.0, "sparse and integers": 30.0, "microbenchmarks": 120.0,
+}  # fmt: skip
+"""Seconds of a call that a stage takes at most, in all its workers; volume takes what is left. Compiling ahead takes
+less than the minute within which the first results must be there."""
+
+MOST_STOPS = 5
+"""So many workers in a row that hang or crash in a stage before they finish an item of it close it for this call."""
 
 HANG_SECONDS = 30.0
 """A worker that says nothing for so long hangs, unless it announced a longer step."""
 
 HAND_OVER_SECONDS = 15.0
-"""Of a call's seconds, for the pieces."""
+"""Of a call's seconds, for ending the worker and for the pieces."""
+
+GRACE_SECONDS = 5.0
+"""Of those, for the worker to end by itself; what it is at then is cut off and stays open."""
 
 SAVE_SECONDS = 1.0
 """The state is written so often at most; a call that is killed loses no more."""
@@ -86,61 +95,99 @@ def run_call(call: Call, show: Callable[[str], None], worker: Sequence[str] = WO
     if call.retry:
         state.open_again()
     state.planned = planned(call.pattern)
+    lost = state.open_lost(call.state / RESULTS)
+    if lost:
+        show(f"{len(lost):,} results that were not handed over are gone, {lost[0]} first: what made them runs again")
     (call.state / RESULTS).mkdir(exist_ok=True)
     os.environ["MMAU_CUBINS"] = str((call.state / CUBINS).resolve())
     ends = started + call.seconds - HAND_OVER_SECONDS
-    budgets = dict(BUDGETS if call.budgets is None else call.budgets)
+    spending = Spending(dict(BUDGETS if call.budgets is None else call.budgets))
+    in_a_row: list[str] = []
     try:
         while not state.complete() and time.monotonic() < ends:
-            stopped = _run_worker(call, state, budgets, ends - time.monotonic(), show, worker, hang)
+            stopped = _run_worker(call, state, spending, ends, show, worker, hang)
             states.save(call.state, state)
             if stopped is None:
                 break
-            show(f"{stopped}; going on with the next")
+            show(f"{stopped.what}; going on with the next")
+            same = not stopped.after_results and stopped.stage in in_a_row
+            in_a_row = [*in_a_row, stopped.stage] if same else [stopped.stage]
+            if len(in_a_row) == MOST_STOPS:
+                spending.budgets[stopped.stage] = 0.0
+                show(f"{stopped.stage}: {MOST_STOPS} workers in a row hung or crashed: no more of it in this call")
     finally:
         hand_over(call, state)
     show(summary(state))
     return state
 
 
+class Spending:
+    """What a call's seconds go to.
+
+    Attributes:
+        budgets: by stage, and for compiling ahead, what is left to it.
+    """
+
+    def __init__(self, budgets: dict[str, float]) -> None:
+        self.budgets, self._on, self._since = budgets, "", time.monotonic()
+
+    def turn_to(self, what: str) -> None:
+        """From now on time goes to something else, or to nothing that has a budget."""
+        now = time.monotonic()
+        if self._on in self.budgets:
+            self.budgets[self._on] -= now - self._since
+        self._on, self._since = what, now
+
+
+class Stopped(NamedTuple):
+    """Where a worker hung or crashed, in words too, and whether it had finished an item."""
+
+    stage: str
+    what: str
+    after_results: bool
+
+
 def _run_worker(
     call: Call,
     state: State,
-    budgets: dict[str, float],
-    seconds: float,
+    spending: Spending,
+    ends: float,
     show: Callable[[str], None],
     worker: Sequence[str],
     hang: float,
-) -> str | None:
-    """One worker to its end; returns what it hung or crashed on, None where it ended well. `budgets` goes down by what the
-    stages took."""
+) -> Stopped | None:
+    """One worker to its end; returns where it hung or crashed, None where it ended well or the time was up."""
     job = Job(
-        results=str((call.state / RESULTS).resolve()), seconds=seconds, budgets=budgets, pattern=call.pattern,
+        results=str((call.state / RESULTS).resolve()), ends=ends, budgets=spending.budgets, pattern=call.pattern,
         targets=call.targets, seed=call.seed, state=asdict(state),
     )  # fmt: skip
     current: tuple[str, str] | None = None
-    began = since = saved = time.monotonic()
-    with closing(watched(worker, asdict(job), hang)) as events:
+    began = saved = time.monotonic()
+    has_results = False
+    with closing(watched(worker, asdict(job), hang, deadline=ends + GRACE_SECONDS)) as events:
         try:
             for event in events:
                 if event["event"] == "item":
-                    now = time.monotonic()
-                    if current is not None and current[0] in budgets:
-                        budgets[current[0]] -= now - since
-                    since, current = now, (event["stage"], event["name"])
+                    current = event["stage"], event["name"]
+                spending.turn_to({"device": PREBUILD, "item": event.get("stage", "")}.get(event["event"], ""))
                 is_done = event["event"] == "item" and event["entry"]["status"] == "done"
                 _enter(event, state, show)
                 if is_done:
+                    has_results = True
                     _note_first_results(state, time.monotonic() - began, show)
                 if time.monotonic() > saved + SAVE_SECONDS:
                     states.save(call.state, state)
                     saved = time.monotonic()
+        except DeadlinePassed:
+            show(f"{': '.join(current or ('the worker',))}: still at work when the time was up, and cut off")
         except WorkerStopped as stopped:
             if current is None:
                 raise DeviceError(f"the worker {stopped.status} before its first item: {stopped.reason}") from None
             stage, name = current
             state.done[stage][name] |= {"status": stopped.status, "detail": stopped.reason}
-            return f"{stage}: {name}: {stopped.status}: {stopped.reason}"
+            return Stopped(stage, f"{stage}: {name}: {stopped.status}: {stopped.reason}", has_results)
+        finally:
+            spending.turn_to("")
     return None
 
 
@@ -163,7 +210,7 @@ def _enter(event: dict[str, Any], state: State, show: Callable[[str], None]) -> 
         state.runs.append(run)
         show(f"{event['device']} ({event['arch']}), driver {run.get('driver', event['driver'])}, model on {event['engine']}")
     elif kind == "prebuilt":
-        show(f"{event['kernels']:,} kernels compiled or found")
+        show(event["note"] or f"{event['kernels']:,} kernels compiled or found")
     else:
         stage, name, entry = event["stage"], event["name"], event["entry"]
         state.done.setdefault(stage, {})[name] = entry
@@ -186,6 +233,7 @@ def hand_over(call: Call, state: State) -> None:
     room = CALL_BYTES - 2 * (call.state / FILE).stat().st_size
     for name in pack(call.state / RESULTS, list(new), call.out, call.piece_bytes, room):
         state.handed[name] = new[name]
+    state.waiting = [name for name in new if state.handed.get(name) != new[name]]
     states.save(call.state, state)
     write_atomically(call.out / FILE, (call.state / FILE).read_bytes())
 

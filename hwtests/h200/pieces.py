@@ -9,7 +9,7 @@ import io
 import json
 import re
 import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -93,8 +93,20 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     archive.addfile(info, io.BytesIO(content))
 
 
-def unpack(outs: Sequence[Path], root: Path) -> list[str]:
-    """Put the pieces of many calls together below a folder; a file that several calls handed over is the last one's.
+Merge = Callable[[str, bytes, bytes], bytes]
+"""(name, an earlier version of a file, a later one) → what both say."""
+
+
+def the_last(name: str, earlier: bytes, later: bytes) -> bytes:
+    """A file that was handed over more than once is the last one."""
+    return later
+
+
+def unpack(outs: Sequence[Path], root: Path, merge: Merge = the_last) -> list[str]:
+    """Put the pieces of many calls together below a folder; nothing is written unless all are whole.
+
+    Args:
+        merge: makes one file of the versions of a file that calls handed over.
 
     Returns:
         The files written.
@@ -102,35 +114,33 @@ def unpack(outs: Sequence[Path], root: Path) -> list[str]:
     Raises:
         ValueError: no piece, or one that is damaged or not all there. OSError: it cannot be read or written.
     """
-    written: dict[str, None] = {}
+    found: dict[str, bytes] = {}
     for out in outs:
-        for name, content in _files(out).items():
-            path = root / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, content)
-            written[name] = None
-    return list(written)
+        for name, content in _versions(out):
+            found[name] = merge(name, found[name], content) if name in found else content
+    for name, content in found.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, content)
+    return list(found)
 
 
-def _files(out: Path) -> dict[str, bytes]:
-    """The files of a folder's pieces; of a name that was handed over twice, the last one."""
+def _versions(out: Path) -> Iterator[tuple[str, bytes]]:
+    """The files of a folder's pieces, every version of each, in the order in which they were last handed over."""
     paths = _pieces(out)
     if not paths:
         raise ValueError(f"{out} holds no pieces (piece-001.tar …)")
     parts: dict[tuple[str, str], dict[int, Member]] = {}
-    last: dict[str, str] = {}
     for path in paths:
         for member in _members(path):
-            parts.setdefault((member.name, member.sha256), {})[member.part] = member
-            last[member.name] = member.sha256
-    files = {}
-    for name, sha256 in last.items():
-        members = [parts[name, sha256][number] for number in sorted(parts[name, sha256])]
+            version = member.name, member.sha256
+            parts[version] = parts.pop(version, {}) | {member.part: member}
+    for (name, sha256), by_number in parts.items():
+        members = [by_number[number] for number in sorted(by_number)]
         content = b"".join(member.content for member in members)
         if len(members) != members[0].parts or hashlib.sha256(content).hexdigest() != sha256:
             raise ValueError(f"{out}: {name} is damaged or not all there; copy the pieces again")
-        files[name] = content
-    return files
+        yield name, content
 
 
 def _members(path: Path) -> Iterator[Member]:

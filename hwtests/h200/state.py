@@ -15,7 +15,7 @@ RESULTS = "results"
 CUBINS = "cubins"
 
 STAGES = ("self-test", "recordings", "sparse and integers", "microbenchmarks", "volume")
-"""In their order. What is known of an instruction's recording and of its volume is one entry, of `recordings`."""
+"""In their order. An instruction has an entry of its own in each stage that it goes through."""
 
 STOPPED = ("hung", "crashed", "failed")
 
@@ -27,6 +27,7 @@ class State:
     done: by stage, what is known of each item: its status and what else it found; everything is plain JSON.
     planned: by stage, all its items, in order; empty before the first call.
     handed: result files that were handed over, with their SHA-256.
+    waiting: result files that there was no room to hand over yet.
     """
 
     device: dict[str, str] = field(default_factory=dict)
@@ -34,6 +35,7 @@ class State:
     planned: dict[str, list[str]] = field(default_factory=dict)
     done: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     handed: dict[str, str] = field(default_factory=dict)
+    waiting: list[str] = field(default_factory=list)
 
     def entry(self, stage: str, name: str) -> dict[str, Any]:
         """What is known of an item; `status` is empty before it is begun."""
@@ -54,6 +56,19 @@ class State:
             for entry in entries.values():
                 if entry["status"] in STOPPED:
                     entry["status"], entry["detail"] = "", ""
+
+    def open_lost(self, results: Path) -> list[str]:
+        """Open again what made files that waited to be handed over and are gone: another machine was given the state alone.
+        Returns their names."""
+        lost = [name for name in self.waiting if not (results / name).exists()]
+        for name in lost:
+            stage = {"recordings": STAGES[1], "tiles": STAGES[2], "microbenchmarks": STAGES[3]}.get(name.partition("/")[0])
+            for item, entry in self.done.get(stage or "", {}).items():
+                files = {entry.get("file"), recording.file_name(self.device.get("arch", ""), item)}
+                if stage == STAGES[3] or name.partition("/")[2] in files:
+                    self.done[str(stage)][item] = {"status": ""}
+        self.waiting = []
+        return lost
 
 
 def load(folder: Path) -> State:

@@ -32,6 +32,16 @@ def _is_bad(entry: dict[str, Any]) -> bool:
     return bool(entry["status"] in (*STOPPED, "dependent") or wrong or entry.get("unexpected_code"))
 
 
+def of_unknown_code(state: State) -> int:
+    """Kernels that ran, by their binaries, of which nobody knows what they hold, and so whether it is what they must."""
+    binaries = {False: set[str](), True: set[str]()}
+    for entry in (entry for of_stage in state.done.values() for entry in of_stage.values()):
+        code, sha256 = entry.get("machine_code", {}), entry.get("sha256", {})
+        for route, digest in ({"": sha256} if isinstance(sha256, str) else sha256).items():
+            binaries[bool(code.get(route, code))].add(digest)
+    return len(binaries[False] - binaries[True])
+
+
 def summary(state: State) -> str:
     """Every item that did not simply agree; then how far each stage is."""
     lines = []
@@ -41,6 +51,9 @@ def summary(state: State) -> str:
                 lines.append(line_of(stage, name, entry))
             if entry.get("unexpected_code"):
                 lines.append(f"  the kernel does not hold what it must: {entry['unexpected_code']}")
+    unknown = of_unknown_code(state)
+    if unknown:
+        lines.append(f"machine code unknown of {unknown:,} kernels: no disassembler (nvdisasm) was at hand")
     for stage in STAGES:
         items = state.planned.get(stage, [])
         compared = sum(sum(entry.get("vectors", {}).values()) for entry in state.done.get(stage, {}).values())

@@ -32,7 +32,7 @@ from hwtests.microbenchmarks.kernels import (
 from hwtests.nvidia.cubin_info import largest_block, registers
 from hwtests.nvidia.device import CudaDevice
 from hwtests.nvidia.kernel import target_of
-from hwtests.nvidia.launch import loaded
+from hwtests.nvidia.launch import cuda_errors, loaded
 from hwtests.nvidia.sparse_and_integer import SPARSE
 
 ITERATIONS = 1024
@@ -163,14 +163,15 @@ def timer_on(device: CudaDevice) -> Timer:
     def cycles(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
         binary = cubin(benchmark.sources[ilp], target_of(device.arch))
         check_warps(binary, warps)
-        if (benchmark.name, ilp) not in functions:
-            functions[benchmark.name, ilp] = loaded(xp, binary, ENTRY)
-        counts = xp.zeros(warps, xp.uint64)
-        sink = xp.zeros(32 * warps, xp.uint32)
-        for _ in range(2):  # the first run warms the caches
-            sink.fill(0)
-            functions[benchmark.name, ilp]((1, 1, 1), (32 * warps, 1, 1), (counts, sink, xp.int32(ITERATIONS)))
-        return [int(count) for count in xp.asnumpy(counts)]
+        with cuda_errors(xp):
+            if (benchmark.name, ilp) not in functions:
+                functions[benchmark.name, ilp] = loaded(xp, binary, ENTRY)
+            counts = xp.zeros(warps, xp.uint64)
+            sink = xp.zeros(32 * warps, xp.uint32)
+            for _ in range(2):  # the first run warms the caches
+                sink.fill(0)
+                functions[benchmark.name, ilp]((1, 1, 1), (32 * warps, 1, 1), (counts, sink, xp.int32(ITERATIONS)))
+            return [int(count) for count in xp.asnumpy(counts)]
 
     return cycles
 

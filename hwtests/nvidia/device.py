@@ -16,7 +16,7 @@ from hwtests.device import Description, DeviceError, Program
 from hwtests.nvidia.disassembly import expected, known_machine_code
 from hwtests.nvidia.kernel import ENTRY, Kernel
 from hwtests.nvidia.kernels import kernels_of
-from hwtests.nvidia.launch import MAX_BLOCKS, loaded, memory_errors
+from hwtests.nvidia.launch import MAX_BLOCKS, cuda_errors, loaded, unwritten
 from hwtests.nvidia.smi import queried
 from hwtests.nvidia.volume import Volume
 from hwtests.tally import Tally
@@ -78,12 +78,12 @@ class CudaDevice:
 
     def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
         """The model, on golden's cuda engine."""
-        with memory_errors(self.xp):
+        with cuda_errors(self.xp):
             return run(self.engine, chain, Batch(*rows))
 
     def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
         """Four launches: stimulus, instruction, comparison, and comparison of some tiles with another e_zero."""
-        with memory_errors(self.xp):
+        with cuda_errors(self.xp):
             return self._volume.compare(instruction, program, seed, first, count)
 
     @cached_property
@@ -102,7 +102,8 @@ class CudaProgram:
         self._xp, self._instruction, self._kernel, self._binary = xp, instruction, kernel, binary
         self.route, self.expected_code = kernel.route, expected(instruction)
         self.sha256 = hashlib.sha256(binary).hexdigest()
-        self._function = loaded(xp, binary, ENTRY)
+        with cuda_errors(xp):
+            self._function = loaded(xp, binary, ENTRY)
 
     @cached_property
     def machine_code(self) -> dict[str, int]:
@@ -112,11 +113,11 @@ class CudaProgram:
     def run(self, tiles: Tiles) -> Any:
         """D [tiles, m, n]; the tiles are filled up to whole blocks with copies of the last one."""
         xp, kernel, count = self._xp, self._kernel, len(tiles)
-        with memory_errors(xp):
+        with cuda_errors(xp):
             blocks = -(-count // kernel.tiles_per_block)
             padded = blocks * kernel.tiles_per_block
             arrays = [_padded(xp, array, padded) for array in tiles.arrays()]
-            d = xp.empty((padded, *tiles.c.shape[1:]), bits_dtype(self._instruction.d))
+            d = unwritten(xp, (padded, *tiles.c.shape[1:]), bits_dtype(self._instruction.d))
             a, b, c, *scales = arrays
             extra = [xp.uint32(value) for value in kernel.arguments]
             arguments = (a, b, c, *scales, d, xp.uint32(padded), *extra)

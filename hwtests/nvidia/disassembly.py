@@ -97,7 +97,7 @@ def known_machine_code(cubin: bytes) -> dict[str, int]:
     """As `kept_machine_code`, but empty where nothing can be known: what a kernel computes counts without it."""
     try:
         return kept_machine_code(cubin)
-    except (FileNotFoundError, ValueError):
+    except (OSError, ValueError):
         return {}
 
 

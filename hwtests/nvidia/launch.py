@@ -1,8 +1,12 @@
-"""What every launch through CuPy needs: loading a cubin, how many blocks, and running out of memory."""
+"""What every launch through CuPy needs: loading a cubin, how many blocks, an array for the results, and what goes wrong."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
+
+from hwtests.device import DeviceError
 
 MAX_BLOCKS = 4096
 """Blocks of a launch; each walks over many tiles."""
@@ -19,11 +23,22 @@ def loaded(xp: Any, binary: bytes, entry: str) -> Any:
     return module.get_function(entry)
 
 
+def unwritten(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array for results, every bit of it one: memory that CuPy's pool hands out again may hold the right results of the
+    launch before, and a kernel that writes nothing would pass."""
+    return xp.full(shape, np.iinfo(dtype).max, dtype)
+
+
 @contextmanager
-def memory_errors(xp: Any) -> Iterator[None]:
-    """Out of device memory as a MemoryError, so that a smaller batch can be tried."""
+def cuda_errors(xp: Any) -> Iterator[None]:
+    """Out of device memory as a MemoryError, so that a smaller batch can be tried; a kernel that the driver refuses to load
+    or to launch as a DeviceError, where the device goes on working. After an error that breaks the context every call
+    fails: that stays what it is, and ends the process."""
     try:
         yield
     except xp.cuda.memory.OutOfMemoryError as error:
         xp.get_default_memory_pool().free_all_blocks()
         raise MemoryError(str(error)) from error
+    except xp.cuda.driver.CUDADriverError as error:
+        xp.cuda.runtime.deviceSynchronize()  # raises where the context is broken
+        raise DeviceError(f"the driver refuses a kernel: {error}") from error

@@ -1,18 +1,25 @@
 """Kernels compiled ahead: all that a part needs, each once, and only what is not there yet."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import golden
+from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.native.cubins import key_of
+from golden.native.cuda import source
+from golden.stimulus import Operands
 from hwtests import prebuild as module
+from hwtests.conform.check import Check
+from hwtests.conform.progress import Progress
 from hwtests.microbenchmarks.run import benchmarks
 from hwtests.nvidia import disassembly
 from hwtests.nvidia.disassembly import expected, kept_machine_code
 from hwtests.nvidia.kernels import kernels_of
 from hwtests.prebuild import Source, prebuild, sources
 from tests.hwtests.compilers import needs_cuda_compiler
+from tests.hwtests.h200.stand_in import ModelDevice, right
 
 
 def test_sources_of_a_part_are_all_that_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,6 +37,27 @@ def test_sources_of_a_part_are_all_that_it_runs(monkeypatch: pytest.MonkeyPatch)
         "compare_tiles", "compare_tiles", "fill_tiles", "compare_tiles", "fill_tiles",
     ]  # fmt: skip
     assert {made.target for made in found} == {"sm_90", "sm_90a"}
+
+
+def test_every_order_that_is_scored_is_among_the_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine's kernels that a check of FP8 `mma.sync` asks for, one for each order of the products."""
+    instruction = golden.instruction("sm_90", "mma.m16n8k32.f32.e4m3.e5m2.f32")
+    monkeypatch.setattr(golden, "instructions", lambda arch: [instruction])
+    monkeypatch.setattr(module, "instructions_of", lambda arch: [])
+    monkeypatch.setattr(module, "benchmarks", lambda arch: [])
+    asked: set[str] = set()
+
+    class Asked(ModelDevice):
+        def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+            asked.add(source(chain, rows.a.shape[-1]))
+            return super().dot(chain, rows)
+
+    checks = Check(Asked(right), instruction, 1, Progress())
+    assert isinstance(instruction.chain, ConvertedChain)
+    monkeypatch.setattr("hwtests.conform.check.ORDER_CANDIDATES", 1 << 10)
+    checks.check_orders(instruction.chain)
+    assert len(asked) == len(ORDERS)
+    assert asked <= {made.text for made in sources("sm_90")}
 
 
 ENTRIES = ("dot_rows", "run_tiles", "compare_tiles", "fill_tiles", "measure")
@@ -51,7 +79,7 @@ def test_kernels_are_compiled_into_the_folder_with_what_they_hold(tmp_path: Path
     assert prebuild(wanted[:1], 300.0) == 1
 
 
-@pytest.mark.parametrize("trouble", ["missing", "refuses", "hangs"])
+@pytest.mark.parametrize("trouble", ["missing", "refuses", "hangs", "may not run"])
 def test_machine_code_is_unknown_without_a_disassembler_that_reads_it(trouble: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a kernel computes is measured all the same."""
     monkeypatch.delenv("MMAU_CUBINS", raising=False)
@@ -59,6 +87,8 @@ def test_machine_code_is_unknown_without_a_disassembler_that_reads_it(trouble: s
     def find() -> str:
         if trouble == "missing":
             raise FileNotFoundError("nvdisasm was not found")
+        if trouble == "may not run":
+            return "/dev/null"
         return "false" if trouble == "refuses" else "yes"
 
     monkeypatch.setattr(disassembly, "nvdisasm", find)

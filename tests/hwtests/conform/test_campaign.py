@@ -16,8 +16,8 @@ from golden.recording import MIN_ROWS, read_index, read_listed
 from hwtests import evidence
 from hwtests.conform import campaign
 from hwtests.conform.campaign import Report, load_report, run_campaign
-from hwtests.conform.check import Progress
 from hwtests.conform.process import WorkerStopped
+from hwtests.conform.progress import Progress
 from hwtests.conform.summary import summary
 from hwtests.conform.worker import Job, chosen
 from hwtests.device import DeviceError

@@ -17,8 +17,9 @@ from golden.stimulus import CLASSES, CORNERS, NAMES, Operands, Stimulus, Tiles, 
 from golden.stimulus.shape import OperandShape
 from hwtests import inputs
 from hwtests.conform import kept
-from hwtests.conform.check import Check, Progress, check
+from hwtests.conform.check import Check, check
 from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
+from hwtests.conform.progress import Progress
 from hwtests.tally import KEPT_ROWS, Tally
 from tests.hwtests.conform.stand_in import Program, StandIn, at_the_right, with_negative_c
 
@@ -98,6 +99,18 @@ def test_dependence_on_place_stops_the_instruction() -> None:
     assert "with shift=" in progress.detail
 
 
+def test_rows_that_depend_on_their_place_are_kept(tmp_path: Path) -> None:
+    """With what the device gave first and then; the status says how many."""
+    progress = Progress()
+    check(StandIn(at_the_right), FP16_MMA, VECTORS, 1, progress, lambda: None, mismatches=tmp_path)
+    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    assert 0 < len(rows.got) == progress.kept <= KEPT_ROWS
+    assert (rows.got != rows.expected).all()
+    assert {name.decode() for name in rows.found_in.tolist()} == {"shift=1, below=0"}
+    assert "; so do 4,666 rows of 18,664, " in progress.detail
+    assert progress.detail.endswith(f", of which {progress.kept:,} are kept")
+
+
 def test_rows_that_differ_are_kept(tmp_path: Path) -> None:
     """Those of the rows and of the tiles, up to 4,096, with what makes them fail again."""
     progress = Progress()
@@ -140,7 +153,7 @@ def test_other_operand_route_must_agree() -> None:
     assert checked(StandIn(), WGMMA, 10_000).status == "running"
     progress = checked(OneRouteWrong(), WGMMA, 10_000)
     assert (progress.status, progress.total()) == ("dependent", 0)
-    assert progress.detail.endswith("with shift=0, below=0, A from registers")
+    assert "with shift=0, below=0, A from registers; so do " in progress.detail
 
 
 def test_batches_take_the_routes_in_turn() -> None:

@@ -11,7 +11,8 @@ import pytest
 import golden
 from golden.stimulus import Tiles
 from hwtests import inputs
-from hwtests.conform.check import Progress, check
+from hwtests.conform.check import check
+from hwtests.conform.progress import Progress
 from hwtests.cpu.device import ARCHITECTURES, ProcessorDevice, ProcessorProgram
 from hwtests.cpu.kernel import kernel_of
 from hwtests.cpu.processor import Processor, this_processor

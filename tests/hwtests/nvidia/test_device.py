@@ -35,6 +35,10 @@ class OutOfMemoryError(Exception):
     pass
 
 
+class DriverFailureError(Exception):
+    pass
+
+
 class Function:
     """A loaded kernel: checks its launch and does its work on NumPy arrays."""
 
@@ -128,8 +132,9 @@ def stand_in_cupy(instruction: golden.Instruction, **changes: Any) -> SimpleName
         Device=lambda: SimpleNamespace(compute_capability=settings["capability"]),
         function=SimpleNamespace(Module=lambda: loaded),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+        driver=SimpleNamespace(CUDADriverError=DriverFailureError),
     )
-    names = ("empty", "empty_like", "zeros", "concatenate", "repeat", "ascontiguousarray", "asarray")
+    names = ("empty", "empty_like", "full", "zeros", "concatenate", "repeat", "ascontiguousarray", "asarray")
     numpy_functions = {name: getattr(np, name) for name in (*names, "uint8", "uint32", "uint64", "int32", "int64")}
     pool = SimpleNamespace(free_all_blocks=lambda: None)
     return SimpleNamespace(
@@ -260,7 +265,7 @@ def test_out_of_memory_is_a_memory_error(monkeypatch: pytest.MonkeyPatch) -> Non
     def full(*_: Any) -> Any:
         raise OutOfMemoryError("out of memory allocating 1,024 bytes")
 
-    cupy.empty = full
+    cupy.empty = cupy.full = full
     operands = on_diagonals(generate(OperandShape.of_instruction(HOPPER), 8, 1).operands, HOPPER.m, HOPPER.n, np)
     with pytest.raises(MemoryError, match=r"^out of memory allocating 1,024 bytes$"):
         device.load(HOPPER)[0].run(operands)

@@ -1,0 +1,72 @@
+"""A worker under watch: what ends it, what it takes with it, and what does not disturb it."""
+
+import sys
+import time
+from typing import Any
+
+import pytest
+
+from hwtests.conform.process import DeadlinePassed, WorkerStopped, watched
+
+EVENT = "import json, sys, time; say = lambda **x: print(json.dumps({'event': 'item'} | x), flush=True); "
+
+
+def events_of(script: str, patience: float = 60.0, seconds: float = 60.0) -> list[dict[str, Any]]:
+    """The events of a worker that may take so many seconds in all."""
+    command = (sys.executable, "-c", EVENT + script)
+    return list(watched(command, {}, patience, deadline=time.monotonic() + seconds))
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["time.sleep(60)", "say(allow=600); time.sleep(60)", "print('warming up', flush=True); time.sleep(60)"],
+    ids=["cold start", "announced step", "no event yet"],
+)
+def test_deadline_ends_what_might_take_longer(script: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(DeadlinePassed):
+        events_of(script, seconds=0.6)
+    assert time.monotonic() - started < 3
+
+
+def test_deadline_ends_a_worker_that_goes_on_and_on() -> None:
+    with pytest.raises(DeadlinePassed):
+        events_of("\nwhile True: say(); time.sleep(0.01)", seconds=0.6)
+
+
+def test_silence_before_the_deadline_is_a_hang() -> None:
+    with pytest.raises(WorkerStopped, match=r"^hung: no sign of life for 0\.5 s$"):
+        events_of("say(); time.sleep(60)", patience=0.5)
+
+
+def test_worker_takes_what_it_started_with_it() -> None:
+    """A compiler's process that holds the pipes neither keeps the watcher waiting nor lives on."""
+    script = "import subprocess; say(child=subprocess.Popen(['sleep', '60']).pid); time.sleep(60)"
+    started = time.monotonic()
+    events = watched((sys.executable, "-c", EVENT + script), {}, 60.0)
+    child = next(events)["child"]
+    events.close()
+    assert time.monotonic() - started < 4
+    for _ in range(100):
+        if not _runs(child):
+            break
+        time.sleep(0.02)
+    assert not _runs(child)
+
+
+def _runs(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("line", ["a library's warning", "5", "[]", '{"x": 1}', ""])
+def test_line_that_is_no_event_is_passed_over(line: str) -> None:
+    assert events_of(f"print({line!r}); say(name='x')") == [{"event": "item", "name": "x"}]
+
+
+def test_line_that_is_no_event_is_the_reason_where_nothing_else_is_said() -> None:
+    with pytest.raises(WorkerStopped, match=r"^crashed: Illegal instruction in a library$"):
+        events_of("print('Illegal instruction in a library', flush=True); sys.exit(3)")
