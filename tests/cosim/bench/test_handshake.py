@@ -1,6 +1,6 @@
 """Pauses: often in the first cycles, seldom after them, never where none are wanted; and the same ones for a seed."""
 
-from cosim.bench.handshake import EARLY, Stalls
+from cosim.bench.handshake import EARLY, STALL_PERIOD, Stalls
 
 
 def pauses(stalls: Stalls, cycles: int) -> float:
@@ -17,9 +17,17 @@ def test_pauses_are_frequent_at_first_and_rare_later() -> None:
 def test_full_speed_and_back_pressure_both_occur_in_every_run_of_some_length() -> None:
     for seed in range(20):
         stalls = Stalls(f"out {seed}")
-        stretches = [pauses(stalls, 200) for _ in range(EARLY // 200)]
+        stretches = [pauses(stalls, STALL_PERIOD) for _ in range(1000 // STALL_PERIOD)]
         assert min(stretches) == 0
         assert max(stretches) > 0.6
+
+
+def test_pauses_of_two_sides_meet_and_miss_each_other_in_every_run_of_some_length() -> None:
+    """A register that ignores the enable differs only where the operands pause, and the enable does."""
+    for seed in range(200):
+        operands, enables = Stalls(f"in {seed}"), Stalls(f"enable {seed}")
+        both = [(operands.pause(), enables.pause()) for _ in range(1500)]
+        assert {(False, False), (False, True), (True, False), (True, True)} == set(both), seed
 
 
 def test_without_odds_nothing_pauses() -> None:
