@@ -67,7 +67,7 @@ area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resum
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
 
-mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: about half an hour, resumable
+mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: some ten minutes, resumable
 	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
