@@ -17,12 +17,6 @@ from rtl.verilog.equivalence import DIFFERENT, EQUAL, UNDECIDED
 
 OUTCOME = ROOT / "docs" / "mutants.json"
 
-WITHOUT_PROVENANCE = {"FTZ-EO-FMA bf16"}
-"""The units that the one outcome lacks that was made before outcomes said of which sources they are."""
-
-UNSEEN_WITHOUT_PROVENANCE = ["sticky without its bit 9"]
-"""The mutants of a model that no vector of that one outcome showed."""
-
 OF_EACH_OPERATION = 200
 """Mutants, at least."""
 
@@ -108,8 +102,7 @@ def committed() -> dict[str, Any]:
 
 
 def test_the_committed_outcome_has_all_mutants_of_all_units(committed: dict[str, Any]) -> None:
-    lacks = set() if "made_with" in committed else WITHOUT_PROVENANCE
-    assert [unit["unit"] for unit in committed["units"]] == [each.name for each in mutated_units() if each.name not in lacks]
+    assert [unit["unit"] for unit in committed["units"]] == [each.name for each in mutated_units()]
     assert (committed["vectors"], committed["seed"]) == (VECTORS, SEED)
     for unit in committed["units"]:
         assert [mutant["number"] for mutant in unit["mutants"]] == list(range(1, MUTANTS + 1)), unit["unit"]
@@ -117,8 +110,7 @@ def test_the_committed_outcome_has_all_mutants_of_all_units(committed: dict[str,
         assert all(set(mutant) >= set(Mutant.__dataclass_fields__) for mutant in unit["mutants"])
     for operation in OPERATIONS:
         count = sum(len(unit["mutants"]) for unit in committed["units"] if unit["operation"] == operation)
-        lacking = MUTANTS * sum(each.operation.name == operation for each in mutated_units() if each.name in lacks)
-        assert count + lacking >= OF_EACH_OPERATION, operation
+        assert count >= OF_EACH_OPERATION, operation
 
 
 def test_the_committed_outcome_has_nothing_that_is_not_killed_or_proved_equal(committed: dict[str, Any]) -> None:
@@ -128,15 +120,12 @@ def test_the_committed_outcome_has_nothing_that_is_not_killed_or_proved_equal(co
     equal = sum(mutant["status"] == SURVIVED and mutant["settled"]["verdict"] == EQUAL for mutant in mutants)
     assert killed + equal == len(mutants)
     models = [model for unit in committed["units"] for model in unit["models"]]
-    unseen = [model["name"] for model in models if not model["seen"] and not model.get("same")]
-    assert unseen == ([] if "made_with" in committed else UNSEEN_WITHOUT_PROVENANCE)
+    assert [model["name"] for model in models if not model["seen"] and not model.get("same")] == []
 
 
 def test_the_committed_outcome_says_of_which_sources_it_is(committed: dict[str, Any]) -> None:
-    units = {unit["unit"] for unit in committed["units"]}
-    if units >= WITHOUT_PROVENANCE:
-        assert all(committed["made_with"][key] for key in ("commit", "sources", "library", "compiler", "isa", "python"))
-        assert not committed["made_with"]["commit"].endswith("+")
+    assert all(committed["made_with"][key] for key in ("commit", "sources", "library", "compiler", "isa", "python"))
+    assert not committed["made_with"]["commit"].endswith("+")
 
 
 def test_the_page_is_that_of_the_outcome(committed: dict[str, Any]) -> None:
