@@ -94,7 +94,7 @@ def summary(unit: Row) -> str:
 
 def document(outcome: Mapping[str, Any]) -> str:
     """The whole page."""
-    units = outcome["units"]
+    units, made_with = outcome["units"], outcome["made_with"]
     mutants = [
         {**mutant, "unit": unit["unit"], "operation": unit["operation"]} for unit in units for mutant in unit["mutants"]
     ]
@@ -110,7 +110,7 @@ def document(outcome: Mapping[str, Any]) -> str:
         f"The mutants were drawn with seed {outcome['seed']}. Made on {outcome['date']} with "
         + ", ".join(f"{name} {version}" for name, version in outcome["versions"].items())
         + ".",
-        *_sources(outcome),
+        f"Sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`.",
         "",
         "## By operation",
         "",
@@ -150,14 +150,6 @@ def document(outcome: Mapping[str, Any]) -> str:
         "",
     ]
     return "\n".join(parts)
-
-
-def _sources(outcome: Mapping[str, Any]) -> list[str]:
-    """Of which commit and sources it is; outcomes of before this was kept do not say."""
-    made_with = outcome.get("made_with")
-    if made_with is None:
-        return []
-    return [f"Sources of commit `{made_with['commit']}`, SHA-256 `{made_with['sources']}`."]
 
 
 def _cell(name: str) -> str:

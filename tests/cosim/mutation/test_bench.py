@@ -130,7 +130,8 @@ def test_a_unit_is_run_to_its_end(tmp_path: Path) -> None:
     assert len(lived) < 15
     assert len(found["models"]) > 40
     assert sum(model["seen"] for model in found["models"]) > 30
-    page = document({"date": "today", "versions": {}, "vectors": 2000, "seed": 0, "units": [found]})
+    made_with = {"commit": "c0ffee", "sources": "5eed"}
+    page = document({"date": "today", "versions": {}, "made_with": made_with, "vectors": 2000, "seed": 0, "units": [found]})
     assert "| T-FDPA | 40 |" in page
 
 
