@@ -4,7 +4,7 @@ import subprocess
 import sys
 import zipfile
 
-PACKAGES = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "analysis", "mmau")
+PACKAGES = ("golden", "jobs", "rtl", "cosim", "formal", "hwtests", "probe", "analysis", "explore", "mmau")
 BUILT = {"golden/native/_mmau.so"}
 
 

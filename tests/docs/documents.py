@@ -20,7 +20,7 @@ DOCUMENTS = tuple(
 )
 """Every document that describes the tree as it is; the changelog names what is gone, too."""
 
-PACKAGES = ("golden", "jobs", "rtl", "cosim", "hwtests", "probe", "analysis", "mmau", "benchmarks")
+PACKAGES = ("golden", "jobs", "rtl", "cosim", "formal", "hwtests", "probe", "analysis", "explore", "mmau", "benchmarks")
 
 LANGUAGES = ("python", "toml", "sh", "makefile", "systemverilog", "text")
 """What a fenced block may be. `text` is a picture or a command's output; all others are checked."""

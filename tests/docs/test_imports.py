@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.documents import PACKAGES, ROOT
 
-LAYERS = ("golden", "jobs", "rtl", "cosim", "mmau")
+LAYERS = ("golden", "jobs", "rtl", "cosim", "formal", "mmau")
 """Each may import those before it."""
 
 RTL_LAYERS = ("arithmetic", "steps", "datapath", "operations", "designs", "verilog", "cost")
@@ -19,9 +19,11 @@ BESIDE = {
     "hwtests": {"golden", "jobs", "hwtests"},
     "probe": {"golden", "probe"},
     "analysis": {"golden", "analysis"},
+    "explore": {*PACKAGES} - {"mmau", "benchmarks"},
     "benchmarks": {"golden", "jobs", "benchmarks", "tests"},
 }
-"""Packages that stand beside the layers, with all that they may import. A benchmark runs the peer as its tests do."""
+"""Packages that stand beside the layers, or above all but the command line, with all that they may import. A benchmark runs
+the peer as its tests do."""
 
 BENCH_ABOVE = ("cosim.compile", "cosim.runner", "cosim.regressions", "cosim.dut", "cosim.volume", "rtl.verilog", "rtl.cost")
 """What `cosim.bench` does without, so that it serves in a testbench of one's own."""

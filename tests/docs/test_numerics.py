@@ -10,7 +10,8 @@ from tests.docs.documents import ROOT
 
 NUMERICS = ROOT / "docs" / "numerics.md"
 CITING = (
-    "golden", "jobs", "rtl", "cosim", "hwtests", "probe", "analysis", "mmau", "benchmarks", "tests", "docs", "README.md",
+    "golden", "jobs", "rtl", "cosim", "formal", "hwtests", "probe", "analysis", "explore", "mmau", "benchmarks", "tests",
+    "docs", "README.md",
 )  # fmt: skip
 SUFFIXES = {".py", ".hpp", ".cpp", ".h", ".sv", ".toml", ".md"}
 CITATION = re.compile(r"numerics\.md,\s+sections?\s+(\d+)(?:(?:,|\s+and|\s+to)\s+(\d+))?")
