@@ -17,7 +17,8 @@ from golden.ordered_chain import ChainTable
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
 from golden.text import mmau_version
-from golden.unit import Unit, unit_to_toml
+from golden.unit import Unit
+from golden.unit_file import unit_to_toml
 from mmau import OK
 from mmau.evaluate import chosen_model, operand_formats
 
