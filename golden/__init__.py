@@ -18,7 +18,8 @@ from golden.matrix import gemm
 from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation
 from golden.trace import Trace
-from golden.unit import Implementation, Unit, load_unit
+from golden.unit import Implementation, Unit
+from golden.unit_file import load_unit
 
 __all__ = [
     "ARCHITECTURES",
