@@ -143,7 +143,8 @@ def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
 def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: Wanted) -> Timing:
     """Delay and power of a unit's netlist as wanted."""
     clocked = unit.implementation.stages > 0
-    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit)
+    constants = mapped.netlist.constants
+    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit, constants)
 
 
 def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Findings) -> None:
