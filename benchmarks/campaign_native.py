@@ -2,8 +2,8 @@
 `python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS [OPERATION …]]`.
 
 Half of VECTORS (default 10^8) go to the distinct arithmetics of the catalogue in turn, half to random units, chunk by chunk
-on all cores, or on the workers of the Dask scheduler that MMAU_SCHEDULER names. Every d is compared bit for bit, codes of NaN
-too.
+on all cores, or on the workers of the Dask scheduler that MMAU_SCHEDULER names. Every d is compared bit for bit, codes of
+NaN too.
 
 Each task's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
 what other sources, another library or other versions have computed does not count. OUTCOME.json is written at the end: what

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from explore.accuracy import check_workload, with_files, workload_name
+from explore.accuracy import with_files, workload_name
 from explore.cost import check_wanted
 from explore.space.axes import Axis, axes_of
 from explore.space.columns import check_column
@@ -143,11 +143,10 @@ def _accuracy(table: Mapping[str, Any], folder: Path) -> Accuracy | None:
     found: dict[str, str | Mapping[str, Any]] = {}
     for workload in workloads:
         try:
-            check_workload(workload)
             named = with_files(workload, folder)
-        except (TypeError, ValueError) as error:
+            name = workload_name(named)
+        except (TypeError, ValueError, OSError) as error:
             raise ValueError(f"[accuracy] workloads: {error}") from error
-        name = workload_name(workload)
         if name in found:
             raise ValueError(f"[accuracy] workloads must have names of their own, and {name} is there twice")
         found[name] = named
