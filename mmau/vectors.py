@@ -11,8 +11,9 @@ import numpy as np
 import golden
 from golden.arrays import BitArray
 from golden.checks import check_least
-from golden.files import check_output, is_stdout, npz_bytes, write_output
+from golden.files import check_output, is_stdout, write_output
 from golden.instruction import Instruction
+from golden.npz import npz_bytes
 from golden.ordered_chain import ChainTable
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
