@@ -193,7 +193,7 @@ def areas(records: Sequence[Record], title: str) -> Figure | None:
 
 
 def _plain(text: str) -> str:
-    """Text of the records as a plot shows it: a dollar sign would begin a formula, and a legend leaves out what begins with an
+    """Text of the records as a plot shows it: a dollar sign would begin a formula, and no legend shows what begins with an
     underline."""
     escaped = text.replace("$", "\\$")
     return f" {escaped}" if escaped.startswith("_") else escaped

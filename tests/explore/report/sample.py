@@ -4,7 +4,7 @@ from typing import Any
 
 TITLE = "sample <b>space</b>"
 SPACE = 'name = "sample <b>space</b>"\n[sweep]\nL = [4, 8]\n'
-HOSTILE = "<script>alert(1)</script></script>"
+HOSTILE = "<b>bold</b><script>alert(1)</script></script>"
 NO_STA = "OpenSTA (`sta`) was not found"
 
 
