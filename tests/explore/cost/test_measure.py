@@ -24,7 +24,7 @@ NOT_ASKED = "not asked for: set stages = true"
 def test_unit_with_all_tools() -> None:
     found = measure(small_unit(), {"clock_ns": 10.0})
     assert json.loads(json.dumps(found)) == found
-    assert set(found) == {*COLUMNS, "missing", "tools", "wanted"}
+    assert set(found) == {*COLUMNS, "fpga", "missing", "tools", "wanted"}
     assert found["missing"] == dict.fromkeys(STAGES, NOT_ASKED)
     assert set(found["tools"]) == {"yosys", "sta"}
     assert found["cells"] > found["depth"] > 10
