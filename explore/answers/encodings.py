@@ -28,7 +28,7 @@ def page(records: Sequence[Record]) -> Page:
     shown = [name for name in workloads(records) if value_at(first, "accuracy", name, "ulp") is not None]
     parts = (
         "The space [examples/spaces/encodings.toml](../../examples/spaces/encodings.toml) is a unit of four fp16 products "
-        "and an fp32 accumulator (T-FDPA, RNE-FP32), with F = 24 and F = 16, in every encoding of negative terms, and with each "
+        "and an fp32 accumulator (T-FDPA, RNE-FP32), with F = 24 and F = 16, in every encoding of negative terms, with each "
         "way to treat what a term loses where it is aligned: it is cut; it sets one sticky bit, which the rounding of the "
         "sum sees; or it leaves a one in the term's last place (round to odd). Every figure on this page comes from "
         "[encodings.csv](encodings.csv).",

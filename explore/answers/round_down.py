@@ -31,7 +31,7 @@ def page(records: Sequence[Record]) -> Page:
         "![Bias with its interval, RD and RZ](round-down-bias.svg)",
         bias_table(records, shown),
         "Bias is the mean of d − exact in ulps of the row's magnitude |c| + Σ |a·b|, with its 95 % interval; p99 is the "
-        "error that 99 % of the results stay below, in ulps of the exact result. Chains take their rows in steps of 8 products.",
+        "error that 99 % of the results stay below, in ulps of the exact result. Chains go on in steps of 8 products.",
         "\n".join(f"- {line}" for line in bias_findings(records, shown)),
         "## Area",
         "![Area by encoding, RD and RZ](round-down-area.svg)",
