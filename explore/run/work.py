@@ -21,7 +21,7 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             wanted = (content["workload"], content["rows"], content["seed"], content["references"])
             return explore.accuracy.measure(unit, *wanted)
         case "cost":
-            return explore.cost.measure(unit, content["wanted"])
+            return explore.cost.measure(unit, content["wanted"], folder)
         case "proof":
             return co_simulate(unit, content["vectors"], content["seed"], folder)
         case part:
