@@ -3,11 +3,12 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from explore.cost import timing
-from explore.cost.liberty import Library, library
+from explore.cost.liberty import LIBRARIES, Library, library
 from explore.cost.netlist import NetlistError
 from explore.cost.stages import search_stages
 from explore.cost.synthesis import TOP, Mapped, map_whole, synthesise
@@ -20,6 +21,7 @@ from golden.unit import MAX_STAGES
 from rtl import UnitDesign, to_verilog
 from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
+from rtl.cost.outlines import outlined_library
 from rtl.tools import MissingTool
 
 GATES = ("cells", "depth", "transistors", "registers")
@@ -53,8 +55,7 @@ def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: 
         tried, where wanted. `missing` holds a reason for every column that is null, `tools` the versions.
 
     Raises:
-        ValueError, TypeError: what is wanted cannot be, or no datapath holds the unit's parameters.
-        CostError: a tool failed.
+        ValueError: what is wanted cannot be. CostError: a tool failed, or did not end in time.
     """
     asked = wanted if isinstance(wanted, Wanted) else Wanted.from_table(wanted or {})
     found = _Findings(asked)
@@ -65,6 +66,24 @@ def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: 
     except NetlistError as error:
         raise CostError(str(error)) from error
     return found.columns()
+
+
+def check_wanted(wanted: Mapping[str, Any]) -> None:
+    """Raise ValueError where `measure` could not be asked for this."""
+    Wanted.from_table(wanted)
+
+
+def tool_versions() -> dict[str, str]:
+    """All that decides a cost beside the unit and what is wanted: tools and libraries, `missing` where one is not there."""
+    found = {}
+    for name, version in (("yosys", yosys_version), ("sta", timing.tool_version)):
+        try:
+            found[name] = version()
+        except MissingTool:
+            found[name] = "missing"
+    for name, path in LIBRARIES.items():
+        found[name] = sha256(outlined_library(path).encode()).hexdigest()[:16] if path.is_file() else "missing"
+    return found
 
 
 class _Findings:
@@ -92,7 +111,11 @@ class _Findings:
 
 
 def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
-    text = to_verilog(unit, TOP)
+    try:
+        text = to_verilog(unit, TOP)
+    except ValueError as error:
+        found.missing |= dict.fromkeys(COLUMNS, f"there is no datapath of this unit: {error}")
+        return
     if not wanted.stages:
         found.missing |= dict.fromkeys(STAGES, "not asked for: set stages = true")
     yosys = found.there(COLUMNS, yosys_version)

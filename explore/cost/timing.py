@@ -114,7 +114,7 @@ def analyse(
 def script(top: str, library: Library, clocked: bool, clock_ns: float, activity: float) -> str:
     """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
     return _SCRIPT.format(
-        library=library.path.name,
+        library=library.name,
         top=top,
         period=clock_ns,
         port=" [get_ports clk]" if clocked else "",
@@ -135,9 +135,8 @@ def run_script(verilog: str, library: Library, commands: str, limit: float | Non
     def run() -> str:
         with tempfile.TemporaryDirectory(prefix="mmau-sta-") as name:
             folder = Path(name)
-            for file, content in (("netlist.v", verilog), ("commands.tcl", commands)):
+            for file, content in (("netlist.v", verilog), ("commands.tcl", commands), (library.name, library.text)):
                 (folder / file).write_text(content, encoding="utf-8")
-            (folder / library.path.name).write_bytes(library.path.read_bytes())
             timer = Timer(limit)
             result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, give_up=timer.over)
         if timer.ended:

@@ -33,6 +33,8 @@ class Wanted:
     limit: float = 900.0
 
     def __post_init__(self) -> None:
+        if isinstance(self.fpga, str):
+            raise TypeError(f"fpga must be a list of parts, got {self.fpga!r}")
         object.__setattr__(self, "fpga", tuple(self.fpga))
         for key, least, most in (("clock_ns", 0.001, 1e6), ("activity", 0.001, 2.0), ("limit", 0.1, 1e6)):
             value = getattr(self, key)
@@ -54,4 +56,7 @@ class Wanted:
         names = [field.name for field in fields(cls)]
         if strange := sorted(set(table) - set(names)):
             raise ValueError(unknown("a key of the table of cost", strange[0], names))
-        return cls(**table)
+        try:
+            return cls(**table)
+        except TypeError as error:  # a value of another type, which in a file is a wrong value
+            raise ValueError(str(error)) from None

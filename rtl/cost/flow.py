@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from golden import Unit
+from rtl.cost.outlines import outlined_library
 from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
@@ -155,7 +156,7 @@ def library_area(text: str, top: str, progress: Progress | None = None) -> float
     library = LIBERTY.name
     synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(library)
     script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    stat = run_yosys(text, script, ["stat.json"], LIBERTY, progress)
+    stat = run_yosys(text, script, ["stat.json"], {library: outlined_library(LIBERTY)}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
@@ -205,7 +206,7 @@ def run_yosys(
     text: str,
     script: str,
     results: Sequence[str],
-    library: Path | None = None,
+    files: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     limit: float | None = None,
 ) -> dict[str, str]:
@@ -215,7 +216,7 @@ def run_yosys(
         text: what is read first.
         script: commands that follow.
         results: files that they write.
-        library: a file that they read.
+        files: further files that they read, text by name.
         progress: called now and then with a line that says how far it is.
         limit: seconds after which it is ended; None for none.
 
@@ -225,11 +226,16 @@ def run_yosys(
     Raises:
         YosysFailure: it failed, or did not end in time.
     """
-    return supervised(lambda: _run_in_folder(text, script, results, library, progress, limit))
+    return supervised(lambda: _run_in_folder(text, script, results, files or {}, progress, limit))
 
 
 def _run_in_folder(
-    text: str, script: str, results: Sequence[str], library: Path | None, progress: Progress | None, limit: float | None
+    text: str,
+    script: str,
+    results: Sequence[str],
+    files: Mapping[str, str],
+    progress: Progress | None,
+    limit: float | None,
 ) -> dict[str, str]:
     """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
     command = python_program(
@@ -238,9 +244,8 @@ def _run_in_folder(
     )
     with tempfile.TemporaryDirectory(prefix="mmau-cost-") as name:
         folder = Path(name)
-        (folder / "design.v").write_text(text, encoding="utf-8")
-        if library is not None:
-            (folder / library.name).write_bytes(library.read_bytes())
+        for file, content in {"design.v": text, **files}.items():
+            (folder / file).write_text(content, encoding="utf-8")
         with watched(folder / LOG, progress):
             # Yosys makes folders of its own, which it leaves behind where it is ended.
             timer = Timer(limit)
