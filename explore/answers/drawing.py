@@ -49,12 +49,12 @@ def points_with_intervals(axes: "Axes", groups: Sequence[str], series: Sequence[
     _finish(axes, groups, label, title)
 
 
-def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str) -> None:
+def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str, log: bool = False) -> None:
     """A bar for each group and colour."""
     width = 0.8 / len(series)
     for number, one in enumerate(series):
         places = [place + width * (number - (len(series) - 1) / 2) for place in range(len(groups))]
-        axes.bar(places, one.values, width=width, label=one.name)
+        axes.bar(places, one.values, width=width, label=one.name, log=log)
     _finish(axes, groups, label, title)
 
 
