@@ -22,7 +22,7 @@ def test_page_is_written(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["encodings"], "arguments must be QUESTION RESULTS FOLDER, got 1"),
-        (["colours", "x", "y"], "question must be one of round-down, encodings, got 'colours'"),
+        (["colours", "x", "y"], "question must be one of round-down, encodings; got 'colours'"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: list[str], message: str) -> None:
