@@ -11,7 +11,7 @@ def record(parameters: dict[str, Any], factor: float, bias: float) -> dict[str, 
     biases = {"mean_ulp": bias, "low95": bias - 0.01, "high95": bias + 0.01}
     measures = {
         "rows": 100, "finite_rows": 100, "exact_rows": 10, "bias": biases,
-        "magnitude_bias": {key: -value for key, value in biases.items()},
+        "magnitude_bias": {"mean_ulp": -bias, "low95": -bias - 0.01, "high95": -bias + 0.01},
         "relative_error": {"p99": 1e-6 * factor}, "ulp": {"mean": factor, "p99": 3 * factor, "histogram": []},
     }  # fmt: skip
     flat = {("implementation.encoding" if key == "encoding" else key): value for key, value in parameters.items()}
