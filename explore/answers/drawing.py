@@ -61,5 +61,6 @@ def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str
 def _finish(axes: "Axes", groups: Sequence[str], label: str, title: str) -> None:
     axes.set_xticks(range(len(groups)), groups, rotation=20, ha="right")
     axes.grid(axis="y", alpha=0.3)
-    axes.set(ylabel=label, title=title)
-    axes.legend(fontsize="small")
+    axes.set_ylabel(label)
+    axes.set_title(title, loc="left")
+    axes.legend(fontsize="small", ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)

@@ -33,6 +33,7 @@ def page(records: Sequence[Record]) -> Page:
         "way to treat what a term loses where it is aligned: it is cut; it sets one sticky bit, which the rounding of the "
         "sum sees; or it leaves a one in the term's last place (round to odd). Every figure on this page comes from "
         "[encodings.csv](encodings.csv).",
+        in_short(records, shown),
         "## Cost",
         "![Area and delay by encoding](encodings-cost.svg)",
         cost_table(
@@ -68,6 +69,33 @@ def page(records: Sequence[Record]) -> Page:
             "encodings.csv": csv_bytes(records),
         }
     )
+
+
+def in_short(records: Sequence[Record], shown: Sequence[str]) -> str:
+    """The answer in a paragraph."""
+    more = {each: [larger_by(records, each, F) for F in FRACTIONS] for each in ENCODINGS[1:]}
+    twos, sign = (f"{min(each):.0f} to {max(each):.0f} %" for each in more.values())
+    outward = [
+        number(the_point(records, F=F, **LOSSES["sticky"]), "accuracy", name, "magnitude_bias", "mean_ulp")
+        for F in FRACTIONS
+        for name in shown
+    ]
+    positive = sum(each > 0 for each in outward)
+    return (
+        f"**In short.** Against ones' complement, two's complement takes {twos} more area, sign and magnitude {sign}. A sticky "
+        "bit rounds a tie away from zero whichever term lost the bits ([numerics.md](../numerics.md), section 13): results come "
+        f"out too large on {positive} of {len(outward)} workloads, by up to {max(outward):+.2g} ulp of the row's magnitude. "
+        "What it costs, and what it does to the errors, is below."
+    )
+
+
+def larger_by(records: Sequence[Record], encoding: str, F: int) -> float:
+    """By how much a unit that cuts is larger than in ones' complement (percent)."""
+    area, base = (
+        number(the_point(records, F=F, encoding=each, **LOSSES["cut"]), "cost", "area_um2")
+        for each in (encoding, ENCODINGS[0])
+    )
+    return 100 * (area / base - 1)
 
 
 def cost_findings(records: Sequence[Record]) -> list[str]:

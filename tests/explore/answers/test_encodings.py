@@ -14,3 +14,8 @@ def test_page_says_what_the_records_hold() -> None:
     assert "F = 24: the mean error with sticky is 1.020 (normal) to 1.020 (normal) times that of cut terms." in text
     assert "| 26 | normal | 1 | 3 | -0 | 1.02 | 3.06 | -0 | 1 | 3 | -0 |" in text
     assert text.count("| invalid | sticky must be false |") == 6
+    assert (
+        "**In short.** Against ones' complement, two's complement takes 10 to 10 % more area, sign and magnitude 20 to"
+        in text
+    )
+    assert "out too large on 0 of 4 workloads, by up to -0 ulp" in text

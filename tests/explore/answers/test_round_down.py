@@ -25,6 +25,14 @@ def test_bias_is_told_with_its_interval(text: str) -> None:
     assert "- The mean error with RD is 1.1000 to 1.1000 times that with RZ." in text
 
 
+def test_answer_comes_first(text: str) -> None:
+    assert "**In short.** The bias that RD brings: up to 0.05 ulp of the row's magnitude, downwards." in text
+    assert (
+        "too small: none that is seen. Area saved by RD: none in the project's units, where it takes 10.0% to 10.0%" in text
+    )
+    assert "two's complement, 2.0% of a unit for the shift of T." in text
+
+
 def test_area_is_compared(text: str) -> None:
     assert "ones-complement +10.0 % area and +10.0 % delay; twos-complement +10.0 % area" in text
     assert "saves 2,000 µm² of the shift of T against the cheaper way to RZ, 2.0% of the area of the unit" in text
