@@ -83,9 +83,9 @@ def in_short(records: Sequence[Record], shown: Sequence[str]) -> str:
     positive = sum(each > 0 for each in outward)
     return (
         f"**In short.** Against ones' complement, two's complement takes {twos} more area, sign and magnitude {sign}. A "
-        "sticky bit rounds a tie away from zero whichever term lost the bits ([numerics.md](../numerics.md), section 13): results "
-        f"come out too large on {positive} of {len(outward)} workloads, by up to {max(outward):+.2g} ulp of the row's magnitude. "
-        "What it costs, and what it does to the errors, is below."
+        "sticky bit rounds a tie away from zero whichever term lost the bits ([numerics.md](../numerics.md), section 13): "
+        f"results come out too large on {positive} of {len(outward)} workloads, by up to {max(outward):+.2g} ulp of the "
+        "row's magnitude. What it costs, and what it does to the errors, is below."
     )
 
 
