@@ -11,10 +11,12 @@ from tests.explore.report import sample
     [
         ("cost.area_um2", "area (µm²)", "low"),
         ("cost.area_by_component.align", "area of align (µm²)", "low"),
+        ("cost.delay_by_stages.3", "delay with 3 stages (ns)", "low"),
         ("cost.fpga.ecp5.luts", "ecp5: LUTs", "low"),
         ("cost.fpga.ecp5.fmax_mhz", "ecp5: clock (MHz)", "high"),
         ("accuracy.normal.relative_error.p99", "normal: relative error, 99th percentile", "low"),
         ("accuracy.normal.bias.mean_ulp", "normal: bias (ulp of the magnitude)", "zero"),
+        ("accuracy.normal.magnitude_bias.mean_ulp", "normal: bias of the magnitude (ulp of the magnitude)", "zero"),
         ("accuracy.my.data.snr_db", "my.data: signal to noise (dB)", "high"),
         ("accuracy.normal.agreement.sm_90:mma.m16n8k16", "normal: agreement with sm_90:mma.m16n8k16 (share)", "high"),
         ("accuracy.network.loss_fp32", "network: loss fp32", None),
