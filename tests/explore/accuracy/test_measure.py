@@ -57,6 +57,14 @@ def test_rounding_toward_zero_makes_results_small_but_is_not_biased() -> None:
     assert found["magnitude_bias"]["high95"] < -0.1
 
 
+@pytest.mark.long
+def test_interval_of_an_unbiased_unit_holds_zero_in_95_of_100_runs() -> None:
+    """RZ everywhere is symmetric, so that the mean error is zero: 400 seeds."""
+    found = (measure(changed(F=20, rho="RZ-FP32"), "normal", 2000, seed)["bias"] for seed in range(400))
+    held = sum(one["low95"] <= 0 <= one["high95"] for one in found)
+    assert 365 <= held <= 395
+
+
 def test_a_correctly_rounded_result_errs_by_half_a_unit_at_most() -> None:
     found = measure(changed(F=128, rho="RNE-FP32"), "normal", 4000, 5)
     assert 0.4 < found["ulp"]["max"] <= 0.5
@@ -98,6 +106,34 @@ def test_exact_units_do_not_err() -> None:
     found = measure(UNITS["IDPA int8 uint8"], "normal", 500, 0)
     assert found["exact_rows"] == 500
     assert found["snr_db"] is None
+
+
+def test_promotion_keeps_what_a_long_chain_loses() -> None:
+    """8 fraction bits: sums of four steps, added in fp32, err less than one chain."""
+    coarse = changed(F=8)
+    chain = {"kind": "chain", "K": 1024}
+    plain, promoted, split = (
+        measure(coarse, chain | {"order": order}, 4000, 2, [HOPPER])
+        for order in ({"promote_every": 0}, {"promote_every": 4}, {"split_k": 4})
+    )
+    assert promoted["snr_db"] > plain["snr_db"] + 6
+    assert split["snr_db"] > plain["snr_db"] + 3
+    assert plain == measure(coarse, "chain-1024", 4000, 2, [HOPPER])
+
+
+def test_stream_k_of_pieces_in_one_is_a_chain() -> None:
+    order = {"k_order": "stream-k", "tile": [8, 8], "workers": 1}
+    ordered = measure(FP16, {"kind": "chain", "K": 64, "order": order}, 64, 2)
+    assert ordered == measure(FP16, "chain-64", 64, 2)
+
+
+def test_an_order_that_a_unit_does_not_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="chain-1024 promote_every=2 has rows of 1024 products, which IDPA int8 uint8"):
+        measure(UNITS["IDPA int8 uint8"], {"kind": "chain", "K": 1024, "order": {"promote_every": 2}}, 100, 0)
+    with pytest.raises(
+        ValueError, match="K must be a multiple of the 16 products of one instruction of T-FDPA fp16 fp16, got 8"
+    ):
+        measure(FP16, {"kind": "chain", "K": 8, "order": {"split_k": 2}}, 100, 0)
 
 
 def test_wrong_requests_are_refused() -> None:
