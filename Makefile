@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area cost ratchet probing papers profiles \
   answers-round-down answers-encodings \
   clean tools
 
@@ -68,6 +68,9 @@ kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CU
 
 area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
 	$(BIN)/python -m rtl.cost.table docs build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+
+cost: $(VENV)/.dev  ## Published ratios beside ours, docs/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
+	$(BIN)/python -m explore.cost.published docs/explore/cost.json build/cost
 
 ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 	$(BIN)/python -m rtl.cost.ratchet
