@@ -1,7 +1,8 @@
-"""The native engine's speed beside MMA-Sim's: `python -m benchmarks.native [report.json]`.
+"""The native engine's speed beside MMA-Sim's and PyTorch's: `python -m benchmarks.native [report.json]`.
 
-Products a second on the same inputs (the class `normal`), both limited to the same cores, in one run; and how long one call
-from Python takes. The exit status is 1 where a target is missed.
+Products a second on the same inputs (the class `normal`), all limited to the same cores, in one run; how long one call from
+Python takes; and how many times as long as PyTorch's fp32 matmul a `golden.gemm` of that size takes. The exit status is 1
+where a target is missed.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import golden
+from golden.arrays import float_dtype
 from golden.files import write_atomically
 from golden.native.library import isa
 from golden.stimulus import CLASSES, GeneratorDraws, OperandShape
@@ -44,6 +46,16 @@ TARGETS = (
     ("gfx942", "v_mfma_f32_16x16x4_f32", 1.0),
 )
 """Instructions, and how many times MMA-Sim's speed is wanted."""
+
+GEMM_SIZE = 2048
+"""M, N and K of the whole matrix products."""
+
+GEMM_TARGETS = (
+    ("sm_90", "mma.m16n8k16.f32.f16.f16.f32", 15.0),
+    ("sm_90", "wgmma.m64n8k32.f32.e4m3.e4m3", 15.0),
+    ("gfx942", "v_mfma_f32_16x16x16_bf16", 40.0),
+)
+"""Instructions, and how many times as long as PyTorch's fp32 matmul `golden.gemm` may take."""
 
 CALL_MICROSECONDS = 10.0
 """Longest that one m16n8k16 call may take."""
@@ -74,6 +86,24 @@ def measure(instruction: golden.Instruction) -> tuple[float, float]:
     return native, products / best_seconds(lambda: peer.dpa(*tensors))
 
 
+def measure_gemms() -> tuple[float, list[dict[str, Any]]]:
+    """Seconds of PyTorch's fp32 matmul, and an entry for each of the targets."""
+    import torch
+
+    rng = np.random.default_rng(1)
+    numbers = rng.standard_normal((2, GEMM_SIZE, GEMM_SIZE), np.float32)
+    x, y = torch.from_numpy(numbers[0]), torch.from_numpy(numbers[1])
+    torch_seconds, entries = best_seconds(lambda: x @ y), []
+    for arch, name, allowed in GEMM_TARGETS:
+        instruction = golden.instruction(arch, name)
+        A, B = numbers[0].astype(float_dtype(instruction.a)), numbers[1].astype(float_dtype(instruction.b))
+        seconds = best_seconds(lambda i=instruction, a=A, b=B: golden.gemm(i, a, b, engine="native"))  # type: ignore[misc]
+        entries.append(
+            {"arch": arch, "name": name, "seconds": seconds, "times": seconds / torch_seconds, "allowed": allowed}
+        )
+    return torch_seconds, entries
+
+
 def call_microseconds() -> float:
     """One m16n8k16 instruction call from Python, after the first."""
     instruction = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -84,6 +114,22 @@ def call_microseconds() -> float:
             instruction(A, B, C)
 
     return best_seconds(calls) * 1e6 / CALLS
+
+
+def print_gemms(torch_seconds: float, entries: list[dict[str, Any]]) -> None:
+    """The whole matrix products as a table."""
+    products = GEMM_SIZE**3 / 1e9
+    print(
+        f"golden.gemm of {GEMM_SIZE} x {GEMM_SIZE} x {GEMM_SIZE}; PyTorch's fp32 matmul takes {torch_seconds * 1e3:.0f} ms, "
+        f"{products / torch_seconds:.0f} G products/s"
+    )
+    print(f"{'':8}{'instruction':66}{'ms':>14}{'G prod/s':>10}{'times':>8}{'allowed':>8}")
+    for entry in entries:
+        missed = "  missed" if entry["times"] > entry["allowed"] else ""
+        print(
+            f"{entry['arch']:8}{entry['name']:66}{entry['seconds'] * 1e3:14.0f}{products / entry['seconds']:10.1f}"
+            f"{entry['times']:8.1f}{entry['allowed']:8.0f}{missed}"
+        )
 
 
 def main() -> int:
@@ -112,9 +158,13 @@ def main() -> int:
         print(
             f"{arch:8}{name:66}{native / 1e6:14.0f}{peer / 1e6:10.1f}{entry['ratio']:8.1f}{wanted:8.0f}{missed}", flush=True
         )
+    report["gemm_size"] = GEMM_SIZE
+    report["torch_matmul_seconds"], report["gemms"] = measure_gemms()
+    print_gemms(report["torch_matmul_seconds"], report["gemms"])
     if len(sys.argv) > 1:
         write_atomically(Path(sys.argv[1]), json.dumps(report, indent=1).encode() + b"\n")
-    return int(call_missed or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
+    slow = any(entry["times"] > entry["allowed"] for entry in report["gemms"])
+    return int(call_missed or slow or any(entry["ratio"] < entry["wanted"] for entry in report["instructions"]))
 
 
 if __name__ == "__main__":

@@ -59,8 +59,10 @@ def matrix_scales(
     Raises:
         TypeError: a wrong dtype. ValueError: a wrong shape or code, or scales of an operation that has none.
     """
-    M, K, N = shape
     block_size = operation.block_size
+    if block_size is None and scale_a is None and scale_b is None:
+        return None, None
+    M, K, N = shape
     blocks = 0 if block_size is None else -(-K // block_size)
     alpha = scale_codes("scale_a", scale_a, operation, (M, blocks), f"m×k/K_block of {name}")
     beta = scale_codes("scale_b", scale_b, operation, (blocks, N), f"k/K_block×n of {name}")

@@ -92,6 +92,24 @@ bool batch_equals_rows(const mmau_parameters& p) {
     return true;
 }
 
+/// Large enough for tiles, and with columns and rows that fill no block.
+bool matrix_equals_elements(const mmau_parameters& p) {
+    const mmau::Plan plan = mmau::make_plan(p);
+    const int rows = 8 + pick(4), columns = 24 + pick(16), blocks = plan.blocks;
+    const Codes a(plan.stored_a, rows * p.K), b(plan.stored_b, columns * p.K), c(plan.c, rows * columns);
+    const Codes d(plan.d, rows * columns);
+    const Codes alpha(mmau::format_of(MMAU_UE4M3), rows * blocks), beta(mmau::format_of(MMAU_UE4M3), columns * blocks);
+    const mmau_batch batch{a.at(0), b.at(0), c.at(0), alpha.at(0), beta.at(0), d.bytes.get(), rows * columns, columns,
+                           p.K, p.K, blocks, blocks};
+    if (mmau_dot_batch(&p, &batch, 1 + pick(3)) != MMAU_OK) return false;
+    for (int r = 0; r < rows * columns; ++r) {
+        const int i = r / columns, j = r % columns;
+        const mmau::Row row{a.at(i * p.K), b.at(j * p.K), alpha.at(i * blocks), beta.at(j * blocks)};
+        if (mmau::load(plan.d, d.at(0), r) != mmau::dot(plan, row, mmau::load(plan.c, c.at(0), r))) return false;
+    }
+    return true;
+}
+
 constexpr int vector_bits = 2048;  // operand_t of mmau_pkg
 
 /// A packed vector as a simulator hands it over, on the heap and with nothing to spare.
@@ -143,6 +161,11 @@ int main() {
         const mmau_parameters p = random_parameters();
         if (mmau_check(&p) != MMAU_OK) continue;
         ++accepted;
+        const bool is_tiled = mmau::within(p.operation, MMAU_T_FDPA, MMAU_GTR_FDPA) && !mmau::has_scales(p.operation);
+        if (is_tiled && pick(2) && !matrix_equals_elements(p)) {
+            std::printf("a matrix differs from its elements: operation %d, a %d, b %d\n", p.operation, p.a, p.b);
+            return 1;
+        }
         if (!batch_equals_rows(p)) {
             std::printf("a batch differs from its rows: operation %d, a %d, b %d\n", p.operation, p.a, p.b);
             return 1;

@@ -12,6 +12,16 @@ using RowsFunction = void(const mmau_parameters& parameters, const mmau_batch& b
 
 RowsFunction compute_rows_portable, compute_rows_x86_64_v3, compute_rows_x86_64_v4;
 
+/// A part of D of a matrix product.
+struct DTile {
+    int64_t row, rows, column, columns;
+};
+
+/// Compute a tile of a checked batch; false, and nothing done, where the batch is computed by rows. An empty tile asks.
+using TileFunction = bool(const mmau_parameters& parameters, const mmau_batch& batch, const DTile& tile);
+
+TileFunction compute_tile_portable, compute_tile_x86_64_v3, compute_tile_x86_64_v4;
+
 /// Some tiles of a stimulus, and where their operands go.
 struct TileRange {
     uint64_t seed;

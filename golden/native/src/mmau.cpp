@@ -22,9 +22,12 @@ using mmau::Format;
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
 constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
+constexpr int64_t tile_rows = 64;                 // of a matrix product: what is decoded of A and B serves so many
+constexpr int64_t tile_columns = 256;             // columns and rows
 
 struct Isa {
     mmau::RowsFunction* compute_rows;
+    mmau::TileFunction* compute_tile;
     mmau::FillFunction* fill_tiles;
     const char* name;
 };
@@ -35,18 +38,11 @@ Isa chosen_isa() {
     const char* wanted = std::getenv("MMAU_ISA");
     const auto is_wanted = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
-    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
-    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
+    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, mmau::compute_tile_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, mmau::compute_tile_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
 #endif
-    if (is_wanted("portable")) return {mmau::compute_rows_portable, mmau::fill_tiles_portable, "portable"};
-    return {nullptr, nullptr, nullptr};
-}
-
-int64_t thread_count(const mmau_parameters& parameters, int64_t rows, int threads) {
-    const int64_t useful = rows / std::max<int64_t>(1, products_per_thread / parameters.K);
-    if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
-    const int64_t wanted = threads ? threads : std::max(1U, std::thread::hardware_concurrency());
-    return std::min({useful, wanted, int64_t{max_threads}});
+    if (is_wanted("portable")) return {mmau::compute_rows_portable, mmau::compute_tile_portable, mmau::fill_tiles_portable, "portable"};
+    return {nullptr, nullptr, nullptr, nullptr};
 }
 
 /// All bits that are set in some byte.
@@ -69,50 +65,84 @@ bool codes_fit(const Format& format, const void* codes, int64_t begin, int64_t e
     return seen >> format.width() == 0;
 }
 
-/// Whether the operands of rows begin … end−1 are codes.
-bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, int64_t begin, int64_t end) {
-    const int64_t columns = batch.columns, last = end - 1;
-    const bool one_a_row = columns && begin / columns == last / columns;
-    const int64_t a_begin = columns ? begin / columns : begin, a_end = columns ? last / columns + 1 : end;
-    const int64_t b_begin = columns ? (one_a_row ? begin % columns : 0) : begin;
-    const int64_t b_end = columns ? (one_a_row ? last % columns + 1 : columns) : end;
-    return codes_fit(mmau::format_of(parameters.a), batch.a, a_begin, a_end, batch.a_stride, parameters.K) &&
-           codes_fit(mmau::format_of(parameters.b), batch.b, b_begin, b_end, batch.b_stride, parameters.K);
+/// Rows of A and of B, begin … end−1.
+struct Range {
+    int64_t begin, end;
+};
+
+/// Whether some rows of A and of B are codes.
+bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, const Range& a, const Range& b) {
+    return codes_fit(mmau::format_of(parameters.a), batch.a, a.begin, a.end, batch.a_stride, parameters.K) &&
+           codes_fit(mmau::format_of(parameters.b), batch.b, b.begin, b.end, batch.b_stride, parameters.K);
 }
 
-/// The rows of a batch, handed out to threads piece by piece: one that starts late, or is held up, takes fewer. A piece is
+/// A batch in pieces, handed out to threads one by one: a thread that starts late, or is held up, takes fewer. A piece is
 /// checked just before it is computed, so that its codes come from memory once.
 class Work {
   public:
-    Work(const mmau_parameters& parameters, const mmau_batch& batch)
-        : parameters_(parameters), batch_(batch), compute_rows_(chosen_isa().compute_rows),
-          piece_(std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together) {}
+    Work(const mmau_parameters& parameters, const mmau_batch& batch) : parameters_(parameters), batch_(batch), isa_(chosen_isa()) {
+        by_tiles_ = isa_.compute_tile(parameters, batch, {});
+        if (by_tiles_) {
+            row_blocks_ = ceil_div(batch.rows / batch.columns, tile_rows);
+            pieces_ = row_blocks_ * ceil_div(batch.columns, tile_columns);
+        } else {
+            rows_ = std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together;
+            pieces_ = ceil_div(batch.rows, rows_);
+        }
+    }
 
+    /// How many threads have something to do: all that are wanted, 0 for one a core.
+    int64_t threads(int wanted) const {
+        const int64_t useful = std::min(pieces_, batch_.rows / std::max<int64_t>(1, products_per_thread / parameters_.K));
+        if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
+        const int64_t cores = wanted ? wanted : std::max(1U, std::thread::hardware_concurrency());
+        return std::min({useful, cores, int64_t{max_threads}});
+    }
     void compute() {
         const mmau::DefaultFloatEnvironment environment;
-        for (int64_t begin = 0; !bad_code_ && (begin = next_.fetch_add(piece_)) < batch_.rows;) {
-            const int64_t end = std::min(begin + piece_, batch_.rows);
-            if (operands_fit(parameters_, batch_, begin, end)) {
-                compute_rows_(parameters_, batch_, begin, end);
-            } else {
-                bad_code_ = true;
-            }
+        for (int64_t piece = 0; !bad_code_ && (piece = next_.fetch_add(1)) < pieces_;) {
+            if (!(by_tiles_ ? compute_tile(piece) : compute_rows(piece))) bad_code_ = true;
         }
     }
     int status() const { return bad_code_ ? MMAU_BAD_CODE : MMAU_OK; }
 
   private:
+    static int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+    /// False, and nothing done, where a code is none.
+    bool compute_rows(int64_t piece) const {
+        const int64_t begin = piece * rows_, end = std::min(begin + rows_, batch_.rows), last = end - 1;
+        const int64_t columns = batch_.columns;
+        const Range rows{begin, end};
+        const bool one_a_row = columns && begin / columns == last / columns;
+        const Range a = columns ? Range{begin / columns, last / columns + 1} : rows;
+        const Range b = !columns ? rows : one_a_row ? Range{begin % columns, last % columns + 1} : Range{0, columns};
+        if (!operands_fit(parameters_, batch_, a, b)) return false;
+        isa_.compute_rows(parameters_, batch_, begin, end);
+        return true;
+    }
+    bool compute_tile(int64_t piece) const {
+        const int64_t row = piece % row_blocks_ * tile_rows, column = piece / row_blocks_ * tile_columns;
+        const int64_t rows = std::min(tile_rows, batch_.rows / batch_.columns - row);
+        const int64_t columns = std::min(tile_columns, batch_.columns - column);
+        if (!operands_fit(parameters_, batch_, {row, row + rows}, {column, column + columns})) return false;
+        return isa_.compute_tile(parameters_, batch_, {row, rows, column, columns});
+    }
+
     const mmau_parameters& parameters_;
     const mmau_batch& batch_;
-    mmau::RowsFunction* compute_rows_;
-    int64_t piece_;
+    const Isa isa_;
+    bool by_tiles_;
+    int64_t rows_ = 0;        // of a piece
+    int64_t row_blocks_ = 0;  // tiles one below the other
+    int64_t pieces_;
     std::atomic<int64_t> next_{0};
     std::atomic<bool> bad_code_{false};
 };
 
 int compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
-    const int64_t count = thread_count(parameters, batch.rows, threads);
     Work work(parameters, batch);
+    const int64_t count = work.threads(threads);
     if (count == 1) {
         work.compute();
         return work.status();

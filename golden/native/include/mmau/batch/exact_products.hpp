@@ -122,8 +122,14 @@ inline bool products_are_exact(const Plan& plan) {
     return codes_fit_lanes(plan) && one_kind;
 }
 
-/// Whether products, aligned to F bits, are below 2^28 too: `accumulate` then adds at least eight in 32 bits.
-inline bool products_fit_lanes(const Plan& plan) { return products_are_exact(plan) && plan.F + 2 <= 28; }
+constexpr int narrow_fraction = 26;       ///< up to this F an aligned product is below 2^28, and eight are added in 32 bits
+constexpr int widest_lane_fraction = 50;  ///< up to this F its upper bits and its lower ones are, each by themselves
+
+/// Whether products, aligned to F bits, can be added in lanes.
+inline bool products_fit_lanes(const Plan& plan) { return products_are_exact(plan) && plan.F <= widest_lane_fraction; }
+
+/// How many aligned products are added in 32 bits, as a power of two: |aligned product| < 2^(F+2).
+inline int products_together_log2(const Plan& plan) { return 29 - smaller(plan.F, narrow_fraction); }
 
 /// The products of a step.
 template <class Words>
@@ -181,8 +187,28 @@ MMAU_LANE_FN double power_of_two(double, int32_t exp) {
     return bits_as<double>(static_cast<uint64_t>(static_cast<int64_t>(exp) + 1023) << 52);
 }
 
-/// Steps align (RZ) and accumulate over products first, first + stride, …, at the exponents e_max − exp_offset. |aligned
-/// product| < 2^(F+2), so 2^(29−F) of them fit 32 bits.
+/// Σ of every `stride`-th of `count` products times `unit`, truncated toward zero, where that is too wide for 32 bits: 2^low_bits
+/// of them, truncated, are added apart from what that leaves.
+template <class Real>
+inline void sum_cut_wide(const Lanes<Real>* products, int count, int stride, const Lanes<Real>& unit, int low_bits,
+                         Lanes<int64_t>& total) {
+    const Real up = power_of_two(Real{}, low_bits), down = power_of_two(Real{}, -low_bits);
+    Lanes<uint32_t> high_sum{}, low_sum{};  // unsigned: a row with infinity or NaN may overflow
+    for (int k = 0; k < count; k += stride) {
+        for (int r = 0; r < lanes; ++r) {
+            const Real aligned = products[k][r] * unit[r];
+            const int32_t high = cut_lane(aligned * down);
+            high_sum[r] += static_cast<uint32_t>(high);
+            low_sum[r] += static_cast<uint32_t>(cut_lane(aligned - static_cast<Real>(high) * up));
+        }
+    }
+    for (int r = 0; r < lanes; ++r) {
+        const auto high = static_cast<uint64_t>(int64_t{static_cast<int32_t>(high_sum[r])});
+        total[r] += static_cast<int64_t>(high << low_bits) + static_cast<int32_t>(low_sum[r]);
+    }
+}
+
+/// Steps align (RZ) and accumulate over products first, first + stride, …, at the exponents e_max − exp_offset.
 template <class Words>
 inline void accumulate(const ExactProducts<Words>& products, int first, int stride, const Lanes<int32_t>& e_max,
                        const Lanes<int32_t>& exp_offset, Lanes<int64_t>& total) {
@@ -197,11 +223,16 @@ inline void accumulate(const ExactProducts<Words>& products, int first, int stri
         const int32_t exp = smaller(larger(e_max[r] - exp_offset[r] + word_exp, lowest), highest);
         unit[r] = power_of_two(Real{}, plan.F - exp);
     }
-    const int together = stride << (29 - plan.F);
+    const int together = stride << products_together_log2(plan);
     for (int group = first; group < plan.L; group += together) {
-        Lanes<int32_t> sum;
-        sum_cut(products.value + group, smaller(plan.L - group, together), stride, unit, sum);
-        for (int r = 0; r < lanes; ++r) total[r] += sum[r];
+        const int count = smaller(plan.L - group, together);
+        if (plan.F > narrow_fraction) {
+            sum_cut_wide(products.value + group, count, stride, unit, plan.F - narrow_fraction, total);
+        } else {
+            Lanes<int32_t> sum;
+            sum_cut(products.value + group, count, stride, unit, sum);
+            for (int r = 0; r < lanes; ++r) total[r] += sum[r];
+        }
     }
 }
 

@@ -28,6 +28,15 @@ inline void sum_products(Block& block, const ExactProducts<Words>& products, con
     accumulate(products, first, stride, sum.exp, exp_offset, sum.total);
 }
 
+/// GTR-FDPA: the sums of the even and of the odd products at the larger of their exponents.
+inline void add_groups(const TruncatedSum& even, const TruncatedSum& odd, TruncatedSum& dot) {
+    for (int r = 0; r < lanes; ++r) {
+        dot.exp[r] = larger(even.exp[r], odd.exp[r]);
+        dot.total[r] = align_rd(even.total[r], 0, dot.exp[r] - even.exp[r]);
+        dot.total[r] += align_rd(odd.total[r], 0, dot.exp[r] - odd.exp[r]);
+    }
+}
+
 /// T of the dot product.
 template <class Words, class Code>
 inline void sum_products(Block& block, const ExactProducts<Words>& products, const Placed<Words, Code>& words,
@@ -36,11 +45,7 @@ inline void sum_products(Block& block, const ExactProducts<Words>& products, con
     TruncatedSum even, odd;
     sum_products(block, products, words, 0, 2, even);
     sum_products(block, products, words, 1, 2, odd);
-    for (int r = 0; r < lanes; ++r) {
-        dot.exp[r] = larger(even.exp[r], odd.exp[r]);
-        dot.total[r] = align_rd(even.total[r], 0, dot.exp[r] - even.exp[r]);
-        dot.total[r] += align_rd(odd.total[r], 0, dot.exp[r] - odd.exp[r]);
-    }
+    add_groups(even, odd, dot);
 }
 
 /// Steps 3 to 5 of round_with_c.

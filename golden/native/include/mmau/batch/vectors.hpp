@@ -10,6 +10,18 @@
 
 MMAU_NAMESPACE_BEGIN
 
+/// value truncated toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
+MMAU_LANE_FN int32_t cut_lane(float value) {
+    const uint32_t code = bits_as<uint32_t>(value);
+    const bool fits = static_cast<int32_t>(code & 0x7FFFFFFFu) < (127 + 31) << 23;
+    return static_cast<int32_t>(bits_as<float>(code & (0u - static_cast<uint32_t>(fits))));
+}
+MMAU_LANE_FN int32_t cut_lane(double value) {
+    const uint64_t code = bits_as<uint64_t>(value);
+    const bool fits = static_cast<int64_t>(code & ~uint64_t{0} >> 1) < int64_t{1023 + 31} << 52;
+    return static_cast<int32_t>(bits_as<double>(code & (uint64_t{0} - static_cast<uint64_t>(fits))));
+}
+
 #ifdef __AVX512F__
 
 /// The products of fp16 codes: exact in fp32, for they have 22 bits and exponents −48 … 31.
@@ -73,18 +85,6 @@ inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, 
 }
 
 #endif
-
-/// value truncated toward zero; 0 where it does not fit, which only a row with infinity or NaN has.
-MMAU_LANE_FN int32_t cut_lane(float value) {
-    const uint32_t code = bits_as<uint32_t>(value);
-    const bool fits = static_cast<int32_t>(code & 0x7FFFFFFFu) < (127 + 31) << 23;
-    return static_cast<int32_t>(bits_as<float>(code & (0u - static_cast<uint32_t>(fits))));
-}
-MMAU_LANE_FN int32_t cut_lane(double value) {
-    const uint64_t code = bits_as<uint64_t>(value);
-    const bool fits = static_cast<int64_t>(code & ~uint64_t{0} >> 1) < int64_t{1023 + 31} << 52;
-    return static_cast<int32_t>(bits_as<double>(code & (uint64_t{0} - static_cast<uint64_t>(fits))));
-}
 
 template <class Real>
 inline void sum_cut(const Lanes<Real>* products, int count, int stride, const Lanes<Real>& unit, Lanes<int32_t>& sum) {

@@ -1,0 +1,84 @@
+// T-, TR- and GTR-FDPA of a row of A and a panel of B: the steps of t_fdpa_lanes.hpp and tr_fdpa_lanes.hpp over decoded
+// elements. All of them are finite; only accumulators may be special.
+#pragma once
+
+#include "quick_steps.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// One step of a row of A and every column of a panel: products k … k+L−1; the accumulators are the block's.
+using PanelStep = void (*)(Block& block, int k, const RowElements& a, const Panel& b);
+
+/// Whether a step of a panel can take a T-FDPA: RZ, few bits, and an e_zero below every accumulator, which is then a floor of
+/// e_max whether or not there is a zero among the terms.
+inline bool t_fdpa_fits_panels(const Plan& plan) {
+    const bool is_floor = plan.e_zero <= plan.c.e_min() && plan.e_zero <= plan.d.e_min();
+    return plan.operation == MMAU_T_FDPA && plan.truncation == Mode::RZ && is_floor;
+}
+
+inline bool tr_fdpa_fits_panels(const Plan& plan) {
+    return (plan.operation == MMAU_TR_FDPA || plan.operation == MMAU_GTR_FDPA) && plan.truncation == Mode::RD;
+}
+
+inline void t_fdpa_panel(Block& block, int k, const RowElements& a, const Panel& b) {
+    const Plan& plan = block.plan;
+    Accumulators c;
+    decode_accumulators(k ? plan.d : plan.c, block, c);
+    Lanes<int32_t> e_max;
+    find_largest(a.exp + k, b.exp + k, plan.L, 1, e_max);
+    const int32_t e_zero = plan.e_zero;
+    for (int r = 0; r < lanes; ++r) {
+        const int32_t c_exp = c.sig[r] ? c.exp[r] : e_zero;
+        e_max[r] = larger(larger(e_max[r], e_zero), c_exp);
+    }
+    Lanes<int64_t> total{};
+    accumulate(plan, a, b, k, 0, 1, e_max, total);
+    convert_sums(block, c, e_max, total);
+    if (any_special(block)) encode_specials(block, plan.d.nvidia_nan());
+}
+
+template <bool truncates>
+inline void t_fdpa_quick_panel(Block& block, int k, const RowElements& a, const Panel& b) {
+    if (!t_fdpa_quick<truncates>(block, k, a, b)) t_fdpa_panel(block, k, a, b);
+}
+
+/// The sum of products first, first + stride, … of the step.
+inline void sum_products(const Plan& plan, const RowElements& a, const Panel& b, int k, int first, int stride,
+                         TruncatedSum& sum) {
+    find_largest(a.exp + k + first, b.exp + k + first, plan.L - first, stride, sum.exp);
+    for (int r = 0; r < lanes; ++r) sum.exp[r] = larger(sum.exp[r], no_product_exp), sum.total[r] = 0;
+    accumulate(plan, a, b, k, first, stride, sum.exp, sum.total);
+}
+
+template <bool quick>
+inline void tr_fdpa_panel(Block& block, int k, const RowElements& a, const Panel& b) {
+    const Plan& plan = block.plan;
+    TruncatedSum dot;
+    if (plan.operation == MMAU_TR_FDPA) {
+        sum_products(plan, a, b, k, 0, 1, dot);
+    } else {
+        TruncatedSum even, odd;
+        sum_products(plan, a, b, k, 0, 2, even);
+        sum_products(plan, a, b, k, 1, 2, odd);
+        add_groups(even, odd, dot);
+    }
+    if (quick && round_quickly(block, dot)) return;
+    Accumulators c;
+    decode_accumulators(plan.c, block, c);
+    round_with_c(block, c, dot);
+    if (any_special(block)) encode_specials(block, plan.d.quiet_nan());
+}
+
+/// The step for a plan; nullptr where there is none.
+inline PanelStep panel_step(const Plan& plan) {
+    const bool fits = !plan.own_keys && !plan.fp16_order && plan.L <= max_lane_length && plan.F <= widest_lane_fraction;
+    if (!fits || !sums_fit_lanes(plan)) return nullptr;
+    if (t_fdpa_fits_panels(plan)) {
+        if (!t_fdpa_is_quick(plan)) return t_fdpa_panel;
+        return plan.rho.mode == Mode::RZ ? t_fdpa_quick_panel<true> : t_fdpa_quick_panel<false>;
+    }
+    if (!tr_fdpa_fits_panels(plan)) return nullptr;
+    return tr_fdpa_is_quick(plan) ? tr_fdpa_panel<true> : tr_fdpa_panel<false>;
+}
+
+MMAU_NAMESPACE_END

@@ -1,0 +1,89 @@
+// Elements of a matrix product, tile by tile: what a tile takes of A and of B is decoded once (panels.hpp).
+#pragma once
+
+#include "panel_steps.hpp"
+#include "rows.hpp"
+
+MMAU_NAMESPACE_BEGIN
+
+/// A part of D.
+struct Tile {
+    int64_t row, rows, column, columns;
+};
+
+constexpr int64_t fewest_tile_rows = 8, fewest_tile_columns = 24;  ///< with less, decoding is not worth while
+
+/// Whether a batch is computed by tiles.
+inline bool takes_tiles(const Plan& plan, const mmau_batch& batch) {
+    const bool is_large = batch.columns >= fewest_tile_columns && batch.rows / batch.columns >= fewest_tile_rows;
+    return is_large && batch.rows % batch.columns == 0 && panel_step(plan);
+}
+
+/// One tile of a checked batch that takes tiles.
+class TileProduct {
+  public:
+    TileProduct(const Plan& plan, const mmau_batch& batch, const Tile& tile)
+        : whole_(plan), plan_(plan), batch_(batch), tile_(tile), step_(panel_step(plan)), chain_(block_chain(plan)) {}
+
+    /// A part of K at a time, all of whose steps' d are c of the next part.
+    void compute() {
+        const int together = panel_length / whole_.L * whole_.L;
+        for (int first = 0; first < whole_.K; first += together) {
+            plan_.K = smaller(together, whole_.K - first);
+            if (first) plan_.c = whole_.d;
+            for (int64_t row = 0; row < tile_.rows; row += panel_rows) {
+                compute_rows(first, tile_.row + row, static_cast<int>(smaller<int64_t>(panel_rows, tile_.rows - row)));
+            }
+        }
+    }
+
+  private:
+    void compute_rows(int first, int64_t row, int rows) {
+        for (int i = 0; i < rows; ++i) a_[i].decode(plan_.a, a_row(row + i, first), plan_.K);
+        for (int64_t column = 0; column < tile_.columns; column += lanes) {
+            Block block{plan_, static_cast<int>(smaller<int64_t>(lanes, tile_.columns - column)), {}, {}, {}};
+            for (int r = 0; r < lanes; ++r) {
+                const int64_t j = tile_.column + column + (r < block.rows ? r : 0);
+                block.row[r] = {nullptr, element(plan_.b, batch_.b, j * batch_.b_stride + first), nullptr, nullptr};
+            }
+            b_.decode(plan_.b, block, 0, plan_.K);
+            for (int i = 0; i < rows; ++i) {
+                const int64_t at = (row + i) * batch_.columns + tile_.column + column;
+                load(block, first ? batch_.d : batch_.c, at);
+                compute_block(block, a_[i], a_row(row + i, first));
+                store(block, at);
+            }
+        }
+    }
+
+    /// All steps of a part for one row and the panel's columns.
+    void compute_block(Block& block, const RowElements& a, const void* a_codes) {
+        if (products_fit_fp32(plan_, a.range, b_.range)) {
+            for (int k = 0; k < plan_.K; k += plan_.L) step_(block, k, a, b_);
+            return;
+        }
+        for (Row& row : block.row) row.a = a_codes;
+        if (chain_) return chain_(block);
+        for (int r = 0; r < block.rows; ++r) block.d[r] = static_cast<uint32_t>(dot(plan_, block.row[r], block.d[r]));
+    }
+
+    const void* a_row(int64_t i, int first) const { return element(plan_.a, batch_.a, i * batch_.a_stride + first); }
+
+    void load(Block& block, const void* codes, int64_t at) const {
+        plan_.c.storage_bits == 16 ? load_codes<uint16_t>(codes, at, block) : load_codes<uint32_t>(codes, at, block);
+    }
+    void store(const Block& block, int64_t at) const {
+        plan_.d.storage_bits == 16 ? store_codes<uint16_t>(block, batch_.d, at) : store_codes<uint32_t>(block, batch_.d, at);
+    }
+
+    const Plan& whole_;
+    Plan plan_;  ///< of the part of K
+    const mmau_batch& batch_;
+    const Tile tile_;
+    const PanelStep step_;
+    const BlockChain chain_;
+    RowElements a_[panel_rows];
+    Panel b_;
+};
+
+MMAU_NAMESPACE_END
