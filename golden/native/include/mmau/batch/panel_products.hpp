@@ -9,11 +9,18 @@
 
 MMAU_NAMESPACE_BEGIN
 
-// The compiler makes of one such vector as many registers as the instruction set needs.
-typedef int16_t ExpVector __attribute__((vector_size(64)));
-typedef float FloatVector __attribute__((vector_size(64)));
-typedef int32_t IntVector __attribute__((vector_size(64)));
-constexpr int vector_lanes = 16;  ///< of floats and integers: half of a block's
+// Vectors as wide as a register, for compilers take wider ones apart.
+#if defined(__AVX512BW__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+typedef int16_t ExpVector __attribute__((vector_size(vector_bytes)));
+typedef float FloatVector __attribute__((vector_size(vector_bytes)));
+typedef int32_t IntVector __attribute__((vector_size(vector_bytes)));
+constexpr int exp_vector_lanes = vector_bytes / 2, vector_lanes = vector_bytes / 4;
 
 /// The smallest exponent of a product that is taken here: it leaves 22 fraction bits above fp32's 2^−126, and 2^(F − exponent)
 /// is a normal number.
@@ -26,52 +33,56 @@ inline bool products_fit_fp32(const Plan& plan, const ExponentRange& a, const Ex
 
 /// Step max_exp over products 0, stride, … of `count`; a product of zero counts as `zero_exp` or less.
 inline void find_largest(const int16_t* a, const Lanes<int16_t>* b, int count, int stride, Lanes<int32_t>& largest) {
-    ExpVector most = ExpVector{} + static_cast<int16_t>(2 * zero_exp);
-    for (int k = 0; k < count; k += stride) {
-        ExpVector exp;
-        std::memcpy(&exp, b[k], sizeof exp);
-        exp += a[k];
-        most = exp > most ? exp : most;
+    for (int part = 0; part < lanes; part += exp_vector_lanes) {
+        ExpVector most = ExpVector{} + static_cast<int16_t>(2 * zero_exp);
+        for (int k = 0; k < count; k += stride) {
+            ExpVector exp;
+            std::memcpy(&exp, b[k] + part, sizeof exp);
+            exp += a[k];
+            most = exp > most ? exp : most;
+        }
+        for (int r = 0; r < exp_vector_lanes; ++r) largest[part + r] = most[r];
     }
-    for (int r = 0; r < lanes; ++r) largest[r] = most[r];
 }
 
 /// Σ of products 0, stride, … of `count`, each times `unit`, truncated toward zero; the caller knows that the sum fits.
 inline void sum_cut_products(const float* a, const Lanes<float>* b, int count, int stride, const Lanes<float>& unit,
                              Lanes<int32_t>& sum) {
-    FloatVector low_unit, high_unit;
-    std::memcpy(&low_unit, unit, sizeof low_unit);
-    std::memcpy(&high_unit, unit + vector_lanes, sizeof high_unit);
-    IntVector low{}, high{};
-    for (int k = 0; k < count; k += stride) {
-        FloatVector x, y;
-        std::memcpy(&x, b[k], sizeof x);
-        std::memcpy(&y, b[k] + vector_lanes, sizeof y);
-        low += __builtin_convertvector(x * a[k] * low_unit, IntVector);
-        high += __builtin_convertvector(y * a[k] * high_unit, IntVector);
+    for (int part = 0; part < lanes; part += 2 * vector_lanes) {
+        FloatVector low_unit, high_unit;
+        std::memcpy(&low_unit, unit + part, sizeof low_unit);
+        std::memcpy(&high_unit, unit + part + vector_lanes, sizeof high_unit);
+        IntVector low{}, high{};
+        for (int k = 0; k < count; k += stride) {
+            FloatVector x, y;
+            std::memcpy(&x, b[k] + part, sizeof x);
+            std::memcpy(&y, b[k] + part + vector_lanes, sizeof y);
+            low += __builtin_convertvector(x * a[k] * low_unit, IntVector);
+            high += __builtin_convertvector(y * a[k] * high_unit, IntVector);
+        }
+        std::memcpy(sum + part, &low, sizeof low);
+        std::memcpy(sum + part + vector_lanes, &high, sizeof high);
     }
-    std::memcpy(sum, &low, sizeof low);
-    std::memcpy(sum + vector_lanes, &high, sizeof high);
 }
 
 /// The same where an aligned product is too wide for 32 bits: 2^(narrow_F − F) of it, truncated, and what that leaves.
 inline void sum_cut_products_wide(const float* a, const Lanes<float>* b, int count, int stride, const Lanes<float>& unit,
                                   int low_bits, Lanes<int64_t>& total) {
     const float up = power_of_two(float{}, low_bits), down = power_of_two(float{}, -low_bits);
-    for (int half = 0; half < lanes; half += vector_lanes) {
-        FloatVector half_unit;
-        std::memcpy(&half_unit, unit + half, sizeof half_unit);
+    for (int part = 0; part < lanes; part += vector_lanes) {
+        FloatVector part_unit;
+        std::memcpy(&part_unit, unit + part, sizeof part_unit);
         IntVector high_sum{}, low_sum{};
         for (int k = 0; k < count; k += stride) {
             FloatVector x;
-            std::memcpy(&x, b[k] + half, sizeof x);
-            const FloatVector aligned = x * a[k] * half_unit;
+            std::memcpy(&x, b[k] + part, sizeof x);
+            const FloatVector aligned = x * a[k] * part_unit;
             const IntVector high = __builtin_convertvector(aligned * down, IntVector);
             high_sum += high;
             low_sum += __builtin_convertvector(aligned - __builtin_convertvector(high, FloatVector) * up, IntVector);
         }
         for (int r = 0; r < vector_lanes; ++r) {
-            total[half + r] += static_cast<int64_t>(static_cast<uint64_t>(int64_t{high_sum[r]}) << low_bits) + low_sum[r];
+            total[part + r] += static_cast<int64_t>(static_cast<uint64_t>(int64_t{high_sum[r]}) << low_bits) + low_sum[r];
         }
     }
 }
