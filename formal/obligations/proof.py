@@ -9,6 +9,7 @@ Whoever writes the steps of a proof can leave out what is needed, and it is refu
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bitwuzla import Kind, Term
 
@@ -28,6 +29,11 @@ class Fact:
     formula: Term
     guard: Term | None
     proof: "Proof"
+
+    @cached_property
+    def wires(self) -> frozenset[Term]:
+        """The variables that it is about."""
+        return frozenset(supports([self.formula]))
 
 
 @dataclass(frozen=True)
@@ -177,6 +183,7 @@ class _Expansion:
 
     def __init__(self, terms: Terms, meanings: Mapping[Term, tuple[Term, Fact]]) -> None:
         self._terms, self._meanings = terms, meanings
+        self._guards = {fact.guard for _, fact in meanings.values()}
         self._known: dict[tuple[Term, frozenset[Term]], Term] = {}
 
     def of(self, term: Term, guards: frozenset[Term] = frozenset()) -> Term:
@@ -203,7 +210,8 @@ class _Expansion:
         children = list(term.children())
         if term.kind() == Kind.ITE:
             condition, yes, no = children
-            return [(condition, guards), (yes, guards | {condition}), (no, guards)]
+            within = guards | {condition} if condition in self._guards else guards
+            return [(condition, guards), (yes, within), (no, guards)]
         return [(child, guards) for child in children]
 
     def _made(self, term: Term, children: list[Term]) -> Term:

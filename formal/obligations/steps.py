@@ -135,8 +135,8 @@ class ProvedSteps(Keep):
         wires = supports(formulas) | (supports([self._guard]) if self._guard is not None else set())
         usable = [fact for fact in self._facts if fact.guard is None or fact.guard == self._guard]
         if loose:
-            return [fact for fact in usable if supports([fact.formula]) & wires]
-        return [fact for fact in usable if supports([fact.formula]) <= wires]
+            return [fact for fact in usable if fact.wires & wires]
+        return [fact for fact in usable if fact.wires <= wires]
 
     # 3. what holds of values
 
@@ -183,7 +183,8 @@ class ProvedSteps(Keep):
         """The result, and that the chain is complete."""
         self._guard = None
         equal = self._equal(self._netlist.outputs[output], specified)
-        about = [fact for fact in self._guarded_freely() if supports([fact.formula]) <= supports([equal])]
+        wires = supports([equal])
+        about = [fact for fact in self._guarded_freely() if fact.wires <= wires]
         (result,) = self.proof.establish(output, [equal], assume=about)
         self.proof.concluded(result, output, specified, whole)
 
