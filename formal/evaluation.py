@@ -80,7 +80,9 @@ def _applied(term: Term, found: Mapping[Term, int]) -> int:
     elif kind == Kind.BV_SIGN_EXTEND:
         value = _signed(operands[0], width(children[0]))
     elif kind in (Kind.BV_SHL, Kind.BV_SHR):
-        value = 0 if operands[1] >= bits else operands[0] << operands[1] if kind == Kind.BV_SHL else operands[0] >> operands[1]
+        value = (
+            0 if operands[1] >= bits else operands[0] << operands[1] if kind == Kind.BV_SHL else operands[0] >> operands[1]
+        )
     elif kind == Kind.BV_REDOR:
         value = int(operands[0] != 0)
     elif kind == Kind.BV_REDAND:

@@ -33,7 +33,9 @@ def question(formula: Term) -> tuple[str, list[Term]]:
             lines.append(f"(declare-const {names[term]} {_sort(term)})")
         else:
             names[term] = f"t{len(names)}"
-            lines.append(f"(define-fun {names[term]} () {_sort(term)} {_applied(term, [names[c] for c in term.children()])})")
+            lines.append(
+                f"(define-fun {names[term]} () {_sort(term)} {_applied(term, [names[c] for c in term.children()])})"
+            )
     lines.append(f"(assert {names[formula]})")
     return "\n".join(lines) + "\n", found
 

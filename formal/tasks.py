@@ -39,7 +39,9 @@ def put_together(content: dict[str, Any], folder: Path) -> Any:
 def questions_of(record: Record) -> list[Question]:
     """The questions of a unit whose obligations are put together."""
     if record.folder is None:
-        raise ValueError(f"the questions of {record.task.name} are missing; remove the folder of the store, and run it again")
+        raise ValueError(
+            f"the questions of {record.task.name} are missing; remove the folder of the store, and run it again"
+        )
     listed = json.loads(gzip.decompress((record.folder / QUESTIONS).read_bytes()))
     return [Question(each["name"], each["text"], tuple(each["wires"])) for each in listed]
 

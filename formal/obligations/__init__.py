@@ -1,1 +1,1 @@
-"""What is to be proved of a datapath: a chain of obligations, each small enough for a solver, whose composition is checked."""
+"""What is to be proved of a datapath: obligations that a solver can settle one by one, whose composition is checked."""

@@ -30,6 +30,10 @@ class Fact:
     guard: Term | None
     proof: "Proof"
 
+    def holds_under(self, guard: Term | None) -> bool:
+        """Whether it holds wherever a guard does; None for everywhere."""
+        return self.guard is None or (guard is not None and bool(self.guard == guard))
+
     @cached_property
     def wires(self) -> frozenset[Term]:
         """The variables that it is about."""
@@ -87,7 +91,7 @@ class Proof:
         for fact in assume:
             if fact not in self._facts:
                 raise IncompleteProof(f"{name} assumes what is no fact of this proof")
-            if fact.guard is not None and fact.guard != guard:
+            if not fact.holds_under(guard):
                 raise IncompleteProof(f"{name} assumes a fact that holds under another guard")
         driven = {}
         for wire in unfold:
@@ -172,7 +176,7 @@ class Proof:
 
 def is_trivial(formula: Term) -> bool:
     """Whether a formula says that a term is itself."""
-    return formula.is_true() or (formula.kind() == Kind.EQUAL and formula.children()[0] == formula.children()[1])
+    return bool(formula.is_true() or (formula.kind() == Kind.EQUAL and formula.children()[0] == formula.children()[1]))
 
 
 class _Expansion:

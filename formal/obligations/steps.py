@@ -1,4 +1,4 @@
-"""A specification proved of a netlist step by step: every value that it keeps is found among the wires, and shown to be there."""
+"""A specification proved of a netlist step by step: each value that it keeps is found among the wires."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -27,7 +27,7 @@ from rtl.verilog.terms import Bits
 V = TypeVar("V", bound=Value)
 
 PORTS: Mapping[type[Value], str] = {
-    Operand: "x__{}", Special: "result__{}", Exponent: "{}", Aligned: "{}", Total: "{}",
+    Operand: "x__{}", Special: "result__{}", Addend: "term__{}", Exponent: "{}", Aligned: "{}", Total: "{}",
 }  # fmt: skip
 """How a component calls the parts of what it gives."""
 
@@ -48,8 +48,9 @@ class ProvedSteps(Keep):
         self._netlist: CutNetlist = proof.netlist
         self._guard: Term | None = None
         self._facts: list[Fact] = []
-        #: What each fact about one value says that its ranges are, by the value's name.
+        #: Terms with what they are where they are not finite; further such flags; aligned terms of the next sum.
         self._specials: list[tuple[str, Addend, Special]] = []
+        self._flags: list[tuple[str, Special]] = []
         self._summed: list[Aligned] = []
 
     def value(self, name: str, value: V) -> V:
@@ -57,39 +58,57 @@ class ProvedSteps(Keep):
             return value
         ports = {part: f"{name}.{PORTS[type(value)].format(part)}" for part, _ in value.parts()}
         read = self._read(value, ports)
-        if isinstance(value, Aligned):
+        if isinstance(read, Special):
+            self._flags.append((name, read))
+        if isinstance(read, Aligned):
             self._summed.append(read)
-        if isinstance(value, Total):
+        if isinstance(value, Total) and isinstance(read, Total):
             self._sum(name, value, read)
             return read
         self._establish(name, value, read, ports, self._promises(value, read))
         return read
 
-    def term(self, name: str, term: Addend, special: Special) -> tuple[Addend, Special]:
-        prefix = "term" if name == "addend" else "prod"
-        term_ports = {part: f"{name}.{prefix}__{part}" for part, _ in term.parts()}
-        special_ports = {part: f"{name}.special__{part}" for part, _ in special.parts()}
-        read, read_special = self._read(term, term_ports), self._read(special, special_ports)
-        promise = self._implied(read_special.finite, self._in_range(read))
-        self._establish(name, term, read, term_ports, [])
-        self._establish(f"{name} special", special, read_special, special_ports, [])
-        self._promise(f"{name} range", promise, [*term_ports.values(), *special_ports.values()])
+    def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
+        ports = {part: f"{name}.{'prod' if name.startswith('multiply') else 'term'}__{part}" for part, _ in term.parts()}
+        flags = f"{special_name}.result__{{}}" if special_name else f"{name}.special__{{}}"
+        special_ports = {part: flags.format(part) for part, _ in special.parts()}
+        read, read_special = self._read(term, ports), self._read(special, special_ports)
+        self._establish(name, term, read, ports, [])
+        self._establish(f"{special_name or name} special", special, read_special, special_ports, [])
+        promises = self._implied(read_special.finite, self._in_range(read))
+        every = [*ports.values(), *special_ports.values()]
+        unfold = [self._netlist.cut(port).term for port in every if self._netlist.has(port)]
+        support = [*promises, *(self._netlist.definitions[wire].term for wire in unfold)]
+        self._facts += self.proof.establish(f"{name} range", promises, unfold=unfold, assume=self._about(support))
         self._specials.append((name, read, read_special))
         return read, read_special
 
-    def when(self, finite: Flag, terms: Sequence[Addend]) -> None:
+    def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         self._guard = self.terms.is_nonzero(finite.bits)
-        for name, term, special in self._specials:
-            truth = [self.terms.is_nonzero(special.finite.bits), *self._in_range(term)]
-            about = self._about([self._guard, *truth], loose=True)
-            self._facts += self.proof.establish(f"{name} finite", truth, assume=about, guard=self._guard)
+        for name, special in reversed(self._flags):
+            self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits)])
+        for name, term, special in reversed(self._specials):
+            self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits), *self._in_range(term)])
+        for scale in scales:
+            self._follows("scale finite", [self.terms.is_nonzero(scale.finite.bits), *self._in_range(scale)])
+
+    def _follows(self, name: str, formulas: Sequence[Term]) -> None:
+        """Facts that follow from those that share a wire with them, and from facts about nothing but these' wires."""
+        near = supports(formulas)
+        usable = [fact for fact in self._facts if self._holds(fact)]
+        wires = {wire for fact in usable if fact.wires & near for wire in fact.wires}
+        about = [fact for fact in usable if fact.wires <= wires]
+        self._facts += self.proof.establish(name, formulas, assume=about, guard=self._guard)
 
     # 1. reading
 
     def _read(self, value: V, ports: Mapping[str, str]) -> V:
         """A value of the same class whose parts are wires."""
-        parts = {}
+        parts: dict[str, Flag | Number | Code] = {}
         for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):  # the component is built for it, and nobody asks for it
+                parts[part] = specified
+                continue
             wire = self._netlist.cut(ports[part])
             if isinstance(specified, Flag):
                 parts[part] = Flag(self.terms, wire)
@@ -101,12 +120,12 @@ class ProvedSteps(Keep):
 
     # 2. establishing
 
-    def _establish(
-        self, name: str, value: Value, read: Value, ports: Mapping[str, str], promises: Sequence[Term]
-    ) -> None:
+    def _establish(self, name: str, value: Value, read: Value, ports: Mapping[str, str], promises: Sequence[Term]) -> None:
         """That wires hold a value, and what follows for them."""
         equal, beyond, unfold = [], [], []
         for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):
+                continue
             wire, held, wanted = self._netlist.cut(ports[part]), bits_of(dict(read.parts())[part]), bits_of(specified)
             unfold.append(wire.term)
             equal.append((held, wanted))
@@ -122,21 +141,14 @@ class ProvedSteps(Keep):
             self.proof.means(held.term, wanted.term, fact)
         self._facts += facts
 
-    def _promise(self, name: str, promises: Sequence[Term], ports: Sequence[str]) -> None:
-        """What follows for wires of which it is known what they hold."""
-        unfold = [self._netlist.cut(port).term for port in ports]
-        support = [*promises, *(self._netlist.definitions[wire].term for wire in unfold)]
-        self._facts += self.proof.establish(
-            name, promises, unfold=unfold, assume=self._about(support), guard=self._guard
-        )
-
-    def _about(self, formulas: Sequence[Term], loose: bool = False) -> list[Fact]:
-        """The facts about nothing but the wires of some formulas; loosely, those that share one with them."""
+    def _about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """The facts about nothing but the wires of some formulas."""
         wires = supports(formulas) | (supports([self._guard]) if self._guard is not None else set())
-        usable = [fact for fact in self._facts if fact.guard is None or fact.guard == self._guard]
-        if loose:
-            return [fact for fact in usable if fact.wires & wires]
-        return [fact for fact in usable if fact.wires <= wires]
+        return [fact for fact in self._facts if fact.wires <= wires and self._holds(fact)]
+
+    def _holds(self, fact: Fact) -> bool:
+        """Whether a fact holds where this step is."""
+        return fact.holds_under(self._guard)
 
     # 3. what holds of values
 
@@ -144,12 +156,9 @@ class ProvedSteps(Keep):
         ranges = self._in_range(read)
         if isinstance(read, Operand):
             zero = self._equal(read.zero.bits, (read.sig.is_zero() & read.finite).bits)
-            return [*self._implied(read.finite, ranges), zero]
-        if isinstance(read, Special):
-            at_most_one = ~((read.nan & (read.pos_inf | read.neg_inf)) | (read.pos_inf & read.neg_inf))
-            return [self.terms.is_nonzero(at_most_one.bits)]
+            return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero]
         if isinstance(read, Exponent):
-            each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for _, term, _ in self._specials]
+            each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for term in read.terms]
             return [*ranges, *each]
         return ranges
 

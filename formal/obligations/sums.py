@@ -1,8 +1,8 @@
 """Sums of many terms, in parts: no solver shows at once that a tree of adders gives the sum of its terms.
 
-Each compressor of the tree keeps the sum of its rows, each row is a term or its negative, increments aside, and the last adder
-gives the magnitude. What lies between is linear. Where a tree is built otherwise than is looked for here, an obligation is
-refuted or stays open; nothing can be proved wrongly (formal/obligations/proof.py).
+Each compressor of the tree keeps the sum of its rows, each row is a term or its negative, increments aside, and the last
+adder gives the magnitude. What lies between is linear. Where a tree is built otherwise than is looked for here, an
+obligation is refuted or stays open; nothing can be proved wrongly (formal/obligations/proof.py).
 """
 
 import re
@@ -133,7 +133,9 @@ class SumProof:
             words.total([words.minus(r, bit), words.number(top)])
             for r, bit, top in zip(relative[1:], bits, tops, strict=True)
         ]
-        above = self._proof.terms.number((-sum(tops) & ((1 << words.width) - 1)) >> widths[order[0]], words.width - widths[order[0]])
+        above = self._proof.terms.number(
+            (-sum(tops) & ((1 << words.width) - 1)) >> widths[order[0]], words.width - widths[order[0]]
+        )
         shape = self._proof.terms.joined([above, first.aligned.bits])
         rows, facts = self._first_rows("sum", wanted, {0: shape})
         # 2. increments: one for each inverted term but the first, and one in the last adder where there is any

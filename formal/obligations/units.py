@@ -2,7 +2,8 @@
 
 import gc
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,10 +14,10 @@ from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
 from formal.obligations.sums import is_row
 from formal.smtlib import question
-from formal.specification.fused import t_fdpa
+from formal.specification.fused import gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.keep import Keep
 from golden import Operation, Unit
-from golden.operations import TFDPA
+from golden.operations import GSTFDPA, STFDPA, TFDPA
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.netlist import read_netlist
@@ -30,7 +31,7 @@ DEPTH = 100_000
 
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
 
-SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa}
+SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa}
 """Of d, by operation."""
 
 WHOLE = ("_normalise", "_round", "_encode")
@@ -67,17 +68,25 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
     if verilog is None:
         verilog = to_verilog(combinational, TOP)
+    problem = ""
+    with deep_stack():
+        try:
+            return _questions(unit_proof(Terms(TermManager()), combinational, verilog))
+        except (IncompleteProof, NoTerm) as error:
+            problem = str(error)
+    raise NotProvable(problem)
+
+
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Room on Python's stack for terms; at the end circuits, which refer to themselves, go before their terms' manager."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
-    problem = ""
     try:
-        return _questions(unit_proof(Terms(TermManager()), combinational, verilog))
-    except (IncompleteProof, NoTerm) as error:
-        problem = str(error)
+        yield
     finally:
         sys.setrecursionlimit(limit)
-        gc.collect()  # circuits refer to themselves; their terms must be gone before the manager that holds them
-    raise NotProvable(problem)
+        gc.collect()
 
 
 def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:

@@ -99,5 +99,3 @@ def special_code(special: Special, d: Format, nan: int) -> Bits:
         lambda: terms.number(d.signed_infinity(0), d.width),
     )
     return terms.choice(special.nan.bits, lambda: terms.number(nan, d.width), lambda: infinity)
-
-

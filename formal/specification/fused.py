@@ -1,13 +1,27 @@
 """The fused operations as terms of their operands (golden/operations/)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from formal.specification.conversion import converted, special_code
 from formal.specification.keep import Keep
-from formal.specification.steps import accumulate, addend, align, combine, decode, max_exp, multiply
-from formal.specification.values import Code, Exponent, Operand, Result, Special, Term
+from formal.specification.numbers import Number, all_of, choose
+from formal.specification.steps import (
+    accumulate,
+    addend,
+    align,
+    combine,
+    decode,
+    max_exp,
+    multiply,
+    scaled_product,
+    scaled_special,
+)
+from formal.specification.values import Code, Operand, Result, Special, Term
+from golden import Operation
 from golden.formats import Format
-from golden.operations.t_fdpa import TFDPA
+from golden.operations import GSTFDPA, STFDPA, TFDPA
+from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import nvidia_nan
 from rtl.verilog.terms import Bits, Terms
 
@@ -19,32 +33,110 @@ def element(terms: Terms, vector: Bits, k: int, width: int) -> Bits:
 
 def decoded(terms: Terms, keep: Keep, name: str, vector: Bits, fmt: Format, count: int) -> list[Operand]:
     """The elements of a vector."""
+    return [keep.value(f"decode_{name}_{k}", decode(terms, fmt, element(terms, vector, k, fmt.width))) for k in range(count)]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The decoded operands of a step."""
+
+    x: list[Operand]
+    y: list[Operand]
+    z: Operand
+    alpha: list[Operand]
+    beta: list[Operand]
+
+
+def decoded_operands(terms: Terms, operation: Operation, ports: Mapping[str, Bits], keep: Keep) -> Decoded:
+    """Step decode."""
+    x = decoded(terms, keep, "x", ports["a"], operation.a, operation.length)
+    y = decoded(terms, keep, "y", ports["b"], operation.b, operation.length)
+    z = keep.value("decode_z", decode(terms, operation.c, ports["c"]))
+    alpha, beta = list[Operand](), list[Operand]()
+    if operation.scale_format is not None:
+        scale, count = operation.scale_format, operation.scales_per_step
+        alpha = decoded(terms, keep, "alpha", ports["scale_a"], scale, count)
+        beta = decoded(terms, keep, "beta", ports["scale_b"], scale, count)
+    return Decoded(x, y, z, alpha, beta)
+
+
+def products(
+    operation: Operation, parts: Decoded, keep: Keep, zero_exp: int, overflow_exp: int | None = None
+) -> list[tuple[Term, Special]]:
+    """Step multiply of every pair; arguments as `multiply`."""
     return [
-        keep.value(f"decode_{name}_{k}", decode(terms, fmt, element(terms, vector, k, fmt.width))) for k in range(count)
+        keep.term(f"multiply_{k}", *multiply(p, q, operation.product_frac, zero_exp, overflow_exp))
+        for k, (p, q) in enumerate(zip(parts.x, parts.y, strict=True))
     ]
 
 
 def t_fdpa(terms: Terms, operation: TFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
-    """T-FDPA (golden: `TruncatedFDPA.step`)."""
-    # 1. decode
-    x = decoded(terms, keep, "x", ports["a"], operation.a, operation.L)
-    y = decoded(terms, keep, "y", ports["b"], operation.b, operation.L)
-    z = keep.value("decode_z", decode(terms, operation.c, ports["c"]))
-    # 2. exact terms; one without a significand has exponent e_zero
-    pairs = [
-        keep.term(f"multiply_{k}", *multiply(p, q, operation.product_frac, operation.e_zero))
-        for k, (p, q) in enumerate(zip(x, y, strict=True))
+    """T-FDPA (golden: `TruncatedFDPA.step`): exact terms; one without a significand has exponent e_zero."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.e_zero)
+    pairs.append(keep.term("addend", *addend(parts.z, operation.c, operation.e_zero)))
+    special = keep.value("specials", combine([s for _, s in pairs]))
+    keep.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in pairs], special, keep)
+
+
+def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """ST-FDPA (golden: `STFDPA.terms`): a product's exponent has those of its block's scales added."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    c = keep.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    scaled = []
+    for k, (product, special) in enumerate(pairs):
+        alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
+        term = scaled_product(product, alpha, beta, operation.e_zero)
+        scaled.append(keep.term(f"scale_{k}", term, scaled_special(special, alpha, beta), f"scale_special_{k}"))
+    scaled.append(c)
+    special = keep.value("specials", combine([s for _, s in scaled]))
+    keep.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in scaled], special, keep)
+
+
+def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """GST-FDPA (golden: `GSTFDPA.terms`): exact sums of groups, scaled."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    c, c_special = keep.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    blocks = [k // operation.K_block for k in range(operation.L)]
+    specials = [
+        keep.value(f"scale_special_{k}", scaled_special(special, parts.alpha[block], parts.beta[block]))
+        for k, ((_, special), block) in enumerate(zip(pairs, blocks, strict=True))
     ]
-    pairs.append(keep.term("addend", *addend(z, operation.c, operation.e_zero)))
-    return truncated_sum(terms, operation, [t for t, _ in pairs], [s for _, s in pairs], keep)
+    special = keep.value("specials", combine([*specials, c_special]))
+    keep.when(special.finite, [*parts.alpha, *parts.beta])
+    summed = []
+    for g, start in enumerate(range(0, operation.L, operation.G)):
+        group = [term for term, _ in pairs[start : start + operation.G]]
+        block = blocks[start]
+        summed.append(scaled_group(f"{g}", group, parts.alpha[block], parts.beta[block], operation, keep))
+    return truncated_sum(terms, operation, [*summed, c], special, keep)
 
 
-def truncated_sum(terms: Terms, operation: TFDPA, summed: list[Term], specials: list[Special], keep: Keep) -> Bits:
+def scaled_group(name: str, group: list[Term], alpha: Operand, beta: Operand, operation: GSTFDPA, keep: Keep) -> Term:
+    """Steps multiply and scale of one group (golden: `GSTFDPA.group_term`): its products at the largest exponent that one
+    can have, with all the bits that any can have below."""
+    highest, span = group[0].exp.high, group[0].exp.high - group[0].exp.low
+    F = span + operation.product_frac
+    exp = Number.constant(group[0].exp.terms, highest)
+    aligned = [keep.value(f"group_{name}_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(group)]
+    total = keep.value(f"group_{name}_accumulate", accumulate(aligned))
+    empty = all_of([term.sig.is_zero() for term in group]) | alpha.zero | beta.zero
+    e_zero = Number.constant(exp.terms, operation.e_zero)
+    frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
+    bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
+    sig = sig.loosened(0, (1 << bits) - 1)
+    term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    return keep.value(f"scale_{name}", term)
+
+
+def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], special: Special, keep: Keep) -> Bits:
     """Steps 2 to 4 of T-FDPA."""
-    special = keep.value("specials", combine(specials))
-    keep.when(special.finite, summed)
     # 1. the largest exponent
-    largest: Exponent = keep.value("sum_max_exp", max_exp(summed))
+    largest = keep.value("sum_max_exp", max_exp(summed))
     # 2. align each term, add exactly
     aligned = [
         keep.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, operation.truncation))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from formal.specification.numbers import Flag
-from formal.specification.values import Special, Term, Value
+from formal.specification.values import Operand, Special, Term, Value
 
 V = TypeVar("V", bound=Value)
 
@@ -17,9 +17,9 @@ class Keep:
         """A value of a step."""
         return value
 
-    def term(self, name: str, term: Term, special: Special) -> tuple[Term, Special]:
-        """A term, with what it is where it is not finite."""
+    def term(self, name: str, term: Term, special: Special, special_name: str = "") -> tuple[Term, Special]:
+        """A term, with what it is where it is not finite; that has a name of its own where another component gives it."""
         return term, special
 
-    def when(self, finite: Flag, terms: Sequence[Term]) -> None:
-        """From here on values count only where the flag is set: no term is special then."""
+    def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
+        """From here on values count only where the flag is set: no term is special then, and no scale."""

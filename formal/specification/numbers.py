@@ -1,4 +1,4 @@
-"""Integers as bit vectors that are always wide enough: a number knows between which bounds it lies, and so does every result.
+"""Integers as bit vectors that are always wide enough: a number knows its bounds, and so does every result.
 
 A specification reads as golden does, in exact integers, and nothing in it can overflow. A number whose lower bound is not
 negative is held without a sign, any other in two's complement, both in as few bits as the bounds need.
@@ -213,5 +213,3 @@ def largest(numbers: Sequence[Number]) -> Number:
 def _larger(x: Number, y: Number) -> Number:
     chosen = choose(x > y, x, y)
     return chosen.within(max(x.low, y.low), max(x.high, y.high))
-
-

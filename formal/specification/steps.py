@@ -5,7 +5,7 @@ from typing import Literal
 
 from bitwuzla import Kind
 
-from formal.specification.numbers import Flag, Number, all_of, any_of, choose, largest, total, width_of
+from formal.specification.numbers import Flag, Number, any_of, choose, largest, total, width_of
 from formal.specification.values import Aligned, Exponent, Operand, Special, Term, Total
 from golden.formats import Format
 from golden.rounding import Mode
@@ -25,12 +25,13 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
 
     The exponent and the significand of infinity and NaN are what their fields leave in as many bits as finite ones need.
     """
-    stored = Number.read(terms, terms.part(code, fmt.pad_bits + fmt.man_bits + fmt.exp_bits - 1, fmt.pad_bits + fmt.man_bits),
-                         0, (1 << fmt.exp_bits) - 1, signed=False)  # fmt: skip
+    low = fmt.pad_bits + fmt.man_bits
+    field = terms.part(code, low + fmt.exp_bits - 1, low)
+    stored = Number.read(terms, field, 0, (1 << fmt.exp_bits) - 1, signed=False)
     none = no(terms)
     if not fmt.subnormals:  # ue8m0: 2^(code − bias), and one NaN
         nan = stored.equals(stored.high)
-        return Operand(none, _in_range(stored - fmt.bias, fmt), Number.constant(terms, 1), none, none, nan)
+        return Operand(none, _in_range(stored - fmt.bias, fmt), Number.constant(terms, 1), none, none, nan, bounded=False)
     mantissa = _mantissa(terms, fmt, code)
     sign = Flag(terms, terms.part(code, fmt.width - 1, fmt.width - 1)) if fmt.signed else none
     is_low, empty = stored.is_zero(), mantissa.is_zero()
@@ -46,11 +47,12 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
         case "fnuz":
             nan = sign & zero
             zero = zero & ~nan
+    bounded = fmt.specials != "ieee"  # infinity and NaN have an exponent of their own there
     if subnormals == "kept":
-        return Operand(sign, exp, sig, zero, inf, nan)
+        return Operand(sign, exp, sig, zero, inf, nan, bounded)
     flushed = is_low & ~empty
     kept_sign = sign if subnormals == "±0" else sign & ~flushed
-    return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan)
+    return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded)
 
 
 def _mantissa(terms: Terms, fmt: Format, code: Bits) -> Number:
@@ -92,13 +94,27 @@ def _reaches(sig: Number, place: Number) -> Flag:
 
 
 def addend(z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
-    """c as a term, of which a zero has exponent `zero_exp`, and what it is where it is not finite (golden: `steps.addend`)."""
+    """c as a term, of which a zero has exponent `zero_exp`, and what it is where it is not finite (`steps.addend`)."""
     exp = choose(z.zero, Number.constant(z.exp.terms, zero_exp), z.exp)
     return Term(z.sign, exp, z.sig, c.man_bits), Special(z.nan, z.inf & ~z.sign, z.inf & z.sign)
 
 
+def scaled_product(product: Term, alpha: Operand, beta: Operand, e_zero: int) -> Term:
+    """Step scale: a product at the exponent that its block's scales give it, a zero one at e_zero (golden:
+    `STFDPA.scaled`)."""
+    exp = choose(product.sig.is_zero(), Number.constant(product.exp.terms, e_zero), product.exp + (alpha.exp + beta.exp))
+    return Term(product.sign, exp, product.sig, product.frac)
+
+
+def scaled_special(special: Special, alpha: Operand, beta: Operand) -> Special:
+    """What scales make of a product that is not finite: a NaN scale and an infinity under a zero one are NaN (golden:
+    `GSTFDPA.special`, `specials.sum_special`)."""
+    zero_times_infinity = (special.pos_inf | special.neg_inf) & (alpha.zero | beta.zero)
+    return Special(special.nan | alpha.nan | beta.nan | zero_times_infinity, special.pos_inf, special.neg_inf)
+
+
 def combine(specials: Sequence[Special]) -> Special:
-    """The special of a sum: NaN for a NaN or for infinities of both signs, else the infinity (golden: `specials.combine`)."""
+    """The special of a sum: NaN for a NaN or for infinities of both signs, else the infinity (`specials.combine`)."""
     pos, neg = any_of([s.pos_inf for s in specials]), any_of([s.neg_inf for s in specials])
     nan = any_of([s.nan for s in specials]) | (pos & neg)
     return Special(nan, pos & ~nan, neg & ~nan)
@@ -106,7 +122,7 @@ def combine(specials: Sequence[Special]) -> Special:
 
 def max_exp(terms: Sequence[Term]) -> Exponent:
     """Step max_exp: the largest exponent (golden: `steps.max_exp`)."""
-    return Exponent(largest([term.exp for term in terms]))
+    return Exponent(largest([term.exp for term in terms]), tuple(terms))
 
 
 def align(term: Term, e_max: Number, F: int, mode: Mode) -> Aligned:
@@ -135,7 +151,8 @@ def accumulate(aligned: Sequence[Aligned]) -> Total:
     """Step accumulate: the exact sum (golden: `steps.accumulate`)."""
     exact = total(signed_terms(aligned))
     negative = exact < 0
-    return Total(negative, choose(negative, -exact, exact).within(0, exact.high))
+    magnitude = choose(negative, -exact, exact).within(0, exact.high)
+    return Total(negative, magnitude.loosened(0, (1 << magnitude.bits.width) - 1))
 
 
 def signed_terms(aligned: Sequence[Aligned]) -> list[Number]:
@@ -145,8 +162,3 @@ def signed_terms(aligned: Sequence[Aligned]) -> list[Number]:
         bound = 1 << (term.aligned.high - 1).bit_length()
         signed.append(choose(term.sign, -term.aligned, term.aligned).loosened(-bound, bound))
     return signed
-
-
-def is_finite(operands: Sequence[Operand]) -> Flag:
-    """Whether all operands are finite."""
-    return all_of([operand.finite for operand in operands])

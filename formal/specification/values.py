@@ -27,7 +27,11 @@ class Value:
 
 @dataclass(frozen=True)
 class Operand(Value):
-    """A decoded operand (golden: `Decoded`): (−1)^sign · sig · 2^(exp − man_bits) where it is neither infinite nor NaN."""
+    """A decoded operand (golden: `Decoded`): (−1)^sign · sig · 2^(exp − man_bits) where it is neither infinite nor NaN.
+
+    Attributes:
+        bounded: whether exp lies within its bounds for NaN too; there is no infinity then.
+    """
 
     sign: Flag
     exp: Number
@@ -35,6 +39,7 @@ class Operand(Value):
     zero: Flag
     inf: Flag
     nan: Flag
+    bounded: bool
 
     @property
     def finite(self) -> Flag:
@@ -68,9 +73,10 @@ class Term(Value):
 
 @dataclass(frozen=True)
 class Exponent(Value):
-    """The exponent that terms are aligned to."""
+    """The exponent that terms are aligned to, at least that of each."""
 
     e_max: Number
+    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ Seen = Callable[[str, str, Bits], Bits]
 
 
 Driven = Callable[[str, Bits], Bits]
-"""Called with what a statement gives to bits of a wire: its path and name with these bits, and what it is; what it gives goes
-on."""
+"""Called with what a statement gives to bits of a wire: path and name with these bits, and what it is."""
 
 
 def as_it_is(module: str, name: str, bits: Bits) -> Bits:
