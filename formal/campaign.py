@@ -1,5 +1,5 @@
 """`make formal`: every distinct datapath of the catalogue in every encoding, proved step by step, resumable:
-`python -m formal.campaign DOCS [--unit TEXT] [--seconds N]`.
+`python -m formal.campaign DOCS [--unit TEXT] [--seconds N] [--within N]`.
 
 What is done stays in build/formal, the obligations of each datapath and the answer to each question; the outcome is
 DOCS/proofs.json and DOCS/proofs.md. A question that two datapaths share is asked once. A solver that is missing, crashes or
@@ -54,13 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("docs", type=Path, help="where proofs.json and proofs.md go")
     parser.add_argument("--unit", metavar="TEXT", default="", help="only units whose names hold the text")
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N", help=f"for each question ({SECONDS:g})")
+    parser.add_argument("--within", type=float, metavar="N", help="put no further datapath together after so many seconds")
     parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time; default: one a core")
     options = parser.parse_args(arguments)
     units = [unit for unit in every_unit() if options.unit in unit.name]
     if not units:
         raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
     made_with = provenance(SOURCES)
-    settled = prove(units, STORE, options.seconds, options.jobs)
+    settled = prove(units, STORE, options.seconds, options.jobs, options.within)
     outcome = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_with": made_with, "versions": versions(),
         "seconds": options.seconds, **table(settled),
@@ -79,23 +80,27 @@ def every_unit() -> list[Unit]:
     ]
 
 
-def prove(units: Sequence[Unit], folder: Path, seconds: float, jobs: int | None = None) -> list[Settled]:
+def prove(
+    units: Sequence[Unit], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
+) -> list[Settled]:
     """Put the obligations of units together, and ask the solvers.
 
     Args:
         folder: where everything is kept.
         seconds: for each question. jobs: tasks at a time.
+        within: seconds after which no further unit is begun, by the clock; None for no limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
     depends = {"sources": digest_of_sources(SOURCES), **{name: version(name) for name in TOOLS}}
     with Store(folder / "units", what="obligations") as store:
-        built = run([unit_task(unit, depends) for unit in units], put_together, store, workers=jobs, retry=True)
+        tasks = [unit_task(unit, depends) for unit in units]
+        built = run(tasks, put_together, store, workers=jobs, retry=True, start_within=within)
     by_key = {record.task.key: record for record in built}
-    records = [by_key[unit_task(unit, depends).key] for unit in units]
-    questions = [questions_of(record) if record.done else [] for record in records]
+    records = [by_key.get(task.key) for task in tasks]
+    questions = [questions_of(record) if record is not None and record.done else [] for record in records]
     answers = ask_all(distinct([question for each in questions for question in each]), folder, seconds, jobs)
     return [
-        Settled(unit, tuple(each), answers, record.message)
+        Settled(unit, tuple(each), answers, "not begun" if record is None else record.message)
         for unit, record, each in zip(units, records, questions, strict=True)
     ]
 

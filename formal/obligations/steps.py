@@ -86,7 +86,8 @@ class ProvedSteps(Keep):
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         self._guard = self.terms.is_nonzero(finite.bits)
         for name, special in reversed(self._flags):
-            self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits)])
+            flags = (special.nan, special.pos_inf, special.neg_inf)
+            self._follows(f"{name} finite", [self.terms.is_nonzero((~flag).bits) for flag in flags])
         for name, term, special in reversed(self._specials):
             self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits), *self._in_range(term)])
         for scale in scales:

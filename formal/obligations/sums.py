@@ -103,7 +103,8 @@ class SumProof:
         negative = [words.choice(term.sign, m, zero) for term, m in pairs]
         facts = []
         for p, n, u in zip(positive, negative, self._signed, strict=True):
-            facts += self._fact("term", words.equal(words.minus(p, n), u), [], [])
+            equal = words.equal(words.minus(p, n), u)
+            facts += self._fact("term", equal, self._near(equal), [])
         p_rows, p_facts = self._first_rows("positive", positive)
         n_rows, n_facts = self._first_rows("negative", negative)
         p_left, p_more = self._tree("positive", p_rows, [])
@@ -153,7 +154,8 @@ class SumProof:
         # 3. with the sign of the first term
         alike = []
         for u, r in zip(signed, relative, strict=True):
-            alike += self._fact("term", words.equal(u, words.choice(first.sign, words.negative(r), r)), [], [])
+            equal = words.equal(u, words.choice(first.sign, words.negative(r), r))
+            alike += self._fact("term", equal, self._near(equal), [])
         exact = words.total(self._signed)
         sign_facts = []
         for value, returned in ((0, sum_of_relative), (1, words.negative(sum_of_relative))):
@@ -288,6 +290,12 @@ class SumProof:
             f"{self._name} {name}", formulas, unfold=unfold, assume=assume, guard=self._guard,
             generalise=self._variables(free),
         )  # fmt: skip
+
+    def _near(self, formula: Term) -> list[Fact]:
+        """What is known about the terms that a formula is about."""
+        wires = supports([formula])
+        guard = supports([self._guard]) if self._guard is not None else set()
+        return [fact for fact in self._about if fact.wires - guard and fact.wires <= wires | guard]
 
     @staticmethod
     def _variables(free: Sequence[Bits]) -> list[Term]:

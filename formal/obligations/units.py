@@ -14,10 +14,10 @@ from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
 from formal.obligations.sums import is_row
 from formal.smtlib import question
-from formal.specification.fused import gst_fdpa, st_fdpa, t_fdpa
+from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.keep import Keep
 from golden import Operation, Unit
-from golden.operations import GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.netlist import read_netlist
@@ -31,8 +31,11 @@ DEPTH = 100_000
 
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
 
-SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa}
+SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa}
 """Of d, by operation."""
+
+UNSPECIFIED = ("sticky", "flush_inputs", "flush_results")
+"""Keys of which there is none."""
 
 WHOLE = ("_normalise", "_round", "_encode")
 """Components whose outputs are not cut: normalise, round and encode are one step of golden."""
@@ -99,6 +102,9 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     specify = SPECIFICATIONS.get(type(operation))
     if specify is None:
         raise NotProvable(f"there is no specification of {operation.name} yet")
+    for key in UNSPECIFIED:
+        if getattr(operation, key, False):
+            raise NotProvable(f"there is no specification of the key {key} yet")
     modules = read_netlist(verilog)
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
     netlist = CutNetlist(terms, modules, TOP, cut, is_row)

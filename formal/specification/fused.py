@@ -20,9 +20,9 @@ from formal.specification.steps import (
 from formal.specification.values import Code, Operand, Result, Special, Term
 from golden import Operation
 from golden.formats import Format
-from golden.operations import GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
-from golden.specials import nvidia_nan
+from golden.specials import nvidia_nan, quiet_nan
 from rtl.verilog.terms import Bits, Terms
 
 
@@ -131,6 +131,24 @@ def scaled_group(name: str, group: list[Term], alpha: Operand, beta: Operand, op
     sig = sig.loosened(0, (1 << bits) - 1)
     term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
     return keep.value(f"scale_{name}", term)
+
+
+def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """E-FDPA (golden: `EFDPA.step`): every term at the largest exponent that any can have, with all the bits below."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    pairs.append(keep.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
+    special = keep.value("specials", combine([s for _, s in pairs]))
+    keep.when(special.finite)
+    summed = [t for t, _ in pairs]
+    highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
+    exp, F = Number.constant(terms, highest), highest - lowest_bit
+    aligned = [keep.value(f"sum_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(summed)]
+    total = keep.value("sum_accumulate", accumulate(aligned))
+    code = converted(total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow)
+    otherwise = special_code(special, operation.d, quiet_nan(operation.d))
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return keep.value("d", Result(Code(d))).code.bits
 
 
 def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], special: Special, keep: Keep) -> Bits:

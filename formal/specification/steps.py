@@ -131,6 +131,7 @@ def align(term: Term, e_max: Number, F: int, mode: Mode) -> Aligned:
     placed = term.sig.times_two_to(max(0, F - term.frac))
     dropped = gap + max(0, term.frac - F)
     kept = placed.shifted_right(dropped)
+    kept = kept.loosened(0, (1 << max(1, term.sig.bits.width - term.frac + F)) - 1)
     if mode == "RZ":
         return Aligned(term.sign, kept)
     lost = ~is_shifted_back(kept, dropped, placed)

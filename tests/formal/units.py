@@ -2,26 +2,36 @@
 
 from functools import cache
 from random import Random
+from typing import Any
 
 from golden import Implementation, Operation, Unit
 from golden.formats import Format
-from golden.operations import GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
 from rtl.verilog.emit import to_verilog
 
-SMALL = TFDPA(a="e2m1", b="e3m2", c="fp16", L=3, F=9, rho="RNE-FP16", e_zero=-20)  # type: ignore[arg-type]
-
-OPERATIONS: tuple[Operation, ...] = (
-    SMALL,
-    TFDPA(a="fp16", b="fp16", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133),  # type: ignore[arg-type]
-    TFDPA(a="e4m3", b="e5m2", c="fp32", L=5, F=13, rho="RZ-E8M13", e_zero=-132),  # type: ignore[arg-type]
-    TFDPA(a="bf16", b="e4m3ieee", c="bf16", L=2, F=7, rho="RD-BF16", e_zero=-133, truncation="RD"),  # type: ignore[arg-type]
-    TFDPA(a="e5m2", b="e5m2", c="fp16", L=2, F=8, rho="RU-FP16", e_zero=-21, truncation="RO"),  # type: ignore[arg-type]
-    STFDPA(a="e4m3", b="e2m3", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133, K_block=2),  # type: ignore[arg-type]
-    GSTFDPA(a="e2m1", b="e2m1", c="fp32", L=8, F=35, rho="RZ-FP32", e_zero=-139, G=4, K_block=4,
-            scale="ue4m3"),  # type: ignore[arg-type]
-    GSTFDPA(a="e2m1", b="e2m1", c="fp32", L=8, F=35, rho="RZ-FP32", e_zero=-139, G=4, K_block=8,
-            scale="ue8m0"),  # type: ignore[arg-type]
+TABLES: tuple[dict[str, Any], ...] = (
+    {"operation": TFDPA, "a": "e2m1", "b": "e3m2", "c": "fp16", "L": 3, "F": 9, "rho": "RNE-FP16", "e_zero": -20},
+    {"operation": TFDPA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 25, "rho": "RZ-FP32", "e_zero": -133},
+    {"operation": TFDPA, "a": "e4m3", "b": "e5m2", "c": "fp32", "L": 5, "F": 13, "rho": "RZ-E8M13", "e_zero": -132},
+    {"operation": TFDPA, "a": "bf16", "b": "e4m3ieee", "c": "bf16", "L": 2, "F": 7, "rho": "RD-BF16", "e_zero": -133,
+     "truncation": "RD"},
+    {"operation": TFDPA, "a": "e5m2", "b": "e5m2", "c": "fp16", "L": 2, "F": 8, "rho": "RU-FP16", "e_zero": -21,
+     "truncation": "RO"},
+    {"operation": STFDPA, "a": "e4m3", "b": "e2m3", "c": "fp32", "L": 4, "F": 25, "rho": "RZ-FP32", "e_zero": -133,
+     "K_block": 2},
+    {"operation": GSTFDPA, "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 8, "F": 35, "rho": "RZ-FP32", "e_zero": -139, "G": 4,
+     "K_block": 4, "scale": "ue4m3"},
+    {"operation": GSTFDPA, "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 8, "F": 35, "rho": "RZ-FP32", "e_zero": -139, "G": 4,
+     "K_block": 8, "scale": "ue8m0"},
+    {"operation": EFDPA, "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 3, "rho": "RNE-FP16"},
 )  # fmt: skip
+"""Operations with their keys, the smallest first."""
+
+OPERATIONS: tuple[Operation, ...] = tuple(
+    table["operation"](**{key: value for key, value in table.items() if key != "operation"}) for table in TABLES
+)
+
+SMALL = OPERATIONS[0]
 
 
 def unit_of(operation: Operation, encoding: str = "ones-complement") -> Unit:

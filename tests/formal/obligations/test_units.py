@@ -81,12 +81,16 @@ def _mode(name: str) -> Callable[..., Any]:
     return lambda term, e_max, F, mode: sound(term, e_max, F, "RD")
 
 
+STEPS = {name: getattr(fused, name) for name in ("addend", "combine", "accumulate", "converted")}
+
 BROKEN: dict[str, Callable[..., Any]] = {
     "align": _mode("align"),
-    "addend": lambda z, c, zero_exp, sound=fused.addend: sound(z, c, zero_exp + 1),
-    "combine": lambda specials, sound=fused.combine: _without_nan(sound(specials)),
-    "accumulate": lambda aligned, sound=fused.accumulate: sound([replace(aligned[0], sign=~aligned[0].sign), *aligned[1:]]),
-    "converted": lambda total, lsb, *rest, sound=fused.converted, **keys: sound(
+    "addend": lambda z, c, zero_exp, sound=STEPS["addend"]: sound(z, c, zero_exp + 1),
+    "combine": lambda specials, sound=STEPS["combine"]: _without_nan(sound(specials)),
+    "accumulate": lambda aligned, sound=STEPS["accumulate"]: sound(
+        [replace(aligned[0], sign=~aligned[0].sign), *aligned[1:]]
+    ),
+    "converted": lambda total, lsb, *rest, sound=STEPS["converted"], **keys: sound(
         replace(total, total=total.total.within(0, total.total.high)), lsb + 1, *rest, **keys
     ),
 }
@@ -137,6 +141,12 @@ def test_an_operation_without_a_specification() -> None:
     unit = unit_of(FMA(a="fp16", b="fp16", c="fp16"))  # type: ignore[arg-type]
     with pytest.raises(NotProvable, match=r"^there is no specification of FMA yet$"):
         unit_questions(unit, verilog_of(SMALL))
+
+
+@pytest.mark.parametrize("key", ["sticky", "flush_inputs", "flush_results"])
+def test_keys_without_a_specification(key: str) -> None:
+    with pytest.raises(NotProvable, match=rf"^there is no specification of the key {key} yet$"):
+        unit_questions(unit_of(SMALL.changed(**{key: True})), verilog_of(SMALL))
 
 
 def test_a_proof_has_its_obligations_in_order() -> None:

@@ -2,6 +2,7 @@
 
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from bitwuzla import TermManager
@@ -88,7 +89,7 @@ def test_combine() -> None:
     terms = Terms(TermManager())
     specials = [Special(*(Flag(terms, terms.free(f"{name}{k}", 1)) for name in "npm")) for k in range(2)]
     result = combine(specials)
-    kinds = [(None, (0, 0, 0)), (NAN, (1, 0, 0)), (0, (0, 1, 0)), (1, (0, 0, 1))]
+    kinds: list[tuple[Any, tuple[int, int, int]]] = [(None, (0, 0, 0)), (NAN, (1, 0, 0)), (0, (0, 1, 0)), (1, (0, 0, 1))]
     for first, second in product(kinds, kinds):
         given = {
             flag.bits.term: value
