@@ -30,9 +30,9 @@ def test_rows_agree_with_golden(operation: Operation) -> None:
         ports |= {name: terms.free(name, width) for name in ("scale_a", "scale_b")}
     d = SPECIFICATIONS[type(operation)](terms, operation, ports, Keep())
     results = set()
-    for _ in range(150):
+    for _ in range(80):
         inputs = random_inputs(random, operation)
         found = evaluate([d.term], {ports[name].term: value for name, value in inputs.items()})[d.term]
         assert found == golden_result(unit, inputs), inputs
         results.add(found)
-    assert len(results) > 40
+    assert len(results) > 25
