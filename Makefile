@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area cost ratchet probing papers profiles \
-  answers-round-down answers-encodings \
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants formal coverage-table area cost ratchet probing papers \
+  profiles answers-round-down answers-encodings \
   clean tools
 
 PYTHON ?= python3
@@ -77,6 +77,9 @@ ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 
 mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: some ten minutes, resumable
 	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
+
+formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, docs/proofs.md: an hour or two, resumable
+	$(BIN)/python -m formal.campaign docs --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
 	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md

@@ -113,6 +113,11 @@ def parser() -> argparse.ArgumentParser:
     )
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 
+    prove = commands.add_parser("prove", help="a unit's Verilog equal to its operation for every input, step by step")
+    add_design_options(prove)
+    prove.add_argument("--seconds", type=float, default=60.0, metavar="N", help="for all questions together (60)")
+    prove.set_defaults(module="mmau.prove", function="run_prove")
+
     compare = commands.add_parser("compare", help="one input on every unit of the catalogue, side by side")
     for name, what in (("a", "numbers, as -2^13,0.5,0x1p-3"), ("b", "as many"), ("c", "the accumulator")):
         compare.add_argument(f"--{name}", metavar="X,…" if name != "c" else "X", help=what)
@@ -147,6 +152,7 @@ def parser() -> argparse.ArgumentParser:
         conform,
         probe,
         distinguish,
+        prove,
         compare,
         exploration,
     ):

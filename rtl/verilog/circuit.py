@@ -15,8 +15,17 @@ Seen = Callable[[str, str, Bits], Bits]
 """Called with each output of an instance: its module, its path and port, and what it is; what it gives goes on."""
 
 
+Driven = Callable[[str, Bits], Bits]
+"""Called with what a statement gives to bits of a wire: path and name with these bits, and what it is."""
+
+
 def as_it_is(module: str, name: str, bits: Bits) -> Bits:
     """A `Seen` that changes nothing."""
+    return bits
+
+
+def as_driven(name: str, bits: Bits) -> Bits:
+    """A `Driven` that changes nothing."""
     return bits
 
 
@@ -28,7 +37,7 @@ class Setting:
         terms: where terms are made. modules: of the file.
         transparent: whether registers are wires. held: registers of the top module that hold a value.
         states: the variable of each register, by path and name: those of circuits with one table begin in one state.
-        seen: sees the outputs of instances.
+        seen: sees the outputs of instances. driven: sees what statements give to wires.
     """
 
     terms: Terms
@@ -37,6 +46,7 @@ class Setting:
     held: Mapping[str, Bits] = field(default_factory=dict)
     states: dict[str, Bits] = field(default_factory=dict)
     seen: Seen = as_it_is
+    driven: Driven = as_driven
 
 
 class Circuit:
@@ -67,6 +77,17 @@ class Circuit:
             NoTerm: it depends on itself, or on a statement that has no term.
         """
         return self._bits(name, self._module.width(name) - 1, 0)
+
+    def inside(self, name: str) -> "Circuit":
+        """The circuit of an instance.
+
+        Raises:
+            NoTerm: there is none of that name.
+        """
+        for instance in self._module.instances:
+            if instance.name == name:
+                return self._part(instance)
+        raise NoTerm(f"{self._module.name} has no instance {name}")
 
     def outputs(self) -> dict[str, Bits]:
         """What the output ports hold."""
@@ -100,11 +121,12 @@ class Circuit:
             if not isinstance(part, Slice):
                 raise NoTerm(f"{part.text} is assigned in {self._module.name}")
             bottom = min(self._offset(part.name, part.low), self._offset(part.name, part.high))
-            piece = partial(self._part_of, once, place + part.width - 1, place)
+            name = f"{self._path}{part.name}[{bottom + part.width - 1}:{bottom}]"
+            piece = partial(self._part_of, once, place + part.width - 1, place, name)
             self._drivers.setdefault(part.name, []).append((bottom, part.width, piece))
 
-    def _part_of(self, make: Callable[[], Bits], high: int, low: int) -> Bits:
-        return self._terms.part(make(), high, low)
+    def _part_of(self, make: Callable[[], Bits], high: int, low: int, name: str) -> Bits:
+        return self._setting.driven(name, self._terms.part(make(), high, low))
 
     def _offset(self, name: str, bit: int) -> int:
         """The place of a declared bit, from 0."""

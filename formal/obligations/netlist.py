@@ -1,0 +1,115 @@
+"""A netlist cut into pieces: chosen wires become variables, of which it is known what drives them."""
+
+from collections.abc import Callable, Collection, Mapping
+
+from bitwuzla import Kind, Term
+
+from rtl.verilog.circuit import Circuit, Setting
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.syntax import Module
+from rtl.verilog.terms import Bits, Terms
+
+WIRING = {Kind.BV_CONCAT, Kind.BV_EXTRACT, Kind.BV_ZERO_EXTEND, Kind.BV_SIGN_EXTEND}
+
+IsCut = Callable[[str], bool]
+"""Whether the wire of that path and name is cut."""
+
+
+class CutNetlist:
+    """A combinational top module whose cut wires are variables.
+
+    Args:
+        terms: where terms are made. modules: of the file. top: the top module.
+        cut_instances: the instances of the top module whose outputs are cut.
+        cut_wire: which further wires are cut, by path and name.
+
+    Attributes:
+        inputs: variables of the input ports. outputs: what drives the output ports.
+        definitions: what drives each cut wire, by its variable. Together with `outputs` this is all of the netlist: they are
+            terms of inputs and cut wires alone.
+
+    Raises:
+        NoTerm: a statement that has no term, a register among them.
+    """
+
+    def __init__(
+        self,
+        terms: Terms,
+        modules: Mapping[str, Module],
+        top: str,
+        cut_instances: Collection[str],
+        cut_wire: IsCut,
+    ) -> None:
+        self.terms, self.inputs = terms, dict[str, Bits]()
+        self.definitions: dict[Term, Bits] = {}
+        self._cuts: dict[str, Bits] = {}
+        self._instances, self._is_cut = set(cut_instances), cut_wire
+        module = modules[top]
+        if module.registers:
+            raise NoTerm(f"{top} has registers, where a combinational circuit must be")
+        for name, direction in module.directions.items():
+            if direction == "input":
+                self.inputs[name] = terms.free(name, module.width(name))
+        self._circuit = Circuit(
+            Setting(terms, modules, seen=self._seen, driven=self._driven),
+            module,
+            {name: lambda bits=bits: bits for name, bits in self.inputs.items()},  # type: ignore[misc]
+        )
+        self.outputs = self._circuit.outputs()
+
+    def cut(self, name: str) -> Bits:
+        """The variable of an instance's output, `instance.port`.
+
+        Raises:
+            NoTerm: it is no cut wire.
+        """
+        if name not in self._cuts:
+            raise NoTerm(f"{name} is no wire that is cut")
+        return self._cuts[name]
+
+    def has(self, name: str) -> bool:
+        """Whether there is a cut wire of that name."""
+        return name in self._cuts
+
+    def wire(self, instance: str, name: str) -> Bits:
+        """A wire of an instance, in terms of cut wires.
+
+        Raises:
+            NoTerm: there is none of that name, or it is not driven.
+        """
+        circuit = self._circuit.inside(instance)
+        try:
+            return circuit.wire(name)
+        except KeyError as error:
+            raise NoTerm(f"{instance} has no wire {name}") from error
+
+    def wire_or_none(self, instance: str, name: str) -> Bits | None:
+        """The same, None where there is none."""
+        try:
+            return self.wire(instance, name)
+        except NoTerm:
+            return None
+
+    def name_of(self, variable: Term) -> str:
+        """What the netlist calls a variable's wire."""
+        return str(variable.symbol())
+
+    def _seen(self, module: str, name: str, bits: Bits) -> Bits:
+        return self._variable(name, bits) if name.split(".")[0] in self._instances and name.count(".") == 1 else bits
+
+    def _driven(self, name: str, bits: Bits) -> Bits:
+        return self._variable(name, bits) if self._is_cut(name.split("[")[0]) and not is_wiring(bits.term) else bits
+
+    def _variable(self, name: str, bits: Bits) -> Bits:
+        if name not in self._cuts:
+            variable = self.terms.free(name, bits.width)
+            self._cuts[name] = variable
+            self.definitions[variable.term] = bits
+        return self._cuts[name]
+
+
+def is_wiring(term: Term) -> bool:
+    """Whether a term is bits of variables and constants side by side, with no logic in it."""
+    if term.is_value() or term.is_const():
+        return True
+    return term.kind() in WIRING and all(is_wiring(child) for child in term.children())

@@ -1,0 +1,245 @@
+"""A specification proved of a netlist step by step: each value that it keeps is found among the wires."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from bitwuzla import Kind, Term
+
+from formal.obligations.netlist import CutNetlist
+from formal.obligations.proof import Fact, Proof, supports
+from formal.obligations.sums import SumProof
+from formal.specification.keep import Keep
+from formal.specification.numbers import Flag, Number
+from formal.specification.values import (
+    Aligned,
+    Code,
+    Exponent,
+    Operand,
+    Result,
+    Special,
+    Total,
+    Value,
+)
+from formal.specification.values import Term as Addend
+from golden import Implementation
+from rtl.verilog.terms import Bits
+
+V = TypeVar("V", bound=Value)
+
+PORTS: Mapping[type[Value], str] = {
+    Operand: "x__{}", Special: "result__{}", Addend: "term__{}", Exponent: "{}", Aligned: "{}", Total: "{}",
+}  # fmt: skip
+"""How a component calls the parts of what it gives."""
+
+SIGNED = ("exp", "e_max")
+"""Parts that every component gives in two's complement."""
+
+
+class ProvedSteps(Keep):
+    """Reads each value from the wires of the component of its name, and establishes that they hold what is specified.
+
+    Args:
+        proof: where facts go. implementation: how the datapath is built.
+    """
+
+    def __init__(self, proof: Proof, implementation: Implementation) -> None:
+        self._implementation = implementation
+        self.proof, self.terms = proof, proof.terms
+        self._netlist: CutNetlist = proof.netlist
+        self._guard: Term | None = None
+        self._facts: list[Fact] = []
+        #: Terms with what they are where they are not finite; further such flags; aligned terms of the next sum.
+        self._specials: list[tuple[str, Addend, Special]] = []
+        self._flags: list[tuple[str, Special]] = []
+        self._summed: list[Aligned] = []
+
+    def value(self, name: str, value: V) -> V:
+        if isinstance(value, Result):
+            return value
+        ports = {part: f"{name}.{PORTS[type(value)].format(part)}" for part, _ in value.parts()}
+        read = self._read(value, ports)
+        if isinstance(read, Special):
+            self._flags.append((name, read))
+        if isinstance(read, Aligned):
+            self._summed.append(read)
+        if isinstance(value, Total) and isinstance(read, Total):
+            self._sum(name, value, read)
+            return read
+        self._establish(name, value, read, ports, self._promises(value, read))
+        return read
+
+    def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
+        ports = {part: f"{name}.{'prod' if name.startswith('multiply') else 'term'}__{part}" for part, _ in term.parts()}
+        flags = f"{special_name}.result__{{}}" if special_name else f"{name}.special__{{}}"
+        special_ports = {part: flags.format(part) for part, _ in special.parts()}
+        read, read_special = self._read(term, ports), self._read(special, special_ports)
+        self._establish(name, term, read, ports, [])
+        self._establish(f"{special_name or name} special", special, read_special, special_ports, [])
+        promises = self._implied(read_special.finite, self._in_range(read))
+        every = [*ports.values(), *special_ports.values()]
+        unfold = [self._netlist.cut(port).term for port in every if self._netlist.has(port)]
+        support = [*promises, *(self._netlist.definitions[wire].term for wire in unfold)]
+        self._facts += self.proof.establish(f"{name} range", promises, unfold=unfold, assume=self._about(support))
+        self._specials.append((name, read, read_special))
+        return read, read_special
+
+    def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
+        self._guard = self.terms.is_nonzero(finite.bits)
+        for name, special in reversed(self._flags):
+            flags = (special.nan, special.pos_inf, special.neg_inf)
+            self._follows(f"{name} finite", [self.terms.is_nonzero((~flag).bits) for flag in flags])
+        for name, term, special in reversed(self._specials):
+            self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits), *self._in_range(term)])
+        for scale in scales:
+            self._follows("scale finite", [self.terms.is_nonzero(scale.finite.bits), *self._in_range(scale)])
+
+    def _follows(self, name: str, formulas: Sequence[Term]) -> None:
+        """Facts that follow from those that share a wire with them, and from facts about nothing but these' wires."""
+        near = supports(formulas)
+        usable = [fact for fact in self._facts if self._holds(fact)]
+        wires = {wire for fact in usable if fact.wires & near for wire in fact.wires}
+        about = [fact for fact in usable if fact.wires <= wires]
+        self._facts += self.proof.establish(name, formulas, assume=about, guard=self._guard)
+
+    # 1. reading
+
+    def _read(self, value: V, ports: Mapping[str, str]) -> V:
+        """A value of the same class whose parts are wires."""
+        parts: dict[str, Flag | Number | Code] = {}
+        for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):  # the component is built for it, and nobody asks for it
+                parts[part] = specified
+                continue
+            wire = self._netlist.cut(ports[part])
+            if isinstance(specified, Flag):
+                parts[part] = Flag(self.terms, wire)
+            elif isinstance(specified, Number):
+                parts[part] = Number.read(self.terms, wire, specified.low, specified.high, part in SIGNED)
+            else:
+                parts[part] = Code(wire)
+        return type(value)(**{**vars(value), **parts})
+
+    # 2. establishing
+
+    def _establish(self, name: str, value: Value, read: Value, ports: Mapping[str, str], promises: Sequence[Term]) -> None:
+        """That wires hold a value, and what follows for them."""
+        equal, beyond, unfold = [], [], []
+        for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):
+                continue
+            wire, held, wanted = self._netlist.cut(ports[part]), bits_of(dict(read.parts())[part]), bits_of(specified)
+            unfold.append(wire.term)
+            equal.append((held, wanted))
+            if wire.width > held.width:
+                whole = self.terms.extended(held, wire.width, isinstance(specified, Number) and specified.is_signed)
+                beyond.append(self._equal(wire, whole))
+        conclusions = [self._equal(held, wanted) for held, wanted in equal]
+        support = [*conclusions, *(self._netlist.definitions[wire].term for wire in unfold)]
+        facts = self.proof.establish(
+            name, [*conclusions, *beyond, *promises], unfold=unfold, assume=self._about(support), guard=self._guard
+        )
+        for (held, wanted), fact in zip(equal, facts, strict=False):
+            self.proof.means(held.term, wanted.term, fact)
+        self._facts += facts
+
+    def _about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """The facts about nothing but the wires of some formulas."""
+        wires = supports(formulas) | (supports([self._guard]) if self._guard is not None else set())
+        return [fact for fact in self._facts if fact.wires <= wires and self._holds(fact)]
+
+    def _holds(self, fact: Fact) -> bool:
+        """Whether a fact holds where this step is."""
+        return fact.holds_under(self._guard)
+
+    # 3. what holds of values
+
+    def _promises(self, value: Value, read: Value) -> list[Term]:
+        ranges = self._in_range(read)
+        if isinstance(read, Operand):
+            zero = self._equal(read.zero.bits, (read.sig.is_zero() & read.finite).bits)
+            return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero]
+        if isinstance(read, Exponent):
+            each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for term in read.terms]
+            return [*ranges, *each]
+        return ranges
+
+    def _in_range(self, value: Value) -> list[Term]:
+        """That the numbers of a value lie within their bounds."""
+        found = []
+        for _, part in value.parts():
+            if isinstance(part, Number):
+                found += [self.terms.is_nonzero(flag.bits) for flag in bounds(part)]
+        return found
+
+    def _implied(self, condition: Flag, formulas: Sequence[Term]) -> list[Term]:
+        premise = self.terms.is_nonzero(condition.bits)
+        return [self.terms.manager.mk_term(Kind.IMPLIES, [premise, formula]) for formula in formulas]
+
+    def _equal(self, x: Bits, y: Bits) -> Term:
+        return self.terms.manager.mk_term(Kind.EQUAL, [x.term, y.term])
+
+    # 4. sums
+
+    def _sum(self, name: str, value: Total, read: Total) -> None:
+        numbers = [bits for term in self._summed for bits in (term.sign.bits.term, term.aligned.bits.term)]
+        about = self._about(numbers)
+        facts = SumProof(self.proof, name, self._summed, self._implementation, self._guard, about).prove(value, read)
+        for (_, held), (_, wanted), fact in zip(read.parts(), value.parts(), facts, strict=True):
+            self.proof.means(bits_of(held).term, bits_of(wanted).term, fact)
+        self._facts += facts
+        self._summed = []
+
+    def conclude(self, output: str, specified: Bits, whole: Bits) -> None:
+        """The result, and that the chain is complete."""
+        self._guard = None
+        equal = self._equal(self._netlist.outputs[output], specified)
+        wires = supports([equal])
+        about = [fact for fact in self._guarded_freely() if fact.wires <= wires]
+        (result,) = self.proof.establish(output, [equal], assume=about)
+        self.proof.concluded(result, output, specified, whole)
+
+    def _guarded_freely(self) -> list[Fact]:
+        """Every fact without its guard, which becomes a premise."""
+        free = []
+        for fact in self._facts:
+            if fact.guard is None:
+                free.append(fact)
+            else:
+                free.append(self.proof.released(fact))
+        return free
+
+
+def bits_of(part: Flag | Number | Code) -> Bits:
+    """What holds a part."""
+    return part.bits
+
+
+def bounds(number: Number) -> list[Flag]:
+    """That a number lies within its bounds, where its bits could hold more."""
+    width = number.bits.width
+    lowest, highest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if number.is_signed else (0, (1 << width) - 1)
+    free = Number(number.terms, number.bits, lowest, highest)
+    found = []
+    if number.low > lowest:
+        found.append(free >= number.low)
+    if number.high < highest:
+        found.append(free <= number.high)
+    return found
+
+
+def proved_steps(
+    specify: Callable[[Keep], Bits], netlist: CutNetlist, implementation: Implementation, output: str = "d"
+) -> Proof:
+    """The proof that an output of a netlist is what is specified.
+
+    Args:
+        specify: puts the specification together.
+
+    Raises:
+        IncompleteProof: the steps do not lead from the ports to the output. NoTerm: a wire of a step is not there.
+    """
+    proof = Proof(netlist)
+    whole = specify(Keep())
+    steps = ProvedSteps(proof, implementation)
+    steps.conclude(output, specify(steps), whole)
+    return proof

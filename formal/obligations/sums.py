@@ -1,0 +1,302 @@
+"""Sums of many terms, in parts: no solver shows at once that a tree of adders gives the sum of its terms.
+
+Each compressor of the tree keeps the sum of its rows, each row is a term or its negative, increments aside, and the last
+adder gives the magnitude. What lies between is linear. Where a tree is built otherwise than is looked for here, an
+obligation is refuted or stays open; nothing can be proved wrongly (formal/obligations/proof.py).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from operator import or_
+
+from bitwuzla import Term
+
+from formal.obligations.proof import Fact, Proof, supports
+from formal.obligations.words import Words
+from formal.specification.numbers import Flag
+from formal.specification.steps import signed_terms
+from formal.specification.values import Aligned, Total
+from golden import Implementation
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.terms import Bits
+
+ROWS = re.compile(r"^[^.]*accumulate[^.]*\.(sum|positive|negative|difference)_\d+_\d+$")
+
+
+def is_row(wire: str) -> bool:
+    """Whether a wire, by path and name, is a row of a tree of adders."""
+    return ROWS.match(wire) is not None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What a tree of adders leaves: rows and an increment of the last adder, whose sum is that of the terms `relative`."""
+
+    left: list[Bits]
+    increment: Bits
+    relative: list[Bits]
+    facts: list[Fact]
+
+
+class SumProof:
+    """The proof that a component gives sign and magnitude of the sum of aligned terms.
+
+    Args:
+        proof: where facts go. name: of the component. aligned: the terms.
+        implementation: how it is built.
+        guard: where facts hold. about: facts about the terms.
+    """
+
+    def __init__(
+        self,
+        proof: Proof,
+        name: str,
+        aligned: Sequence[Aligned],
+        implementation: Implementation,
+        guard: Term | None,
+        about: Sequence[Fact],
+    ) -> None:
+        self._proof, self._name, self._aligned, self._implementation = proof, name, aligned, implementation
+        self._guard, self._about = guard, about
+        exact = signed_terms(aligned)
+        self._bounds = [number.high for number in exact]
+        self._words = Words(proof.terms, sum(self._bounds).bit_length() + 1)
+        self._signed = [self._words.of(number) for number in exact]
+        self._magnitudes = [self._words.of(term.aligned) for term in aligned]
+
+    def prove(self, specified: Total, wires: Total) -> list[Fact]:
+        """Facts that the wires of the total hold what is specified: its sign, then its magnitude.
+
+        Raises:
+            NoTerm: a row of the tree is not there.
+        """
+        match self._implementation.encoding:
+            case "ones-complement":
+                return self._inverted(specified, wires)
+            case "twos-complement":
+                rows = self._negated()
+            case _:
+                rows = self._apart()
+        total = self._words.total([*rows.left, rows.increment])
+        magnitude = self._last_adder(total, rows, wires, [])
+        exact = self._words.total(self._signed)
+        whole = self._fact("sum", self._words.equal(total, exact), rows.facts, [*rows.left, *rows.relative])
+        sign = self._unfolded("sign", [self._sign_is(wires, total)], wires.sign.bits, [], [])
+        return self._specified(specified, wires, [*magnitude, *whole, *sign], [total, exact])
+
+    # 1. the encodings
+
+    def _negated(self) -> Rows:
+        """Every negative term negated by itself; −1 is added, for the last adder adds one."""
+        minus_one = self._words.number(-1)
+        rows, facts = self._first_rows("sum", [*self._signed, minus_one])
+        left, more = self._tree("sum", rows, [])
+        return Rows(left, self._words.number(1), [*rows, *self._signed], facts + more)
+
+    def _apart(self) -> Rows:
+        """Positive and negative magnitudes summed apart, then subtracted."""
+        words, zero, one = self._words, self._words.number(0), self._words.number(1)
+        pairs = list(zip(self._aligned, self._magnitudes, strict=True))
+        positive = [words.choice(term.sign, zero, m) for term, m in pairs]
+        negative = [words.choice(term.sign, m, zero) for term, m in pairs]
+        facts = []
+        for p, n, u in zip(positive, negative, self._signed, strict=True):
+            equal = words.equal(words.minus(p, n), u)
+            facts += self._fact("term", equal, self._near(equal), [])
+        p_rows, p_facts = self._first_rows("positive", positive)
+        n_rows, n_facts = self._first_rows("negative", negative)
+        p_left, p_more = self._tree("positive", p_rows, [])
+        n_left, n_more = self._tree("negative", n_rows, [])
+        complements = [words.inverted(row) for row in n_left]
+        for row, complement in zip(n_left, complements, strict=True):
+            facts += self._fact("complement", words.equal(complement, words.minus(words.number(-1), row)), [], [row])
+        rows, d_facts = self._first_rows("difference", [*p_left, *complements])
+        left, d_more = self._tree("difference", rows, [one] * (len(n_left) - 1))
+        free = [*rows, *p_left, *n_left, *complements, *p_rows, *n_rows, *positive, *negative, *self._signed]
+        return Rows(left, one, free, [*facts, *p_facts, *n_facts, *p_more, *n_more, *d_facts, *d_more])
+
+    def _inverted(self, specified: Total, wires: Total) -> list[Fact]:
+        """Every term relative to the sign of the narrowest, inverted where it differs; see rtl/steps/accumulate.py."""
+        words, widths = self._words, [term.aligned.bits.width for term in self._aligned]
+        order = sorted(range(len(widths)), key=lambda k: widths[k])
+        first, signed = self._aligned[order[0]], [self._signed[k] for k in order]
+        magnitudes = [self._magnitudes[k] for k in order]
+        flags = [self._aligned[k].sign ^ first.sign for k in order[1:]]
+        bits = [words.flag(flag) for flag in flags]
+        relative = [magnitudes[0]]
+        relative += [words.choice(flag, words.negative(m), m) for flag, m in zip(flags, magnitudes[1:], strict=True)]
+        # 1. rows: each term less its increment, with a constant above it
+        tops = [1 << widths[k] for k in order[1:]]
+        wanted = [words.total([relative[0], words.number(-sum(tops))])]
+        wanted += [
+            words.total([words.minus(r, bit), words.number(top)])
+            for r, bit, top in zip(relative[1:], bits, tops, strict=True)
+        ]
+        above = self._proof.terms.number(
+            (-sum(tops) & ((1 << words.width) - 1)) >> widths[order[0]], words.width - widths[order[0]]
+        )
+        shape = self._proof.terms.joined([above, first.aligned.bits])
+        rows, facts = self._first_rows("sum", wanted, {0: shape})
+        # 2. increments: one for each inverted term but the first, and one in the last adder where there is any
+        any_before = list(accumulate(flags, or_))
+        increments = [words.flag(flag & before) for flag, before in zip(flags[1:], any_before, strict=False)]
+        last = words.flag(any_before[-1]) if flags else words.number(0)
+        seen = [words.flag(flag) for flag in any_before]
+        for k, increment in enumerate(increments):
+            equal = words.equal(words.total([seen[k], bits[k + 1]]), words.total([increment, seen[k + 1]]))
+            facts += self._fact("increments", equal, [], [])
+        left, more = self._tree("sum", rows, increments)
+        total, sum_of_relative = words.total([*left, last]), words.total(relative)
+        free = [*left, *rows, *relative, *bits, *increments, *seen, last]
+        whole = self._fact("sum", words.equal(total, sum_of_relative), [*facts, *more], free)
+        # 3. with the sign of the first term
+        alike = []
+        for u, r in zip(signed, relative, strict=True):
+            equal = words.equal(u, words.choice(first.sign, words.negative(r), r))
+            alike += self._fact("term", equal, self._near(equal), [])
+        exact = words.total(self._signed)
+        sign_facts = []
+        for value, returned in ((0, sum_of_relative), (1, words.negative(sum_of_relative))):
+            case = words.equal(first.sign.bits, self._proof.terms.number(value, 1))
+            formula = words.implies(case, words.equal(exact, returned))
+            sign_facts += self._fact("relative", formula, alike, [*signed, *relative])
+        # 4. the last adder
+        bounds = self._bounded(relative, [self._bounds[k] for k in order], last)
+        known = self._fact(
+            "bounds", [*self._within(total, sum(self._bounds)), self._never_negative(last, total)],
+            [*whole, *bounds], [total, sum_of_relative, last],
+        )  # fmt: skip
+        magnitude = self._last_adder(total, Rows(left, last, [], []), wires, known)
+        nonzero = Flag(self._proof.terms, self._proof.terms.truth(self._proof.terms.is_nonzero(total)))
+        negative = (words.is_negative(total) ^ first.sign) & nonzero
+        sign = self._unfolded("sign", [words.equal(wires.sign.bits, negative.bits)], wires.sign.bits, known, [])
+        facts = [*magnitude, *whole, *sign, *sign_facts, *known]
+        return self._specified(specified, wires, facts, [total, exact, sum_of_relative])
+
+    def _bounded(self, relative: list[Bits], bounds: list[int], last: Bits) -> list[Fact]:
+        """The sum lies within its bounds, and is not negative where nothing is inverted; from one term to the next."""
+        words = self._words
+        known: list[Fact] = []
+        partial, bound = None, 0
+        for r, high in zip(relative, bounds, strict=True):
+            alone = self._fact("bound", [*self._within(r, high), self._never_negative(last, r)], self._about, [])
+            if partial is None:
+                partial, bound, known = r, high, alone
+                continue
+            together, bound = words.total([partial, r]), bound + high
+            formulas = [*self._within(together, bound), self._never_negative(last, together)]
+            known = self._fact("bound", formulas, [*known, *alone], [partial, r, last])
+            partial = together
+        return known
+
+    def _within(self, word: Bits, bound: int) -> list[Term]:
+        words = self._words
+        return [words.at_most(words.number(-bound), word), words.at_most(word, words.number(bound))]
+
+    def _never_negative(self, last: Bits, word: Bits) -> Term:
+        """Not negative where no term is inverted."""
+        words = self._words
+        return words.implies(words.equal(last, words.number(0)), words.at_most(words.number(0), word))
+
+    # 2. trees
+
+    def _first_rows(
+        self, name: str, wanted: Sequence[Bits], shapes: Mapping[int, Bits] | None = None
+    ) -> tuple[list[Bits], list[Fact]]:
+        """The rows that go into a tree, and that they are what is wanted.
+
+        Args:
+            shapes: what stands in the netlist for rows that have no wire there, bits of other wires side by side.
+        """
+        rows, facts = [], list[Fact]()
+        for k, word in enumerate(wanted):
+            row = self._wire([f"{name}_0_{k}", *self._also(name, k, len(wanted))]) or (shapes or {}).get(k, word)
+            rows.append(row)
+            facts += self._unfolded("row", [self._words.equal(row, word)], row, self._about, [])
+        return rows, facts
+
+    def _tree(self, name: str, rows: list[Bits], increments: list[Bits]) -> tuple[list[Bits], list[Fact]]:
+        """What a tree leaves of rows, and that every part of it keeps the sum."""
+        words, waiting, current, layer, facts = self._words, list(increments), list(rows), 0, list[Fact]()
+        size = 3 if self._implementation.reduction == "carry-save" else 2
+        while len(current) > 2:
+            layer, reduced = layer + 1, list[Bits]()
+            whole = len(current) // size * size
+            for k in range(0, whole, size):
+                given = current[k : k + size] + ([waiting.pop(0)] if waiting else [])
+                left = len(current) - whole + whole // size * (size - 1)
+                outs = [self._needed(name, layer, len(reduced) + n, left) for n in range(size - 1)]
+                reduced += outs
+                equal = words.equal(words.total(outs), words.total(given))
+                facts += self._unfolded("compressor", [equal], self._proof.terms.joined(outs), [], [])
+            current = reduced + current[whole:]
+        return current, facts
+
+    def _also(self, name: str, place: int, left: int) -> list[str]:
+        """What else a row may be called that a tree leaves: as the row of the tree that takes it."""
+        return [f"difference_0_{place}"] if name == "positive" and left <= 2 else []
+
+    def _needed(self, name: str, layer: int, place: int, left: int) -> Bits:
+        names = [f"{name}_{layer}_{place}", *self._also(name, place, left)]
+        row = self._wire(names)
+        if row is None:
+            raise NoTerm(f"{self._name} has no wire {' or '.join(names)}")
+        return row
+
+    def _wire(self, names: Sequence[str]) -> Bits | None:
+        """The wire of the component that has one of these names; None where there is none."""
+        found = (self._proof.netlist.wire_or_none(self._name, name) for name in names)
+        return next((wire for wire in found if wire is not None), None)
+
+    # 3. the last adder
+
+    def _last_adder(self, total: Bits, rows: Rows, wires: Total, known: Sequence[Fact]) -> list[Fact]:
+        """The magnitude of what the last adder adds."""
+        words = self._words
+        negative = words.is_negative(total)
+        magnitude = words.choice(negative, words.negative(total), total)
+        held = self._proof.terms.part(magnitude, wires.total.bits.width - 1, 0)
+        equal = words.equal(wires.total.bits, held)
+        return self._unfolded("last adder", [equal], wires.total.bits, known, [])
+
+    def _sign_is(self, wires: Total, total: Bits) -> Term:
+        return self._words.equal(wires.sign.bits, self._words.is_negative(total).bits)
+
+    def _specified(self, specified: Total, wires: Total, facts: list[Fact], free: list[Bits]) -> list[Fact]:
+        """That the wires hold what is specified."""
+        equal = [
+            self._words.equal(wires.sign.bits, specified.sign.bits),
+            self._words.equal(wires.total.bits, specified.total.bits),
+        ]
+        return self._fact("total", equal, facts, free)
+
+    # 4. facts
+
+    def _fact(self, name: str, formulas: Term | list[Term], assume: Sequence[Fact], free: Sequence[Bits]) -> list[Fact]:
+        """Facts about what is known already."""
+        listed = formulas if isinstance(formulas, list) else [formulas]
+        return self._proof.establish(
+            f"{self._name} {name}", listed, assume=assume, guard=self._guard, generalise=self._variables(free)
+        )
+
+    def _unfolded(
+        self, name: str, formulas: list[Term], wire: Bits, assume: Sequence[Fact], free: Sequence[Bits]
+    ) -> list[Fact]:
+        """Facts about wires, from what drives them."""
+        unfold = [variable for variable in supports([wire.term]) if variable in self._proof.netlist.definitions]
+        return self._proof.establish(
+            f"{self._name} {name}", formulas, unfold=unfold, assume=assume, guard=self._guard,
+            generalise=self._variables(free),
+        )  # fmt: skip
+
+    def _near(self, formula: Term) -> list[Fact]:
+        """What is known about the terms that a formula is about."""
+        wires = supports([formula])
+        guard = supports([self._guard]) if self._guard is not None else set()
+        return [fact for fact in self._about if fact.wires - guard and fact.wires <= wires | guard]
+
+    @staticmethod
+    def _variables(free: Sequence[Bits]) -> list[Term]:
+        return list(dict.fromkeys(bits.term for bits in free if bits.value is None))

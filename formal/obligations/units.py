@@ -1,0 +1,120 @@
+"""The obligations of a unit's datapath, as questions for a solver."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bitwuzla import TermManager
+
+from formal.obligations.netlist import CutNetlist
+from formal.obligations.proof import IncompleteProof, Proof
+from formal.obligations.steps import proved_steps
+from formal.obligations.sums import is_row
+from formal.smtlib import question
+from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
+from formal.specification.keep import Keep
+from golden import Operation, Unit
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from rtl.verilog.emit import to_verilog
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.netlist import read_netlist
+from rtl.verilog.terms import Bits, Terms
+
+TOP = "unit"
+"""What the top module is called: part of no question."""
+
+DEPTH = 100_000
+"""Python's stack while terms are made: a wire is worked out from those before it."""
+
+Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
+
+SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa}
+"""Of d, by operation."""
+
+UNSPECIFIED = ("sticky", "flush_inputs", "flush_results")
+"""Keys of which there is none."""
+
+WHOLE = ("_normalise", "_round", "_encode")
+"""Components whose outputs are not cut: normalise, round and encode are one step of golden."""
+
+
+class NotProvable(Exception):
+    """A unit of which the obligations cannot be put together."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An obligation as a solver sees it.
+
+    Attributes:
+        name: of the step. text: the script, which must never be satisfied. wires: what the variables v0, v1 … stand for.
+    """
+
+    name: str
+    text: str
+    wires: tuple[str, ...]
+
+
+def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
+    """The questions of a unit's combinational datapath; where all of them are answered with never, d is golden's d for every
+    input. That they suffice has been checked.
+
+    Args:
+        verilog: of the datapath, its top module called `unit`; None for the one that is generated.
+
+    Raises:
+        NotProvable: no specification of the operation, or the steps do not lead from the ports to d.
+    """
+    combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
+    if verilog is None:
+        verilog = to_verilog(combinational, TOP)
+    problem = ""
+    with deep_stack():
+        try:
+            return _questions(unit_proof(Terms(TermManager()), combinational, verilog))
+        except (IncompleteProof, NoTerm) as error:
+            problem = str(error)
+    raise NotProvable(problem)
+
+
+@contextmanager
+def deep_stack() -> Iterator[None]:
+    """Room on Python's stack for terms; at the end circuits, which refer to themselves, go before their terms' manager."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+        gc.collect()
+
+
+def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
+    """The proof of a combinational datapath, its obligations open.
+
+    Raises:
+        NotProvable, IncompleteProof, NoTerm: as `unit_questions`.
+    """
+    operation = unit.operation
+    specify = SPECIFICATIONS.get(type(operation))
+    if specify is None:
+        raise NotProvable(f"there is no specification of {operation.name} yet")
+    for key in UNSPECIFIED:
+        if getattr(operation, key, False):
+            raise NotProvable(f"there is no specification of the key {key} yet")
+    modules = read_netlist(verilog)
+    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
+    netlist = CutNetlist(terms, modules, TOP, cut, is_row)
+    return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
+
+
+def _questions(proof: Proof) -> list[Question]:
+    found: dict[str, Question] = {}
+    for obligation in proof.obligations:
+        text, variables = question(obligation.violated)
+        wires = tuple(str(variable.symbol()) for variable in variables)
+        found.setdefault(text, Question(obligation.name, text, wires))
+    return list(found.values())

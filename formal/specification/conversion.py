@@ -1,0 +1,101 @@
+"""Steps normalise, round and encode: ρ of a sum (golden: `Format.encode_scaled`, `Conversion.encode`)."""
+
+from formal.specification.numbers import Flag, Number, choose
+from formal.specification.steps import is_shifted_back
+from formal.specification.values import Special, Total
+from golden.conversion import Conversion
+from golden.formats import Format
+from golden.rounding import Mode, Overflow, overflows_to_largest
+from rtl.verilog.terms import Bits
+
+
+def leading_one(number: Number) -> Number:
+    """The place of its highest one, counted from 0; 0 where it has none."""
+    found = Number.constant(number.terms, 0)
+    for place in range(1, number.high.bit_length()):
+        found = choose(number.bit(place), Number.constant(number.terms, place), found)
+    return found
+
+
+def rounded(twice: Number, below: Flag, sign: Flag, mode: Mode) -> Number:
+    """A magnitude with one bit more below, and whether a one lies below that, rounded to an integer (golden:
+    `shift_and_round`)."""
+    kept, guard = twice.shifted_right(1), twice.bit(0)
+    zero, one = Number.constant(kept.terms, 0), Number.constant(kept.terms, 1)
+    inexact = guard | below
+    match mode:
+        case "RNE":
+            up = guard & (below | kept.bit(0))
+        case "RNA":
+            up = guard
+        case "RD":
+            up = sign & inexact
+        case "RU":
+            up = ~sign & inexact
+        case "RO":
+            up = inexact & ~kept.bit(0)
+        case "RZ":
+            return kept
+    return kept + choose(up, one, zero)
+
+
+def converted(
+    total: Total, lsb: Number, rho: Conversion, overflow: Overflow = "infinity", flush: bool = False, canonical: bool = False
+) -> Bits:
+    """The code of a total in units of 2^lsb.
+
+    Args:
+        flush: whether what is below the normal numbers, rounded as if they had no lower end, becomes a zero.
+        canonical: whether every zero is +0, as in NVIDIA's units; else it keeps the sign of the total.
+    """
+    fmt, magnitude, terms = rho.rounding_format, total.total, lsb.terms
+    man = fmt.man_bits
+    # 1. normalise: how far the last bit that is kept lies above the total's, and man_bits more
+    lead = leading_one(magnitude)
+    lowest = Number.constant(terms, fmt.e_min) - lsb
+    up = lead if flush else choose(lead < lowest, lowest, lead).within(0, max(lead.high, lowest.high))
+    # 2. round, once
+    placed = magnitude.times_two_to(man + 1)
+    twice = placed.shifted_right(up).within(0, (1 << (man + 2)) - 1)
+    sig = rounded(twice, ~is_shifted_back(twice, up, placed), total.sign, rho.mode).within(0, 1 << (man + 1))
+    # 3. a carry out of the significand is a one in the next binade
+    carry = sig.bit(man + 1)
+    sig = choose(carry, sig.shifted_right(1), sig).within(0, (1 << (man + 1)) - 1)
+    exp = up + lsb + choose(carry, Number.constant(terms, 1), Number.constant(terms, 0))
+    # 4. what is still below the normal numbers
+    if flush:
+        sig = choose(exp < fmt.e_min, Number.constant(terms, 0), sig)
+    return packed(total.sign, sig, exp, rho, overflow, canonical)
+
+
+def packed(sign: Flag, sig: Number, exp: Number, rho: Conversion, overflow: Overflow, canonical: bool) -> Bits:
+    """|sign|stored exponent|mantissa|pad| (golden: `Format._pack`)."""
+    fmt, terms = rho.rounding_format, sig.terms
+    man, hidden = fmt.man_bits, sig.bit(fmt.man_bits)
+    mantissa = choose(hidden, sig - (1 << man), sig).within(0, (1 << man) - 1)
+    stored = choose(hidden, exp + fmt.bias, Number.constant(terms, 0))
+    field = stored.times_two_to(man) + mantissa
+    largest = fmt.max_finite >> fmt.pad_bits
+    beyond = [
+        Number.constant(terms, largest if overflows_to_largest(overflow, rho.mode, negative) else largest + 1)
+        for negative in (False, True)
+    ]
+    finite = choose(field > largest, choose(sign, beyond[1], beyond[0]), field)
+    kept_sign = sign & ~finite.is_zero() if canonical else sign
+    return _code(fmt, kept_sign, finite)
+
+
+def _code(fmt: Format, sign: Flag, field: Number) -> Bits:
+    parts = [sign.bits, field.held_in(fmt.exp_bits + fmt.man_bits)]
+    return field.terms.joined([*parts, field.terms.number(0, fmt.pad_bits)] if fmt.pad_bits else parts)
+
+
+def special_code(special: Special, d: Format, nan: int) -> Bits:
+    """The code of a sum that is not finite (golden: `specials.encode_special`)."""
+    terms = special.nan.terms
+    infinity = terms.choice(
+        special.neg_inf.bits,
+        lambda: terms.number(d.signed_infinity(1), d.width),
+        lambda: terms.number(d.signed_infinity(0), d.width),
+    )
+    return terms.choice(special.nan.bits, lambda: terms.number(nan, d.width), lambda: infinity)

@@ -1,0 +1,168 @@
+"""The fused operations as terms of their operands (golden/operations/)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from formal.specification.conversion import converted, special_code
+from formal.specification.keep import Keep
+from formal.specification.numbers import Number, all_of, choose
+from formal.specification.steps import (
+    accumulate,
+    addend,
+    align,
+    combine,
+    decode,
+    max_exp,
+    multiply,
+    scaled_product,
+    scaled_special,
+)
+from formal.specification.values import Code, Operand, Result, Special, Term
+from golden import Operation
+from golden.formats import Format
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.specials import nvidia_nan, quiet_nan
+from rtl.verilog.terms import Bits, Terms
+
+
+def element(terms: Terms, vector: Bits, k: int, width: int) -> Bits:
+    """Element k of a vector."""
+    return terms.part(vector, (k + 1) * width - 1, k * width)
+
+
+def decoded(terms: Terms, keep: Keep, name: str, vector: Bits, fmt: Format, count: int) -> list[Operand]:
+    """The elements of a vector."""
+    return [keep.value(f"decode_{name}_{k}", decode(terms, fmt, element(terms, vector, k, fmt.width))) for k in range(count)]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The decoded operands of a step."""
+
+    x: list[Operand]
+    y: list[Operand]
+    z: Operand
+    alpha: list[Operand]
+    beta: list[Operand]
+
+
+def decoded_operands(terms: Terms, operation: Operation, ports: Mapping[str, Bits], keep: Keep) -> Decoded:
+    """Step decode."""
+    x = decoded(terms, keep, "x", ports["a"], operation.a, operation.length)
+    y = decoded(terms, keep, "y", ports["b"], operation.b, operation.length)
+    z = keep.value("decode_z", decode(terms, operation.c, ports["c"]))
+    alpha, beta = list[Operand](), list[Operand]()
+    if operation.scale_format is not None:
+        scale, count = operation.scale_format, operation.scales_per_step
+        alpha = decoded(terms, keep, "alpha", ports["scale_a"], scale, count)
+        beta = decoded(terms, keep, "beta", ports["scale_b"], scale, count)
+    return Decoded(x, y, z, alpha, beta)
+
+
+def products(
+    operation: Operation, parts: Decoded, keep: Keep, zero_exp: int, overflow_exp: int | None = None
+) -> list[tuple[Term, Special]]:
+    """Step multiply of every pair; arguments as `multiply`."""
+    return [
+        keep.term(f"multiply_{k}", *multiply(p, q, operation.product_frac, zero_exp, overflow_exp))
+        for k, (p, q) in enumerate(zip(parts.x, parts.y, strict=True))
+    ]
+
+
+def t_fdpa(terms: Terms, operation: TFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """T-FDPA (golden: `TruncatedFDPA.step`): exact terms; one without a significand has exponent e_zero."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.e_zero)
+    pairs.append(keep.term("addend", *addend(parts.z, operation.c, operation.e_zero)))
+    special = keep.value("specials", combine([s for _, s in pairs]))
+    keep.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in pairs], special, keep)
+
+
+def st_fdpa(terms: Terms, operation: STFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """ST-FDPA (golden: `STFDPA.terms`): a product's exponent has those of its block's scales added."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    c = keep.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    scaled = []
+    for k, (product, special) in enumerate(pairs):
+        alpha, beta = parts.alpha[k // operation.K_block], parts.beta[k // operation.K_block]
+        term = scaled_product(product, alpha, beta, operation.e_zero)
+        scaled.append(keep.term(f"scale_{k}", term, scaled_special(special, alpha, beta), f"scale_special_{k}"))
+    scaled.append(c)
+    special = keep.value("specials", combine([s for _, s in scaled]))
+    keep.when(special.finite)
+    return truncated_sum(terms, operation, [t for t, _ in scaled], special, keep)
+
+
+def gst_fdpa(terms: Terms, operation: GSTFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """GST-FDPA (golden: `GSTFDPA.terms`): exact sums of groups, scaled."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    c, c_special = keep.term("addend", *addend(parts.z, operation.c, operation.e_zero))
+    blocks = [k // operation.K_block for k in range(operation.L)]
+    specials = [
+        keep.value(f"scale_special_{k}", scaled_special(special, parts.alpha[block], parts.beta[block]))
+        for k, ((_, special), block) in enumerate(zip(pairs, blocks, strict=True))
+    ]
+    special = keep.value("specials", combine([*specials, c_special]))
+    keep.when(special.finite, [*parts.alpha, *parts.beta])
+    summed = []
+    for g, start in enumerate(range(0, operation.L, operation.G)):
+        group = [term for term, _ in pairs[start : start + operation.G]]
+        block = blocks[start]
+        summed.append(scaled_group(f"{g}", group, parts.alpha[block], parts.beta[block], operation, keep))
+    return truncated_sum(terms, operation, [*summed, c], special, keep)
+
+
+def scaled_group(name: str, group: list[Term], alpha: Operand, beta: Operand, operation: GSTFDPA, keep: Keep) -> Term:
+    """Steps multiply and scale of one group (golden: `GSTFDPA.group_term`): its products at the largest exponent that one
+    can have, with all the bits that any can have below."""
+    highest, span = group[0].exp.high, group[0].exp.high - group[0].exp.low
+    F = span + operation.product_frac
+    exp = Number.constant(group[0].exp.terms, highest)
+    aligned = [keep.value(f"group_{name}_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(group)]
+    total = keep.value(f"group_{name}_accumulate", accumulate(aligned))
+    empty = all_of([term.sig.is_zero() for term in group]) | alpha.zero | beta.zero
+    e_zero = Number.constant(exp.terms, operation.e_zero)
+    frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
+    bits = total.total.bits.width + 2 * (operation.scale.man_bits + 1)  # of all three significands
+    sig = sig.loosened(0, (1 << bits) - 1)
+    term = Term(total.sign, choose(empty, e_zero, alpha.exp + beta.exp), sig, frac)
+    return keep.value(f"scale_{name}", term)
+
+
+def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
+    """E-FDPA (golden: `EFDPA.step`): every term at the largest exponent that any can have, with all the bits below."""
+    parts = decoded_operands(terms, operation, ports, keep)
+    pairs = products(operation, parts, keep, operation.product_exp_min)
+    pairs.append(keep.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
+    special = keep.value("specials", combine([s for _, s in pairs]))
+    keep.when(special.finite)
+    summed = [t for t, _ in pairs]
+    highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
+    exp, F = Number.constant(terms, highest), highest - lowest_bit
+    aligned = [keep.value(f"sum_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(summed)]
+    total = keep.value("sum_accumulate", accumulate(aligned))
+    code = converted(total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow)
+    otherwise = special_code(special, operation.d, quiet_nan(operation.d))
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return keep.value("d", Result(Code(d))).code.bits
+
+
+def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], special: Special, keep: Keep) -> Bits:
+    """Steps 2 to 4 of T-FDPA."""
+    # 1. the largest exponent
+    largest = keep.value("sum_max_exp", max_exp(summed))
+    # 2. align each term, add exactly
+    aligned = [
+        keep.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, operation.truncation))
+        for k, term in enumerate(summed)
+    ]
+    total = keep.value("sum_accumulate", accumulate(aligned))
+    # 3. convert; a zero of either sign becomes +0
+    code = converted(total, largest.e_max - operation.F, operation.conversion, operation.overflow, canonical=True)
+    otherwise = special_code(special, operation.d, nvidia_nan(operation.d))
+    d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return keep.value("d", Result(Code(d))).code.bits

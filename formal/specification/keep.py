@@ -1,0 +1,25 @@
+"""How a specification is looked at while it is put together: as one term of its inputs, or step by step."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from formal.specification.numbers import Flag
+from formal.specification.values import Operand, Special, Term, Value
+
+V = TypeVar("V", bound=Value)
+
+
+class Keep:
+    """Sees every value that a step gives, by name; what it returns goes on. This one changes nothing: the specification
+    becomes one term of its inputs, which rows of golden are compared with."""
+
+    def value(self, name: str, value: V) -> V:
+        """A value of a step."""
+        return value
+
+    def term(self, name: str, term: Term, special: Special, special_name: str = "") -> tuple[Term, Special]:
+        """A term, with what it is where it is not finite; that has a name of its own where another component gives it."""
+        return term, special
+
+    def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
+        """From here on values count only where the flag is set: no term is special then, and no scale."""

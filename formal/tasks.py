@@ -1,0 +1,82 @@
+"""The work of a proof in tasks: put the obligations of a unit together, and ask a solver one question."""
+
+import gzip
+import hashlib
+import json
+import resource
+import time
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from formal.obligations.units import Question, unit_questions
+from formal.solvers.answer import solver, solver_version
+from golden import Unit
+from golden.unit_file import unit_from_table, unit_to_toml
+from jobs import Record, Task
+
+QUESTIONS = "questions.json.gz"
+"""The file that holds a unit's questions."""
+
+MEMORY = 6 << 30
+"""What a solver may take (bytes of address space)."""
+
+
+def unit_task(unit: Unit, depends: Mapping[str, Any]) -> Task:
+    """Put the obligations of a unit together."""
+    return Task(f"{unit.name} {unit.implementation.encoding}", {"unit": unit_to_toml(unit)}, depends)
+
+
+def put_together(content: dict[str, Any], folder: Path) -> Any:
+    """Work of `unit_task`: how many questions there are; the questions are in a file."""
+    found = unit_questions(unit_from_table(tomllib.loads(content["unit"])))
+    text = json.dumps([{"name": each.name, "text": each.text, "wires": each.wires} for each in found])
+    (folder / QUESTIONS).write_bytes(gzip.compress(text.encode(), mtime=0))
+    return len(found)
+
+
+def questions_of(record: Record) -> list[Question]:
+    """The questions of a unit whose obligations are put together."""
+    if record.folder is None:
+        raise ValueError(
+            f"the questions of {record.task.name} are missing; remove the folder of the store, and run it again"
+        )
+    listed = json.loads(gzip.decompress((record.folder / QUESTIONS).read_bytes()))
+    return [Question(each["name"], each["text"], tuple(each["wires"])) for each in listed]
+
+
+def question_key(question: Question) -> str:
+    """What two questions have in common that are one."""
+    return hashlib.sha256(question.text.encode()).hexdigest()
+
+
+def question_task(question: Question, name: str, seconds: float) -> Task:
+    """Ask a solver.
+
+    Args:
+        name: the solver's. seconds: of its process, after which it gives up.
+
+    Raises:
+        MissingSolver: it is not installed.
+    """
+    content = {"question": question.text, "solver": name, "seconds": seconds}
+    return Task(f"{question.name} ({name})", content, {"version": solver_version(name)})
+
+
+def ask(content: dict[str, Any], folder: Path) -> Any:
+    """Work of `question_task`: the verdict, the values of the variables, why it is unknown, and the seconds it took."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard))
+    started = time.process_time()
+    answer = solver(content["solver"])(content["question"], content["seconds"])
+    seconds = round(time.process_time() - started, 3)
+    return {"verdict": answer.verdict, "values": dict(answer.values), "reason": answer.reason, "seconds": seconds}
+
+
+def distinct(questions: Sequence[Question]) -> dict[str, Question]:
+    """Questions by their keys, each once."""
+    found: dict[str, Question] = {}
+    for question in questions:
+        found.setdefault(question_key(question), question)
+    return found
