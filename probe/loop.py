@@ -17,7 +17,7 @@ from probe.evidence import Evidence
 from probe.features import features_of
 from probe.journal import Journal
 from probe.minimise import minimised
-from probe.model import Model, possible_families, toml_of
+from probe.model import Model, possible_families
 from probe.rivals import Rival, consistent, pool_of, telling_rows
 from probe.search import Search
 
@@ -31,7 +31,10 @@ wrong model costs few. A chunk that fails ends the round."""
 CORNER_ROWS = 1 << 16
 """Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
 
-RIVAL_ROWS = 1 << 17
+TELLING_ROUNDS = 8
+"""How often rows are asked that tell rivals from a model that stands."""
+
+RIVAL_ROWS = 1 << 16
 """Vectors on which rivals are held against the box too."""
 
 FAILING = 24
@@ -43,7 +46,7 @@ MINIMISED = 2
 AGAIN = 24
 """Rows that are asked a second time, at the beginning and at the end."""
 
-REVISIONS = 24
+REVISIONS = 40
 """Models that may fail before the probe gives up."""
 
 Say = Callable[[str], None]
@@ -218,21 +221,27 @@ class _Probe:
             )
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
-        """Ask what tells the model from its rivals. Returns whether the model stands; the rivals that are left are kept."""
-        rivals = consistent(model, evidence)
-        telling, alike = telling_rows(model, rivals, pool)
-        self.found.rivals, self.found.looked = alike, len(pool.c)
-        if len(telling):
+        """Ask what tells the model from its rivals, as long as it stands and there are such questions. Returns whether it
+        stands; the rivals that are left are kept."""
+        alike: list[Rival] = []
+        for _ in range(TELLING_ROUNDS):
+            rivals = [rival for rival in consistent(model, evidence) if rival not in alike]
+            telling, fresh = telling_rows(model, rivals, pool)
+            alike += fresh
+            if not len(telling):
+                break
             rows = pool.rows(telling)
             evidence.add(rows, self.questioner.ask(rows), "rivals")
-            self.say(f"rivals: {len(telling)} vectors tell {len(rivals) - len(alike)} from it, {len(alike)} are alike")
-        self.found.evidence = len(evidence)
+            self.say(f"rivals: {len(telling)} vectors tell {len(rivals) - len(fresh)} from it, {len(alike)} are alike")
+            if len(evidence.failing(model)):
+                break
+        self.found.rivals, self.found.looked, self.found.evidence = alike, len(pool.c), len(evidence)
         return not len(evidence.failing(model))
 
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
         which = f"seed {self.seed}, {min(CORNER_ROWS, self.vectors)} vectors with corners"
-        text = f"{which}: {toml_of(model, 'model')}"
+        text = f"{which}: {model.family} {dict(model.items)}"
         done = self.journal.validated.get(text, 0)
         for start, end in chunk_bounds(self.vectors):
             if end <= done:

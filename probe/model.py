@@ -15,11 +15,12 @@ from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.engines import Batch, run
 from golden.formats import FP16
-from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.operations import FMA, OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
 from golden.ordered_chain import ChainTable
+from golden.paired_chain import PairedChain
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit, unit_to_toml
@@ -27,8 +28,11 @@ from golden.unit import Unit, unit_to_toml
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
 
+PAIRED = "FMA in pairs"
+"""Every product and every sum rounded by itself:  Arm's BFDOT (golden.paired_chain.PairedChain); no unit file says it."""
+
 FAMILIES = (
-    "T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA",
+    "T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", PAIRED, "FTZ-FMA",
     "FTZ-EO-FMA", "IDPA",
 )  # fmt: skip
 """The operations that a box is held against. Of two that do as well, the first one counts."""
@@ -85,8 +89,14 @@ class Model:
             return False
 
     def unit(self, name: str) -> Unit:
-        """The unit that computes it."""
+        """The unit that computes it.
+
+        Raises:
+            ValueError: no unit file can say what it computes.
+        """
         chain = self.chain
+        if isinstance(chain, PairedChain):
+            raise ValueError(f"no unit file can say {self.family}, of which every product is rounded by itself")
         if isinstance(chain, ConvertedChain):
             table = ChainTable(convert=FP16.name, order=chain.order, add_c="last")
             return Unit(name=name, operation=chain.operation, chain=table, converted=(chain.a, chain.b))
@@ -103,7 +113,11 @@ def model(family: str, keys: Keys, shape: OperandShape) -> Model:
 
 
 def toml_of(model: Model, name: str) -> str:
-    """The model as a unit file."""
+    """The model as a unit file.
+
+    Raises:
+        ValueError: no unit file can say what it computes.
+    """
     return unit_to_toml(model.unit(name))
 
 
@@ -119,13 +133,15 @@ def _chain(model: Model) -> Chain | ConvertedChain:
         step = TFDPA(a=FP16, b=FP16, c=shape.c, **keys)
         _check_length(step, shape)
         return ConvertedChain(step, shape.a, shape.b, order)
-    operation_class = OPERATIONS[model.family]
+    operation_class = FMA if model.family == PAIRED else OPERATIONS[model.family]
     allowed = operation_class.unit_keys()
     keys |= {"a": shape.a, "b": shape.b, "c": shape.c}
     keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
     operation = operation_class(**keys)
     _check_length(operation, shape)
-    return Chain(operation)
+    if model.family == PAIRED and shape.K % 2:
+        raise ValueError(f"K must be even, got {shape.K}")
+    return PairedChain(operation) if model.family == PAIRED else Chain(operation)
 
 
 def _check_length(operation: Operation, shape: OperandShape) -> None:
@@ -143,6 +159,7 @@ def keys_of(family: str) -> tuple[str, ...]:
     """The keys of a family that the probe has to find."""
     if family == CONVERTED:
         return ("order", *keys_of("T-FDPA"))
+    family = "FMA" if family == PAIRED else family
     return tuple(key for key in OPERATIONS[family].unit_keys() if key in SEARCHED)
 
 
@@ -203,8 +220,8 @@ COARSE: dict[str, tuple[int, ...]] = {"F2": (6, 12, 20, 31, 48, 128)}
 
 @lru_cache(maxsize=64)
 def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
-    """Models to begin with: every length, every order, every precision, the other keys as if they were not there. None
-    where the family does not take the box's formats."""
+    """Models to begin with: every length, every order, every precision, or where there is none every rounding; other keys as
+    if they were not there. None where the family does not take the box's formats."""
     base: Keys = {}
     for key in keys_of(family):
         values = values_of(key, family, shape)
@@ -214,13 +231,14 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
     if "rho" in base:
         base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
     lengths = [key for key in base if key in ("L", "P", "G", "order")]
-    precisions = [key for key in base if key in ("F", "F2")]
+    precisions = [key for key in base if key in ("F", "F2")] or [key for key in base if key == "rho"]
     found = []
     for chosen in product(*(values_of(key, family, shape) for key in lengths)):
         first = model(family, base | dict(zip(lengths, chosen, strict=True)), shape)
         if first.is_valid():  # which no precision changes
             choices = product(*(COARSE.get(key) or values_of(key, family, shape) for key in precisions))
-            found += [first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices]
+            others = (first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices)
+            found += [other for other in others if "rho" not in precisions or other.is_valid()]
             found += _above_all_terms(first)
     return tuple(found)
 

@@ -9,8 +9,8 @@ import numpy as np
 from golden.formats import Format
 from golden.stimulus import Operands, OperandShape
 from probe.loop import Finding
-from probe.model import Model, lowest_exponent, toml_of, values_of
-from probe.rivals import LONG_RANGED, apart
+from probe.model import PAIRED, Model, lowest_exponent, toml_of, values_of
+from probe.rivals import LONG_RANGED, apart, bisected
 from probe.tree import drawn, tree_of
 
 
@@ -73,11 +73,7 @@ def _extent(model: Model, key: str, alike: set[Any], sign: int, rows: Operands) 
     end = possible[-1] if sign > 0 else possible[0]
     if same(end):
         return int(end)
-    bad = end
-    while abs(bad - good) > 1:
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if same(middle) else (good, middle)
-    return int(good)
+    return bisected(int(good), int(end), same)
 
 
 def _looked(vectors: int) -> str:
@@ -155,7 +151,7 @@ def as_dict(finding: Finding, opened: list[OpenKey]) -> dict[str, Any]:
         "stopped": finding.stopped,
         "operation": None if model is None else model.family,
         "keys": None if model is None else model.keys,
-        "unit": None if model is None else toml_of(model, "probed"),
+        "unit": None if model is None or model.family == PAIRED else toml_of(model, "probed"),
         "open": [{"key": key.key, "values": key.values, "why": key.why} for key in opened],
         "evidence": finding.evidence,
         "missed": finding.missed,

@@ -36,6 +36,9 @@ NEAR = 0.34
 """Share of the search's rows that a model may miss for two groups to be changed at once: further off, it is another start
 that leads on."""
 
+BESIDE = 12
+"""How far from its value a number is tried with those of another group, every value in between."""
+
 COARSE = 24
 """Values of a number that are tried together with those of another group, where one group at a time leads no further."""
 
@@ -145,7 +148,7 @@ class Search:
         groups = {group: list(combinations(group, model)) for group in grouped(model.family)}
         for group, changes in groups.items():
             if len(group) == 1 and len(changes) > COARSE:
-                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= 2]
+                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= BESIDE]
                 far = np.linspace(0, len(changes) - 1, COARSE).astype(int).tolist()
                 groups[group] = [changes[n] for n in sorted({*near, *far})]
         pairs = [(x, y) for n, x in enumerate(groups) for y in list(groups)[n + 1 :]]
