@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from functools import lru_cache
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -168,7 +169,8 @@ def outcomes(
     units: Iterable[tuple[str, int]], vectors: int, processes: int, ends: float
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Entries as they come, from several processes; no unit is begun after `ends` (monotonic clock, s)."""
-    with ProcessPoolExecutor(processes, initializer=set_threads, initargs=(1,)) as pool:
+    context = get_context("spawn")  # whose processes end with this one, however it ends
+    with ProcessPoolExecutor(processes, context, initializer=set_threads, initargs=(1,)) as pool:
         running: set[Future[tuple[str, dict[str, Any]]]] = set()
         for unit in units:
             if time.monotonic() > ends:
@@ -194,8 +196,10 @@ def main(argv: list[str] | None = None) -> int:
         arguments.output.unlink(missing_ok=True)
     state = resumed(arguments.output, arguments.vectors)
     ends = time.monotonic() + 60 * arguments.minutes
-    units = list(left(state, arguments.units, sources()))
+    digest = sources()  # before the processes start: of what they run, whatever is written meanwhile
+    units = list(left(state, arguments.units, digest))
     for kind, entry in outcomes(units, arguments.vectors, arguments.processes, ends):
+        entry["sources"] = digest
         entries = {known["unit"]: known for known in state["entries"][kind]} | {entry["unit"]: entry}
         count = len(catalogue()) if kind == "catalogue" else arguments.units
         names = [name_of(kind, number) for number in range(count)]

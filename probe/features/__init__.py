@@ -4,7 +4,7 @@ from golden.stimulus import OperandShape
 from golden.stimulus.integers import is_integer
 from probe.features.beneath import BENEATH
 from probe.features.feature import Feature
-from probe.features.floor import FLOOR
+from probe.features.floor import FLOOR, SMALL_SUMS
 from probe.features.integer import INTEGERS
 from probe.features.limits import OVERFLOW, SUBNORMALS
 from probe.features.mixed import MIXED
@@ -18,7 +18,7 @@ FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, 
 RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
 """Those whose keys few rows show."""
 
-UNASKED: tuple[Feature, ...] = (BENEATH,)
+UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS)
 """Those that only tell rivals apart: few units show anything of them."""
 
 ROUNDS = 3
