@@ -129,6 +129,8 @@ def _chain(model: Model) -> Chain | ConvertedChain:
     """
     shape, keys = model.shape, model.keys
     if model.family == CONVERTED:
+        if shape.K % 4:
+            raise ValueError(f"K must be a multiple of 4, got {shape.K}")
         order = keys.pop("order")
         step = TFDPA(a=FP16, b=FP16, c=shape.c, **keys)
         _check_length(step, shape)

@@ -162,7 +162,7 @@ def left(state: dict[str, Any], units: int, digest: str) -> Iterator[tuple[str, 
 
 def outcome(kind: str, number: int, vectors: int) -> tuple[str, dict[str, Any]]:
     """The entry of one unit."""
-    return kind, tried(*truth(kind, number), vectors) | {"sources": sources()}
+    return kind, tried(*truth(kind, number), vectors)
 
 
 def outcomes(

@@ -10,7 +10,7 @@ from probe.features.limits import OVERFLOW, SUBNORMALS
 from probe.features.mixed import MIXED
 from probe.features.order import ORDER
 from probe.features.precision import PRECISION
-from probe.features.rounding import ROUNDING
+from probe.features.rounding import ALL_TIES, ROUNDING
 from probe.features.special import SPECIAL_VALUES
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
@@ -18,7 +18,7 @@ FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, 
 RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
 """Those whose keys few rows show."""
 
-UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS)
+UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS, ALL_TIES)
 """Those that only tell rivals apart: few units show anything of them."""
 
 ROUNDS = 3
@@ -26,6 +26,9 @@ ROUNDS = 3
 
 RARE_ROUNDS = 6
 """Times that those are made again whose keys few rows show."""
+
+UNASKED_ROUNDS = 3
+"""Times that those are made that are not asked else."""
 
 
 def features_of(shape: OperandShape) -> tuple[Feature, ...]:
@@ -38,7 +41,7 @@ def telling_features(shape: OperandShape) -> tuple[Feature, ...]:
     features = features_of(shape)
     rare = [feature for feature in features if feature in RARE]
     unasked = () if is_integer(shape) else UNASKED
-    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * RARE_ROUNDS)
+    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * UNASKED_ROUNDS)
 
 
 __all__ = ["FEATURES", "RARE", "UNASKED", "Feature", "features_of", "telling_features"]

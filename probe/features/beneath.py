@@ -1,19 +1,21 @@
-"""What lies far beneath sums that cancel: products alone reach as high as the formats and scales let them, cancel without a
-zero among them, whose exponent could count, and leave c. No other question shows the precision of a unit whose products are
-all cut where a zero is there, or that keeps more bits than the products of one block spread over."""
+"""What lies far beneath the largest terms, where c or the products alone reach so far.
+
+Products that cancel without a zero among them, whose exponent could count, leave c: no other question shows the precision of
+a unit whose products are all cut where a zero is there, or that keeps more bits than the products of one block spread over.
+And a c that is a tie of d, or a number of d, shows products far below it."""
 
 import numpy as np
 
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number
 from golden.stimulus.terms import Products, lead_range, operands_of
-from probe.features.feature import Feature
+from probe.features.feature import Feature, joined
 from probe.features.precision import FAR
 
-ROWS = 96
+ROWS = 192
 
 
-def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+def below_products(shape: OperandShape, draws: GeneratorDraws) -> Operands:
     """Products that cancel in periods of any length that divides K, c at every distance below them."""
     K = shape.K
     low, high = lead_range(shape)
@@ -31,4 +33,24 @@ def questions(shape: OperandShape, draws: GeneratorDraws) -> Operands:
     return operands_of(shape, draws, Products(lead, sign), c)
 
 
-BENEATH = Feature("beneath", "products that cancel, c at every distance below them", ("F", "e_zero"), questions)
+def below_c(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c is a tie of d where it is wide enough, else any number; products at every distance below it, one or all."""
+    low, high = lead_range(shape)
+    c_lead = draws.integers(lowest_lead(shape.c), shape.c.e_max, ROWS, endpoint=True)
+    beyond = shape.c.man_bits - shape.d.man_bits
+    frac = fractions(draws, shape.c, (ROWS,))
+    if beyond > 0:
+        frac = (frac >> beyond << beyond) + (draws.integers(0, 3, ROWS) > 0) * (1 << beyond - 1)
+    c = number(shape.c, draws.integers(0, 2, ROWS), c_lead, frac)
+    lead = np.clip(c_lead - draws.integers(0, FAR, ROWS, endpoint=True), low, high)[:, None]
+    size = (ROWS, shape.K)
+    one = np.arange(shape.K) == draws.integers(0, shape.K, (ROWS, 1))
+    sign = draws.integers(0, 2, (ROWS, 1)) + np.zeros(size, np.int64)
+    products = Products(lead + np.zeros(size, np.int64), sign, one | (draws.integers(0, 2, (ROWS, 1)) == 0))
+    return operands_of(shape, draws, products, c)
+
+
+BENEATH = Feature(
+    "beneath", "products that cancel and c at every distance below, c and products at every distance below",
+    ("F", "F2", "e_zero"), joined(below_products, below_c),
+)  # fmt: skip

@@ -35,3 +35,5 @@ ROUNDING = Feature(
     "rounding", "ties and their neighbours, carries, significant products", ("rho", "truncation", "sticky"),
     joined(corner("ties", 48), corner("carries", 16), corner("significant-products", 24), full_sums),
 )  # fmt: skip
+
+ALL_TIES = Feature("all ties", "ties with a term at every distance below", ("F2", "rho", "sticky"), corner("ties", 1 << 11))
