@@ -15,7 +15,7 @@ from golden.stimulus.integers import is_integer
 from probe.box import Box, BoxError, Questioner
 from probe.evidence import Evidence
 from probe.features import features_of
-from probe.journal import Journal
+from probe.journal import Journal, row_keys
 from probe.minimise import minimised
 from probe.model import Model, possible_families
 from probe.rivals import Rival, consistent, pool_of, telling_rows
@@ -204,21 +204,26 @@ class _Probe:
 
     def _check_determinism(self, evidence: Evidence, suspicious: np.ndarray) -> None:
         """Some rows again, in another order, the suspicious ones among them: the same answers, wherever in a question a row
-        stands.
+        stands. Where there are others, all rows are asked again, and those with two answers are not kept.
 
         Raises:
             BoxError: other answers.
         """
         rng = np.random.default_rng(self.seed)
-        rows = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
-        again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
-        differing = np.flatnonzero(again != evidence.d[rows])
-        if len(differing):
-            first, d = int(differing[0]), self.shape.d
-            raise BoxError(
-                f"{self.box.name} must give the same result whenever it is asked, and gave {len(differing)} of {len(rows)} "
-                f"vectors another one: {d} {int(evidence.d[rows[first]]):#x} first, then {int(again[first]):#x}"
-            )
+        some = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
+        others: dict[int, int] = {}
+        for rows in (some, rng.permutation(len(evidence))):
+            again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
+            differing = again != evidence.d[rows]
+            if not differing.any() and not others:
+                return
+            others |= dict(zip(rows[differing].tolist(), again[differing].tolist(), strict=True))
+            self.journal.forget(row_keys(evidence.operands.rows(rows[differing])))
+        row, d = next(iter(others)), self.shape.d
+        raise BoxError(
+            f"{self.box.name} must give the same result whenever it is asked, and gave {len(others)} of {len(evidence)} "
+            f"vectors another one: {d} {int(evidence.d[row]):#x} first, then {others[row]:#x}"
+        )
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
         """Ask what tells the model from its rivals, as long as it stands and there are such questions. Returns whether it

@@ -175,7 +175,8 @@ def default_of(key: str) -> Any:
 
 
 def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
-    """Every value that a key may have; those of e_zero below the smallest exponent of any term are one."""
+    """Every value that a key may have; those of e_zero below the smallest exponent of any term are one, and those above
+    `highest_exponent`."""
     divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
     match key:
         case "L" | "G":
@@ -187,7 +188,8 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "rho":
             return tuple(name for name, rho in (CONVERSIONS | FP64_CONVERSIONS).items() if rho.d is shape.d)
         case "e_zero":
-            return tuple(range(max(lowest_exponent(family, shape), -EXPONENT_LIMIT), EXPONENT_LIMIT + 1))
+            lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
+            return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
         case "truncation":
             return ("RZ", "RD", "RO") if family not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
         case "overflow":
@@ -211,18 +213,30 @@ def lowest_exponent(family: str, shape: OperandShape) -> int:
     return min(products, shape.c.e_min, shape.d.e_min)
 
 
+def highest_exponent(family: str, shape: OperandShape) -> int:
+    """An e_zero above which all are alike, whatever F is: of the largest group of products nothing is left, and the last
+    place that is kept, 2^(e_zero − F), overflows."""
+    a, b = (FP16, FP16) if family == CONVERTED else (shape.a, shape.b)
+    products = a.e_max + b.e_max + 2 + shape.K.bit_length()
+    if shape.scale is not None:
+        products += 2 * shape.scale.e_max + 2
+    return max(products, shape.c.e_max, shape.d.e_max) + 1 + MAX_FRACTION
+
+
 def possible_families(shape: OperandShape) -> list[str]:
     """The families that take the box's formats and give its results."""
     return [family for family in FAMILIES if starts(family, shape)]
 
 
-COARSE: dict[str, tuple[int, ...]] = {"F2": (6, 12, 20, 31, 48, 128)}
+COARSE: dict[str, tuple[int, ...]] = {
+    "F": (*range(1, 34), *range(36, 64, 4), *range(64, 129, 8)), "F2": (6, 12, 20, 31, 48, 128),
+}  # fmt: skip
 """Values that a search starts from where it does not start from all."""
 
 
 @lru_cache(maxsize=64)
 def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
-    """Models to begin with: every length, every order, every precision, or where there is none every rounding; other keys as
+    """Models to begin with: every length, every order, precisions, or where there is none every rounding; other keys as
     if they were not there. None where the family does not take the box's formats."""
     base: Keys = {}
     for key in keys_of(family):
@@ -251,4 +265,5 @@ def _above_all_terms(first: Model) -> list[Model]:
     if "e_zero" not in first.keys:
         return []
     ways = values_of("truncation", first.family, first.shape) if "truncation" in first.keys else ("RZ",)
-    return [first.changed(e_zero=EXPONENT_LIMIT, truncation=way) for way in ways]
+    highest = values_of("e_zero", first.family, first.shape)[-1]
+    return [first.changed(e_zero=highest, truncation=way) for way in ways]

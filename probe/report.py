@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from golden.formats import Format
+from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
 from probe.loop import Finding
 from probe.model import PAIRED, Model, lowest_exponent, toml_of, values_of
@@ -54,7 +55,9 @@ def _open(model: Model, key: str, values: set[Any], rows: Operands, looked: int)
     if key == "e_zero":
         lowest = lowest_exponent(model.family, model.shape)
         if low <= lowest:
-            low, why = -1024, f"no term but a zero has an exponent below {lowest}; above, {why}"
+            low, why = -EXPONENT_LIMIT, f"no term but a zero has an exponent below {lowest}; above, {why}"
+        if high >= possible[-1]:
+            high = EXPONENT_LIMIT
     if key != "e_zero" and high == possible[-1]:
         why = f"more bits than the terms spread over; {why}"
     return OpenKey(key, f"{low} … {high}", why)

@@ -37,7 +37,7 @@ NEAR = 0.34
 """Share of the search's rows that a model may miss for two groups to be changed at once: further off, it is another start
 that leads on."""
 
-TOGETHER = 6_000
+TOGETHER = 7_000
 """Models of two groups up to which all are tried. That is every F with every way to round and to cut: where small terms are
 seen beside one F alone, no other leads to it."""
 
@@ -154,8 +154,11 @@ class Search:
         pairs = []
         for n, x in enumerate(groups):
             for y in list(groups)[n + 1 :]:
-                few = len(groups[x]) * len(groups[y]) <= TOGETHER
-                pairs.append(tuple(groups[group] if few else _some(group, groups[group], model) for group in (x, y)))
+                changes = {x: groups[x], y: groups[y]}
+                for group in sorted(changes, key=lambda group: -len(groups[group])):  # the longer one has fewer first
+                    if len(changes[x]) * len(changes[y]) > TOGETHER:
+                        changes[group] = _some(group, groups[group], model)
+                pairs.append((changes[x], changes[y]))
         for first, second in sorted(pairs, key=lambda pair: len(pair[0]) * len(pair[1])):
             yield [model.changed(**p, **q) for p in first for q in second]
 
