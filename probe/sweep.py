@@ -19,9 +19,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
 from functools import lru_cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,19 @@ def left(state: dict[str, Any], units: int, digest: str) -> Iterator[tuple[str, 
                 yield kind, number
 
 
+def begin() -> None:
+    """In each process: one thread of the engine, and an end once the process that started this one is gone."""
+    set_threads(1)
+    parent = parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
+
+
 def outcome(kind: str, number: int, vectors: int) -> tuple[str, dict[str, Any]]:
     """The entry of one unit."""
     return kind, tried(*truth(kind, number), vectors)
@@ -169,8 +183,7 @@ def outcomes(
     units: Iterable[tuple[str, int]], vectors: int, processes: int, ends: float
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Entries as they come, from several processes; no unit is begun after `ends` (monotonic clock, s)."""
-    context = get_context("spawn")  # whose processes end with this one, however it ends
-    with ProcessPoolExecutor(processes, context, initializer=set_threads, initargs=(1,)) as pool:
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=begin) as pool:
         running: set[Future[tuple[str, dict[str, Any]]]] = set()
         for unit in units:
             if time.monotonic() > ends:
