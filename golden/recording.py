@@ -28,8 +28,9 @@ import numpy.typing as npt
 import golden
 from golden import Instruction
 from golden.arrays import check_shape, to_bits
-from golden.files import read_npz, write_atomically
+from golden.files import write_atomically
 from golden.formats import Format
+from golden.npz import read_npz
 from golden.stimulus import Operands
 
 VERSION = 1

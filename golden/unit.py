@@ -1,20 +1,17 @@
-"""A unit: an operation under a name, with `.dot`; and how units are written down as TOML."""
+"""A unit: an operation under a name, with `.dot`, and how it is built."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
-from pathlib import Path
 from typing import Any
 
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
 from golden.chain import Chain, ConvertedChain
-from golden.checks import check_choice, check_int, check_name, check_type, listed, unknown
+from golden.checks import check_choice, check_int, check_name, check_type
 from golden.engines import Batch, run
-from golden.files import read_toml
-from golden.formats import FP16, Format
+from golden.formats import Format
 from golden.memory import check_operands
-from golden.operations import OPERATIONS, Operation
-from golden.operations.base import format_of
-from golden.ordered_chain import CONVERTED, ChainTable, chain_of
+from golden.operations import Operation
+from golden.ordered_chain import ChainTable, chain_of
 from golden.trace import Trace, trace_of
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
@@ -235,101 +232,3 @@ def _batch(
         )
     ]
     return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead
-
-
-def load_unit(path: str | Path) -> Unit:
-    """Read a unit file.
-
-    Raises:
-        ValueError: not TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
-        OSError: the file cannot be read.
-    """
-    table = read_toml(path)
-    try:
-        return unit_from_table(table)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def unit_from_table(table: dict[str, Any]) -> Unit:
-    """The unit that a parsed TOML table describes.
-
-    Raises:
-        ValueError, TypeError: as `load_unit`, without the path.
-    """
-    keys = dict(table)
-    name: Any = keys.pop("name", None)
-    check_name("key name", name)
-    implementation = _sub_table(keys, "implementation", Implementation)
-    chain = ChainTable(**_sub_table(keys, "chain", ChainTable))
-    converted = None
-    if chain.convert is not None:
-        converted = (_converted(keys, "a"), _converted(keys, "b"))
-        keys |= {"a": FP16.name, "b": FP16.name}
-    operation = operation_from_table(keys)
-    return Unit(
-        name=name, operation=operation, implementation=Implementation(**implementation), chain=chain, converted=converted
-    )
-
-
-def _sub_table(keys: dict[str, Any], name: str, cls: type[Implementation] | type[ChainTable]) -> dict[str, Any]:
-    """A table of a unit file, taken out of its keys; empty where there is none."""
-    table = keys.pop(name, {})
-    if not isinstance(table, dict):
-        raise ValueError(f"{name} must be a table, got {table!r}")
-    allowed = {f.name for f in fields(cls)}
-    for key in table:
-        if key not in allowed:
-            raise ValueError(f"[{name}] {unknown('key', key, sorted(allowed))}")
-    return table
-
-
-def _converted(keys: dict[str, Any], key: str) -> Format:
-    """The format of a or b before it is converted to fp16."""
-    if key not in keys:
-        raise ValueError(f"a unit that converts is missing {key}; it must be one of {listed(CONVERTED)}")
-    return format_of(key, keys[key], CONVERTED)
-
-
-def operation_from_table(table: dict[str, Any]) -> Operation:
-    """The operation whose name is under `operation` and whose parameters are the other keys.
-
-    Raises:
-        ValueError, TypeError: an unknown, missing or out-of-range key.
-    """
-    keys = dict(table)
-    kind = keys.pop("operation", None)
-    check_choice("operation", kind, OPERATIONS)
-    operation = OPERATIONS[str(kind)]
-    allowed = operation.unit_keys()
-    for key in keys:
-        if key not in allowed:
-            raise ValueError(unknown(f"{kind} key", key, list(allowed)))
-    missing = [key for key, required in allowed.items() if required and key not in keys]
-    if missing:
-        raise ValueError(f"{kind} is missing {listed(missing)}; its keys are {listed(allowed)}")
-    return operation(**keys)
-
-
-def unit_to_toml(unit: Unit) -> str:
-    """The unit as a TOML text that `load_unit` reads back to an equal unit."""
-    lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
-    stored = {"a": unit.a.name, "b": unit.b.name}
-    lines += [f"{key} = {_toml_value(value)}" for key, value in (unit.operation.parameters() | stored).items()]
-    said = {f.name: getattr(unit.chain, f.name) for f in fields(ChainTable) if getattr(unit.chain, f.name) != f.default}
-    if said:
-        lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in said.items())]
-    lines += ["", "[implementation]"]
-    lines += [f"{f.name} = {_toml_value(getattr(unit.implementation, f.name))}" for f in fields(Implementation)]
-    return "\n".join(lines) + "\n"
-
-
-def _toml_value(value: str | int) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int) else _quoted(value)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from golden.files import read_npz, write_atomically
+from golden.files import write_atomically
+from golden.npz import read_npz
 from golden.stimulus import Tiles
 from hwtests.device import unexpected_code
 from hwtests.nvidia.disassembly import expected_outside

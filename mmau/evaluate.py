@@ -8,7 +8,8 @@ from typing import Any
 
 import golden
 from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
-from golden.files import ArrayHeader, check_output, is_stdout, npz_bytes, read_npz, write_output
+from golden.files import check_output, is_stdout, write_output
+from golden.npz import ArrayHeader, npz_bytes, read_npz
 from mmau import OK
 from mmau.explain import check_explain, print_trace
 

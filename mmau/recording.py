@@ -4,7 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
-from golden.files import check_output, is_stdout, npz_bytes, write_output
+from golden.files import check_output, is_stdout, write_output
+from golden.npz import npz_bytes
 from golden.recording import read
 from mmau import DIFFERED, OK
 from probe.box import box_of_instruction

@@ -11,13 +11,15 @@ import numpy as np
 import golden
 from golden.arrays import BitArray
 from golden.checks import check_least
-from golden.files import check_output, is_stdout, npz_bytes, write_output
+from golden.files import check_output, is_stdout, write_output
 from golden.instruction import Instruction
+from golden.npz import npz_bytes
 from golden.ordered_chain import ChainTable
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
 from golden.text import mmau_version
-from golden.unit import Unit, unit_to_toml
+from golden.unit import Unit
+from golden.unit_file import unit_to_toml
 from mmau import OK
 from mmau.evaluate import chosen_model, operand_formats
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
-from golden.files import npz_bytes, read_npz, write_atomically
+from golden.files import write_atomically
+from golden.npz import npz_bytes, read_npz
 from golden.stimulus import Operands, OperandShape
 
 _ARRAYS = ("a", "b", "c", "d")

@@ -23,7 +23,8 @@ from golden.ordered_chain import ChainTable
 from golden.paired_chain import PairedChain
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
-from golden.unit import Unit, unit_to_toml
+from golden.unit import Unit
+from golden.unit_file import unit_to_toml
 
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""

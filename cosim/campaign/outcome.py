@@ -9,7 +9,8 @@ from typing import Any
 
 from cosim.campaign.tasks import VECTORS
 from cosim.campaign.units import campaign_units
-from golden.unit import Unit, unit_from_table
+from golden.unit import Unit
+from golden.unit_file import unit_from_table
 from jobs import Record
 
 VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor")

@@ -9,9 +9,10 @@ from cosim.coverage.counts import Counts, Model
 from cosim.coverage.covergroup import Covergroup
 from cosim.coverage.integers import integer_groups
 from cosim.coverage.multiply_adds import multiply_add_groups
-from cosim.coverage.operands import operand_groups, special_groups
+from cosim.coverage.operands import operand_groups
 from cosim.coverage.roundings import rounding_groups
 from cosim.coverage.seen import Seen
+from cosim.coverage.specials import special_groups
 from cosim.coverage.sums import sum_groups
 from golden.chain import steps_for
 from golden.operations import IDPA

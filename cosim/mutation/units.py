@@ -3,7 +3,7 @@
 from typing import Any
 
 from golden import Implementation, Unit
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 
 _TRUNCATED: dict[str, Any] = {"operation": "T-FDPA", "c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
 

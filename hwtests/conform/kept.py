@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction, recording
-from golden.files import read_npz, write_atomically
+from golden.files import write_atomically
+from golden.npz import read_npz
 from golden.stimulus import Operands
 from hwtests.tally import KEPT_ROWS
 

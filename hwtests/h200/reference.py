@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 import golden
 from golden import Instruction
-from golden.files import read_npz, write_atomically
+from golden.files import write_atomically
+from golden.npz import read_npz
 from golden.stimulus import Operands, OperandShape, volume
 
 FILE = Path(__file__).with_name("reference_rows.npz")

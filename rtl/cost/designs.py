@@ -7,7 +7,8 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
 from golden.operations import EFDPA, TFDPA
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS, operation_from_table
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.unit_file import operation_from_table
 from rtl.cost.baseline import DiscreteDatapath
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design

@@ -14,7 +14,7 @@ from golden.chain import Chain
 from golden.format import power_of_two
 from golden.formats import FP16, FP32
 from golden.operations import Operation
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from probe.units import random_operation
 
 ONE_EACH = (

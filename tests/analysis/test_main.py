@@ -9,7 +9,9 @@ from analysis.__main__ import PAGES, main
 from tests.docs.documents import ROOT
 
 
-@pytest.mark.parametrize("name", ["discrepancy", "risks", "bias", "mitigation", pytest.param("symmetry", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "name", ["discrepancy", "risks", "bias", "mitigation", pytest.param("symmetry", marks=pytest.mark.long)]
+)
 def test_page_is_written_as_committed(name: str, tmp_path: Path) -> None:
     """Of bounds and monotonicity, which take minutes, tests hold records again."""
     main([name, str(tmp_path / "new")])

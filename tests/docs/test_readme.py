@@ -36,6 +36,8 @@ def check_command(words: list[str]) -> None:
             assert is_module(module), f"there is no module {module}"
         case ["python", "-c", code]:
             exec(compile(code, "python -c", "exec"), {})
+        case ["dask", program, *_]:
+            assert is_module(f"distributed.cli.dask_{program}"), f"dask has no program {program}"
         case ["gtkwave", _]:
             pass  # what it opens is made by the command before it
         case ["python", script, *_]:
@@ -95,6 +97,8 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert cosim.dut_from_table(keys, lanes).top == keys["top"]
     elif "formats" in keys:
         assert load_formats(path) is not None
+    elif "k_order" in keys:
+        assert golden.load_order(path).k_order == keys["k_order"]
     else:
         assert "ports" in keys, "nobody reads such a file"
         assert cosim.load_ports(path)

@@ -13,7 +13,7 @@ from golden.comparison import differing
 from golden.native.parameters import parameters
 from golden.ordered_chain import ADD_C, CHAIN_ORDERS
 from golden.stimulus import OperandShape, generate
-from golden.unit import unit_from_table, unit_to_toml
+from golden.unit_file import unit_from_table, unit_to_toml
 from mmau import cli
 
 FP8: dict[str, Any] = {

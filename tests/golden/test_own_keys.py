@@ -10,7 +10,7 @@ import pytest
 
 from golden.formats import BF16, E2M1, E4M3IEEE, FP16, FP32, FP64, UE8M0, Format
 from golden.operations import EFDPA, FMA, GSTFDPA, TFDPA, TRFDPA, FTZAddMul, Operation
-from golden.unit import load_unit, unit_from_table, unit_to_toml
+from golden.unit_file import load_unit, unit_from_table, unit_to_toml
 from tests.golden.rows import unit
 
 MINUS = 1 << 31

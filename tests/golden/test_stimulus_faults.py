@@ -11,7 +11,7 @@ from golden.arrays import BitArray
 from golden.operations import Operation
 from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 
 DEFAULT_VECTORS, DEFAULT_SEED = 20000, 0
 """Of `mmau cosim`."""

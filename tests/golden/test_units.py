@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import golden
 from golden.operations import base
-from golden.unit import unit_from_table, unit_to_toml
+from golden.unit_file import unit_from_table, unit_to_toml
 from tests.golden.rows import distinct_instructions
 from tests.golden.strategies import operations
 

@@ -7,7 +7,7 @@ import pytest
 
 import golden
 from golden.stimulus import OperandShape
-from golden.unit import unit_to_toml
+from golden.unit_file import unit_to_toml
 from mmau import cli
 from mmau.boxes import stand_in
 from tests.hwtests.cpu.test_device import HERE

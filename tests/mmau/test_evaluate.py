@@ -13,8 +13,8 @@ import pytest
 
 import golden
 from golden.arrays import bits_dtype
-from golden.files import read_npz
 from golden.formats import INTEGERS
+from golden.npz import read_npz
 from mmau import cli
 from tests.mmau.wrong_request import wrong
 
@@ -277,5 +277,5 @@ def test_shapes_are_refused_before_data_are_read(
     with pytest.raises(ValueError, match=f"^{re.escape(said)}$"):
         (golden.load_unit("u.toml") if "--unit" in model else golden.instruction(model[1], model[3])).dot(**arrays)
     np.savez("v.npz", **arrays)
-    monkeypatch.setattr("golden.files._array", lambda *_: pytest.fail("data were read"))
+    monkeypatch.setattr("golden.npz._array", lambda *_: pytest.fail("data were read"))
     assert wrong(capsys, "eval", *model, "--input", "v.npz", "--output", "d.npz") == f"mmau eval: {said}"

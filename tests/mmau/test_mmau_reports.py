@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from golden.unit import unit_from_table
+from golden.unit_file import unit_from_table
 from mmau import cli
 from rtl import to_verilog
 from tests.cosim.runner.test_junit import read

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import golden
-from golden.unit import unit_to_toml
+from golden.unit_file import unit_to_toml
 from mmau import cli
 from tests.mmau.wrong_request import wrong
 from tests.probe.boxes import TINY, unit

@@ -7,7 +7,7 @@ import pytest
 
 import golden
 from golden.stimulus import Operands
-from golden.unit import unit_to_toml
+from golden.unit_file import unit_to_toml
 from mmau import cli
 from mmau.prover import proved
 from probe.distinguish import differs, sides

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import golden
-from golden.files import read_npz
+from golden.npz import read_npz
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
-from golden.unit import load_unit
+from golden.unit_file import load_unit
 from mmau import cli
 from tests.golden import twin
 from tests.mmau.wrong_request import wrong

@@ -7,7 +7,7 @@ import numpy as np
 
 import golden
 from golden.stimulus import Operands
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from probe.box import Box, box_of_unit
 
 TINY = operation_from_table(

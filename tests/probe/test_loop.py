@@ -8,7 +8,7 @@ import pytest
 import golden
 from golden.chain import Chain, ConvertedChain
 from golden.stimulus import generate
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from probe.box import Box, box_of_instruction
 from probe.loop import CORNER_ROWS, chunk_bounds, probe
 from probe.model import FAMILIES, toml_of

@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from golden.formats import FP16, FP32
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from probe.box import Box, Questioner, box_of_instruction, box_of_unit
 from probe.journal import Journal
 from probe.order import Order, as_dict, order_of, text_of

@@ -10,7 +10,7 @@ from cosim.mutation.schemata import with_schemata
 from cosim.mutation.settle import Settlement, settle
 from cosim.mutation.survivors import confirmed, expected_result
 from golden import Implementation, Unit
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from rtl.verilog.netlist import read_netlist

@@ -7,7 +7,7 @@ import numpy as np
 import golden
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from probe.box import Box
 from tests.probe.boxes import box, changed
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from golden import Implementation, Unit
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.equivalence import (
     DIFFERENT,

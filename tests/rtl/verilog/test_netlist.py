@@ -5,7 +5,7 @@ import re
 import pytest
 
 from golden import Implementation, Unit
-from golden.unit import operation_from_table
+from golden.unit_file import operation_from_table
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.netlist import UnreadableVerilog, read_netlist
 from rtl.verilog.syntax import Binary, Choice, Constant, Signed, Slice, Unary

@@ -12,13 +12,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from golden.files import (
-    MAX_ARRAY_BYTES,
-    ArrayHeader,
-    npz_bytes,
-    read_npz,
-    write_atomically,
-)
+from golden.files import write_atomically
+from golden.npz import MAX_ARRAY_BYTES, ArrayHeader, npz_bytes, read_npz
 
 
 def npz(path: Path, **members: bytes) -> Path:
@@ -117,9 +112,9 @@ def zeros(count: int) -> bytes:
 
 def test_headers_of_all_arrays_are_checked_before_any_data_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file that claims much: nothing is read, though each array alone would be allowed."""
-    monkeypatch.setattr("golden.files.MAX_ARRAY_BYTES", 1_500_000)
+    monkeypatch.setattr("golden.npz.MAX_ARRAY_BYTES", 1_500_000)
     path = npz(tmp_path / "v.npz", a=zeros(1_000_000), b=zeros(1_000_000))
-    monkeypatch.setattr("golden.files._array", lambda *_: pytest.fail("data were read"))
+    monkeypatch.setattr("golden.npz._array", lambda *_: pytest.fail("data were read"))
     with pytest.raises(
         ValueError, match=r"^arrays a, b must take at most 1500000 bytes together, their headers say 2000000$"
     ):

@@ -1,0 +1,212 @@
+"""Covergroups of special values: how many terms are special and of which kind, and each rule that makes a result special."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.seen import INFINITE, NAN, SUBNORMAL, ZERO, Seen, classes
+from cosim.coverage.shapes import flushes_inputs
+from golden import Operation
+from golden.formats import Format
+
+SPECIALS = ("+infinity", "-infinity", "NaN")
+
+
+def special_groups(operation: Operation) -> list[Covergroup]:
+    """How many terms are special, and of which kind; and each rule that makes a result special, by itself."""
+    numbers = ("one", "two", "several")
+    makeups = (*SPECIALS, "infinities of both signs", "NaN and infinities")
+    limits = _special_limits(operation)
+
+    def sample(seen: Seen) -> tuple[IntArray, IntArray]:
+        products, c = _special_products(seen), _special_of(seen.c)[..., None]
+        terms = np.concatenate([products, c], axis=-1)
+        plus, minus, nan = ((terms == n).sum(axis=-1) for n in range(3))
+        makeup = chosen(
+            (plus > 0) & (minus + nan == 0),
+            (minus > 0) & (plus + nan == 0),
+            (nan > 0) & (plus + minus == 0),
+            (plus > 0) & (minus > 0) & (nan == 0),
+            nan > 0,
+        )
+        count = plus + minus + nan
+        return np.where(count > 0, np.minimum(count, 3) - 1, -1), makeup
+
+    def unreachable(number: str, makeup: str) -> Reason:
+        least = numbers.index(number) + 1
+        kinds = 2 if makeup in makeups[3:] else 1
+        if kinds > least:
+            return "it takes two terms"
+        return limits(least, makeup)
+
+    terms = Covergroup("special terms", (Point("how many", numbers), Point("what", makeups)), sample, unreachable)
+    return [terms, rule_group(operation)]
+
+
+def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
+    """Why so many terms cannot be special in such a way."""
+    a, b, L = operation.a, operation.b, operation.length
+    infinite = a.infinity is not None or b.infinity is not None
+    special = infinite or a.nan is not None or b.nan is not None
+
+    def limits(least: int, makeup: str) -> Reason:
+        if least > L + 1:
+            return f"a step has {L + 1} terms"
+        if least > 1 and not special:
+            return f"products of {a} and {b} are finite, so that c alone can be special"
+        of_infinities = makeup in ("+infinity", "-infinity", "infinities of both signs")
+        if least > 1 and of_infinities and not infinite:
+            return f"{a} and {b} have no infinities, so that c alone can be one"
+        return None
+
+    return limits
+
+
+def _special_of(cls: IntArray) -> IntArray:
+    """Index in `SPECIALS`, −1 of what is finite."""
+    return np.where(cls >= INFINITE, cls - INFINITE, -1)
+
+
+def _read(seen: Seen, cls: IntArray) -> IntArray:
+    """The class that a step sees: a subnormal is a zero where inputs are flushed."""
+    flushes = flushes_inputs(seen.operation)
+    return np.where((cls == SUBNORMAL) | (cls == SUBNORMAL + 1), ZERO, cls) if flushes else cls
+
+
+def _special_products(seen: Seen) -> IntArray:
+    """Index in `SPECIALS` of each product [rows, steps, L], −1 of a finite one."""
+    a, b = _read(seen, seen.a), _read(seen, seen.b)
+    nan = (a == NAN) | (b == NAN) | (_infinite(a) & _zero(b)) | (_zero(a) & _infinite(b))
+    infinite = _infinite(a) | _infinite(b)
+    return np.where(nan, 2, np.where(infinite, (a ^ b) & 1, -1))
+
+
+def _any(found: IntArray) -> IntArray:
+    """Whether any element of a step has it."""
+    return np.asarray(found.any(axis=-1))
+
+
+def _zero(cls: IntArray) -> IntArray:
+    return np.isin(cls, (ZERO, ZERO + 1))
+
+
+def _infinite(cls: IntArray) -> IntArray:
+    return np.isin(cls, (INFINITE, INFINITE + 1))
+
+
+def rule_group(operation: Operation) -> Covergroup:
+    """Each rule of numerics.md, section 3, where it alone makes the result special."""
+    rules = _rules(operation)
+    reasons = {name: why for name, _, why in rules}
+
+    def sample(seen: Seen) -> Sequence[IntArray]:
+        facts = _Facts(seen)
+        return (chosen(*(condition(facts) for _, condition, _ in rules)),)
+
+    return Covergroup("special rules", (Point("rule", tuple(reasons)),), sample, lambda name: reasons[name])
+
+
+class _Facts:
+    """What the rules ask of a step, arrays [rows, steps]."""
+
+    def __init__(self, seen: Seen) -> None:
+        a, b = _read(seen, seen.a), _read(seen, seen.b)
+        products, c = _special_products(seen), seen.c
+        self.nan_a, self.nan_b = _any(a == NAN), _any(b == NAN)
+        self.nan_c = c == NAN
+        zero_a, zero_b = _zero(a) & _infinite(b), _infinite(a) & _zero(b)
+        self.zero_a, self.zero_b = _any(zero_a), _any(zero_b)
+        self.flushed = _any((seen.a != a) & zero_a | (seen.b != b) & zero_b)
+        self.of_both = _any(_infinite(a) & _infinite(b))
+        self.plus, self.minus = _any(products == 0), _any(products == 1)
+        self.plus_c, self.minus_c = c == INFINITE, c == INFINITE + 1
+        self.nan_alpha, self.nan_beta, self.under_zero = self._of_scales(seen, products)
+        self.nan_operands = (
+            self.nan_a.astype(int) + self.nan_b + self.nan_c + self.nan_alpha + self.nan_beta + self.zero_a + self.zero_b
+            + self.under_zero
+        )  # fmt: skip
+        special_result = seen.d >= INFINITE
+        any_operand = _any(products >= 0) | (c >= INFINITE) | self.nan_alpha | self.nan_beta
+        last_sums = seen.records.sums["flags"][..., -1] & 1
+        self.too_large = special_result & ~any_operand & (last_sums == 0) & (seen.operation.name in ("TR-FDPA", "GTR-FDPA"))
+        self.too_large_kind = np.where(self.too_large, seen.d - INFINITE, -1)
+
+    def _of_scales(self, seen: Seen, products: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Whether a scale of A is NaN, one of B, and whether an infinite product of GST-FDPA lies under a zero scale."""
+        scale = seen.operation.scale_format
+        if scale is None:
+            nowhere = np.zeros(seen.c.shape, np.bool_)
+            return nowhere, nowhere, nowhere
+        alpha, beta = (classes(scale, codes) for codes in seen.scales)
+        of_products = (_zero(alpha) | _zero(beta))[..., seen.blocks()]
+        under_zero = of_products & np.isin(products, (0, 1)) & (seen.operation.name == "GST-FDPA")
+        return _any(alpha == NAN), _any(beta == NAN), _any(under_zero)
+
+
+def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
+    """Name, condition, and why it cannot be met."""
+    a, b, c, scale = operation.a, operation.b, operation.c, operation.scale_format
+
+    def no_nan(operand: Format | None) -> Reason:
+        return f"{operand} has no NaN" if operand is None or operand.nan is None else None
+
+    def no_infinity(*operands: Format) -> Reason:
+        return (
+            None
+            if any(each.infinity is not None for each in operands)
+            else f"{' and '.join(map(str, operands))} have no infinities"
+        )
+
+    def alone(condition: Callable[[_Facts], IntArray]) -> Callable[[_Facts], IntArray]:
+        return lambda f: condition(f) & (f.nan_operands == 1)
+
+    def finite(condition: Callable[[_Facts], IntArray]) -> Callable[[_Facts], IntArray]:
+        return lambda f: condition(f) & (f.nan_operands == 0)
+
+    both = None if a.infinity is not None and b.infinity is not None else f"not both of {a} and {b} have infinities"
+    rules: list[tuple[str, Callable[[_Facts], IntArray], Reason]] = [
+        ("NaN in a", alone(lambda f: f.nan_a), no_nan(a)),
+        ("NaN in b", alone(lambda f: f.nan_b), no_nan(b)),
+        ("NaN in c", alone(lambda f: f.nan_c), no_nan(c)),
+    ]
+    if scale is not None:
+        rules += [
+            ("NaN in scale_a", alone(lambda f: f.nan_alpha), no_nan(scale)),
+            ("NaN in scale_b", alone(lambda f: f.nan_beta), no_nan(scale)),
+        ]
+    if operation.name == "GST-FDPA":
+        no_zero = None if scale is not None and scale.subnormals else f"{scale} has no zero"
+        rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))
+    if flushes_inputs(operation):
+        rules.append(("infinity times a flushed subnormal", alone(lambda f: f.flushed), no_infinity(a, b)))
+    few = "it takes two products" if operation.length < 2 else None
+    rules += [
+        ("zero of a times infinity", alone(lambda f: f.zero_a), no_infinity(b)),
+        ("infinity times zero of b", alone(lambda f: f.zero_b), no_infinity(a)),
+        ("infinities of two products cancel", finite(lambda f: f.plus & f.minus), no_infinity(a, b) or few),
+        (
+            "infinite product and infinite c cancel",
+            finite(lambda f: f.plus & f.minus_c | f.minus & f.plus_c),
+            no_infinity(a, b),
+        ),
+        (
+            "infinite product and infinite c alike",
+            finite(lambda f: f.plus & f.plus_c | f.minus & f.minus_c),
+            no_infinity(a, b),
+        ),
+        ("c is +infinity", finite(lambda f: f.plus_c), None),
+        ("c is -infinity", finite(lambda f: f.minus_c), None),
+        ("infinity times infinity", finite(lambda f: f.of_both), both),
+        ("+infinity of a product", finite(lambda f: f.plus), no_infinity(a, b)),
+        ("-infinity of a product", finite(lambda f: f.minus), no_infinity(a, b)),
+    ]
+    if operation.name in ("TR-FDPA", "GTR-FDPA"):
+        largest = a.e_max + b.e_max + 2
+        small = f"products of {a} and {b} lie below 2^{largest}" if largest <= 128 else None
+        rules += [
+            ("+product of 2^128 or more", lambda f: f.too_large_kind == 0, small),
+            ("-product of 2^128 or more", lambda f: f.too_large_kind == 1, small),
+            ("products of 2^128 or more cancel", lambda f: f.too_large_kind == 2, small or few),
+        ]
+    return rules
