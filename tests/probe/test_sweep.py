@@ -73,13 +73,15 @@ def test_a_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.long
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "probe.sweep", str(tmp_path / "sweep.json"), "--processes", "1"]
+    output = tmp_path / "sweep.json"
+    command = [sys.executable, "-m", "probe.sweep", str(output), "--processes", "1", "--vectors", "1000"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=ROOT) as process:
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        started = waited(lambda: [child for child in children.read_text().split() if is_working(child)])
+        assert waited(output.exists)  # so that it is at the second unit, or waits for it
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        working = [child for child in children if is_working(child)]
         process.kill()
-    assert started
-    assert waited(lambda: not any(map(is_working, started)))
+    assert working
+    assert waited(lambda: not any(map(is_working, working)))
 
 
 def waited(ready: Any) -> Any:
