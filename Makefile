@@ -84,8 +84,9 @@ formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, do
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
 	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
 
-probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing.json: hours, resumable; MINUTES=30 stops early
+probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing-sweep.md: an hour or two, resumable; MINUTES=30 stops early
 	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m probe.sweep_page docs/probing.json docs/probing-sweep.md
 
 papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models', docs/papers.md
 	$(BIN)/python -m probe.papers.page docs/papers.md

@@ -71,7 +71,11 @@ class Comparison:
 
     def html(self, title: str = "One input on many units") -> str:
         """A page of its own, every trace in it."""
-        body: list[str] = [element("p", described(self.input)), html.table(self.HEADER, self.rows(), "results", (3,))]
+        lost = self.HEADER.index("lost")  # a line for each: beside long names the column would be a word wide
+        rows = [
+            (*row[:lost], row[lost].replace(" ", "\u00a0").replace(",\u00a0", ", "), *row[lost + 1 :]) for row in self.rows()
+        ]
+        body: list[str] = [element("p", described(self.input)), html.table(self.HEADER, rows, "results", (3,))]
         body += [element("p", line) for line in self._left_out_lines()]
         for r in self.results:
             summary = f"{r.instruction.arch} {r.names[0]}: d = {shown(r.value)}"

@@ -66,8 +66,6 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
     finding = probe(box, arguments.vectors, arguments.seed, journal, arguments.seconds, _say)
     opened = open_keys(finding, pool_of(box.shape, arguments.seed)) if finding.model is not None else []
     order = _order(box, journal, finding) if arguments.tree else None
-    if arguments.output is not None and finding.is_whole() and finding.model is not None:
-        write_output(arguments.output, toml_of(finding.model, f"probed {finding.box}").encode())
     if arguments.json:
         print(json.dumps(as_dict(finding, opened) | ({} if order is None else {"order": order_as_dict(order)})))
     else:
@@ -77,6 +75,8 @@ def _probed(box: Box, arguments: argparse.Namespace) -> int:
             print(order_text(order), end="", file=where)
     if finding.stopped is not None:
         _say(finding.stopped)
+    if arguments.output is not None and finding.is_whole() and finding.model is not None:
+        write_output(arguments.output, toml_of(finding.model, f"probed {finding.box}").encode())
     return OK if finding.is_whole() else DIFFERED
 
 

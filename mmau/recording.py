@@ -22,8 +22,8 @@ def run_recording(arguments: argparse.Namespace) -> int:
             check_output(output, [arguments.recording])
     recording = read(arguments.recording)
     reading = read_rows(box_of_instruction(recording.instruction).shape, recording.operands, recording.d, arguments.seed)
-    _write(reading, arguments.output, arguments.settle)
     print(json.dumps(as_dict(reading)) if arguments.json else text_of(reading), end="\n" if arguments.json else "")
+    _write(reading, arguments.output, arguments.settle)
     return OK if reading.consistent else DIFFERED
 
 

@@ -1,6 +1,7 @@
 """What a box has answered so far: kept in a file, so that a probe goes on where it ended and no vector is asked twice."""
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,16 @@ class Journal:
         """Enter what the box answered."""
         self._rows.append((operands, d))
         self.answers.update(zip(keys, map(int, d), strict=True))
+
+    def forget(self, keys: Collection[bytes]) -> None:
+        """Drop rows of which the box gave another answer when it was asked again."""
+        for key in keys:
+            self.answers.pop(key, None)
+        kept = []
+        for operands, d in self._rows:
+            rows = np.flatnonzero([key in self.answers for key in row_keys(operands)])
+            kept.append((operands.rows(rows), d[rows]))
+        self._rows = kept
 
     def save(self) -> None:
         """Write the file, where there is one to write and anything to say."""

@@ -15,9 +15,9 @@ from golden.stimulus.integers import is_integer
 from probe.box import Box, BoxError, Questioner
 from probe.evidence import Evidence
 from probe.features import features_of
-from probe.journal import Journal
+from probe.journal import Journal, row_keys
 from probe.minimise import minimised
-from probe.model import Model, possible_families, toml_of
+from probe.model import Model, possible_families
 from probe.rivals import Rival, consistent, pool_of, telling_rows
 from probe.search import Search
 
@@ -31,7 +31,10 @@ wrong model costs few. A chunk that fails ends the round."""
 CORNER_ROWS = 1 << 16
 """Vectors of a validation that are those of `golden.stimulus.generate`, with its corners; the rest are made faster."""
 
-RIVAL_ROWS = 1 << 17
+TELLING_ROUNDS = 8
+"""How often rows are asked that tell rivals from a model that stands."""
+
+RIVAL_ROWS = 1 << 16
 """Vectors on which rivals are held against the box too."""
 
 FAILING = 24
@@ -43,7 +46,7 @@ MINIMISED = 2
 AGAIN = 24
 """Rows that are asked a second time, at the beginning and at the end."""
 
-REVISIONS = 24
+REVISIONS = 40
 """Models that may fail before the probe gives up."""
 
 Say = Callable[[str], None]
@@ -201,38 +204,49 @@ class _Probe:
 
     def _check_determinism(self, evidence: Evidence, suspicious: np.ndarray) -> None:
         """Some rows again, in another order, the suspicious ones among them: the same answers, wherever in a question a row
-        stands.
+        stands. Where there are others, all rows are asked again, and those with two answers are not kept.
 
         Raises:
             BoxError: other answers.
         """
         rng = np.random.default_rng(self.seed)
-        rows = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
-        again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
-        differing = np.flatnonzero(again != evidence.d[rows])
-        if len(differing):
-            first, d = int(differing[0]), self.shape.d
-            raise BoxError(
-                f"{self.box.name} must give the same result whenever it is asked, and gave {len(differing)} of {len(rows)} "
-                f"vectors another one: {d} {int(evidence.d[rows[first]]):#x} first, then {int(again[first]):#x}"
-            )
+        some = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
+        others: dict[int, int] = {}
+        for rows in (some, rng.permutation(len(evidence))):
+            again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
+            differing = again != evidence.d[rows]
+            if not differing.any() and not others:
+                return
+            others |= dict(zip(rows[differing].tolist(), again[differing].tolist(), strict=True))
+            self.journal.forget(row_keys(evidence.operands.rows(rows[differing])))
+        row, d = next(iter(others)), self.shape.d
+        raise BoxError(
+            f"{self.box.name} must give the same result whenever it is asked, and gave {len(others)} of {len(evidence)} "
+            f"vectors another one: {d} {int(evidence.d[row]):#x} first, then {others[row]:#x}"
+        )
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
-        """Ask what tells the model from its rivals. Returns whether the model stands; the rivals that are left are kept."""
-        rivals = consistent(model, evidence)
-        telling, alike = telling_rows(model, rivals, pool)
-        self.found.rivals, self.found.looked = alike, len(pool.c)
-        if len(telling):
+        """Ask what tells the model from its rivals, as long as it stands and there are such questions. Returns whether it
+        stands; the rivals that are left are kept."""
+        alike: list[Rival] = []
+        for _ in range(TELLING_ROUNDS):
+            rivals = [rival for rival in consistent(model, evidence) if rival not in alike]
+            telling, fresh = telling_rows(model, rivals, pool)
+            alike += fresh
+            if not len(telling):
+                break
             rows = pool.rows(telling)
             evidence.add(rows, self.questioner.ask(rows), "rivals")
-            self.say(f"rivals: {len(telling)} vectors tell {len(rivals) - len(alike)} from it, {len(alike)} are alike")
-        self.found.evidence = len(evidence)
+            self.say(f"rivals: {len(telling)} vectors tell {len(rivals) - len(fresh)} from it, {len(alike)} are alike")
+            if len(evidence.failing(model)):
+                break
+        self.found.rivals, self.found.looked, self.found.evidence = alike, len(pool.c), len(evidence)
         return not len(evidence.failing(model))
 
     def _validated(self, evidence: Evidence, model: Model) -> bool:
         """Random vectors of all classes and corners; those that fail join the evidence."""
         which = f"seed {self.seed}, {min(CORNER_ROWS, self.vectors)} vectors with corners"
-        text = f"{which}: {toml_of(model, 'model')}"
+        text = f"{which}: {model.family} {dict(model.items)}"
         done = self.journal.validated.get(text, 0)
         for start, end in chunk_bounds(self.vectors):
             if end <= done:

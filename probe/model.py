@@ -15,11 +15,12 @@ from golden.comparison import differing
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
 from golden.engines import Batch, run
 from golden.formats import FP16
-from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.operations import FMA, OPERATIONS, TFDPA, Operation
 from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
 from golden.operations.fma import NANS
 from golden.operations.idpa import BEYOND_RANGE
 from golden.ordered_chain import ChainTable
+from golden.paired_chain import PairedChain
 from golden.rounding import OVERFLOWS
 from golden.stimulus import Operands, OperandShape
 from golden.unit import Unit
@@ -28,8 +29,11 @@ from golden.unit_file import unit_to_toml
 CONVERTED = "converted T-FDPA"
 """FP8 as fp16 work, c added last (golden.chain.ConvertedChain)."""
 
+PAIRED = "FMA in pairs"
+"""Every product and every sum rounded by itself:  Arm's BFDOT (golden.paired_chain.PairedChain); no unit file says it."""
+
 FAMILIES = (
-    "T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA",
+    "T-FDPA", "ST-FDPA", "GST-FDPA", CONVERTED, "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", PAIRED, "FTZ-FMA",
     "FTZ-EO-FMA", "IDPA",
 )  # fmt: skip
 """The operations that a box is held against. Of two that do as well, the first one counts."""
@@ -86,8 +90,14 @@ class Model:
             return False
 
     def unit(self, name: str) -> Unit:
-        """The unit that computes it."""
+        """The unit that computes it.
+
+        Raises:
+            ValueError: no unit file can say what it computes.
+        """
         chain = self.chain
+        if isinstance(chain, PairedChain):
+            raise ValueError(f"no unit file can say {self.family}, of which every product is rounded by itself")
         if isinstance(chain, ConvertedChain):
             table = ChainTable(convert=FP16.name, order=chain.order, add_c="last")
             return Unit(name=name, operation=chain.operation, chain=table, converted=(chain.a, chain.b))
@@ -104,7 +114,11 @@ def model(family: str, keys: Keys, shape: OperandShape) -> Model:
 
 
 def toml_of(model: Model, name: str) -> str:
-    """The model as a unit file."""
+    """The model as a unit file.
+
+    Raises:
+        ValueError: no unit file can say what it computes.
+    """
     return unit_to_toml(model.unit(name))
 
 
@@ -116,17 +130,21 @@ def _chain(model: Model) -> Chain | ConvertedChain:
     """
     shape, keys = model.shape, model.keys
     if model.family == CONVERTED:
+        if shape.K % 4:
+            raise ValueError(f"K must be a multiple of 4, got {shape.K}")
         order = keys.pop("order")
         step = TFDPA(a=FP16, b=FP16, c=shape.c, **keys)
         _check_length(step, shape)
         return ConvertedChain(step, shape.a, shape.b, order)
-    operation_class = OPERATIONS[model.family]
+    operation_class = FMA if model.family == PAIRED else OPERATIONS[model.family]
     allowed = operation_class.unit_keys()
     keys |= {"a": shape.a, "b": shape.b, "c": shape.c}
     keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
     operation = operation_class(**keys)
     _check_length(operation, shape)
-    return Chain(operation)
+    if model.family == PAIRED and shape.K % 2:
+        raise ValueError(f"K must be even, got {shape.K}")
+    return PairedChain(operation) if model.family == PAIRED else Chain(operation)
 
 
 def _check_length(operation: Operation, shape: OperandShape) -> None:
@@ -144,6 +162,7 @@ def keys_of(family: str) -> tuple[str, ...]:
     """The keys of a family that the probe has to find."""
     if family == CONVERTED:
         return ("order", *keys_of("T-FDPA"))
+    family = "FMA" if family == PAIRED else family
     return tuple(key for key in OPERATIONS[family].unit_keys() if key in SEARCHED)
 
 
@@ -157,7 +176,8 @@ def default_of(key: str) -> Any:
 
 
 def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
-    """Every value that a key may have; those of e_zero below the smallest exponent of any term are one."""
+    """Every value that a key may have; those of e_zero below the smallest exponent of any term are one, and those above
+    `highest_exponent`."""
     divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
     match key:
         case "L" | "G":
@@ -169,7 +189,8 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "rho":
             return tuple(name for name, rho in (CONVERSIONS | FP64_CONVERSIONS).items() if rho.d is shape.d)
         case "e_zero":
-            return tuple(range(max(lowest_exponent(family, shape), -EXPONENT_LIMIT), EXPONENT_LIMIT + 1))
+            lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
+            return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
         case "truncation":
             return ("RZ", "RD", "RO") if family not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
         case "overflow":
@@ -193,19 +214,31 @@ def lowest_exponent(family: str, shape: OperandShape) -> int:
     return min(products, shape.c.e_min, shape.d.e_min)
 
 
+def highest_exponent(family: str, shape: OperandShape) -> int:
+    """An e_zero above which all are alike, whatever F is: of the largest group of products nothing is left, and the last
+    place that is kept, 2^(e_zero − F), overflows."""
+    a, b = (FP16, FP16) if family == CONVERTED else (shape.a, shape.b)
+    products = a.e_max + b.e_max + 2 + shape.K.bit_length()
+    if shape.scale is not None:
+        products += 2 * shape.scale.e_max + 2
+    return max(products, shape.c.e_max, shape.d.e_max) + 1 + MAX_FRACTION
+
+
 def possible_families(shape: OperandShape) -> list[str]:
     """The families that take the box's formats and give its results."""
     return [family for family in FAMILIES if starts(family, shape)]
 
 
-COARSE: dict[str, tuple[int, ...]] = {"F2": (6, 12, 20, 31, 48, 128)}
+COARSE: dict[str, tuple[int, ...]] = {
+    "F": (*range(1, 34), *range(36, 64, 4), *range(64, 129, 8)), "F2": (6, 12, 20, 31, 48, 128),
+}  # fmt: skip
 """Values that a search starts from where it does not start from all."""
 
 
 @lru_cache(maxsize=64)
 def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
-    """Models to begin with: every length, every order, every precision, the other keys as if they were not there. None
-    where the family does not take the box's formats."""
+    """Models to begin with: every length, every order, precisions, or where there is none every rounding; other keys as
+    if they were not there. None where the family does not take the box's formats."""
     base: Keys = {}
     for key in keys_of(family):
         values = values_of(key, family, shape)
@@ -215,13 +248,14 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
     if "rho" in base:
         base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
     lengths = [key for key in base if key in ("L", "P", "G", "order")]
-    precisions = [key for key in base if key in ("F", "F2")]
+    precisions = [key for key in base if key in ("F", "F2")] or [key for key in base if key == "rho"]
     found = []
     for chosen in product(*(values_of(key, family, shape) for key in lengths)):
         first = model(family, base | dict(zip(lengths, chosen, strict=True)), shape)
         if first.is_valid():  # which no precision changes
             choices = product(*(COARSE.get(key) or values_of(key, family, shape) for key in precisions))
-            found += [first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices]
+            others = (first.changed(**dict(zip(precisions, bits, strict=True))) for bits in choices)
+            found += [other for other in others if "rho" not in precisions or other.is_valid()]
             found += _above_all_terms(first)
     return tuple(found)
 
@@ -232,4 +266,5 @@ def _above_all_terms(first: Model) -> list[Model]:
     if "e_zero" not in first.keys:
         return []
     ways = values_of("truncation", first.family, first.shape) if "truncation" in first.keys else ("RZ",)
-    return [first.changed(e_zero=EXPONENT_LIMIT, truncation=way) for way in ways]
+    highest = values_of("e_zero", first.family, first.shape)[-1]
+    return [first.changed(e_zero=highest, truncation=way) for way in ways]

@@ -7,7 +7,7 @@ tells): paper 000, section 3.2. The places are the K products, and c last.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,17 +18,12 @@ from golden.formats import Format
 from golden.stimulus import Operands, OperandShape
 from golden.stimulus.integers import is_integer
 from probe.box import Questioner
+from probe.nodes import Builder, Unresolved, expected_loss, leaves
+from probe.nodes import Tree as Places
 from probe.tree import Exact, Tree, drawn
 
-SMALL = 6
-"""Values of v that are tried."""
-
-ALL_PAIRS = 8
-"""Terms of a flat node up to which every pair is asked; of more, pairs whose places are a power of two apart."""
-
-
-class Unresolved(ValueError):
-    """No tree gives the answers; the message says what stands against it."""
+SMALL = (6, 40)
+"""Values of v that are tried: few, and where none of them will do, more."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +51,26 @@ def order_of(questioner: Questioner) -> Order:
     shape = questioner.box.shape
     if is_integer(shape):
         return Order(None, 0, 0, "sums of integers lose nothing that would show an order")
-    asker = _Asker(questioner)
+    asked, orders = 0, []
+    for sign in (1, -1):  # a sum that is rounded up shows what is lost with negative terms alone
+        order = _of_sign(_Asker(questioner, sign))
+        asked += order.asked
+        orders.append(replace(order, asked=asked))
+        if order.tree is not None:
+            return orders[-1]
+    return replace(orders[0], asked=asked)
+
+
+def _of_sign(asker: "_Asker") -> Order:
+    """What the answers say with small terms of one sign."""
+    K = asker.shape.K
     try:
         asker.choose_small()
-        tree = _Builder(asker).tree(tuple(range(shape.K + 1)))
-        named = _named(tree, shape.K)
+        tree = Builder(asker).tree(tuple(range(K + 1)))
         asker.check(tree)
     except Unresolved as error:
         return Order(None, asker.reach, asker.asked, str(error))
-    return Order(named, asker.reach, asker.asked)
+    return Order(_named(tree, K), asker.reach, asker.asked)
 
 
 def text_of(order: Order) -> str:
@@ -83,8 +89,9 @@ def as_dict(order: Order) -> dict[str, Any]:
 class _Asker:
     """Makes the questions and reads the answers."""
 
-    def __init__(self, questioner: Questioner) -> None:
-        self._questioner, self._shape = questioner, questioner.box.shape
+    def __init__(self, questioner: Questioner, sign: int) -> None:
+        """With small terms of this sign, ±1; that of the first large one is the same."""
+        self._questioner, self.shape, self._sign = questioner, questioner.box.shape, sign
         self.asked = self.reach = 0
         self._small = self._top = 0
         self._known: dict[tuple[int, int], int] = {}
@@ -95,17 +102,18 @@ class _Asker:
         Raises:
             Unresolved: there is none.
         """
-        shape = self._shape
+        shape = self.shape
         low = max(shape.a.e_min + shape.b.e_min, shape.c.e_min, shape.d.e_min)
         self._top = min(shape.a.e_max + shape.b.e_max, shape.c.e_max, shape.d.e_max - 1)
-        tried = np.unique(np.linspace(low, self._top, SMALL).astype(int)).tolist()
-        small = [Fraction(2) ** v for v in tried]
-        sums = self._ask([[v] * (shape.K + 1) for v in small])
-        beside_zeros = self._ask([[Fraction(0), *[v] * (shape.K - 1), Fraction(0)] for v in small])
-        for v, *totals in zip(tried, sums, beside_zeros, strict=True):
-            if totals == [(shape.K + 1) * Fraction(2) ** v, (shape.K - 1) * Fraction(2) ** v]:
-                self._small, self.reach = v, self._top - v
-                return
+        for count in SMALL:
+            tried = np.unique(np.linspace(low, self._top, count).astype(int)).tolist()
+            small = [self._sign * Fraction(2) ** v for v in tried]
+            sums = self._ask([[v] * (shape.K + 1) for v in small])
+            beside_zeros = self._ask([[Fraction(0), *[v] * (shape.K - 1), Fraction(0)] for v in small])
+            for v, value, *totals in zip(tried, small, sums, beside_zeros, strict=True):
+                if totals == [(shape.K + 1) * value, (shape.K - 1) * value]:
+                    self._small, self.reach = v, self._top - v
+                    return
         raise Unresolved("no power of two is there of which one in each place is summed without loss, beside zeros too")
 
     def lost(self, i: int, j: int) -> int:
@@ -121,12 +129,12 @@ class _Asker:
 
     def ask_pairs(self, pairs: Collection[tuple[int, int]]) -> None:
         """Ask several at once, so that a slow box is called less often."""
-        n, v = self._shape.K + 1, Fraction(2) ** self._small
+        n, v, large = self.shape.K + 1, self._sign * Fraction(2) ** self._small, self._sign * Fraction(2) ** self._top
         fresh = [pair for pair in dict.fromkeys((min(p), max(p)) for p in pairs) if pair not in self._known]
         rows = []
         for i, j in fresh:
             row = [v] * n
-            row[i], row[j] = Fraction(2) ** self._top, -(Fraction(2) ** self._top)
+            row[i], row[j] = large, -large
             rows.append(row)
         for pair, total in zip(fresh, self._ask(rows) if rows else [], strict=True):
             kept = None if total is None else total / v
@@ -135,7 +143,7 @@ class _Asker:
                 raise Unresolved(f"with 2^{self._top} and its opposite in {where}, d is no number of terms 2^{self._small}")
             self._known[pair] = n - int(kept)
 
-    def check(self, tree: "Tree_") -> None:
+    def check(self, tree: Places) -> None:
         """Hold a tree against every pair that was asked.
 
         Raises:
@@ -147,9 +155,9 @@ class _Asker:
 
     def _ask(self, rows: list[list[Fraction]]) -> list[Fraction | None]:
         """d of rows of K products and c; None where it is no number."""
-        operands = operands_of_values(self._shape, rows)
+        operands = operands_of_values(self.shape, rows)
         self.asked += len(rows)
-        return [self._shape.d.value(int(code)) for code in self._questioner.ask(operands)]
+        return [self.shape.d.value(int(code)) for code in self._questioner.ask(operands)]
 
 
 def operands_of_values(shape: OperandShape, rows: list[list[Fraction]]) -> Operands:
@@ -179,120 +187,7 @@ def operands_of_values(shape: OperandShape, rows: list[list[Fraction]]) -> Opera
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Node:
-    """A node over places; exact: small terms are kept beside large ones."""
-
-    children: "tuple[Tree_, ...]"
-    exact: bool
-
-    @property
-    def size(self) -> int:
-        """Leaves below."""
-        return sum(_size(child) for child in self.children)
-
-
-Tree_ = int | Node
-"""A place, or a node."""
-
-
-def _size(tree: Tree_) -> int:
-    return 1 if isinstance(tree, int) else tree.size
-
-
-def leaves(tree: Tree_) -> set[int]:
-    """Its places."""
-    return {tree} if isinstance(tree, int) else {leaf for child in tree.children for leaf in leaves(child)}
-
-
-def expected_loss(tree: Tree_, i: int, j: int) -> int:
-    """Terms that are lost in such a tree with U in place i and −U in place j."""
-    assert isinstance(tree, Node)
-    holding = [next(child for child in tree.children if place in leaves(child)) for place in (i, j)]
-    if holding[0] is holding[1] or holding[0] == holding[1]:
-        return expected_loss(holding[0], i, j)
-    return sum(map(_size, holding)) if tree.exact else tree.size
-
-
-class _Builder:
-    """Builds the tree from the numbers of lost terms, asking for those that it needs."""
-
-    def __init__(self, asker: _Asker) -> None:
-        self._asker = asker
-
-    def tree(self, places: tuple[int, ...]) -> Tree_:
-        """The tree over places that are all leaves of one node.
-
-        Along the path from the first place to the root, the set of places that lose at most n terms with it has n members
-        wherever it is a node.
-        """
-        if len(places) == 1:
-            return places[0]
-        first, *others = places
-        row = self._row(first, others)
-        nested = [{first}]
-        for n in range(2, len(places)):
-            within = {first} | {k for k, lost in row.items() if lost <= n}
-            if len(within) == n:
-                nested.append(within)
-        everything = set(places)
-        if nested[-1] != everything:
-            nested.append(everything)
-        return self._climbed(first, row, nested)
-
-    def _climbed(self, first: int, row: dict[int, int], nested: list[set[int]]) -> Tree_:
-        """From the first place to the root, one node for each of the nested sets that is one."""
-        tree: Tree_ = first
-        below = [(nested[0], tree)]
-        for whole in nested[1:]:
-            node = None
-            while (
-                node is None
-            ):  # two leaves of an exact node look like a node of their own; then it is the one below that counts
-                inner, tree = below[-1]
-                node = self._node(tree, inner, row, whole)
-                if node is None:
-                    below.pop()
-                if not below:
-                    raise Unresolved(f"no node of {len(whole)} terms gives the answers")
-            below.append((whole, node))
-        return below[-1][1]
-
-    def _node(self, inner: Tree_, known: set[int], row: dict[int, int], whole: set[int]) -> Node | None:
-        """The node over `whole` of which one child is known; None where there is none."""
-        ring, size = sorted(whole - known), len(whole)
-        exact = any(row[k] != size for k in ring)
-        children: list[Tree_] = [inner]
-        if not exact:
-            flat = self._is_flat(ring, size)
-            if flat:
-                return Node((inner, *ring), False)
-        while ring:
-            first, *others = ring
-            lost = self._row(first, others)
-            count = row[first] - len(known) if exact else size
-            child = {first} | {k for k, n in lost.items() if (n <= count if exact else n < size)}
-            if exact and len(child) != count:
-                return None
-            children.append(self.tree(tuple(sorted(child))))
-            ring = [k for k in ring if k not in child]
-        return Node(tuple(children), exact)
-
-    def _is_flat(self, ring: list[int], size: int) -> bool:
-        """Whether no two of many terms meet before the node: of all pairs those are asked that a tree would join first."""
-        if len(ring) <= ALL_PAIRS:
-            return False
-        steps = [1 << n for n in range(len(ring).bit_length()) if 1 << n < len(ring)]
-        pairs = [(ring[k], ring[k + step]) for step in steps for k in range(len(ring) - step)]
-        self._asker.ask_pairs(pairs)
-        return all(self._asker.lost(i, j) == size for i, j in pairs)
-
-    def _row(self, first: int, others: list[int]) -> dict[int, int]:
-        self._asker.ask_pairs([(first, k) for k in others])
-        return {k: self._asker.lost(first, k) for k in others}
-
-
-def _named(tree: Tree_, K: int) -> Tree:
+def _named(tree: Places, K: int) -> Tree:
     if isinstance(tree, int):
         return "c" if tree == K else f"p{tree}"
     children = [

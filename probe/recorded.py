@@ -11,7 +11,7 @@ from golden.arrays import BitArray
 from golden.stimulus import Operands, OperandShape
 from probe.evidence import Evidence
 from probe.features.feature import concatenated
-from probe.model import Model, possible_families, toml_of
+from probe.model import PAIRED, Model, possible_families, toml_of
 from probe.rivals import Rival, consistent, pool_of, telling_rows
 from probe.search import Search
 
@@ -118,11 +118,12 @@ def _keys(rival: Rival) -> str:
 
 def as_dict(reading: Reading) -> dict[str, Any]:
     """For JSON."""
-    settling = reading.settling()
+    settling, best = reading.settling(), reading.best
+    unit = None if best.family == PAIRED else toml_of(best, "recorded")
     return {
         "rows": reading.rows,
         "missed": reading.missed,
-        "best": {"operation": reading.best.family, "keys": reading.best.keys, "unit": toml_of(reading.best, "recorded")},
+        "best": {"operation": best.family, "keys": best.keys, "unit": unit},
         "consistent": [
             {
                 "operation": found.model.family,

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from golden.formats import Format
+from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
 from probe.loop import Finding
-from probe.model import Model, lowest_exponent, toml_of, values_of
-from probe.rivals import LONG_RANGED, apart
+from probe.model import PAIRED, Model, lowest_exponent, toml_of, values_of
+from probe.rivals import LONG_RANGED, apart, bisected
 from probe.tree import drawn, tree_of
 
 
@@ -54,7 +55,9 @@ def _open(model: Model, key: str, values: set[Any], rows: Operands, looked: int)
     if key == "e_zero":
         lowest = lowest_exponent(model.family, model.shape)
         if low <= lowest:
-            low, why = -1024, f"no term but a zero has an exponent below {lowest}; above, {why}"
+            low, why = -EXPONENT_LIMIT, f"no term but a zero has an exponent below {lowest}; above, {why}"
+        if high >= possible[-1]:
+            high = EXPONENT_LIMIT
     if key != "e_zero" and high == possible[-1]:
         why = f"more bits than the terms spread over; {why}"
     return OpenKey(key, f"{low} … {high}", why)
@@ -73,11 +76,7 @@ def _extent(model: Model, key: str, alike: set[Any], sign: int, rows: Operands) 
     end = possible[-1] if sign > 0 else possible[0]
     if same(end):
         return int(end)
-    bad = end
-    while abs(bad - good) > 1:
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if same(middle) else (good, middle)
-    return int(good)
+    return bisected(int(good), int(end), same)
 
 
 def _looked(vectors: int) -> str:
@@ -155,7 +154,7 @@ def as_dict(finding: Finding, opened: list[OpenKey]) -> dict[str, Any]:
         "stopped": finding.stopped,
         "operation": None if model is None else model.family,
         "keys": None if model is None else model.keys,
-        "unit": None if model is None else toml_of(model, "probed"),
+        "unit": None if model is None or model.family == PAIRED else toml_of(model, "probed"),
         "open": [{"key": key.key, "values": key.values, "why": key.why} for key in opened],
         "evidence": finding.evidence,
         "missed": finding.missed,

@@ -7,6 +7,7 @@ apart; a model that reproduces these is held against all evidence, and the rows 
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
+from typing import Any
 
 import numpy as np
 
@@ -36,8 +37,15 @@ NEAR = 0.34
 """Share of the search's rows that a model may miss for two groups to be changed at once: further off, it is another start
 that leads on."""
 
+TOGETHER = 7_000
+"""Models of two groups up to which all are tried. That is every F with every way to round and to cut: where small terms are
+seen beside one F alone, no other leads to it."""
+
+BESIDE = 12
+"""How far from its value a number is tried else, every value in between."""
+
 COARSE = 24
-"""Values of a number that are tried together with those of another group, where one group at a time leads no further."""
+"""Values of a number from its whole range that are tried then."""
 
 
 class Search:
@@ -141,16 +149,18 @@ class Search:
         return model
 
     def _pairs(self, model: Model) -> Iterator[Iterable[Model]]:
-        """Two groups changed at once, the smaller pairs first; of numbers some values, their lowest among them."""
+        """Two groups changed at once, the smaller pairs first; of numbers some values where there are too many together."""
         groups = {group: list(combinations(group, model)) for group in grouped(model.family)}
-        for group, changes in groups.items():
-            if len(group) == 1 and len(changes) > COARSE:
-                near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= 2]
-                far = np.linspace(0, len(changes) - 1, COARSE).astype(int).tolist()
-                groups[group] = [changes[n] for n in sorted({*near, *far})]
-        pairs = [(x, y) for n, x in enumerate(groups) for y in list(groups)[n + 1 :]]
-        for x, y in sorted(pairs, key=lambda pair: len(groups[pair[0]]) * len(groups[pair[1]])):
-            yield [model.changed(**p, **q) for p in groups[x] for q in groups[y]]
+        pairs = []
+        for n, x in enumerate(groups):
+            for y in list(groups)[n + 1 :]:
+                changes = {x: groups[x], y: groups[y]}
+                for group in sorted(changes, key=lambda group: -len(groups[group])):  # the longer one has fewer first
+                    if len(changes[x]) * len(changes[y]) > TOGETHER:
+                        changes[group] = _some(group, groups[group], model)
+                pairs.append((changes[x], changes[y]))
+        for first, second in sorted(pairs, key=lambda pair: len(pair[0]) * len(pair[1])):
+            yield [model.changed(**p, **q) for p in first for q in second]
 
     def _best(self, model: Model, score: int, candidates: Iterable[Model]) -> tuple[Model, int]:
         """Of some models the one that reproduces the most rows of the search; of several, the first, which has the most keys
@@ -184,6 +194,15 @@ class Search:
         return self.evidence.matched(model, rows) if model.is_valid() else -1
 
 
+def _some(group: tuple[str, ...], changes: list[dict[str, Any]], model: Model) -> list[dict[str, Any]]:
+    """Of a number some values, its lowest and those beside its own among them; of other keys all."""
+    if len(group) > 1 or len(changes) <= COARSE:
+        return changes
+    near = [n for n, change in enumerate(changes) if abs(change[group[0]] - model.keys[group[0]]) <= BESIDE]
+    far = np.linspace(0, len(changes) - 1, COARSE).astype(int).tolist()
+    return [changes[n] for n in sorted({*near, *far})]
+
+
 def _differ_in_a_number(models: Sequence[Model]) -> bool:
     """Whether models differ in nothing but F, F2, e_zero."""
     first = models[0].keys
@@ -198,7 +217,7 @@ def grouped(family: str) -> list[tuple[str, ...]]:
     return [group for group in groups if group]
 
 
-def combinations(group: tuple[str, ...], model: Model) -> Iterator[dict[str, object]]:
+def combinations(group: tuple[str, ...], model: Model) -> Iterator[dict[str, Any]]:
     """All values of a group's keys together."""
     for values in product(*(values_of(key, model.family, model.shape) for key in group)):
         yield dict(zip(group, values, strict=True))

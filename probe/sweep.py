@@ -2,20 +2,27 @@
 
     python -m probe.sweep docs/probing.json --units 1000 --minutes 60
 
-The file holds one entry a unit and a summary; a sweep that was interrupted goes on from it, with the same sources alone.
+The file holds one entry a unit and a summary. A sweep that was interrupted goes on from it: it tries the units that lack an
+entry, and those that an older probe did not recover; with --anew it tries all. Each entry names the sources of the probe
+that made it.
 """
 
 import argparse
 import hashlib
 import json
+import math
+import os
 import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from itertools import zip_longest
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, as_completed, wait
+from functools import lru_cache
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from statistics import median
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -36,27 +43,42 @@ FRESH = 1 << 17
 """Vectors that no probe has seen, on which what was found is compared with the truth."""
 
 FRESH_SEED = 90_001
-VERSION = 1
+VERSION = 2
+
+RECOVERED = ("same", "alike")
+
+KINDS = ("catalogue", "random")
 
 Truth = tuple[str, Box, Chain | ConvertedChain]
 
 
-def catalogue() -> Iterator[Truth]:
+@lru_cache(maxsize=1)
+def catalogue() -> tuple[golden.Instruction, ...]:
     """One instruction for each distinct arithmetic of the catalogue, in an order that mixes the architectures."""
     seen: dict[object, golden.Instruction] = {}
     for instruction in golden.instructions():
         seen.setdefault((instruction.chain, instruction.k), instruction)
     mixed = list(seen.values())
     random.Random("catalogue").shuffle(mixed)
-    for instruction in mixed:
-        yield f"{instruction.arch} {instruction.name}", box_of_instruction(instruction), instruction.chain
+    return tuple(mixed)
 
 
-def drawn(units: int) -> Iterator[Truth]:
-    """Units with random parameters, the same ones in every sweep."""
-    for number in range(units):
-        unit = Unit(name=f"random {number}", operation=random_operation(random.Random(f"unit {number}")))
-        yield unit.name, box_of_unit(unit), Chain(unit.operation)
+def name_of(kind: str, number: int) -> str:
+    """What an entry calls the unit."""
+    if kind == "random":
+        return f"random {number}"
+    instruction = catalogue()[number]
+    return f"{instruction.arch} {instruction.name}"
+
+
+def truth(kind: str, number: int) -> Truth:
+    """A unit of the catalogue, or one with random parameters, the same one in every sweep."""
+    name = name_of(kind, number)
+    if kind == "catalogue":
+        instruction = catalogue()[number]
+        return name, box_of_instruction(instruction), instruction.chain
+    unit = Unit(name=name, operation=random_operation(random.Random(f"unit {number}")))
+    return name, box_of_unit(unit), Chain(unit.operation)
 
 
 def tried(name: str, box: Box, chain: Chain | ConvertedChain, vectors: int) -> dict[str, Any]:
@@ -69,7 +91,7 @@ def tried(name: str, box: Box, chain: Chain | ConvertedChain, vectors: int) -> d
         "asked": finding.vectors - finding.validated, "questions": finding.questions, "revisions": finding.revisions,
         "seconds": round(seconds, 1),
     }  # fmt: skip
-    if entry["verdict"] not in ("same", "alike"):
+    if entry["verdict"] not in RECOVERED:
         entry |= {"true": chain.operation.parameters(), "found": str(finding.model), "missed": finding.missed}
     return entry
 
@@ -100,7 +122,7 @@ def summary(entries: list[dict[str, Any]]) -> dict[str, Any]:
         "median_seconds": round(median(seconds), 1), "largest_seconds": max(seconds),
         "median_asked": int(median(asked)), "largest_asked": max(asked),
         "by_operation": {
-            name: f"{sum(e['verdict'] in ('same', 'alike') for e in entries if e['operation'] == name)} of {count}"
+            name: f"{sum(e['verdict'] in RECOVERED for e in entries if e['operation'] == name)} of {count}"
             for name, count in sorted(Counter(entry["operation"] for entry in entries).items())
         },
     }  # fmt: skip
@@ -115,14 +137,62 @@ def sources() -> str:
     return digest.hexdigest()[:16]
 
 
-def resumed(path: Path, head: dict[str, Any]) -> dict[str, Any]:
-    """The state of a sweep that began with the same head, or a new one."""
+def resumed(path: Path, vectors: int) -> dict[str, Any]:
+    """The state of a sweep with as many vectors, or a new one."""
     if path.exists():
         before: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if all(before.get(key) == value for key, value in head.items()):
+        if (before.get("version"), before.get("vectors")) == (VERSION, vectors):
             return before
-        print(f"{path} is of other sources or another number of vectors: beginning anew", file=sys.stderr)
-    return head | {"entries": {"catalogue": [], "random": []}}
+        print(f"{path} is of another version or number of vectors: beginning anew", file=sys.stderr)
+    return {"version": VERSION, "vectors": vectors, "entries": {kind: [] for kind in KINDS}}
+
+
+def left(state: dict[str, Any], units: int, digest: str) -> Iterator[tuple[str, int]]:
+    """Kind and number of the units to try, one of each kind in turn, so that a sweep that ends early has tried both."""
+    done = {
+        entry["unit"]
+        for entries in state["entries"].values()
+        for entry in entries
+        if entry["verdict"] in RECOVERED or entry["sources"] == digest
+    }
+    for number in range(max(units, len(catalogue()))):
+        for kind, count in zip(KINDS, (len(catalogue()), units), strict=True):
+            if number < count and name_of(kind, number) not in done:
+                yield kind, number
+
+
+def begin() -> None:
+    """In each process: one thread of the engine, and an end once the process that started this one is gone."""
+    set_threads(1)
+    parent = parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
+
+
+def outcome(kind: str, number: int, vectors: int) -> tuple[str, dict[str, Any]]:
+    """The entry of one unit."""
+    return kind, tried(*truth(kind, number), vectors)
+
+
+def outcomes(
+    units: Iterable[tuple[str, int]], vectors: int, processes: int, ends: float
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Entries as they come, from several processes; no unit is begun after `ends` (monotonic clock, s)."""
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=begin) as pool:
+        running: set[Future[tuple[str, dict[str, Any]]]] = set()
+        for unit in units:
+            if time.monotonic() > ends:
+                break
+            running.add(pool.submit(outcome, *unit, vectors))
+            if len(running) == processes:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                yield from (one.result() for one in done)
+        yield from (one.result() for one in as_completed(running))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -131,34 +201,31 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("output", type=Path, help="JSON, read again to go on")
     parser.add_argument("--units", type=int, default=1000, help="drawn at random (1000)")
     parser.add_argument("--vectors", type=int, default=1_000_000, help="random vectors of each validation (1000000)")
-    parser.add_argument("--minutes", type=float, default=None, help="stop after so many")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no unit after so many")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="at once (one a core)")
+    parser.add_argument("--anew", action="store_true", help="try every unit, whatever the file holds")
     arguments = parser.parse_args(argv)
-    set_threads(1)
-    state = resumed(arguments.output, {"version": VERSION, "sources": sources(), "vectors": arguments.vectors})
-    ends = None if arguments.minutes is None else time.monotonic() + 60 * arguments.minutes
-    done = {entry["unit"] for entries in state["entries"].values() for entry in entries}
-    for kind, (name, box, chain) in interleaved(catalogue(), drawn(arguments.units)):
-        if name in done:
-            continue
-        if ends is not None and time.monotonic() > ends:
-            break
-        entries = state["entries"][kind]
-        entries.append(tried(name, box, chain, arguments.vectors))
-        state["summary"] = {key: summary(state["entries"][key]) for key in state["entries"]}
+    if arguments.anew:
+        arguments.output.unlink(missing_ok=True)
+    state = resumed(arguments.output, arguments.vectors)
+    ends = time.monotonic() + 60 * arguments.minutes
+    digest = sources()  # before the processes start: of what they run, whatever is written meanwhile
+    units = list(left(state, arguments.units, digest))
+    for kind, entry in outcomes(units, arguments.vectors, arguments.processes, ends):
+        entry["sources"] = digest
+        entries = {known["unit"]: known for known in state["entries"][kind]} | {entry["unit"]: entry}
+        count = len(catalogue()) if kind == "catalogue" else arguments.units
+        names = [name_of(kind, number) for number in range(count)]
+        state["entries"][kind] = [entries[name] for name in names if name in entries]
+        state["summary"] = {key: summary(state["entries"][key]) for key in KINDS}
         write_atomically(arguments.output, json_text(state).encode())
-        print(f"{kind}, {len(entries)}: {entries[-1]}", file=sys.stderr, flush=True)
+        print(f"{kind}, {len(entries)}: {entry}", file=sys.stderr, flush=True)
     return 0
-
-
-def interleaved(catalogued: Iterator[Truth], random_ones: Iterator[Truth]) -> Iterator[tuple[str, Truth]]:
-    """One of each kind in turn, so that a sweep that ends early has tried both."""
-    for pair in zip_longest(catalogued, random_ones):
-        yield from ((kind, truth) for kind, truth in zip(("catalogue", "random"), pair, strict=True) if truth is not None)
 
 
 def json_text(state: dict[str, Any]) -> str:
     """The state, an entry a line."""
-    head = {key: value for key, value in state.items() if key != "entries"}
+    head = {key: state[key] for key in ("version", "vectors", "summary")}
     lines = json.dumps(head, indent=1)[:-2]
     kinds = [
         f'  "{kind}": [\n' + ",\n".join("   " + json.dumps(entry) for entry in entries) + "\n  ]"

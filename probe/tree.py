@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from golden.chain import ConvertedChain, product_order
-from probe.model import CONVERTED, Model
+from probe.model import CONVERTED, PAIRED, Model
 
 Tree = str | list["Tree"]
 """A leaf's name, or the children of a node: they are summed at once."""
@@ -16,7 +16,7 @@ class Exact(list[Tree]):
 def tree_of(model: Model) -> Tree:
     """The tree over the K products and c: the root's result is d."""
     chain, K = model.chain, model.shape.K
-    L = chain.operation.length
+    L = 2 if model.family == PAIRED else chain.operation.length
     order = product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
     d: Tree = "0" if model.family == CONVERTED else "c"
     for start in range(0, K, L):
@@ -37,7 +37,7 @@ def _step(model: Model, products: list[Tree], c: Tree) -> Tree:
         case "GST-FDPA":
             G = model.keys["G"]
             return [c, *(products[k : k + G] if G > 1 else products[k] for k in range(0, len(products), G))]
-        case "TR-FDPA":
+        case family if family in ("TR-FDPA", PAIRED):
             return [c, products]
         case "FTZ-FMA":
             for product in reversed(products):

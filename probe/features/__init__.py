@@ -2,14 +2,15 @@
 
 from golden.stimulus import OperandShape
 from golden.stimulus.integers import is_integer
+from probe.features.beneath import BENEATH
 from probe.features.feature import Feature
-from probe.features.floor import FLOOR
+from probe.features.floor import FLOOR, SMALL_SUMS
 from probe.features.integer import INTEGERS
 from probe.features.limits import OVERFLOW, SUBNORMALS
 from probe.features.mixed import MIXED
 from probe.features.order import ORDER
 from probe.features.precision import PRECISION
-from probe.features.rounding import ROUNDING
+from probe.features.rounding import ALL_TIES, ROUNDING
 from probe.features.special import SPECIAL_VALUES
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
@@ -17,10 +18,30 @@ FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, 
 RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
 """Those whose keys few rows show."""
 
+UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS, ALL_TIES)
+"""Those that only tell rivals apart: few units show anything of them."""
+
+ROUNDS = 3
+"""Times that the features' questions are made anew to tell rivals apart."""
+
+RARE_ROUNDS = 6
+"""Times that those are made again whose keys few rows show."""
+
+UNASKED_ROUNDS = 3
+"""Times that those are made that are not asked else."""
+
 
 def features_of(shape: OperandShape) -> tuple[Feature, ...]:
     """The features that operands of these formats can show."""
     return (INTEGERS,) if is_integer(shape) else FEATURES
 
 
-__all__ = ["FEATURES", "RARE", "Feature", "features_of"]
+def telling_features(shape: OperandShape) -> tuple[Feature, ...]:
+    """The features whose questions tell rivals apart, the rare ones repeated."""
+    features = features_of(shape)
+    rare = [feature for feature in features if feature in RARE]
+    unasked = () if is_integer(shape) else UNASKED
+    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * UNASKED_ROUNDS)
+
+
+__all__ = ["FEATURES", "RARE", "UNASKED", "Feature", "features_of", "telling_features"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number, zeros
-from golden.stimulus.terms import Products, lead_range, operands_of
+from golden.stimulus.terms import Products, lead_range, operands_of, window
 from probe.features.feature import Feature, corner, joined
 
 STEPS = 40
@@ -32,6 +32,22 @@ def product_alone(shape: OperandShape, draws: GeneratorDraws) -> Operands:
     )
     return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
 
+
+def small_sums(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c zero, no product zero, spread over few or many exponents: in most rows the sum is about the smallest result.
+    What is cut far below, under a floor above all terms, changes the result of few of them."""
+    rows = 1024
+    low, high = lead_range(shape)
+    spread = draws.integers(0, 24, rows)
+    carried = draws.integers(0, shape.K.bit_length(), rows, endpoint=True)  # bits that a sum may lie above its terms
+    smallest = lowest_lead(shape.d) + draws.integers(-2, 4, rows) - carried
+    anywhere = draws.integers(low, high, rows, endpoint=True)
+    top = np.where(draws.integers(0, 4, rows) > 0, smallest, anywhere)
+    products = window(shape, draws, np.clip(top, low, high), spread)
+    return operands_of(shape, draws, products, zeros(shape.c, draws.integers(0, 2, rows)))
+
+
+SMALL_SUMS = Feature("small sums", "products without c, about the smallest results", ("e_zero", "F"), small_sums)
 
 FLOOR = Feature(
     "e_zero floor", "c alone, a product alone, and the smallest terms, beside zeros", ("e_zero",),

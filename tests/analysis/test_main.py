@@ -9,10 +9,16 @@ from analysis.__main__ import PAGES, main
 from tests.docs.documents import ROOT
 
 
-def test_page_is_written_as_committed(tmp_path: Path) -> None:
-    main(["risks", str(tmp_path / "new")])
-    committed = ROOT / "docs/analysis/risks.md"
-    assert (tmp_path / "new" / "risks.md").read_bytes() == committed.read_bytes(), "run make analysis-risks"
+@pytest.mark.parametrize(
+    "name", ["discrepancy", "risks", "bias", "mitigation", pytest.param("symmetry", marks=pytest.mark.long)]
+)
+def test_page_is_written_as_committed(name: str, tmp_path: Path) -> None:
+    """Of bounds and monotonicity, which take minutes, tests hold records again."""
+    main([name, str(tmp_path / "new")])
+    for written in (tmp_path / "new").iterdir():
+        if written.suffix != ".svg":  # drawn by a library whose versions draw differently
+            committed = ROOT / "docs/analysis" / written.name
+            assert written.read_bytes() == committed.read_bytes(), f"run make analysis-{name}"
 
 
 def test_every_page_has_a_target_and_is_committed() -> None:

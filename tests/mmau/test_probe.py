@@ -91,3 +91,13 @@ def test_distinguish_refuses_what_takes_other_operands(box: Path, capsys: pytest
         "mmau distinguish: a must be the same for both, to give them the same inputs; got e4m3 and fp16"
     )
     assert wrong(capsys, "distinguish", HOPPER, HOPPER, "--vectors", 0).startswith("mmau distinguish: vectors must be")
+
+
+def test_what_no_unit_file_can_say_is_reported_and_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "found.toml"
+    command = ("probe", "--arch", "aarch64", "--instr", "bfdot", "--vectors", 1000, "-o", output)
+    assert run(*command) == 2
+    captured = capsys.readouterr()
+    assert "found       FMA in pairs" in captured.out
+    assert captured.err.splitlines()[-1].startswith("mmau probe: no unit file can say FMA in pairs")
+    assert not output.exists()

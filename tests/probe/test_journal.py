@@ -62,3 +62,12 @@ def test_damaged_answers_are_refused(tmp_path: Path) -> None:
     np.savez(path, **(arrays | {"a": arrays["a"].astype(np.uint32)}))
     with pytest.raises(ValueError, match="is not the journal of a probe: its arrays"):
         Journal("box", box().shape, path)
+
+
+def test_forgotten_rows_are_not_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "j.npz"
+    journal = filled(path)
+    keys = list(journal.answers)
+    journal.forget(keys[:3])
+    journal.save()
+    assert list(Journal("box", box().shape, path).answers) == keys[3:]

@@ -1,11 +1,14 @@
 """Summation trees from answers alone: those of the operations, and what stands against one."""
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import golden
+from golden.formats import FP16, FP32
 from golden.unit_file import operation_from_table
 from probe.box import Box, Questioner, box_of_instruction, box_of_unit
 from probe.journal import Journal
@@ -67,7 +70,48 @@ def test_products_that_are_converted_are_taken_four_by_four() -> None:
 
 def test_fewer_vectors_than_pairs() -> None:
     found = asked(of("T-FDPA", L=16, **FUSED))
-    assert found.asked < 33 * 32 / 4
+    assert found.asked < 33 * 32 / 2
+
+
+@pytest.mark.parametrize("rho", ["RU-FP32", "RD-FP32"])
+def test_sums_that_are_rounded_one_way(rho: str) -> None:
+    """Beside a large term a small one of its sign rounds up to the next number, and is lost where it is negative."""
+    found = asked(box(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=3))
+    assert found.tree is not None
+    assert canonical(found.tree) == canonical([[["c", "p0"], "p1"], "p2"])
+
+
+def test_places_that_meet_three_apart() -> None:
+    """Ten products and c at once, but p1 and p4 before: no two places of one node are a power of two apart."""
+    e_max = of("T-FDPA", L=10, **FUSED)
+
+    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        value = FP16.value
+        d = []
+        for x, y, z in zip(a.tolist(), b.tolist(), c.tolist(), strict=True):
+            terms = [value(i) * value(j) for i, j in zip(x, y, strict=True)]  # type: ignore[operator]
+            terms[1], terms[4] = fused([terms[1], terms[4]]), Fraction(0)
+            d.append(FP32.encode(fused([*terms, FP32.value(z)])))  # type: ignore[list-item]
+        return np.array(d, np.uint32)
+
+    found = asked(Box(name="three apart", shape=replace(e_max.shape, K=10), dot=dot))
+    assert found.tree is not None
+    assert canonical(found.tree) == canonical(["c", ["p1", "p4"], *(f"p{k}" for k in (0, 2, 3, 5, 6, 7, 8, 9))])
+
+
+def fused(terms: list[Fraction]) -> Fraction:
+    """The sum of terms that are cut 20 bits below the largest."""
+    largest = max(map(abs, terms))
+    if not largest:
+        return Fraction(0)
+    last = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() - 20)
+    return sum((int(term / last) * last for term in terms), Fraction(0))
+
+
+def test_small_terms_that_a_floor_does_not_cut() -> None:
+    """Of few values of v none is above the place where all is cut, and small enough for a sum of them."""
+    found = asked(of("ST-FDPA", a="e5m2", b="e5m2", L=2, K_block=2, F=24, rho="RZ-FP32", e_zero=26))
+    assert found.tree is not None
 
 
 def test_formats_that_do_not_reach_far_leave_an_exact_node() -> None:
