@@ -10,16 +10,8 @@ import numpy as np
 
 import golden
 
-PROMOTION = 128
-"""Products that DeepSeek's kernel accumulates in the tensor core before it adds them in fp32."""
-
-
-def promoted(instruction: golden.Instruction, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """A·B with each PROMOTION products accumulated by the instruction and their sums added in fp32."""
-    D = np.zeros((A.shape[0], B.shape[1]), np.float32)
-    for k in range(0, A.shape[1], PROMOTION):
-        D += golden.gemm(instruction, A[:, k : k + PROMOTION], B[k : k + PROMOTION], np.zeros_like(D))
-    return D
+PROMOTED = golden.GemmOrder(promote_every=4)
+"""DeepSeek's kernel accumulates 128 products in the tensor core, four instructions, before it adds them in fp32."""
 
 
 def relative_error(D: np.ndarray, exact: np.ndarray) -> float:
@@ -33,8 +25,8 @@ def accumulation_errors(K: int, rng: np.random.Generator) -> tuple[float, float]
     A = rng.uniform(0, 1, (16, K)).astype(ml_dtypes.float8_e4m3fn)
     B = rng.uniform(0, 1, (K, 16)).astype(ml_dtypes.float8_e4m3fn)
     exact = A.astype(np.float64) @ B.astype(np.float64)
-    alone = golden.gemm(wgmma, A, B, np.zeros((16, 16), np.float32))
-    return relative_error(alone, exact), relative_error(promoted(wgmma, A, B), exact)
+    alone, promoted = golden.gemm(wgmma, A, B), golden.gemm(wgmma, A, B, order=PROMOTED)
+    return relative_error(alone, exact), relative_error(promoted, exact)
 
 
 def subnormal_product(architecture: str, name: str) -> float:

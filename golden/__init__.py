@@ -7,16 +7,17 @@
     16.5
 
 `instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`, and `.explain` for the
-steps of one dot product. `gemm` multiplies matrices of any size with an instruction. `FORMATS` and `OPERATIONS` are what
-they are made of.
+steps of one dot product. `gemm` multiplies matrices of any size with an instruction or a unit, in an order that `load_order`
+reads. `FORMATS` and `OPERATIONS` are what they are made of.
 """
 
 from golden.catalogue import ARCHITECTURES, PROCESSORS, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
+from golden.gemm_order import GemmOrder, load_order
 from golden.instruction import EVIDENCE, Instruction
-from golden.matrix import gemm
 from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation
+from golden.tiled import gemm
 from golden.trace import Trace
 from golden.unit import Implementation, Unit
 from golden.unit_file import load_unit
@@ -30,6 +31,7 @@ __all__ = [
     "Cls",
     "Decoded",
     "Format",
+    "GemmOrder",
     "Implementation",
     "Instruction",
     "Operation",
@@ -40,6 +42,7 @@ __all__ = [
     "gemm",
     "instruction",
     "instructions",
+    "load_order",
     "load_unit",
     "set_threads",
 ]

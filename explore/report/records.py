@@ -1,0 +1,115 @@
+"""A point's result record: what every record must have, its values under flat names, and what its proof says."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+Record = Mapping[str, Any]
+"""The result of one point, plain JSON: name, kind, status, message, parameters, swept, unit, toml, verilog, accuracy, cost,
+proof, seconds."""
+
+Cell = None | bool | int | float | str | list[Any]
+"""One value of the table. A list stays one value: a histogram, or names."""
+
+KINDS = ("point", "reference")
+"""A point of the space, or an instruction of the catalogue beside it."""
+
+STATUSES = ("done", "invalid", "failed", "timed out")
+
+REQUIRED = {"name": str, "kind": str, "status": str, "parameters": dict}
+
+
+def check_records(records: Sequence[Record]) -> None:
+    """Raise where something is no result record.
+
+    Raises:
+        ValueError: no record at all, a key missing or of another type, an unknown kind or status, a
+            `proved` that is neither true, false nor null, or two flat names alike.
+    """
+    if not records:
+        raise ValueError("a report needs at least one result record, got none")
+    for number, record in enumerate(records):
+        for key, kind in REQUIRED.items():
+            if not isinstance(record.get(key), kind):
+                what = "table" if kind is dict else "string"
+                raise ValueError(f"record {number} must have the {what} {key}, got {record.get(key)!r}")
+        for key, allowed in (("kind", KINDS), ("status", STATUSES)):
+            if record[key] not in allowed:
+                raise ValueError(f"record {number}: {key} must be one of {', '.join(allowed)}, got {record[key]!r}")
+        proved = value_at(record, "proof", "proved")
+        if proved is not None and not isinstance(proved, bool):
+            raise ValueError(f"record {number}: proof.proved must be true, false or null, got {proved!r}")
+        flattened(record)
+
+
+def flattened(record: Record) -> dict[str, Cell]:
+    """The record's values under their names, those of inner tables joined with a dot.
+
+    >>> flattened({"name": "one", "cost": {"area_um2": 3.5, "fpga": {"ecp5": {"luts": 7}}}})
+    {'name': 'one', 'cost.area_um2': 3.5, 'cost.fpga.ecp5.luts': 7}
+
+    Raises:
+        ValueError: two values have the same name.
+    """
+    found: dict[str, Cell] = {}
+    for name, value in _leaves(record, ""):
+        if name in found:
+            raise ValueError(f"each value of a record must have a name of its own; {name} is there twice")
+        found[name] = value
+    return found
+
+
+def _leaves(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Cell]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
+
+
+def value_at(record: Record, *path: str) -> Any:
+    """What the record holds under these keys, one inside the other; None where there is nothing."""
+    inner: Any = record
+    for key in path:
+        if not isinstance(inner, Mapping):
+            return None
+        inner = inner.get(key)
+    return inner
+
+
+class Verdict(NamedTuple):
+    """What co-simulation and proof of one point came to.
+
+    Attributes:
+        text: for people. state: whether its circuit agreed with its model, did not, or was never compared.
+    """
+
+    text: str
+    state: Literal["agrees", "differs", "not compared"]
+
+
+def verdict(record: Record) -> Verdict:
+    """What the record says was verified, and no more: vectors that came back and agreed, and `proved` where it stands."""
+    proof = record.get("proof") or {}
+    vectors, mismatches = proof.get("vectors"), proof.get("mismatches")
+    sent, received = proof.get("sent", vectors), proof.get("received", vectors)
+    proved = "; proved" if proof.get("proved") is True else ""
+    if not vectors or not received or mismatches is None:
+        text = "not co-simulated"
+        if vectors and not received:
+            text = f"co-simulation gave no result for {vectors:,} vectors"
+        state: Literal["agrees", "differs", "not compared"] = "differs" if vectors and not received else "not compared"
+        return Verdict(text + proved, state)
+    if mismatches:
+        return Verdict(f"{mismatches:,} mismatches in {received:,} results{proved}", "differs")
+    if not received == sent == vectors:
+        return Verdict(f"{sent:,} of {vectors:,} vectors sent, {received:,} results came back{proved}", "differs")
+    return Verdict(f"{received:,} vectors, no mismatch{proved}", "agrees")
+
+
+def missing_columns(records: Sequence[Record]) -> dict[tuple[str, str], list[str]]:
+    """Columns of the cost without a value, with the reason, and the names of the points that lack them."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for record in records:
+        for column, reason in (value_at(record, "cost", "missing") or {}).items():
+            found.setdefault((f"cost.{column}", str(reason)), []).append(record["name"])
+    return found

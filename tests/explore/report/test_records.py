@@ -1,0 +1,73 @@
+"""Result records: what they must have, and what may be said of their proofs."""
+
+import re
+from typing import Any
+
+import pytest
+
+from explore.report.records import check_records, flattened, missing_columns, verdict
+from tests.explore.report import sample
+
+GOOD: dict[str, Any] = {"name": "one", "kind": "point", "status": "done", "parameters": {"L": 4}}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": 3}, "record 0 must have the string name, got 3"),
+        ({"parameters": None}, "record 0 must have the table parameters, got None"),
+        ({"kind": "unit"}, "record 0: kind must be one of point, reference, got 'unit'"),
+        ({"status": "ok"}, "record 0: status must be one of done, invalid, failed, timed out, got 'ok'"),
+        ({"proof": {"proved": "almost"}}, "record 0: proof.proved must be true, false or null, got 'almost'"),
+        ({"proof": {"proved": 1}}, "record 0: proof.proved must be true, false or null, got 1"),
+        (
+            {"parameters": {"a.b": 1, "a": {"b": 2}}},
+            "each value of a record must have a name of its own; parameters.a.b is there twice",
+        ),
+    ],
+)
+def test_record_that_is_none_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check_records([GOOD | change])
+
+
+def test_no_record_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^a report needs at least one result record, got none$"):
+        check_records([])
+
+
+def test_sample_is_accepted() -> None:
+    check_records(sample.records())
+
+
+def test_names_are_flat() -> None:
+    flat = flattened({"cost": {"fpga": {"ecp5": {"luts": 7}}, "missing": {}}, "swept": ["L"]})
+    assert flat == {"cost.fpga.ecp5.luts": 7, "swept": ["L"]}
+
+
+@pytest.mark.parametrize(
+    ("proof", "text", "state"),
+    [
+        (None, "not co-simulated", "not compared"),
+        ({}, "not co-simulated", "not compared"),
+        ({"vectors": 0, "sent": 0, "received": 0, "mismatches": 0}, "not co-simulated", "not compared"),
+        ({"vectors": 10, "sent": 10, "received": 10}, "not co-simulated", "not compared"),
+        (sample.proof(1000), "1,000 vectors, no mismatch", "agrees"),
+        (sample.proof(1000, proved=True), "1,000 vectors, no mismatch; proved", "agrees"),
+        (sample.proof(1000, proved=False), "1,000 vectors, no mismatch", "agrees"),
+        (sample.proof(1000, mismatches=2), "2 mismatches in 1,000 results", "differs"),
+        (sample.proof(1000, received=999), "1,000 of 1,000 vectors sent, 999 results came back", "differs"),
+        (sample.proof(1000) | {"sent": 900, "received": 900}, "900 of 1,000 vectors sent, 900 results came back", "differs"),
+        (sample.proof(1000, received=0), "co-simulation gave no result for 1,000 vectors", "differs"),
+        ({"proved": True}, "not co-simulated; proved", "not compared"),
+    ],
+)
+def test_verdict_says_no_more_than_the_record(proof: Any, text: str, state: str) -> None:
+    assert verdict(GOOD | {"proof": proof}) == (text, state)
+
+
+def test_missing_columns_have_their_reasons_and_points() -> None:
+    found = missing_columns(sample.records())
+    assert found == {
+        (f"cost.{column}", sample.NO_STA): ["L=4 F=12 sign-magnitude"] for column in ("delay_ns", "power_mw", "energy_pj")
+    }
