@@ -1,4 +1,4 @@
-"""What computes a network's matrix products: a unit or an instruction, and when its partial sums are promoted."""
+"""What computes a network's matrix products: a unit or an instruction, and how it spends the instructions of a sum."""
 
 import json
 import tomllib
@@ -9,7 +9,7 @@ from typing import Any
 
 import golden
 from golden.arrays import BitArray
-from golden.checks import check_int, check_type, listed
+from golden.checks import check_type, listed
 from golden.unit_file import unit_from_table, unit_to_toml
 
 OPERANDS = ("fp32", "tf32", "bf16", "fp16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnuz", "e4m3ieee", "e3m2", "e2m3", "e2m1")
@@ -17,8 +17,6 @@ OPERANDS = ("fp32", "tf32", "bf16", "fp16", "e5m2", "e4m3", "e5m2fnuz", "e4m3fnu
 
 RESULTS = ("fp32", "fp16", "bf16")
 """Formats of c and d: fp32 holds their numbers exactly."""
-
-MAX_PROMOTION = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,7 @@ class Product:
         unit: a unit, of which one step of L products is an instruction, or an instruction of the catalogue.
         promote_every: instructions after which the partial sum is added, RNE, to an fp32 accumulator, and the next one starts
             from 0; 0: never.
+        split_k: parts of K whose sums are added, RNE, at the end.
 
     Raises:
         TypeError: neither a unit nor an instruction. ValueError: one that a network's numbers cannot be given to.
@@ -36,10 +35,10 @@ class Product:
 
     unit: golden.Unit | golden.Instruction
     promote_every: int = 0
+    split_k: int = 1
 
     def __post_init__(self) -> None:
         check_type("unit of a network", self.unit, golden.Unit, golden.Instruction)
-        check_int("promote_every", self.promote_every, 0, MAX_PROMOTION)
         operation = self.unit.operation
         if operation.scale_format is not None:
             raise ValueError(
@@ -48,11 +47,17 @@ class Product:
             )
         self._check_formats({"a": self.unit.a, "b": self.unit.b}, OPERANDS)
         self._check_formats({"c": operation.c, "d": operation.d}, RESULTS)
+        self.order.check(self.unit)
 
     def _check_formats(self, formats: dict[str, golden.Format], choices: Collection[str]) -> None:
         for key, found in formats.items():
             if found.name not in choices:
                 raise ValueError(f"{key} of a network's unit must be one of {listed(choices)}; {self.unit.name} has {found}")
+
+    @cached_property
+    def order(self) -> golden.GemmOrder:
+        """The same for `golden.gemm`."""
+        return golden.GemmOrder(promote_every=self.promote_every, split_k=self.split_k)
 
     @cached_property
     def d(self) -> golden.Format:
@@ -64,11 +69,11 @@ class Product:
         """The product as JSON, which `product_of` reads back: an operator of PyTorch takes text, and no object."""
         unit = self.unit
         shown = {"unit": unit_to_toml(unit)} if isinstance(unit, golden.Unit) else {"instruction": [unit.arch, unit.name]}
-        return json.dumps({**shown, "promote_every": self.promote_every})
+        return json.dumps({**shown, "promote_every": self.promote_every, "split_k": self.split_k})
 
     def __call__(self, a: BitArray, b: BitArray) -> Any:
         """D [M, N], codes of `d`, of a [M, K] and b [K, N], codes of the unit's formats; NumPy or CuPy arrays."""
-        return _gemm(self.unit, self.promote_every, a, b)
+        return golden.gemm(self.unit, a, b, order=self.order)
 
 
 @cache
@@ -79,26 +84,7 @@ def product_of(text: str) -> Product:
         TypeError, ValueError: another text.
     """
     table = json.loads(text)
+    order = {key: table[key] for key in ("promote_every", "split_k")}
     if "unit" in table:
-        return Product(unit_from_table(tomllib.loads(table["unit"])), table["promote_every"])
-    return Product(golden.instruction(*table["instruction"]), table["promote_every"])
-
-
-def _instruction(unit):
-    from golden.chain import Chain
-    if isinstance(unit, golden.Instruction): return unit
-    return golden.Instruction(arch="u", name="u", m=16, n=8, k=unit.operation.length, a=unit.a, b=unit.b, operation=unit.operation,
-                              chain=Chain(unit.operation), evidence="inferred")
-
-def _gemm(unit, promote_every, a, b):
-    import numpy as np
-    i = _instruction(unit)
-    if not promote_every:
-        return golden.gemm(i, a, b)
-    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
-    step = promote_every * i.k
-    for k in range(0, a.shape[1], step):
-        d = golden.gemm(i, a[:, k:k+step], b[k:k+step])
-        d = d.view(np.float32) if d.dtype == np.uint32 else d.view({"fp16": np.float16}[i.d.name])
-        total += d.astype(np.float32)
-    return total.view(np.uint32)
+        return Product(unit_from_table(tomllib.loads(table["unit"])), **order)
+    return Product(golden.instruction(*table["instruction"]), **order)

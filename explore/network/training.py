@@ -1,0 +1,81 @@
+"""Training the network on a unit, and in fp32, from the same numbers."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from explore.network.context import Texts, network, texts
+from explore.network.mapping import map_module
+from explore.network.product import Product
+from explore.network.pytorch import load_torch
+
+TEST_SEED = 1 << 40
+"""Of the texts that the network is tested on, which are the same for every training."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a network is trained: Adam, its rate falling to zero.
+
+    Attributes:
+        steps: of the optimiser.
+        batch, tests: texts a step, and those that the trained network is tested on.
+        rate: of the first step.
+        seed: of the first weights and of the texts.
+    """
+
+    steps: int
+    batch: int
+    tests: int
+    rate: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came of it, on texts that the training did not see.
+
+    Attributes:
+        loss: mean cross-entropy (nats); None where it is not finite: the training diverged.
+        accuracy: share of texts whose class was found.
+        longest: products of the longest sum, of the forward and of the backward pass; 0 in fp32.
+    """
+
+    loss: float | None
+    accuracy: float
+    longest: tuple[int, int]
+
+
+def train(training: Training, product: Product | None, gradient: Product | None = None) -> Trained:
+    """Train a network whose products, forward and backward and in the test, are on a unit; in PyTorch's fp32 where None."""
+    torch = load_torch()
+    model = network(training.seed)
+    run = model if product is None else map_module(model, product, gradient=gradient)
+    optimiser = torch.optim.Adam(model.parameters(), lr=training.rate)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / training.steps)
+    seen = texts(training.steps * training.batch, training.seed)
+    for step in range(training.steps):
+        part = slice(step * training.batch, (step + 1) * training.batch)
+        optimiser.zero_grad()
+        torch.nn.functional.cross_entropy(run(seen.tokens[part]), seen.classes[part]).backward()
+        optimiser.step()
+        falling.step()
+    shapes = [] if product is None else [shape for each in run.products.values() for shape in each]
+    forward, backward = (max((max(sides) for sides in of), default=0) for of in _sums(shapes))
+    loss, accuracy = _tested(run, texts(training.tests, TEST_SEED))
+    return Trained(loss if math.isfinite(loss) else None, accuracy, (forward, backward))
+
+
+def _sums(shapes: list[tuple[int, int, int]]) -> tuple[list[tuple[int]], list[tuple[int, int]]]:
+    """Over how many products the sums of products of these shapes (M, K, N) run, forward and backward."""
+    return [(K,) for _, K, _ in shapes], [(M, N) for M, _, N in shapes]
+
+
+def _tested(run: Any, unseen: Texts) -> tuple[float, float]:
+    """Loss and accuracy."""
+    torch = load_torch()
+    run.eval()
+    with torch.no_grad():
+        logits = run(unseen.tokens)
+        loss = float(torch.nn.functional.cross_entropy(logits, unseen.classes))
+        return loss, float((logits.argmax(1) == unseen.classes).double().mean())
