@@ -77,6 +77,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         module: the module.
         products: of each layer that ran, the shapes (M, K, N) of its forward products. The backward ones sum over N and M.
         skipped: names of the layers that are left to PyTorch.
+        on_product: called with the layer's name and the operands before each forward product.
     """
 
     def __init__(self, module: Any, product: Product, gradient: Product | None, skip: Collection[str]) -> None:
@@ -85,6 +86,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         self.product, self.gradient = product, gradient
         self.skipped = tuple(skip)
         self.products: dict[str, set[tuple[int, int, int]]] = {}
+        self.on_product: Callable[[str, Any, Any], None] = lambda layer, a, b: None
         self._running: list[str] = []
 
     def is_skipped(self, name: str) -> bool:
@@ -117,6 +119,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
 
     def multiply(self, a: Any, b: Any) -> Any:
         """A product of the layer that runs, on the unit."""
+        self.on_product(self.layer, a, b)
         d = matmul(a, b, self.product, self.gradient)
         N = b.shape[-1] if b.dim() > 1 else 1
         self.products.setdefault(self.layer, set()).add((d.numel() // N, a.shape[-1], N))

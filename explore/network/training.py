@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from explore.network.context import Texts, network, texts
-from explore.network.mapping import map_module
+from explore.network.errors import Errors, errors
+from explore.network.mapping import MappedModule, map_module
 from explore.network.product import Product
 from explore.network.pytorch import load_torch
 
@@ -39,11 +40,13 @@ class Trained:
         loss: mean cross-entropy (nats); None where it is not finite: the training diverged.
         accuracy: share of texts whose class was found.
         longest: products of the longest sum, of the forward and of the backward pass; 0 in fp32.
+        errors: of the longest forward sums, in the trained network; None in fp32.
     """
 
     loss: float | None
     accuracy: float
     longest: tuple[int, int]
+    errors: Errors | None
 
 
 def train(training: Training, product: Product | None, gradient: Product | None = None) -> Trained:
@@ -60,18 +63,16 @@ def train(training: Training, product: Product | None, gradient: Product | None 
         torch.nn.functional.cross_entropy(run(seen.tokens[part]), seen.classes[part]).backward()
         optimiser.step()
         falling.step()
-    shapes = [] if product is None else [shape for each in run.products.values() for shape in each]
-    forward, backward = (max((max(sides) for sides in of), default=0) for of in _sums(shapes))
-    loss, accuracy = _tested(run, texts(training.tests, TEST_SEED))
-    return Trained(loss if math.isfinite(loss) else None, accuracy, (forward, backward))
+    loss, accuracy = tested(run, texts(training.tests, TEST_SEED))
+    longest, found = (0, 0), None
+    if product is not None:
+        shapes = [shape for each in run.products.values() for shape in each]
+        longest = max(K for _, K, _ in shapes), max(max(M, N) for M, _, N in shapes)
+        found = errors(*longest_operands(run, texts(training.batch, TEST_SEED)), product)
+    return Trained(loss if math.isfinite(loss) else None, accuracy, longest, found)
 
 
-def _sums(shapes: list[tuple[int, int, int]]) -> tuple[list[tuple[int]], list[tuple[int, int]]]:
-    """Over how many products the sums of products of these shapes (M, K, N) run, forward and backward."""
-    return [(K,) for _, K, _ in shapes], [(M, N) for M, _, N in shapes]
-
-
-def _tested(run: Any, unseen: Texts) -> tuple[float, float]:
+def tested(run: Any, unseen: Texts) -> tuple[float, float]:
     """Loss and accuracy."""
     torch = load_torch()
     run.eval()
@@ -79,3 +80,13 @@ def _tested(run: Any, unseen: Texts) -> tuple[float, float]:
         logits = run(unseen.tokens)
         loss = float(torch.nn.functional.cross_entropy(logits, unseen.classes))
         return loss, float((logits.argmax(1) == unseen.classes).double().mean())
+
+
+def longest_operands(run: MappedModule, unseen: Texts) -> tuple[Any, Any]:
+    """Operands a and b of the forward product whose sums are the longest."""
+    torch = load_torch()
+    operands: list[tuple[Any, Any]] = []
+    run.on_product = lambda layer, a, b: operands.append((a, b))
+    with torch.no_grad():
+        run(unseen.tokens)
+    return max(operands, key=lambda pair: pair[0].shape[-1])

@@ -1,5 +1,6 @@
 """The workload `network` of a design space: a network trained on a unit, beside the same in fp32."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -60,8 +61,9 @@ def measure(unit: golden.Unit, settings: Mapping[str, Any], seed: int) -> dict[s
         seed: of the first weights and of the texts, the same for both trainings.
 
     Returns:
-        Plain JSON: loss, accuracy (of the network trained and tested on the unit), loss_fp32, accuracy_fp32, loss_ratio;
-        longest_sum: products of the longest sum, {forward, backward}; the settings and the seed. loss is None where the
+        Plain JSON: loss, accuracy (of the network trained and tested on the unit), loss_fp32, accuracy_fp32;
+        longest_sum: products of the longest sum, {forward, backward}; sum_error and quantisation_error of the longest forward
+        sums (`explore.network.errors`), None where they are not finite; the settings and the seed. loss is None where the
         training diverged. The same on one machine with one version of PyTorch; fp32's own arithmetic may differ elsewhere.
 
     Raises:
@@ -79,6 +81,13 @@ def measure(unit: golden.Unit, settings: Mapping[str, Any], seed: int) -> dict[s
         "loss_fp32": in_fp32.loss,
         "accuracy_fp32": in_fp32.accuracy,
         "longest_sum": dict(zip(("forward", "backward"), on_unit.longest, strict=True)),
+        "sum_error": _finite(on_unit.errors and on_unit.errors.sums),
+        "quantisation_error": _finite(on_unit.errors and on_unit.errors.quantisation),
         "settings": asdict(chosen),
         "seed": seed,
     }
+
+
+def _finite(number: float | None) -> float | None:
+    """JSON has no other."""
+    return number if number is not None and math.isfinite(number) else None
