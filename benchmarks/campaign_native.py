@@ -2,7 +2,8 @@
 `python -m benchmarks.campaign_native OUTCOME.json STORE [VECTORS [OPERATION …]]`.
 
 Half of VECTORS (default 10^8) go to the distinct arithmetics of the catalogue in turn, half to random units, chunk by chunk
-on all cores. Every d is compared bit for bit, codes of NaN too.
+on all cores, or on the workers of the Dask scheduler that MMAU_SCHEDULER names. Every d is compared bit for bit, codes of
+NaN too.
 
 Each task's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
 what other sources, another library or other versions have computed does not count. OUTCOME.json is written at the end: what
@@ -27,7 +28,7 @@ from golden.files import check_output, write_atomically
 from golden.operations import FMA, IDPA
 from golden.operations.idpa import BEYOND_RANGE
 from golden.stimulus import CLASSES, OperandShape
-from jobs import Engine, Record, Store, Task, program
+from jobs import Engine, Record, Store, Task, engine_for, program
 from jobs import run as run_tasks
 from jobs.provenance import library_is_older_than, library_path, provenance
 from tests.golden.native_rows import class_rows, compare
@@ -243,7 +244,7 @@ def main() -> int:
     changed = library_is_older_than(library) if library else []
     if changed:
         raise ValueError(f"{changed[0]} was changed after the native library was built: `make .venv/.dev` builds it again")
-    outcome = run(path, folder, provenance(), vectors, names=names)
+    outcome = run(path, folder, provenance(), vectors, engine_for(None), names)
     for difference in outcome["differences"]:
         print(json.dumps(difference, ensure_ascii=False))
     return int(outcome["rows_differing"] > 0 or not outcome["complete"])

@@ -6,6 +6,7 @@ disk, the next one goes on with what is missing. A task that raises, crashes or 
 goes on.
 """
 
+from jobs.cluster import Cluster, engine_for
 from jobs.engine import Engine
 from jobs.processes import Processes
 from jobs.program import program
@@ -18,12 +19,14 @@ __all__ = [
     "DONE",
     "FAILED",
     "TIMED_OUT",
+    "Cluster",
     "Engine",
     "Outcome",
     "Processes",
     "Record",
     "Store",
     "Task",
+    "engine_for",
     "program",
     "run",
 ]

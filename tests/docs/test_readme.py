@@ -36,6 +36,8 @@ def check_command(words: list[str]) -> None:
             assert is_module(module), f"there is no module {module}"
         case ["python", "-c", code]:
             exec(compile(code, "python -c", "exec"), {})
+        case ["dask", program, *_]:
+            assert is_module(f"distributed.cli.dask_{program}"), f"dask has no program {program}"
         case ["gtkwave", _]:
             pass  # what it opens is made by the command before it
         case ["python", script, *_]:

@@ -73,3 +73,12 @@ def slow_square(content: dict[str, Any], folder: Path) -> int:
 def long_program(content: dict[str, Any], folder: Path) -> None:
     child_in_own_session(content["pids"])
     time.sleep(600)
+
+
+def noted_square(content: dict[str, Any], folder: Path) -> int:
+    """Notes that it was started, and by which process; then takes its time."""
+    with Path(content["starts"]).open("a") as stream:
+        stream.write(f"{content['x']} {os.getpid()}\n")
+    time.sleep(content["seconds"])
+    (folder / "x").write_text(str(content["x"]))
+    return square(content, folder)

@@ -1,0 +1,157 @@
+"""Operands of a workload with their exact results: made once for formats, K, workload, rows and seed, and kept by content.
+
+Points of a space share them. The last ones stay in memory; a folder keeps all of them for other processes and later runs.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explore.accuracy.exact import Exact, exact_results
+from explore.accuracy.operands import round_rows, rounds
+from explore.accuracy.user_file import operands_of_file
+from explore.accuracy.workload import Workload
+from golden.arrays import BitArray
+from golden.checks import check_int
+from golden.files import write_atomically
+from golden.npz import npz_bytes, read_npz
+from golden.stimulus import Operands, OperandShape
+from jobs.provenance import digest_of_sources
+
+MAX_ROWS = 10_000_000
+"""Most rows of a workload: what is kept of one takes some hundred bytes."""
+
+CHAIN_PRODUCTS = 16
+"""A chain has rows for as many products as `rows` dot products of so many."""
+
+LEAST_CHAINS = 1000
+"""Fewest rows of a chain, where as many are asked for."""
+
+MEMORY = 1 << 29
+"""Bytes of data sets that stay in memory."""
+
+SOURCES = ("explore/accuracy/*.py", "golden/stimulus/**/*.py", "golden/format*.py", "golden/integer_format.py")
+"""All that decides operands and exact results."""
+
+
+@dataclass
+class DataSet:
+    """Rows of a workload, [rows, …] each.
+
+    Attributes:
+        shape: what the rows are for. exact: their exact results.
+        results: of other units and instructions over these rows, by name.
+    """
+
+    shape: OperandShape
+    operands: Operands
+    exact: Exact
+    results: dict[str, BitArray] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many there are."""
+        return len(self.operands.c)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return sum(array.nbytes for array in _arrays(self).values())
+
+
+def rows_of(workload: Workload, K: int, rows: int) -> int:
+    """Rows of a workload where `rows` dot products are asked for: fewer of chains, by their length.
+
+    Raises:
+        TypeError, ValueError: rows that are no integer from 1 to `MAX_ROWS`.
+    """
+    check_int("rows", rows, 1, MAX_ROWS)
+    if workload.kind != "chain":
+        return rows
+    return min(rows, max(LEAST_CHAINS, rows * CHAIN_PRODUCTS // K))
+
+
+def data_set(workload: Workload, shape: OperandShape, rows: int, seed: int, folder: Path | None = None) -> DataSet:
+    """The rows of a workload, from memory, from the folder, or made now.
+
+    Args:
+        rows: how many; of a file at most so many.
+        folder: where data sets are kept between processes, None for nowhere.
+
+    Raises:
+        ValueError: formats that the workload does not have, or a file that does not fit them. OSError: a folder or a file
+            that cannot be read or written.
+    """
+    if workload.path is not None:
+        operands = operands_of_file(workload.path, shape, rows)
+        return _remembered(_key(workload, shape, rows, seed, operands), lambda: _made(shape, [operands]))
+    key = _key(workload, shape, rows, seed)
+    if folder is None:
+        return _remembered(key, lambda: _made(shape, list(rounds(workload, shape, rows, seed))))
+    return _remembered(key, lambda: _kept(folder / f"{key}.npz", workload, shape, rows, seed))
+
+
+def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands: Operands | None = None) -> str:
+    """SHA-256 of all that a data set follows from."""
+    content = {
+        "workload": workload.name,
+        "shape": {f.name: str(getattr(shape, f.name)) for f in fields(shape)},
+        "d_man_bits": shape.d.man_bits,
+        "rows": rows,
+        "seed": seed,
+        "numpy": version("numpy"),
+        "sources": digest_of_sources(SOURCES),
+    }
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for array in operands or ():
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+_memory: dict[str, DataSet] = {}
+
+
+def _remembered(key: str, make: Any) -> DataSet:
+    """A data set from memory, where the least recently used ones go first."""
+    found = _memory.pop(key, None)
+    made: DataSet = make() if found is None else found
+    _memory[key] = made
+    while len(_memory) > 1 and sum(one.size for one in _memory.values()) > MEMORY:
+        del _memory[next(iter(_memory))]
+    return made
+
+
+def _made(shape: OperandShape, parts: Sequence[Operands]) -> DataSet:
+    size = round_rows(shape.K)
+    pieces = [part.rows(slice(n, n + size)) for part in parts for n in range(0, len(part.c), size)]
+    exact = [exact_results(shape, piece) for piece in pieces]
+    operands = Operands(*(None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
+    columns = ([getattr(each, f.name) for each in exact] for f in fields(Exact))
+    return DataSet(shape, operands, Exact(*(np.concatenate(column) for column in columns)))
+
+
+def _kept(path: Path, workload: Workload, shape: OperandShape, rows: int, seed: int) -> DataSet:
+    """A data set from its file; made, and the file written, where there is none or it is damaged."""
+    names = [*Operands._fields[:3], *(f.name for f in fields(Exact))]
+    try:
+        arrays = read_npz(path, names, Operands._fields[3:])
+    except (FileNotFoundError, ValueError):
+        made = _made(shape, list(rounds(workload, shape, rows, seed)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, npz_bytes(_arrays(made)))
+        return made
+    operands = Operands(*(arrays.get(name) for name in Operands._fields))  # type: ignore[arg-type]
+    return DataSet(shape, operands, Exact(*(arrays[f.name] for f in fields(Exact))))
+
+
+def _arrays(data: DataSet) -> dict[str, Any]:
+    """The arrays of a data set, by name."""
+    of_operands = {name: array for name, array in zip(Operands._fields, data.operands, strict=True) if array is not None}
+    return of_operands | {f.name: getattr(data.exact, f.name) for f in fields(Exact)}

@@ -1,0 +1,76 @@
+"""The measures of one unit over one workload."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from explore.accuracy.agreement import agreement, reference
+from explore.accuracy.dataset import DataSet, data_set, rows_of
+from explore.accuracy.properties import properties
+from explore.accuracy.statistics import BLOCK, Errors
+from explore.accuracy.user_file import products_of_file
+from explore.accuracy.workload import PROPERTIES, Workload, check_workload
+from golden.arrays import BitArray
+from golden.checks import check_least
+from golden.stimulus import OperandShape
+from golden.unit import Unit
+
+
+def measure(
+    unit: Unit,
+    workload: str | Mapping[str, Any],
+    rows: int,
+    seed: int,
+    references: Sequence[str] = (),
+    folder: Path | None = None,
+) -> dict[str, Any]:
+    """Errors of a unit's results, as plain JSON (docs/explore/accuracy.md says what each measure means).
+
+    Args:
+        workload: a name or a table, as `check_workload` takes it.
+        rows: dot products; of chains fewer, by their length; of a file at most so many.
+        seed: from 0 on; the same seed gives the same operands to every unit of the same formats and K.
+        references: instructions ARCH:NAME, with which the results are compared bit by bit.
+        folder: where operands and exact results are kept for other points and processes; None for this process alone.
+
+    Raises:
+        ValueError, TypeError: a wrong workload, rows, seed or reference, or a K that the unit does not take.
+        OSError: a file that cannot be read or written.
+    """
+    checked = check_workload(workload)
+    check_least("seed", seed, 0)
+    for name in references:
+        reference(name)
+    if checked.kind == PROPERTIES:
+        return properties(unit, seed)
+    shape = OperandShape.of_unit(unit, products(unit, checked))
+    data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
+    d = unit.dot(*data.operands)
+    return {**measured(unit, d, data), "agreement": agreement(unit, d, data, references)}
+
+
+def products(unit: Unit, workload: Workload) -> int:
+    """K of a workload's rows: the workload's own, or that of the unit's step.
+
+    Raises:
+        ValueError: a K that the unit does not take.
+    """
+    K = products_of_file(workload.path) if workload.path is not None else workload.K
+    if K is None:
+        return unit.usual_K
+    try:
+        unit.chain_over(K)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"workload {workload.name} has rows of {K} products, which {unit.name} does not take: {error}"
+        ) from error
+    return K
+
+
+def measured(unit: Unit, d: BitArray, data: DataSet) -> dict[str, Any]:
+    """The measures of results over the rows of a data set."""
+    errors = Errors(unit.operation.d, data.rows)
+    for start in range(0, data.rows, BLOCK):
+        block = slice(start, start + BLOCK)
+        errors.add(d[block], data.exact.rows(block))
+    return errors.measures()

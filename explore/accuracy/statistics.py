@@ -1,0 +1,173 @@
+"""Measures of results against exact ones: errors row by row in doubles, and what is said of many.
+
+An error d − exact is computed from 104 bits of the exact result and rounded to a double: it is off by at most 2**−50 of
+itself plus 2**−104 of the exact result.
+"""
+
+import math
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from explore.accuracy.codes import FINITE, INFINITE, NAN, Codes, Floats, Ints, Parts, parts
+from explore.accuracy.exact import MINUS_INFINITY, NOT_A_NUMBER, PLUS_INFINITY, Exact
+from golden.formats import Format, IntegerFormat
+
+BLOCK = 1 << 16
+"""Rows whose errors are computed at once."""
+
+CONFIDENCE = 0.95
+
+LEAST_ROWS = 1000
+"""Fewest rows from which an interval is told."""
+
+_LINEAR = [n / 8 for n in range(-16, 17)]
+_OCTAVES = [2.0**n for n in range(2, 17)]
+
+EDGES: tuple[float, ...] = (*(-edge for edge in reversed(_OCTAVES)), *_LINEAR, *_OCTAVES)
+"""Lower edges of the bins of errors (ulps): eighths from −2 to 2, then octaves. The first bin holds all below, too, and the
+last one all above."""
+
+
+class Errors:
+    """Errors of many rows, gathered in blocks.
+
+    Attributes:
+        ulps: d − exact of the finite rows, in ulps of the exact result.
+        scaled: the same in ulps of the row's magnitude, |c| + Σ |a_k·b_k|, where no cancellation makes them large.
+        outward: `scaled` times the sign of the exact result: below zero where |d| is too small.
+        relative: |d − exact| / |exact|; unbounded where the exact result is zero and d is not.
+        condition: the row's magnitude over |exact|.
+    """
+
+    def __init__(self, result: Format, rows: int) -> None:
+        self.result = result
+        self.rows = rows
+        self.mismatches = 0
+        self._ulps: list[Floats] = []
+        self._scaled: list[Floats] = []
+        self._outward: list[Floats] = []
+        self._relative: list[Floats] = []
+        self._condition: list[Floats] = []
+        self._squares: list[tuple[float, float, int]] = []
+
+    def add(self, d: Codes, exact: Exact) -> None:
+        """The errors of some rows."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # fp64: errors beyond what doubles hold
+            self._add(parts(self.result, d), exact)
+
+    def _add(self, got: Parts, exact: Exact) -> None:
+        finite = (exact.special == 0) & (got.kind == FINITE)
+        self.mismatches += int(np.count_nonzero(~finite & ~self._agrees(got.kind, got.negative, exact)))
+        hi, lo, lead = exact.hi[finite], exact.lo[finite], exact.lead[finite]
+        value = np.ldexp(got.sig[finite].astype(np.float64), got.exp[finite] - lead)
+        error = (value - hi) - lo
+        lowest = self.result.e_min
+        self._ulps.append(np.ldexp(error, lead - self._ulp(np.where(hi == 0, lowest, lead))))
+        of_magnitude = np.where(exact.magnitude[finite] == 0, lowest, exact.magnitude_lead[finite])
+        scaled = np.ldexp(error, lead - self._ulp(of_magnitude))
+        self._scaled.append(scaled)
+        self._outward.append(scaled * np.sign(hi))
+        self._relative.append(np.where(error == 0, 0.0, np.abs(error) / np.abs(hi + lo)))
+        magnitude = np.ldexp(exact.magnitude[finite], exact.magnitude_lead[finite] - lead)
+        self._condition.append(np.where(magnitude == 0, 1.0, magnitude / np.abs(hi)))
+        self._add_squares(hi, error, lead)
+
+    def _ulp(self, lead: Ints | npt.NDArray[np.int32]) -> Ints:
+        """Exponent of the last place of numbers with that leading bit."""
+        if isinstance(self.result, IntegerFormat):
+            return np.zeros(lead.shape, np.int64)
+        return np.clip(lead.astype(np.int64), self.result.e_min, self.result.e_max) - self.result.man_bits
+
+    def _agrees(self, kind: npt.NDArray[np.uint8], negative: npt.NDArray[np.bool_], exact: Exact) -> npt.NDArray[np.bool_]:
+        """Whether a special result is the one that the operands demand, or the infinity of a sum beyond the range."""
+        nan = (exact.special == NOT_A_NUMBER) & (kind == NAN)
+        infinite = np.where(negative, MINUS_INFINITY, PLUS_INFINITY) == exact.special
+        beyond = (exact.special == 0) & self._is_beyond(exact) & ((exact.hi < 0) == negative)
+        return np.asarray(nan | ((kind == INFINITE) & (infinite | beyond)))
+
+    def _is_beyond(self, exact: Exact) -> npt.NDArray[np.bool_]:
+        """Whether exact results are larger than the largest finite number."""
+        if isinstance(self.result, IntegerFormat):
+            return np.zeros(exact.hi.shape, bool)
+        _, exp, sig, _ = self.result.decode(self.result.max_finite)
+        largest = math.ldexp(sig, -self.result.man_bits)
+        hi, lo = np.abs(exact.hi), np.abs(exact.lo)
+        return np.asarray((exact.lead > exp) | ((exact.lead == exp) & ((hi > largest) | ((hi == largest) & (lo > 0)))))
+
+    def _add_squares(self, hi: Floats, error: Floats, lead: npt.NDArray[np.int32]) -> None:
+        if len(hi):
+            top = int(lead.max())
+            sums = (float(np.sum(np.ldexp(x, lead - top) ** 2)) for x in (hi, error))
+            self._squares.append((*sums, top))  # type: ignore[arg-type]
+
+    def measures(self) -> dict[str, Any]:
+        """Plain JSON: numbers, and null for what no row has."""
+        ulps, relative = _joined(self._ulps), _joined(self._relative)
+        bounded = relative[np.isfinite(relative)]
+        return {
+            "rows": self.rows,
+            "finite_rows": len(ulps),
+            "special_mismatch": self.mismatches,
+            "exact_rows": int(np.count_nonzero(ulps == 0)),
+            "relative_error": {**_summary(bounded), "unbounded": len(relative) - len(bounded)},
+            "ulp": {**_summary(np.abs(ulps)), "histogram": histogram(ulps)},
+            "bias": bias(_joined(self._scaled)),
+            "magnitude_bias": bias(_joined(self._outward)),
+            "snr_db": self._snr(),
+            "condition_median": _summary(_joined(self._condition))["median"],
+        }
+
+    def _snr(self) -> float | None:
+        """10·log10 of the sum of exact² over that of (d − exact)²; None without an error."""
+        top = max((top for _, _, top in self._squares), default=0)
+        signal, noise = (math.fsum(math.ldexp(s[n], 2 * (s[2] - top)) for s in self._squares) for n in (0, 1))
+        return _json(10 * (math.log10(signal) - math.log10(noise))) if signal and noise and math.isfinite(noise) else None
+
+
+def _joined(blocks: list[Floats]) -> Floats:
+    return np.concatenate(blocks) if blocks else np.empty(0)
+
+
+def _summary(values: Floats) -> dict[str, float | None]:
+    """Mean, median, 99th percentile and largest of numbers; both quantiles are numbers of the sample."""
+    if not len(values):
+        return dict.fromkeys(("mean", "median", "p99", "max"))
+    places = [_rank(share, len(values)) for share in (0.5, 0.99)]
+    ordered = np.partition(values, places)
+    numbers = (float(values.mean()), *(float(ordered[place]) for place in places), float(values.max()))
+    return dict(zip(("mean", "median", "p99", "max"), map(_json, numbers), strict=True))
+
+
+def _rank(share: float, count: int) -> int:
+    """Index of the smallest number that at least that share of the sample does not exceed."""
+    return max(0, math.ceil(share * count) - 1)
+
+
+def histogram(ulps: Floats) -> list[list[float | int]]:
+    """[lower edge, count] of each bin of `EDGES`."""
+    bins = np.clip(np.searchsorted(EDGES, ulps, side="right") - 1, 0, None)
+    counts = np.bincount(bins, minlength=len(EDGES))
+    return [[edge, int(count)] for edge, count in zip(EDGES, counts, strict=True)]
+
+
+def bias(scaled: Floats) -> dict[str, float | None]:
+    """The mean error and its confidence interval, in ulps of the rows' magnitudes.
+
+    Rows are independent draws, and errors in these units are bounded by a few units for each term, so that the mean of many
+    is normally distributed: mean ± z·s/√n, z the normal quantile. No interval from fewer than `LEAST_ROWS` rows.
+    """
+    if not len(scaled):
+        return dict.fromkeys(("mean_ulp", "low95", "high95"))
+    mean = float(scaled.mean())
+    if len(scaled) < LEAST_ROWS:
+        return {"mean_ulp": _json(mean), "low95": None, "high95": None}
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * float(scaled.std(ddof=1)) / math.sqrt(len(scaled))
+    return {"mean_ulp": _json(mean), "low95": _json(mean - half), "high95": _json(mean + half)}
+
+
+def _json(value: float) -> float | None:
+    """A number that JSON has; fp64's results can err by more than doubles hold."""
+    return value if math.isfinite(value) else None

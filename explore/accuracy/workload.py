@@ -1,0 +1,132 @@
+"""What a unit is measured on: workloads by name or as a table, checked before any work begins."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from explore.accuracy.exact import MAX_K
+from golden.checks import check_int, listed, unknown
+from golden.stimulus import CLASSES
+
+DISTRIBUTIONS = ("normal", "uniform", "outliers")
+"""N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(0.001) · N(0, 100)."""
+
+CLASS_NORMAL = "class-normal"
+"""The stimulus' class `normal`, whose name is taken by the distribution."""
+
+OF_CLASSES = {CLASS_NORMAL if name == "normal" else name: name for name in CLASSES}
+"""Workload to class of golden.stimulus."""
+
+PROPERTIES = "properties"
+"""Not a workload of operands: what a search finds, once a unit."""
+
+MAX_CONDITION = 1e15
+"""Largest condition number that is built: what is known of a partial sum while it is built has 53 bits."""
+
+KEYS: dict[str, dict[str, bool]] = {
+    **{name: {} for name in (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES)},
+    "chain": {"K": True},
+    "ill-conditioned": {"condition": True},
+    "file": {"path": True},
+}
+"""Kind of workload to the keys of its table, each with whether it is required."""
+
+EXAMPLES = (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES, "chain-4096", "ill-conditioned-1e6")
+
+_CHAIN = re.compile(r"chain-([0-9]{1,9})")
+_ILL = re.compile(r"ill-conditioned-([0-9][0-9.]*(?:e\+?[0-9]{1,3})?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """A workload, checked.
+
+    Attributes:
+        kind: one of `KEYS`.
+        K: products of a row of a chain, None where the unit says.
+        condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
+        path: a file of `file`.
+    """
+
+    kind: str
+    K: int | None = None
+    condition: float | None = None
+    path: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """What results call it."""
+        if self.condition is not None:
+            return f"ill-conditioned-{self.condition:.15g}".replace("e+0", "e").replace("e+", "e")
+        if self.path is not None:
+            return f"file {self.path.name}"
+        return self.kind if self.K is None else f"{self.kind}-{self.K}"
+
+
+def check_workload(given: str | Mapping[str, Any]) -> Workload:
+    """The workload of a name, or of a table {kind = …, and its keys}.
+
+    Raises:
+        ValueError: no such name or kind, a key that is unknown, missing or out of range; the message says near spellings.
+        TypeError: neither a text nor a table. OSError: a file that is not there.
+    """
+    if isinstance(given, Mapping):
+        return _of_table(dict(given))
+    if not isinstance(given, str):
+        raise TypeError(f"a workload must be a name or a table with the key kind, got {given!r}")
+    if chain := _CHAIN.fullmatch(given):
+        return _of_table({"kind": "chain", "K": int(chain[1])})
+    if ill := _ILL.fullmatch(given):
+        return _of_table({"kind": "ill-conditioned", "condition": _number(given, ill[1])})
+    if given not in KEYS or any(KEYS[given].values()):
+        raise ValueError(unknown("workload", given, EXAMPLES, shown=len(EXAMPLES)))
+    return Workload(kind=given)
+
+
+def _number(given: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"workload ill-conditioned-N takes a number as 1e6, got {given!r}") from None
+
+
+def _of_table(table: dict[str, Any]) -> Workload:
+    kind = table.pop("kind", None)
+    if not isinstance(kind, str) or kind not in KEYS:
+        raise ValueError(unknown("kind of a workload", kind, KEYS, shown=len(KEYS)))
+    allowed = KEYS[kind]
+    for key in table:
+        if key not in allowed:
+            raise ValueError(unknown(f"key of the workload {kind}", key, list(allowed)) if allowed else
+                             f"the workload {kind} has no keys but kind, got {key!r}")  # fmt: skip
+    missing = [key for key, required in allowed.items() if required and key not in table]
+    if missing:
+        raise ValueError(f"the workload {kind} is missing {listed(missing)}")
+    if kind == "chain":
+        check_int("K of a chain", table["K"], 1, MAX_K)
+    if kind == "ill-conditioned":
+        table["condition"] = _condition(table["condition"])
+    if kind == "file":
+        table["path"] = _path(table["path"])
+    return Workload(kind=kind, **table)
+
+
+def _condition(value: Any) -> float:
+    rule = f"condition of ill-conditioned must be a number from 2 to {MAX_CONDITION:g}"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{rule}, got {value!r}")
+    if not math.isfinite(value) or not 2 <= value <= MAX_CONDITION:
+        raise ValueError(f"{rule}, got {value!r}")
+    return float(value)
+
+
+def _path(value: Any) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise TypeError(f"path of the workload file must name a .npz file, got {value!r}")
+    path = Path(value)
+    if not path.is_file():
+        raise FileNotFoundError(f"path of the workload file must name a .npz file; there is no file {path}")
+    return path

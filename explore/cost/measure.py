@@ -1,0 +1,151 @@
+"""The cost of a unit as plain columns: what could not be measured is null, and `missing` says why."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from explore.cost import timing
+from explore.cost.liberty import Library, library
+from explore.cost.netlist import NetlistError
+from explore.cost.stages import search_stages
+from explore.cost.synthesis import TOP, Mapped, map_whole, synthesise
+from explore.cost.timing import Timing, TimingError
+from explore.cost.vectors import check_netlist
+from explore.cost.wanted import Wanted
+from golden import Unit
+from golden.files import write_atomically
+from golden.unit import MAX_STAGES
+from rtl import UnitDesign, to_verilog
+from rtl.cost.flow import YosysFailure
+from rtl.cost.flow import tool_version as yosys_version
+from rtl.tools import MissingTool
+
+GATES = ("cells", "depth", "transistors", "registers")
+AREA = ("area_um2", "area_by_component", "netlist_vectors")
+TIMING = ("delay_ns", "power_mw", "energy_pj")
+
+STAGES = ("stages_for_clock", "delay_by_stages")
+
+COLUMNS = (*GATES, *AREA, *TIMING, *STAGES)
+"""What `measure` gives, beside `missing`, `tools` and `wanted`."""
+
+
+class CostError(Exception):
+    """A tool failed or did not end in time, or what it wrote cannot be trusted; the message says where its log is."""
+
+
+def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: Path | None = None) -> dict[str, Any]:
+    """What a unit costs.
+
+    Args:
+        unit: its datapath is measured as it is built, with its pipeline stages.
+        wanted: a table of `Wanted`'s keys.
+        logs: a folder that takes the log of a tool that fails; where None, the log is lost.
+
+    Returns:
+        Plain JSON. cells (two-input NAND and NOR gates, inverters, flip-flops), depth (of these), transistors, registers;
+        area_um2 (µm²) and area_by_component (µm² of all components of a kind, each mapped by itself: their sum is more);
+        netlist_vectors, how many the mapped netlist computed as the golden model does; delay_ns, the shortest clock period;
+        power_mw at the wanted clock and activity; energy_pj of one step, which is that power times the clock's period;
+        stages_for_clock, the fewest pipeline stages that meet the clock, and delay_by_stages, the delays of those that were
+        tried, where wanted. `missing` holds a reason for every column that is null, `tools` the versions.
+
+    Raises:
+        ValueError, TypeError: what is wanted cannot be, or no datapath holds the unit's parameters.
+        CostError: a tool failed.
+    """
+    asked = wanted if isinstance(wanted, Wanted) else Wanted.from_table(wanted or {})
+    found = _Findings(asked)
+    try:
+        _measure(unit, asked, found)
+    except (YosysFailure, TimingError) as error:
+        raise CostError(f"{unit.name}: {error}{_kept(error.log, unit, logs)}") from error
+    except NetlistError as error:
+        raise CostError(str(error)) from error
+    return found.columns()
+
+
+class _Findings:
+    """The columns as they come in."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.values: dict[str, Any] = {}
+        self.missing: dict[str, str] = {}
+        self.tools: dict[str, str] = {}
+        self._wanted = wanted
+
+    def columns(self) -> dict[str, Any]:
+        """All columns in their order."""
+        values = {column: self.values.get(column) for column in COLUMNS}
+        clock = {key: getattr(self._wanted, key) for key in ("clock_ns", "activity", "library")}
+        return {**values, "missing": self.missing, "tools": self.tools, "wanted": clock}
+
+    def there(self, columns: tuple[str, ...], tool: Callable[[], Any]) -> Any:
+        """What a tool's check gives; None where it is missing, and then why in every column that needs it."""
+        try:
+            return tool()
+        except MissingTool as error:
+            self.missing |= {column: str(error) for column in columns if column not in self.missing}
+            return None
+
+
+def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
+    text = to_verilog(unit, TOP)
+    if not wanted.stages:
+        found.missing |= dict.fromkeys(STAGES, "not asked for: set stages = true")
+    yosys = found.there(COLUMNS, yosys_version)
+    cells = found.there((*AREA, *TIMING, *STAGES), lambda: library(wanted.library))
+    sta = found.there((*TIMING, *STAGES), timing.tool_version)
+    found.tools |= {name: version for name, version in (("yosys", yosys), ("sta", sta)) if version is not None}
+    if yosys is None:
+        return
+    whole = synthesise(text, cells, wanted.limit)
+    gates = whole.gates
+    found.values |= dict(zip(GATES, (gates.cells, gates.depth, gates.transistors, gates.registers), strict=True))
+    if cells is None or whole.mapped is None or whole.components is None:
+        return
+    check_netlist(whole.mapped.netlist, cells, unit, UnitDesign(unit).latency, wanted.vectors)
+    found.values |= dict(zip(AREA, (whole.mapped.area, dict(whole.components), wanted.vectors), strict=True))
+    if sta is None:
+        return
+    timed = timed_netlist(whole.mapped, unit, cells, wanted)
+    mw = 1e3 * timed.power
+    found.values |= dict(zip(TIMING, (timed.delay, round(mw, 6), round(mw * wanted.clock_ns, 6)), strict=True))
+    if wanted.stages:
+        _stages(unit, cells, wanted, timed.delay, found)
+
+
+def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: Wanted) -> Timing:
+    """Delay and power of a unit's netlist as wanted."""
+    clocked = unit.implementation.stages > 0
+    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit)
+
+
+def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Findings) -> None:
+    """Find the fewest stages, each tried by synthesis and timing analysis."""
+
+    def delay_of(stages: int) -> float:
+        staged = replace(unit, implementation=replace(unit.implementation, stages=stages))
+        mapped = map_whole(to_verilog(staged, TOP), cells, wanted.limit)
+        check_netlist(mapped.netlist, cells, staged, UnitDesign(staged).latency, wanted.vectors)
+        return timed_netlist(mapped, staged, cells, wanted).delay
+
+    search = search_stages(wanted.clock_ns, delay_of, {unit.implementation.stages: delay})
+    found.values["delay_by_stages"] = {str(stages): tried for stages, tried in sorted(search.delays.items())}
+    found.values["stages_for_clock"] = search.fewest
+    if search.fewest is None:
+        found.missing["stages_for_clock"] = (
+            f"no number of stages up to {MAX_STAGES} reaches {wanted.clock_ns:g} ns: the shortest clock period is "
+            f"{min(search.delays.values()):g} ns, with {min(search.delays, key=search.delays.__getitem__)} stages"
+        )
+
+
+def _kept(log: str, unit: Unit, logs: Path | None) -> str:
+    """Write a log where there is a folder for it, and say where."""
+    if logs is None:
+        return ""
+    path = logs / f"{re.sub(r'[^A-Za-z0-9=._-]+', '_', unit.name)}.log"
+    write_atomically(path, log.encode())
+    return f"; its log is {path}"

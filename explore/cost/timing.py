@@ -1,0 +1,175 @@
+"""Delay and power of a mapped netlist by static timing analysis with OpenSTA, whose report is read strictly.
+
+OpenSTA goes on after an error and ends with status 0, and to a net without a constraint it gives no path at all. So every
+line that warns is an error here, every figure must be there once, and every endpoint must have a constraint.
+"""
+
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+from explore.cost.liberty import Library
+from rtl.tools import MissingTool, Timer, run_tool, supervised
+
+INPUT_TRANSITION = 0.1
+"""How long every input takes to change (ns)."""
+
+OUTPUT_LOAD = 0.03
+"""What every output drives (pF): about three gates."""
+
+_SCRIPT = """\
+read_liberty {library}
+read_verilog netlist.v
+link_design {top}
+set_cmd_units -time ns -capacitance pF -voltage V -power W
+create_clock -name clk -period {period}{port}
+foreach input [all_inputs] {{
+  if {{[get_property $input full_name] ne "clk"}} {{set_input_delay 0 -clock clk $input}}
+}}
+set_output_delay 0 -clock clk [all_outputs]
+set_input_transition {transition} [all_inputs]
+set_load {load} [all_outputs]
+puts "constrained [check_setup -verbose]"
+puts "slack [worst_slack]"
+set_power_activity -global -activity {activity}
+report_power -digits 9
+puts "end of report"
+"""
+
+_WARNING = re.compile(r"^.*\b(?:error|warning|black box)\b.*$", re.IGNORECASE | re.MULTILINE)
+
+_NUMBER = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+
+
+class TimingError(Exception):
+    """Static timing analysis failed, did not end in time, or reported what cannot be trusted.
+
+    Attributes:
+        log: what OpenSTA wrote.
+    """
+
+    def __init__(self, message: str, log: str) -> None:
+        super().__init__(message)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What static timing analysis found.
+
+    Attributes:
+        delay: the shortest clock period (ns, to 1 ps) under which every path ends in time: from input to output, or to, from
+            and between registers, with their set-up time.
+        power: W at the clock and activity asked for, leakage included.
+    """
+
+    delay: float
+    power: float
+
+
+def tool_version() -> str:
+    """The OpenSTA that figures come from.
+
+    Raises:
+        MissingTool: there is none.
+    """
+    result = run_tool([program(), "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return f"OpenSTA {result.stdout.strip()}"
+
+
+def program() -> str:
+    """The program `sta`.
+
+    Raises:
+        MissingTool: there is none.
+    """
+    found = which("sta")
+    if found is None:
+        raise MissingTool("delay and power need OpenSTA's program sta, which is not there; install Debian's package opensta")
+    return found
+
+
+def analyse(
+    verilog: str, top: str, library: Library, clocked: bool, clock_ns: float, activity: float, limit: float | None = None
+) -> Timing:
+    """Delay and power of a netlist.
+
+    Args:
+        verilog: the netlist. top: its module.
+        clocked: whether it has registers, clocked by its port clk.
+        clock_ns: clock period at which the power is stated (ns).
+        activity: changes of every net in one clock cycle; glitches are not counted.
+        limit: seconds after which OpenSTA is ended.
+
+    Raises:
+        MissingTool: no OpenSTA. TimingError: it failed, or its report is not whole.
+    """
+    text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity), limit)
+    return read_report(text, clock_ns)
+
+
+def script(top: str, library: Library, clocked: bool, clock_ns: float, activity: float) -> str:
+    """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
+    return _SCRIPT.format(
+        library=library.path.name,
+        top=top,
+        period=clock_ns,
+        port=" [get_ports clk]" if clocked else "",
+        transition=INPUT_TRANSITION,
+        load=OUTPUT_LOAD,
+        activity=activity,
+    )
+
+
+def run_script(verilog: str, library: Library, commands: str, limit: float | None = None) -> str:
+    """What OpenSTA writes.
+
+    Raises:
+        MissingTool: there is none. TimingError: it failed, or did not end in time.
+    """
+    command = [program(), "-no_init", "-no_splash", "-exit", "commands.tcl"]
+
+    def run() -> str:
+        with tempfile.TemporaryDirectory(prefix="mmau-sta-") as name:
+            folder = Path(name)
+            for file, content in (("netlist.v", verilog), ("commands.tcl", commands)):
+                (folder / file).write_text(content, encoding="utf-8")
+            (folder / library.path.name).write_bytes(library.path.read_bytes())
+            timer = Timer(limit)
+            result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, give_up=timer.over)
+        if timer.ended:
+            raise TimingError(f"OpenSTA did not end within {limit:g} s", result.stdout)
+        if result.returncode:
+            raise TimingError(f"OpenSTA exited with status {result.returncode}", result.stdout)
+        return result.stdout
+
+    return supervised(run)
+
+
+def read_report(text: str, clock_ns: float) -> Timing:
+    """Delay and power from what the script writes.
+
+    Raises:
+        TimingError: a warning, a figure that is not there once, a path without constraint, or a figure that cannot be.
+    """
+    warning = _WARNING.search(text)
+    if warning is not None:
+        raise TimingError(f"OpenSTA must have nothing to warn of, it says: {warning[0].strip()}", text)
+    if not text.rstrip().endswith("end of report") or _one(r"^constrained (\d+)$", text, "check of the constraints") != 1:
+        raise TimingError("OpenSTA must come to the end of its report and find every path constrained", text)
+    slack = _one(rf"^slack {_NUMBER}$", text, "worst slack")
+    power = _one(rf"^Total(?:\s+{_NUMBER.replace('(', '(?:', 1)}){{3}}\s+{_NUMBER}\s+100\.0%$", text, "total power")
+    if not slack < clock_ns or not power > 0:
+        raise TimingError(f"delay and power must be above 0, got a slack of {slack} of {clock_ns} ns and {power} W", text)
+    return Timing(round(clock_ns - slack, 3), power)
+
+
+def _one(pattern: str, text: str, what: str) -> float:
+    """The number of the only match of a pattern."""
+    found = re.findall(pattern, text, flags=re.MULTILINE)
+    if len(found) != 1:
+        raise TimingError(f"OpenSTA's report must state the {what} once, it does {len(found)} times", text)
+    return float(found[0])

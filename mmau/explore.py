@@ -1,0 +1,80 @@
+"""`mmau explore`: accuracy, cost and proof of every unit of a design space, as tables, plots and a page."""
+
+import argparse
+import json
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import explore.report
+import rtl
+from cosim.runner.tools import check_tools
+from explore.run import Exploration
+from explore.run import explore as explore_space
+from explore.run.machine import workers_for
+from explore.run.output import RESULTS
+from explore.space import Space, load_space
+from jobs import Engine, Processes
+from jobs.processes import WorkerError
+from mmau import DIFFERED, OK, WRONG_REQUEST
+
+NEEDED = {"pyarrow": "tables as Parquet", "plotly": "the report", "matplotlib": "plots"}
+"""Packages of the extra `explore`, and what for; looked for before hours of work."""
+
+
+def run_explore(arguments: argparse.Namespace) -> int:
+    """`mmau explore`."""
+    space = load_space(arguments.space)
+    check_packages(space)
+    try:
+        if space.proof is not None:
+            check_tools("verilator")
+        engine, workers = chosen_engine(arguments, space)
+        found = explore_space(
+            space, arguments.out, engine, workers, seconds=arguments.seconds, retry=arguments.retry, say=say
+        )
+    except (rtl.MissingTool, WorkerError) as error:
+        raise ValueError(error) from error
+    files = [str(arguments.out / RESULTS)]
+    files += map(str, explore.report.write(found.records, arguments.out, title=space.name, space=space.text))
+    show(found, files, arguments)
+    if found.not_done:
+        return WRONG_REQUEST
+    return DIFFERED if found.differing else OK
+
+
+def check_packages(space: Space) -> None:
+    """Raise ValueError where a package is missing that the end would need."""
+    needed = {**NEEDED, **({} if space.search is None else {"optuna": "a search"})}
+    for package, what in needed.items():
+        if find_spec(package) is None:
+            raise ValueError(f"{what}: needs the package {package}, which is not installed; pip install 'mmau[explore]'")
+
+
+def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
+    """What carries out the tasks, and how many workers it has."""
+    points = [] if space.search is not None else list(space.points())
+    workers = workers_for([*points, *space.reference_points()], arguments.jobs)
+    return Processes(workers), workers
+
+
+def show(found: Exploration, files: list[str], arguments: argparse.Namespace) -> None:
+    """Print what came of it."""
+    counts = {status: found.count(status) for status in ("done", "invalid", "failed", "timed out")}
+    if arguments.json:
+        shown: dict[str, Any] = {"counts": counts, "differing": found.differing, "files": files}
+        print(json.dumps(shown))
+        return
+    print(", ".join(f"{count:,} {status}" for status, count in counts.items() if count))
+    for record in found.not_done:
+        print(f"{record['name']} {record['status']}: {record['message'].partition(chr(10))[0]}", file=sys.stderr)
+    for name in found.differing:
+        print(f"{name}: its circuit differs from the golden model", file=sys.stderr)
+    if found.not_done:
+        print("what failed is tried again with --retry", file=sys.stderr)
+    print("\n".join(files))
+
+
+def say(line: str) -> None:
+    """A line of progress."""
+    print(f"mmau explore: {line}", file=sys.stderr, flush=True)
