@@ -100,7 +100,7 @@ def data_set(workload: Workload, shape: OperandShape, rows: int, seed: int, fold
 def _key(workload: Workload, shape: OperandShape, rows: int, seed: int, operands: Operands | None = None) -> str:
     """SHA-256 of all that a data set follows from."""
     content = {
-        "workload": workload.name,
+        "workload": workload.draws,
         "shape": {f.name: str(getattr(shape, f.name)) for f in fields(shape)},
         "d_man_bits": shape.d.man_bits,
         "rows": rows,

@@ -1,8 +1,8 @@
 """Exact dot products, many at a time: c + Σ α·β·a_k·b_k in fixed point as wide as the operands need.
 
 Every term is an integer times a power of two. Its bits go into limbs of `LIMB_BITS`, which NumPy adds in doubles that stay
-integers below 2**53, so that no bit is ever lost. `Exact` keeps 104 bits or more of each sum; what is cut there lies below
-2**−104 of it.
+integers below 2**53, so that no bit is ever lost. `Exact` keeps the double nearest to each sum, and the first 53 bits of
+their difference; what is cut there lies below 2**−104 of the sum.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,11 @@ PIECE_BITS = 22
 MAX_K = 1 << 14
 """Longest dot product (elements)."""
 
+DOUBLE_BITS = 53
+
+LEAST = 2.0**-1074
+"""The smallest double, which stands for what is smaller yet: a remainder is never taken for zero."""
+
 WIDE = 27
 """Significands of more bits (fp64) are cut in two, so that a product stays below 2**63."""
 
@@ -35,7 +40,8 @@ class Exact:
     """Exact results of many rows, [rows] each: (hi + lo) · 2**lead.
 
     Attributes:
-        hi: the first 53 bits, 1 ≤ |hi| < 2; 0 where the sum is zero. lo: the next ones, of hi's sign, below 2**−52.
+        hi: the nearest number of 53 bits, 1 ≤ |hi| ≤ 2; 0 where the sum is zero.
+        lo: the first 53 bits of what it lacks, |lo| ≤ 2**−53; 0 only where it lacks nothing.
         lead: exponent of the leading bit (exponent value); 0 where the sum is zero.
         magnitude, magnitude_lead: |c| + Σ |α·β·a_k·b_k| in the same way, of which hi alone is kept.
         special: 0, `PLUS_INFINITY`, `MINUS_INFINITY` or `NOT_A_NUMBER`, in which cases the numbers mean nothing.
@@ -161,26 +167,44 @@ def _normalised(limbs: Ints, low: int) -> tuple[Floats, Floats, npt.NDArray[np.i
     negative = limbs[-1] < 0
     np.negative(limbs, out=limbs, where=negative)
     _carry(limbs)
+    hi, lead = _leading(limbs)
+    up = _subtract(limbs, lead - (DOUBLE_BITS - 1))
+    rest, rest_lead = _leading(limbs)
+    lo = np.where(rest == 0, 0, np.maximum(np.ldexp(rest, rest_lead - lead), LEAST))
+    hi, lo = np.where(up, hi + 2.0 ** (1 - DOUBLE_BITS), hi), np.where(up, -lo, lo)
+    sign = np.where(negative, -1.0, 1.0)
+    return sign * hi, sign * lo, np.where(hi == 0, 0, low + lead).astype(np.int32)
+
+
+def _subtract(limbs: Ints, place: Ints) -> npt.NDArray[np.bool_]:
+    """Leave of carried limbs their distance from the nearest multiple of 2**place, a place for each row.
+
+    Returns:
+        Where that multiple is the next larger one.
+    """
+    # Of each limb the bits stay that lie below the place.
+    below = place[None, :] - LIMB_BITS * np.arange(len(limbs))[:, None]
+    limbs &= (1 << np.clip(below, 0, LIMB_BITS)) - 1
+    half = np.maximum(place - 1, 0)
+    row = np.arange(limbs.shape[1])
+    up = np.asarray((place > 0) & ((limbs[half >> 4, row] >> (half & (LIMB_BITS - 1)) & 1) == 1))
+    np.negative(limbs, out=limbs, where=up)
+    limbs[place[up] >> 4, row[up]] += 1 << (place[up] & (LIMB_BITS - 1))
+    _carry(limbs)
+    return up
+
+
+def _leading(limbs: Ints) -> tuple[Floats, Ints]:
+    """The first 53 bits of carried limbs as a double from 1 to 2, and the place of the leading one; 0 of zeros."""
     count, rows = limbs.shape
     top = count - 1 - np.argmax(limbs[::-1] != 0, axis=0)  # 0 where all are
-    padded = np.concatenate([np.zeros((8, rows), np.int64), limbs])
-    window = np.take_along_axis(padded, top[None, :] + np.arange(8, 0, -1)[:, None], axis=0).astype(np.uint64)
-    first, second = _word(window[:4]), _word(window[4:])
-    bits = np.frexp(window[0].astype(np.float64))[1]
-    left = (LIMB_BITS - bits).astype(np.uint64)
-    # A zero row has a left of 16, its words are zero.
-    first = (first << left) | ((second >> np.uint64(1)) >> (np.uint64(63) - left))
-    second = second << left
-    hi = np.ldexp((first >> np.uint64(11)).astype(np.float64), -52)
-    lo = np.ldexp((first & np.uint64(2047)).astype(np.float64), -63) + np.ldexp(second.astype(np.float64), -127)
-    lead = np.where(window[0] == 0, 0, low + LIMB_BITS * top + bits - 1).astype(np.int32)
-    sign = np.where(negative, -1.0, 1.0)
-    return sign * hi, sign * lo, lead
-
-
-def _word(limbs: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Four limbs, the highest first, as one word."""
-    return np.asarray(limbs[0] << np.uint64(48) | limbs[1] << np.uint64(32) | limbs[2] << np.uint64(16) | limbs[3])
+    padded = np.concatenate([np.zeros((4, rows), np.int64), limbs])
+    window = np.take_along_axis(padded, top[None, :] + np.arange(4, -1, -1)[:, None], axis=0).astype(np.uint64)
+    bits = np.frexp(window[0].astype(np.float64))[1]  # 1 … 16 of the highest limb, 0 of zeros
+    word = window[0] << np.uint64(48) | window[1] << np.uint64(32) | window[2] << np.uint64(16) | window[3]
+    word = word << (LIMB_BITS - bits).astype(np.uint64) | window[4] >> bits.astype(np.uint64)
+    hi = np.ldexp((word >> np.uint64(64 - DOUBLE_BITS)).astype(np.float64), 1 - DOUBLE_BITS)
+    return hi, LIMB_BITS * top + bits - 1
 
 
 def _carry(limbs: Ints) -> None:

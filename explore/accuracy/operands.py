@@ -32,7 +32,7 @@ def rounds(workload: Workload, shape: OperandShape, rows: int, seed: int) -> Ite
     """
     size = round_rows(shape.K)
     for number, start in enumerate(range(0, rows, size)):
-        label = zlib.crc32(workload.name.encode())
+        label = zlib.crc32(workload.draws.encode())
         rng = np.random.default_rng(np.random.SeedSequence([seed, label, number]))
         yield _drawn(workload, shape, rng, min(size, rows - start))
 

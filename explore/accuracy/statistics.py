@@ -1,7 +1,7 @@
 """Measures of results against exact ones: errors row by row in doubles, and what is said of many.
 
-An error d − exact is computed from 104 bits of the exact result and rounded to a double: it is off by at most 2**−50 of
-itself plus 2**−104 of the exact result.
+An error d − exact is computed from both parts of the exact result and rounded to a double: hi is the double nearest to the
+exact result, so that d, a double too, does not lie nearer, and (d − hi) − lo is off by at most 2**−50 of itself.
 """
 
 import math
@@ -46,12 +46,14 @@ class Errors:
         self.result = result
         self.rows = rows
         self.mismatches = 0
+        self._exact_rows = 0
         self._ulps: list[Floats] = []
         self._scaled: list[Floats] = []
         self._outward: list[Floats] = []
         self._relative: list[Floats] = []
         self._condition: list[Floats] = []
-        self._squares: list[tuple[float, float, int]] = []
+        self._signal: list[tuple[float, int]] = []
+        self._noise: list[tuple[float, int]] = []
 
     def add(self, d: Codes, exact: Exact) -> None:
         """The errors of some rows."""
@@ -65,6 +67,7 @@ class Errors:
         value = np.ldexp(got.sig[finite].astype(np.float64), got.exp[finite] - lead)
         error = (value - hi) - lo
         lowest = self.result.e_min
+        self._exact_rows += int(np.count_nonzero(error == 0))
         self._ulps.append(np.ldexp(error, lead - self._ulp(np.where(hi == 0, lowest, lead))))
         of_magnitude = np.where(exact.magnitude[finite] == 0, lowest, exact.magnitude_lead[finite])
         scaled = np.ldexp(error, lead - self._ulp(of_magnitude))
@@ -73,7 +76,8 @@ class Errors:
         self._relative.append(np.where(error == 0, 0.0, np.abs(error) / np.abs(hi + lo)))
         magnitude = np.ldexp(exact.magnitude[finite], exact.magnitude_lead[finite] - lead)
         self._condition.append(np.where(magnitude == 0, 1.0, magnitude / np.abs(hi)))
-        self._add_squares(hi, error, lead)
+        self._signal.append(_squares(hi, lead))
+        self._noise.append(_squares(error, lead))
 
     def _ulp(self, lead: Ints | npt.NDArray[np.int32]) -> Ints:
         """Exponent of the last place of numbers with that leading bit."""
@@ -97,12 +101,6 @@ class Errors:
         hi, lo = np.abs(exact.hi), np.abs(exact.lo)
         return np.asarray((exact.lead > exp) | ((exact.lead == exp) & ((hi > largest) | ((hi == largest) & (lo > 0)))))
 
-    def _add_squares(self, hi: Floats, error: Floats, lead: npt.NDArray[np.int32]) -> None:
-        if len(hi):
-            top = int(lead.max())
-            sums = (float(np.sum(np.ldexp(x, lead - top) ** 2)) for x in (hi, error))
-            self._squares.append((*sums, top))  # type: ignore[arg-type]
-
     def measures(self) -> dict[str, Any]:
         """Plain JSON: numbers, and null for what no row has."""
         ulps, relative = _joined(self._ulps), _joined(self._relative)
@@ -111,7 +109,7 @@ class Errors:
             "rows": self.rows,
             "finite_rows": len(ulps),
             "special_mismatch": self.mismatches,
-            "exact_rows": int(np.count_nonzero(ulps == 0)),
+            "exact_rows": self._exact_rows,
             "relative_error": {**_summary(bounded), "unbounded": len(relative) - len(bounded)},
             "ulp": {**_summary(np.abs(ulps)), "histogram": histogram(ulps)},
             "bias": bias(_joined(self._scaled)),
@@ -122,9 +120,21 @@ class Errors:
 
     def _snr(self) -> float | None:
         """10·log10 of the sum of exact² over that of (d − exact)²; None without an error."""
-        top = max((top for _, _, top in self._squares), default=0)
-        signal, noise = (math.fsum(math.ldexp(s[n], 2 * (s[2] - top)) for s in self._squares) for n in (0, 1))
-        return _json(10 * (math.log10(signal) - math.log10(noise))) if signal and noise and math.isfinite(noise) else None
+        signal, noise = _decibels(self._signal), _decibels(self._noise)
+        return None if signal is None or noise is None else _json(signal - noise)
+
+
+def _squares(values: Floats, lead: npt.NDArray[np.int32]) -> tuple[float, int]:
+    """The sum of the squares of values · 2**lead, as a number from 0 to their count, and the exponent of its unit's root."""
+    top = int((np.frexp(values)[1] + lead)[values != 0].max(initial=-(1 << 20)))
+    return float(np.sum(np.ldexp(values, lead - top) ** 2)), top
+
+
+def _decibels(sums: list[tuple[float, int]]) -> float | None:
+    """10·log10 of all sums together; None of zero."""
+    top = max((top for _, top in sums), default=0)
+    total = math.fsum(math.ldexp(each, 2 * (of_each - top)) for each, of_each in sums)
+    return 10 * (math.log10(total) + 2 * top * math.log10(2)) if total else None
 
 
 def _joined(blocks: list[Floats]) -> Floats:

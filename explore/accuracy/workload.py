@@ -1,14 +1,16 @@
 """What a unit is measured on: workloads by name or as a table, checked before any work begins."""
 
+import hashlib
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from explore.accuracy.exact import MAX_K
-from golden.checks import check_int, listed, unknown
+from golden.checks import check_int, check_name, listed, unknown
 from golden.stimulus import CLASSES
 
 DISTRIBUTIONS = ("normal", "uniform", "outliers")
@@ -30,7 +32,7 @@ KEYS: dict[str, dict[str, bool]] = {
     **{name: {} for name in (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES)},
     "chain": {"K": True},
     "ill-conditioned": {"condition": True},
-    "file": {"path": True},
+    "file": {"path": True, "sha256": False},
 }
 """Kind of workload to the keys of its table, each with whether it is required."""
 
@@ -49,21 +51,59 @@ class Workload:
         K: products of a row of a chain, None where the unit says.
         condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
         path: a file of `file`.
+        label: a name that a table gives itself.
     """
 
     kind: str
     K: int | None = None
     condition: float | None = None
     path: Path | None = None
+    label: str | None = None
 
     @property
     def name(self) -> str:
-        """What results call it."""
+        """What results call it: a text without dots."""
+        return self.draws if self.label is None else self.label
+
+    @property
+    def draws(self) -> str:
+        """Its name as it follows from the other keys, on which the random numbers depend."""
         if self.condition is not None:
-            return f"ill-conditioned-{self.condition:.15g}".replace("e+0", "e").replace("e+", "e")
+            return f"ill-conditioned-{_without_dot(self.condition)}"
         if self.path is not None:
-            return f"file {self.path.name}"
+            return f"file-{self.path.stem}".replace(".", "-")
         return self.kind if self.K is None else f"{self.kind}-{self.K}"
+
+
+def _without_dot(number: float) -> str:
+    """A number as 1e6, 15e5 or 25."""
+    text = f"{Decimal(repr(number)).normalize():e}"
+    mantissa, exponent = text.split("e")
+    whole, _, fraction = mantissa.partition(".")
+    shifted = int(exponent) - len(fraction)
+    return f"{whole}{fraction}e{shifted}" if shifted else f"{whole}{fraction}"
+
+
+def workload_name(given: str | Mapping[str, Any]) -> str:
+    """What results call a workload; errors as of `check_workload`."""
+    return check_workload(given).name
+
+
+def with_files(given: str | Mapping[str, Any], folder: Path) -> str | dict[str, Any]:
+    """A workload that says the same wherever it is read: paths made absolute, from the folder, with the file's SHA-256.
+
+    Raises:
+        As `check_workload`.
+    """
+    if isinstance(given, str):
+        return given
+    table = dict(given)
+    if table.get("kind") == "file" and isinstance(table.get("path"), str):
+        table["path"] = str((folder / table["path"]).absolute())
+        checked = check_workload(table)
+        assert checked.path is not None
+        table["sha256"] = _digest(checked.path)
+    return table
 
 
 def check_workload(given: str | Mapping[str, Any]) -> Workload:
@@ -94,14 +134,15 @@ def _number(given: str, text: str) -> float:
 
 
 def _of_table(table: dict[str, Any]) -> Workload:
-    kind = table.pop("kind", None)
+    kind, label = table.pop("kind", None), table.pop("name", None)
     if not isinstance(kind, str) or kind not in KEYS:
         raise ValueError(unknown("kind of a workload", kind, KEYS, shown=len(KEYS)))
+    if label is not None:
+        _check_label(label)
     allowed = KEYS[kind]
     for key in table:
         if key not in allowed:
-            raise ValueError(unknown(f"key of the workload {kind}", key, list(allowed)) if allowed else
-                             f"the workload {kind} has no keys but kind, got {key!r}")  # fmt: skip
+            raise ValueError(unknown(f"key of the workload {kind}", key, ["kind", "name", *allowed]))
     missing = [key for key, required in allowed.items() if required and key not in table]
     if missing:
         raise ValueError(f"the workload {kind} is missing {listed(missing)}")
@@ -110,8 +151,14 @@ def _of_table(table: dict[str, Any]) -> Workload:
     if kind == "ill-conditioned":
         table["condition"] = _condition(table["condition"])
     if kind == "file":
-        table["path"] = _path(table["path"])
-    return Workload(kind=kind, **table)
+        table["path"] = _path(table["path"], table.pop("sha256", None))
+    return Workload(kind=kind, label=label, **table)
+
+
+def _check_label(label: Any) -> None:
+    check_name("name of a workload", label)
+    if "." in label:
+        raise ValueError(f"name of a workload must have no dots, for it becomes part of a column's name; got {label!r}")
 
 
 def _condition(value: Any) -> float:
@@ -123,10 +170,17 @@ def _condition(value: Any) -> float:
     return float(value)
 
 
-def _path(value: Any) -> Path:
+def _path(value: Any, sha256: Any) -> Path:
     if not isinstance(value, (str, Path)) or not str(value):
         raise TypeError(f"path of the workload file must name a .npz file, got {value!r}")
     path = Path(value)
     if not path.is_file():
         raise FileNotFoundError(f"path of the workload file must name a .npz file; there is no file {path}")
+    if sha256 is not None and sha256 != _digest(path):
+        raise ValueError(f"{path} is no longer the file of sha256 {sha256}: it has changed; start anew, or put it back")
     return path
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
