@@ -13,6 +13,8 @@ COSTS: Mapping[str, tuple[str, str, Better]] = {
     "cost.cells": ("cells", "", "low"),
     "cost.depth": ("depth", "cells", "low"),
     "cost.transistors": ("transistors", "", "low"),
+    "cost.registers": ("registers", "", "low"),
+    "cost.netlist_vectors": ("vectors through the mapped netlist", "", None),
     "cost.area_um2": ("area", "µm²", "low"),
     "cost.delay_ns": ("delay", "ns", "low"),
     "cost.power_mw": ("power", "mW", "low"),
@@ -59,6 +61,10 @@ ORDER = ("parameters", "cost", "accuracy", "proof", "seconds")
 """The tables of a record, in the order of the columns."""
 
 
+SAID_ONCE = ("cost.missing.", "cost.tools.", "cost.wanted.")
+"""What the page says once for all points."""
+
+
 class Column(NamedTuple):
     """A column of values.
 
@@ -85,7 +91,7 @@ def columns(records: Sequence[Record]) -> list[Column]:
     for record in records:
         for key, value in flattened(record).items():
             top = key.partition(".")[0]
-            if top in ORDER and not key.startswith(("cost.missing.", "cost.tools.")) and not isinstance(value, list):
+            if top in ORDER and not key.startswith(SAID_ONCE) and not isinstance(value, list):
                 values.setdefault(key, []).append(value)
     present = {key: [value for value in found if value is not None] for key, found in values.items()}
     named = [described(key, all(map(is_number, held))) for key, held in present.items() if held]
@@ -112,6 +118,8 @@ def described(key: str, number: bool) -> Column:
         return _measure(key, rest, number)
     if match := re.fullmatch(r"cost\.area_by_component\.(.+)", key):
         return Column(key, f"area of {match[1]}", "µm²", "low", number)
+    if match := re.fullmatch(r"cost\.delay_by_stages\.(\d+)", key):
+        return Column(key, f"delay with {match[1]} stages", "ns", "low", number)
     if match := re.fullmatch(r"cost\.fpga\.(.+)\.(luts|fmax_mhz)", key):
         what: tuple[str, str, Better] = ("LUTs", "", "low") if match[2] == "luts" else ("clock", "MHz", "high")
         return Column(key, f"{match[1]}: {what[0]}", what[1], what[2], number)

@@ -172,8 +172,14 @@ def missing(records: Sequence[Record]) -> Markup:
 
 
 def tools(records: Sequence[Record]) -> Markup:
-    """The tools that the cost was measured with; nothing where the records name none."""
-    found = dict.fromkeys(
-        f"{name} {version}" for record in records for name, version in (value_at(record, "cost", "tools") or {}).items()
-    )
-    return element("p", f"Cost measured with {', '.join(found)}.", class_="soft") if found else Markup("")
+    """The tools that the cost was measured with, clock and activity; nothing where the records name none."""
+    found = [
+        dict.fromkeys(
+            f"{name} {value}" for record in records for name, value in (value_at(record, "cost", key) or {}).items()
+        )
+        for key in ("tools", "wanted")
+    ]
+    lines = [
+        f"{what}: {', '.join(each)}." for what, each in zip(("Cost measured with", "Asked for"), found, strict=True) if each
+    ]
+    return element("p", " ".join(lines), class_="soft") if lines else Markup("")

@@ -11,6 +11,7 @@ from tests.explore.report import sample
     [
         ("cost.area_um2", "area (µm²)", "low"),
         ("cost.area_by_component.align", "area of align (µm²)", "low"),
+        ("cost.delay_by_stages.3", "delay with 3 stages (ns)", "low"),
         ("cost.fpga.ecp5.luts", "ecp5: LUTs", "low"),
         ("cost.fpga.ecp5.fmax_mhz", "ecp5: clock (MHz)", "high"),
         ("accuracy.normal.relative_error.p99", "normal: relative error, 99th percentile", "low"),

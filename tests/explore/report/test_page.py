@@ -62,6 +62,7 @@ def test_messages_are_listed(text: str) -> None:
     )
     assert "co-simulated without a mismatch: 22; not co-simulated: 2." in outside
     assert "Circuits that differ from their models: 1." in outside
+    assert "Cost measured with: yosys 0.70. Asked for: clock_ns 20.0, activity 0.1." in outside
     assert "OpenSTA (`sta`) was not found" in outside
 
 

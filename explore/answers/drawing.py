@@ -1,0 +1,65 @@
+"""Plots of the answers as SVG: the same bytes from the same data."""
+
+import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Bars(NamedTuple):
+    """One colour of a plot: a value for each group, with an interval where there is one."""
+
+    name: str
+    values: Sequence[float]
+    intervals: Sequence[tuple[float, float]] | None = None
+
+
+def svg(draw: Sequence["Callable[[Axes], None]"], width: float = 4.6) -> bytes:
+    """A figure of panels side by side.
+
+    Args:
+        draw: what fills each panel. width: of a panel (inches).
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    settings = {"svg.hashsalt": "mmau", "svg.fonttype": "none", "font.family": "sans-serif", "axes.axisbelow": True}
+    with matplotlib.rc_context(settings):  # type: ignore[arg-type]
+        figure = Figure(figsize=(width * len(draw), 3.6), layout="constrained")
+        panels = figure.subplots(1, len(draw), squeeze=False)[0]
+        for fill, axes in zip(draw, panels, strict=True):
+            fill(axes)
+        written = io.BytesIO()
+        figure.savefig(written, format="svg", metadata={"Date": None})
+    return written.getvalue()
+
+
+def points_with_intervals(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str) -> None:
+    """A value with its interval for each group and colour, around a line at zero."""
+    axes.axhline(0.0, color="#888888", linewidth=1)
+    for number, one in enumerate(series):
+        places = [place + 0.16 * (number - (len(series) - 1) / 2) for place in range(len(groups))]
+        sides = [
+            [value - low for value, (low, _) in zip(one.values, one.intervals or (), strict=True)],
+            [high - value for value, (_, high) in zip(one.values, one.intervals or (), strict=True)],
+        ]
+        axes.errorbar(places, one.values, yerr=sides, fmt="o", markersize=4, capsize=3, label=one.name)
+    _finish(axes, groups, label, title)
+
+
+def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str) -> None:
+    """A bar for each group and colour."""
+    width = 0.8 / len(series)
+    for number, one in enumerate(series):
+        places = [place + width * (number - (len(series) - 1) / 2) for place in range(len(groups))]
+        axes.bar(places, one.values, width=width, label=one.name)
+    _finish(axes, groups, label, title)
+
+
+def _finish(axes: "Axes", groups: Sequence[str], label: str, title: str) -> None:
+    axes.set_xticks(range(len(groups)), groups, rotation=20, ha="right")
+    axes.grid(axis="y", alpha=0.3)
+    axes.set(ylabel=label, title=title)
+    axes.legend(fontsize="small")
