@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
 
 
 def convolution(
@@ -19,7 +19,6 @@ def convolution(
     Raises:
         NotImplementedError: groups, padding by name, or an input without a batch.
     """
-    torch = load_torch()
     dimensions = weight.dim() - 2
     if groups != 1 or isinstance(padding, str) or input.dim() != weight.dim():
         raise NotImplementedError("a convolution with groups, with padding given by name, or without a batch")

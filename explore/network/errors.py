@@ -6,10 +6,8 @@ from typing import Any, NamedTuple
 import golden
 from explore.network.operator import matmul
 from explore.network.product import Product
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
 from explore.network.scaling import quantised, scale_exponent
-
-torch = load_torch()
 
 
 class Errors(NamedTuple):

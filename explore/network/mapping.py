@@ -1,9 +1,9 @@
 """A module of PyTorch whose matrix products run on a unit: its own code and parameters, with other arithmetic under them.
 
-While the module runs, calls of PyTorch's products (linear layers, convolutions of one and two dimensions, `matmul`, `@`, `mm`,
-`bmm`, scaled dot-product attention) go to the unit; everything else stays as it is, in fp32. What would multiply matrices in
-another way is refused, so that no product escapes: where it can be told from the layer's type, before anything runs, else
-when the product reaches PyTorch's own kernels.
+While the module runs, calls of PyTorch's products (linear layers, convolutions of one and two dimensions, `matmul`, `@`,
+`mm`, `bmm`, scaled dot-product attention) go to the unit; everything else stays as it is, in fp32. What would multiply
+matrices in another way is refused, so that no product escapes: where it can be told from the layer's type, before anything
+runs, else when the product reaches PyTorch's own kernels.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -13,10 +13,9 @@ from typing import Any
 from explore.network.convolution import convolution
 from explore.network.operator import matmul
 from explore.network.product import Product
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
 from golden.checks import listed, unknown
 
-torch = load_torch()
 functional = torch.nn.functional
 
 FIX = "write it with linear layers, convolutions or matmul, or name it in skip to leave it to PyTorch"
@@ -28,14 +27,17 @@ REFUSED_LAYERS: tuple[Any, ...] = (
 """Layers whose products are not calls of the functions that are mapped."""
 
 KERNELS = frozenset(
-    "mm bmm addmm addbmm baddbmm addmv addr mv dot vdot linear matmul convolution _convolution cudnn_convolution "
-    "mkldnn_convolution mkldnn_linear _trilinear _cdist_forward lstm gru rnn_tanh rnn_relu mkldnn_rnn_layer "
-    "_thnn_fused_lstm_cell _thnn_fused_gru_cell _cudnn_rnn scaled_dot_product_attention "
-    "_scaled_dot_product_attention_math _scaled_dot_product_flash_attention "
-    "_scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_efficient_attention "
-    "_scaled_dot_product_cudnn_attention _native_multi_head_attention _transformer_encoder_layer_fwd _int_mm _scaled_mm "
-    "_grouped_mm _scaled_grouped_mm linalg_vecdot".split()
-)
+    (
+        "mm", "bmm", "addmm", "addbmm", "baddbmm", "addmv", "mv", "dot", "vdot", "linear", "matmul", "convolution",
+        "_convolution", "cudnn_convolution", "mkldnn_convolution", "mkldnn_linear", "_trilinear", "_cdist_forward",
+        "lstm", "gru", "rnn_tanh", "rnn_relu", "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
+        "_cudnn_rnn", "scaled_dot_product_attention", "_scaled_dot_product_attention_math",
+        "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
+        "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention",
+        "_native_multi_head_attention", "_transformer_encoder_layer_fwd", "_int_mm", "_scaled_mm", "_grouped_mm",
+        "_scaled_grouped_mm",
+    )
+)  # fmt: skip
 """PyTorch's own operators that multiply matrices: none of them may run outside of skipped layers."""
 
 
@@ -61,7 +63,7 @@ def map_module(
             raise ValueError(unknown("skip", name, list(layers)))
     mapped = MappedModule(module, product, gradient, skip)
     reasons = [
-        f"layer {name or '(the module itself)'!s} ({type(layer).__name__})"
+        f"{_called(name)} ({type(layer).__name__})"
         for name, layer in layers.items()
         if isinstance(layer, REFUSED_LAYERS) and not mapped.is_skipped(name)
     ]
@@ -127,9 +129,12 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
 
     def refusal(self, what: str) -> ValueError:
         """The error of a product that is not mapped."""
-        name = f"layer {self.layer}" if self.layer else "the module itself"
         kind = type(self.module.get_submodule(self.layer)).__name__
-        return ValueError(f"{name} ({kind}) cannot be mapped to a unit: it calls {what}; {FIX}")
+        return ValueError(f"{_called(self.layer)} ({kind}) cannot be mapped to a unit: it calls {what}; {FIX}")
+
+
+def _called(layer: str) -> str:
+    return f"layer {layer}" if layer else "the module itself"
 
 
 class _Functions(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
@@ -160,7 +165,9 @@ class _Kernels(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         return function(*arguments, **(keys or {}))
 
 
-def _matmul(mapped: MappedModule, a: Any, b: Any) -> Any:
+def _matmul(mapped: MappedModule, a: Any, b: Any, **keys: Any) -> Any:
+    if keys:
+        raise mapped.refusal(f"a matrix product with the keyword {listed(keys)}")
     return mapped.multiply(a, b)
 
 

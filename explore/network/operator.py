@@ -7,14 +7,10 @@ unit. Importing this module registers it; PyTorch is needed then.
 
 from typing import Any
 
-import numpy as np
-
 from explore.network.product import Product, product_of
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
 from explore.network.scaling import quantised, scale_exponent, unscaled
 from golden.arrays import bits_dtype
-
-torch = load_torch()
 
 
 def matmul(a: Any, b: Any, product: Product, gradient: Product | None = None) -> Any:
@@ -23,15 +19,17 @@ def matmul(a: Any, b: Any, product: Product, gradient: Product | None = None) ->
     Args:
         a, b: tensors of fp32; [M, K] and [K, N], or any shapes that `torch.matmul` takes. Each is scaled as a whole.
         product: what computes it.
-        gradient: what computes the products of the backward pass; None for the same. The gradient of the result is its operand
-            a in both, so that a unit with two formats, such as e5m2 by e4m3, has the gradient in the first.
+        gradient: what computes the products of the backward pass; None for the same. The gradient of the result is its
+            operand a in both, so that a unit with two formats, such as e5m2 by e4m3, has the gradient in the first.
 
     Raises:
         TypeError: tensors of another dtype. ValueError: shapes that do not fit.
     """
     for name, tensor in (("a", a), ("b", b)):
         if tensor.dtype != torch.float32:
-            raise TypeError(f"{name} of a product on a unit must be a tensor of float32, which is quantised; got {tensor.dtype}")
+            raise TypeError(
+                f"{name} of a product on a unit must be a tensor of float32, which is quantised; got {tensor.dtype}"
+            )
     rows, columns = a.dim() == 1, b.dim() == 1
     x, y = a.unsqueeze(0) if rows else a, b.unsqueeze(1) if columns else b
     if not x.dim() or not y.dim() or x.shape[-1] != y.shape[-2]:

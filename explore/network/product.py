@@ -25,8 +25,8 @@ class Product:
 
     Attributes:
         unit: a unit, of which one step of L products is an instruction, or an instruction of the catalogue.
-        promote_every: instructions after which the partial sum is added, RNE, to an fp32 accumulator, and the next one starts
-            from 0; 0: never.
+        promote_every: instructions after which the partial sum is added, RNE, to an fp32 accumulator, and the next one
+            starts from 0; 0: never.
         split_k: parts of K whose sums are added, RNE, at the end.
 
     Raises:

@@ -1,20 +1,12 @@
-"""PyTorch, imported where it is needed and not before: everything else of `explore` works without it."""
+"""PyTorch, for the modules that need it: `from explore.network.pytorch import torch`, with a message where it is missing."""
 
-from importlib import import_module
-from typing import Any
+try:
+    import torch
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "networks need PyTorch, which is not installed: pip install 'mmau[torch]'", name="torch"
+    ) from error
 
-
-def load_torch() -> Any:
-    """The package torch.
-
-    Raises:
-        ModuleNotFoundError: it is not installed; the message says how to install it.
-    """
-    try:
-        return import_module("torch")
-    except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        raise ModuleNotFoundError(
-            "networks need PyTorch, which is not installed: pip install 'mmau[torch]'", name="torch"
-        ) from error
+__all__ = ["torch"]

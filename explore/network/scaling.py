@@ -2,12 +2,12 @@
 
 A format with fewer exponent bits than fp32 could neither hold the largest gradients nor tell the smallest from zero. So a
 tensor is multiplied by 2^s before it is quantised, and the product of two by 2^-(s_a + s_b) afterwards. s follows from the
-tensor's largest magnitude (amax): the largest s with which neither that overflows nor any sum of K products does. Both factors
-are powers of two, so scaling rounds nothing but what is far below the format's smallest number. Formats with fp32's exponents
-take the numbers as they are.
+tensor's largest magnitude (amax): it is the largest with which neither that overflows nor any sum of K products does. Both
+factors are powers of two, so scaling rounds nothing but what is far below the format's smallest number. Formats with fp32's
+exponents take the numbers as they are.
 
-Quantisation rounds to the nearest code, ties to even, and gives the largest finite number where that is exceeded (which after
-scaling an infinity alone does). It is done on the bits of fp32 in integers, and so the same on every device.
+Quantisation rounds to the nearest code, ties to even, and gives the largest finite number where that is exceeded, which
+after scaling an infinity alone does. It is done on the bits of fp32 in integers, and so the same on every device.
 """
 
 import math
@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 import golden
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
 from golden.formats import FP32
 
 MAX_SCALE = 126
@@ -40,7 +40,8 @@ def scale_exponent(amax: float, operand: golden.Format, d: golden.Format, K: int
 @cache
 def _limit(operand: golden.Format, d: golden.Format, K: int) -> tuple[float, int]:
     """The largest magnitude after scaling, as (mantissa, exponent) of `math.frexp`."""
-    largest = float(operand.value(operand.max_finite))
+    _, exp, sig, _ = operand.decode(operand.max_finite)
+    largest = math.ldexp(sig, exp - operand.man_bits)
     of_sums = 2.0 ** ((d.e_max - (K - 1).bit_length()) // 2)
     return math.frexp(min(largest, of_sums))
 
@@ -54,7 +55,6 @@ def quantised(x: Any, operand: golden.Format) -> Any:
     Raises:
         ValueError: x has a NaN, and the format has none.
     """
-    torch = load_torch()
     if operand.width > 8:
         return _nearest(x, operand)
     # Of fp32's mantissa five bits decide, the last of them or'ed with all below: two more than the three that are kept.
@@ -73,7 +73,6 @@ _INDEX = (1 << (32 - _BELOW)) - 1
 @cache
 def _table(operand: golden.Format, device: str) -> Any:
     """The code of each sign, exponent and five bits of a mantissa."""
-    torch = load_torch()
     floats = (torch.arange(_INDEX + 1) << _BELOW).int().view(torch.float32)
     kept = floats.where(~floats.isnan(), 0.0) if operand.nan is None else floats
     return _nearest(kept, operand).to(device)
@@ -81,7 +80,6 @@ def _table(operand: golden.Format, device: str) -> Any:
 
 def _nearest(x: Any, operand: golden.Format) -> Any:
     """`quantised` in integers, for any format with a NaN or numbers without."""
-    torch = load_torch()
     bits = x.contiguous().view(torch.int32)
     if operand is FP32:
         return bits
@@ -115,6 +113,5 @@ def _as_int32(bits: int) -> int:
 
 def unscaled(codes: Any, d: golden.Format, exponent: int) -> Any:
     """The results d·2^exponent in fp32, RNE: codes of d as a tensor of int16 or int32."""
-    torch = load_torch()
     floats = codes.view({"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[d.name])
     return (floats.double() * 2.0**exponent).float()

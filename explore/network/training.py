@@ -8,28 +8,11 @@ from explore.network.context import Texts, network, texts
 from explore.network.errors import Errors, errors
 from explore.network.mapping import MappedModule, map_module
 from explore.network.product import Product
-from explore.network.pytorch import load_torch
+from explore.network.pytorch import torch
+from explore.network.workload import Settings
 
 TEST_SEED = 1 << 40
 """Of the texts that the network is tested on, which are the same for every training."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """How a network is trained: Adam, its rate falling to zero.
-
-    Attributes:
-        steps: of the optimiser.
-        batch, tests: texts a step, and those that the trained network is tested on.
-        rate: of the first step.
-        seed: of the first weights and of the texts.
-    """
-
-    steps: int
-    batch: int
-    tests: int
-    rate: float
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -49,24 +32,27 @@ class Trained:
     errors: Errors | None
 
 
-def train(training: Training, product: Product | None, gradient: Product | None = None) -> Trained:
-    """Train a network whose products, forward and backward and in the test, are on a unit; in PyTorch's fp32 where None."""
-    torch = load_torch()
-    model = network(training.seed)
-    run = model if product is None else map_module(model, product, gradient=gradient)
+def train(training: Settings, seed: int, product: Product | None) -> Trained:
+    """Train and test a network whose products, forward and backward, are on a unit; in PyTorch's fp32 where that is None.
+
+    Args:
+        seed: of the first weights and of the texts.
+    """
+    model = network(seed)
+    run = model if product is None else map_module(model, product)
     optimiser = torch.optim.Adam(model.parameters(), lr=training.rate)
     falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / training.steps)
-    seen = texts(training.steps * training.batch, training.seed)
+    seen = texts(training.steps * training.batch, seed)
     for step in range(training.steps):
         part = slice(step * training.batch, (step + 1) * training.batch)
         optimiser.zero_grad()
         torch.nn.functional.cross_entropy(run(seen.tokens[part]), seen.classes[part]).backward()
         optimiser.step()
         falling.step()
+    shapes = [] if product is None else [shape for each in run.products.values() for shape in each]
     loss, accuracy = tested(run, texts(training.tests, TEST_SEED))
     longest, found = (0, 0), None
     if product is not None:
-        shapes = [shape for each in run.products.values() for shape in each]
         longest = max(K for _, K, _ in shapes), max(max(M, N) for M, _, N in shapes)
         found = errors(*longest_operands(run, texts(training.batch, TEST_SEED)), product)
     return Trained(loss if math.isfinite(loss) else None, accuracy, longest, found)
@@ -74,7 +60,6 @@ def train(training: Training, product: Product | None, gradient: Product | None 
 
 def tested(run: Any, unseen: Texts) -> tuple[float, float]:
     """Loss and accuracy."""
-    torch = load_torch()
     run.eval()
     with torch.no_grad():
         logits = run(unseen.tokens)
@@ -84,7 +69,6 @@ def tested(run: Any, unseen: Texts) -> tuple[float, float]:
 
 def longest_operands(run: MappedModule, unseen: Texts) -> tuple[Any, Any]:
     """Operands a and b of the forward product whose sums are the longest."""
-    torch = load_torch()
     operands: list[tuple[Any, Any]] = []
     run.on_product = lambda layer, a, b: operands.append((a, b))
     with torch.no_grad():

@@ -9,8 +9,6 @@ import golden
 from explore.network.product import Product
 from golden.checks import check_int, unknown
 
-KIND = "network"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -18,8 +16,9 @@ class Settings:
 
     Attributes:
         promote_every, split_k: how the unit spends its steps, as in gemm.toml, forward and backward.
-        steps, batch, tests: of the training (`explore.network.training.Training`); of batch-normalisation follows a batch of 2.
-        rate: Adam's first rate.
+        steps: of the optimiser, which is Adam, its rate falling to zero.
+        batch, tests: texts a step (2 at least, for they are normalised together), and those that the network is tested on.
+        rate: of the first step.
     """
 
     promote_every: int = 0
@@ -28,6 +27,12 @@ class Settings:
     batch: int = 8
     tests: int = 128
     rate: float = 0.01
+
+    @property
+    def name(self) -> str:
+        """`network`, and the keys that differ from their defaults; no dots."""
+        differing = [f.name for f in fields(self) if getattr(self, f.name) != f.default]
+        return " ".join(["network", *(f"{key}={getattr(self, key)}" for key in differing)]).replace(".", "_")
 
     def __post_init__(self) -> None:
         check_int("promote_every", self.promote_every, 0, 1 << 30)
@@ -52,7 +57,7 @@ def check(settings: Mapping[str, Any]) -> Settings:
     return Settings(**table)
 
 
-def measure(unit: golden.Unit, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def measure(unit: golden.Unit | golden.Instruction, settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Train the network with every matrix product on the unit, forward and backward, and once in fp32.
 
     Args:
@@ -62,32 +67,46 @@ def measure(unit: golden.Unit, settings: Mapping[str, Any], seed: int) -> dict[s
 
     Returns:
         Plain JSON: loss, accuracy (of the network trained and tested on the unit), loss_fp32, accuracy_fp32;
-        longest_sum: products of the longest sum, {forward, backward}; sum_error and quantisation_error of the longest forward
-        sums (`explore.network.errors`), None where they are not finite; the settings and the seed. loss is None where the
-        training diverged. The same on one machine with one version of PyTorch; fp32's own arithmetic may differ elsewhere.
+        longest_sum: products of the longest sum, {forward, backward}; sum_error and quantisation_error of the longest
+        forward sums (`explore.network.errors`), None where they are not finite; the settings and the seed. loss is None
+        where the training diverged. The same on one machine with one version of PyTorch, whose fp32 may differ
+        elsewhere.
 
     Raises:
         TypeError, ValueError: settings that are wrong, or a unit that no network runs on. ModuleNotFoundError: no PyTorch.
     """
-    chosen = check(settings)
-    product = Product(unit, chosen.promote_every, chosen.split_k)
-    from explore.network.training import Training, train  # PyTorch, which a space without networks does without
+    return train_and_test(unit, check(settings), seed)
 
-    training = Training(steps=chosen.steps, batch=chosen.batch, tests=chosen.tests, rate=chosen.rate, seed=seed)
-    on_unit, in_fp32 = train(training, product), train(training, None)
+
+def train_and_test(unit: golden.Unit | golden.Instruction, chosen: Settings, seed: int) -> dict[str, Any]:
+    """`measure` with settings that are checked."""
+    product = Product(unit, chosen.promote_every, chosen.split_k)
+    from explore.network.training import train  # PyTorch, which a space without networks does without
+
+    on_unit, in_fp32 = (train(chosen, seed, each) for each in (product, None))
+    found = on_unit.errors
     return {
         "loss": on_unit.loss,
         "accuracy": on_unit.accuracy,
         "loss_fp32": in_fp32.loss,
         "accuracy_fp32": in_fp32.accuracy,
         "longest_sum": dict(zip(("forward", "backward"), on_unit.longest, strict=True)),
-        "sum_error": _finite(on_unit.errors and on_unit.errors.sums),
-        "quantisation_error": _finite(on_unit.errors and on_unit.errors.quantisation),
+        "sum_error": None if found is None else _finite(found.sums),
+        "quantisation_error": None if found is None else _finite(found.quantisation),
         "settings": asdict(chosen),
         "seed": seed,
     }
 
 
-def _finite(number: float | None) -> float | None:
-    """JSON has no other."""
-    return number if number is not None and math.isfinite(number) else None
+def measure_fp32(settings: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """The training in fp32 alone: plain JSON with loss, accuracy, settings and seed; errors as of `measure`."""
+    chosen = check(settings)
+    from explore.network.training import train
+
+    trained = train(chosen, seed, None)
+    return {"loss": trained.loss, "accuracy": trained.accuracy, "settings": asdict(chosen), "seed": seed}
+
+
+def _finite(number: float) -> float | None:
+    """A number that JSON has."""
+    return number if math.isfinite(number) else None
