@@ -1,9 +1,9 @@
 """The trainings behind docs/explore/fp8-accumulation.md.
 
-`python -m explore.answers.fp8_training SPACE.toml OUTCOME.json STORE` trains on every point and reference of the space with
+`python -m explore.answers.fp8_training SPACE.toml FOLDER STORE` trains on every point and reference of the space with
 each of its workloads `network`, from several seeds, and from further seeds in fp32 alone, which shows how much trainings
 differ that differ in nothing but their seed. Each training is a task (`jobs`), kept as it comes, so that an interrupted run
-goes on where it was. OUTCOME.json is written at the end.
+goes on where it was. At the end fp8-accumulation.json, the page and its plot are written into FOLDER.
 """
 
 import json
@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import golden
+from explore.answers.fp8_accumulation import page
 from explore.network.workload import check, measure, measure_fp32
 from explore.space import Space, load_space
 from golden.files import check_output, write_atomically
 from golden.unit_file import unit_from_table, unit_to_toml
 from jobs import Record, Store, Task, program, run
 from jobs.provenance import digest_of_sources, provenance
+
+OUTCOME = "fp8-accumulation.json"
 
 SEEDS = 3
 """Trainings of each unit."""
@@ -71,7 +74,7 @@ def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def outcome(space: Space, records: Sequence[Record], made_with: dict[str, str]) -> dict[str, Any]:
-    """What OUTCOME.json holds: a row for each training."""
+    """What fp8-accumulation.json holds: a row for each training."""
     rows = []
     for record in records:
         if record.done and record.task.content["unit"] is not None:
@@ -89,23 +92,29 @@ def outcome(space: Space, records: Sequence[Record], made_with: dict[str, str]) 
 
 def main() -> int:
     if len(sys.argv) != 4:
-        print("usage: python -m explore.answers.fp8_training SPACE.toml OUTCOME.json STORE", file=sys.stderr)
+        print("usage: python -m explore.answers.fp8_training SPACE.toml FOLDER STORE", file=sys.stderr)
         return 2
-    space, path, folder = load_space(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
-    check_output(path)
+    space, folder, kept = load_space(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+    folder.mkdir(parents=True, exist_ok=True)
+    check_output(folder / OUTCOME)
     made_with = {**provenance(), "torch": version("torch")}
     depends = {
         "definitions": digest_of_sources(DEFINITIONS),
         "torch": made_with["torch"],
         "processor": made_with["processor"],
     }
-    with Store(folder, "answers-fp8") as store:
+    with Store(kept, "answers-fp8") as store:
         records = run(
             tasks(space, SEEDS, SEEDS_FP32, depends), work, store, seconds=SECONDS_A_TASK, retry=True, unit="trainings"
         )
     found = outcome(space, records, made_with)
-    write_atomically(path, json.dumps(found, indent=1, ensure_ascii=False).encode() + b"\n")
+    for name, content in {OUTCOME: _json(found), **page(found).files}.items():
+        write_atomically(folder / name, content)
     return int(bool(found["not_done"]))
+
+
+def _json(found: dict[str, Any]) -> bytes:
+    return json.dumps(found, indent=1, ensure_ascii=False).encode() + b"\n"
 
 
 if __name__ == "__main__":

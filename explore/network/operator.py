@@ -5,6 +5,7 @@ CUDA device on golden's cuda engine through CuPy, and scales the results back. I
 unit. Importing this module registers it; PyTorch is needed then.
 """
 
+from math import prod
 from typing import Any
 
 from explore.network.product import Product, product_of
@@ -36,10 +37,11 @@ def matmul(a: Any, b: Any, product: Product, gradient: Product | None = None) ->
         raise ValueError(f"a must be [..., M, K] and b [..., K, N] with one K, got {tuple(a.shape)} and {tuple(b.shape)}")
     texts = product.text, (gradient or product).text
     if y.dim() == 2:  # one matrix b: all rows of a in one product
-        d = torch.ops.mmau.product(x.reshape(1, -1, x.shape[-1]), y.unsqueeze(0), *texts).reshape(*x.shape[:-1], y.shape[-1])
+        rows_of_x = x.reshape(1, prod(x.shape[:-1]), x.shape[-1])
+        d = torch.ops.mmau.product(rows_of_x, y.unsqueeze(0), *texts).reshape(*x.shape[:-1], y.shape[-1])
     else:
         batch = torch.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-        x, y = (tensor.expand(*batch, *tensor.shape[-2:]).reshape(-1, *tensor.shape[-2:]) for tensor in (x, y))
+        x, y = (tensor.expand(*batch, *tensor.shape[-2:]).reshape(prod(batch), *tensor.shape[-2:]) for tensor in (x, y))
         d = torch.ops.mmau.product(x, y, *texts).reshape(*batch, x.shape[-2], y.shape[-1])
     d = d.squeeze(-1) if columns else d
     return d.squeeze(-1 if columns else -2) if rows else d

@@ -10,10 +10,11 @@ from tests.explore.network.units import HYBRID, t_fdpa
 
 pytestmark = pytest.mark.peer
 
-torch: Any = pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
+pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from explore.network.mapping import FUNCTIONS, map_module  # noqa: E402
 from explore.network.operator import matmul  # noqa: E402
+from explore.network.pytorch import torch  # noqa: E402
 
 nn, functional = torch.nn, torch.nn.functional
 
@@ -34,7 +35,7 @@ def with_whole_weights(module: Any) -> Any:
     return module
 
 
-class Calls(nn.Module):  # type: ignore[misc]  # torch has no types here
+class Calls(torch.nn.Module):  # type: ignore[misc]  # torch has no types here
     """A layer that calls one function."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -125,7 +126,7 @@ def test_parameters_are_the_modules_own() -> None:
 
 
 def test_products_are_told_by_layer() -> None:
-    class Two(nn.Module):  # type: ignore[misc]
+    class Two(torch.nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
             self.inner = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten())
@@ -221,7 +222,7 @@ def test_wrong_arguments_are_told() -> None:
 
 def test_forgotten_function_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A product that nobody sends to the unit does not slip through in fp32."""
-    monkeypatch.delitem(FUNCTIONS, functional.linear)  # type: ignore[arg-type]
+    monkeypatch.delitem(FUNCTIONS, functional.linear)
     with pytest.raises(
         ValueError, match=r"^the module itself \(Linear\) cannot be mapped to a unit: it calls aten::addmm; "
     ):

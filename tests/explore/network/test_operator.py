@@ -1,11 +1,14 @@
-"""The operator: the bits of golden.gemm on golden's own conversions, gradients too, and PyTorch's own checks of an operator.
+"""The operator: golden.gemm's bits on golden's own conversions, gradients too, and PyTorch's own checks of an operator.
 
-`torch.autograd.gradcheck` is not among them: it compares gradients with differences of results, and the results of a unit are
-steps, whose differences say nothing. Gradients are the products that the rule says, each on the unit: that is what is checked.
+`torch.autograd.gradcheck` is not among them: it compares gradients with differences of results, and the results of a unit
+are steps, whose differences say nothing. Gradients are the products that the rule says, each on the unit: that is checked.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,10 +20,12 @@ from tests.explore.network.units import HYBRID, codes, t_fdpa
 
 pytestmark = pytest.mark.peer
 
-torch: Any = pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
+pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
 from explore.network import operator  # noqa: E402
 from explore.network.operator import matmul  # noqa: E402
+from explore.network.pytorch import torch  # noqa: E402
+from explore.network.scaling import quantised, scale_exponent, unscaled  # noqa: E402
 
 PRODUCTS = {
     "e4m3": Product(t_fdpa()),
@@ -119,9 +124,10 @@ def test_each_matrix_of_a_batch_is_scaled_with_the_others() -> None:
 
 
 @pytest.mark.parametrize(("M", "K", "N"), [(0, 4, 3), (2, 0, 3), (2, 4, 0)])
-def test_empty_product_is_zero(M: int, K: int, N: int) -> None:
-    d = matmul(torch.ones(M, K), torch.ones(K, N), PRODUCTS["e4m3"])
-    assert d.shape == (M, N)
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_empty_product_is_zero(M: int, K: int, N: int, batch: tuple[int, ...]) -> None:
+    d = matmul(torch.ones(*batch, M, K), torch.ones(*batch, K, N), PRODUCTS["e4m3"])
+    assert d.shape == (*batch, M, N)
     assert not d.any()
 
 
@@ -158,33 +164,25 @@ def test_shape_is_known_without_data() -> None:
     assert (d.shape, d.dtype, d.device.type) == ((2, 3, 5), torch.float32, "meta")
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "message"),
-    [
-        (lambda: torch.ones(2, 3), lambda: torch.ones(4, 2), r"a must be \[\.\.\., M, K\] and b \[\.\.\., K, N\] with one K, got \(2, 3\) and \(4, 2\)"),
-        (lambda: torch.ones(()), lambda: torch.ones(2), r"a must be \[\.\.\., M, K\] and b \[\.\.\., K, N\] with one K, got .*"),
-    ],
-)  # fmt: skip
-def test_wrong_shapes_are_told(a: Callable[[], Any], b: Callable[[], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        matmul(a(), b(), PRODUCTS["e4m3"])
+@pytest.mark.parametrize(("of_a", "of_b"), [((2, 3), (4, 2)), ((), (2,)), ((3,), (4,))], ids=str)
+def test_wrong_shapes_are_told(of_a: tuple[int, ...], of_b: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"^a must be \[\.\.\., M, K\] and b \[\.\.\., K, N\] with one K, got ") as caught:
+        matmul(torch.ones(of_a), torch.ones(of_b), PRODUCTS["e4m3"])
+    assert str(caught.value).endswith(f"got {of_a} and {of_b}")
 
 
 def test_wrong_dtype_is_told() -> None:
-    with pytest.raises(
-        TypeError, match=r"^b of a product on a unit must be a tensor of float32, which is quantised; got torch.float64$"
-    ):
+    rule = r"^b of a product on a unit must be a tensor of float32, which is quantised; got torch.float64$"
+    with pytest.raises(TypeError, match=rule):
         matmul(torch.ones(2, 3), torch.ones(3, 2, dtype=torch.float64), PRODUCTS["e4m3"])
 
 
 FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "scales swapped": ("unscaled", lambda codes, d, exponent: operator_unscaled(codes, d, -exponent)),
-    "one code too high": ("quantised", lambda x, operand: operator_quantised(x, operand) + 1),
+    "scales swapped": ("unscaled", lambda codes, d, exponent: unscaled(codes, d, -exponent)),
+    "one code too high": ("quantised", lambda x, operand: quantised(x, operand) + 1),
     "operands as given": ("scale_exponent", lambda amax, operand, d, K: 0),
-    "scaled too far by one": ("scale_exponent", lambda amax, operand, d, K: operator_scale(amax, operand, d, K) + 1),
+    "scaled too far by one": ("scale_exponent", lambda amax, operand, d, K: scale_exponent(amax, operand, d, K) + 1),
 }
-
-operator_unscaled, operator_quantised, operator_scale = operator.unscaled, operator.quantised, operator.scale_exponent
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -195,8 +193,41 @@ def test_broken_operator_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) ->
         test_result_is_goldens_bit_for_bit(PRODUCTS["e4m3"])
 
 
-def test_gradient_of_another_rule_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The products in the other order: b's gradient as aᵀ·g has the gradient as operand b."""
-    a, b, g = drawn(3, 6, 50), drawn(4, 50, 4), drawn(5, 6, 4)
+def test_order_of_a_gradients_operands_shows() -> None:
+    """b's gradient as aᵀ·g would have the gradient as operand b: another result, which the test above would see."""
+    a, g = drawn(3, 6, 50), drawn(5, 6, 4)
     swapped = by_golden(np.ascontiguousarray(a.T), g, PRODUCTS["hybrid"])
     assert not np.array_equal(swapped, by_golden(np.ascontiguousarray(g.T), a, PRODUCTS["hybrid"]).T)
+
+
+class OnDevice:
+    """A tensor that says it is on a GPU and can be read by CuPy alone."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.hidden = tensor
+        self.device = SimpleNamespace(type="cuda", index=1)
+
+
+def test_tensors_of_a_device_go_through_cupy_on_their_device_and_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for CuPy, whose arrays are NumPy's: how they are handed over, not what a GPU computes."""
+    entered: list[Any] = []
+
+    @contextmanager
+    def entering(what: Any) -> Iterator[None]:
+        entered.append(what)
+        yield
+
+    cuda = SimpleNamespace(
+        ExternalStream=lambda pointer: entering(("stream", pointer)), Device=lambda index: entering(("device", index))
+    )
+    monkeypatch.setitem(
+        sys.modules, "cupy", SimpleNamespace(cuda=cuda, from_dlpack=lambda x: x.hidden.numpy(), ndarray=OnDevice)
+    )
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=77 + device.index))
+    for product in (PRODUCTS["e4m3"], PRODUCTS["fp16"]):
+        a, b = (torch.from_numpy(drawn(seed, *shape)) for seed, shape in ((1, (3, 20)), (2, (20, 4))))
+        x, y = quantised(a, product.unit.a), quantised(b, product.unit.b)
+        entered.clear()
+        got = operator._multiplied(product, OnDevice(x), OnDevice(y))
+        assert torch.equal(got, operator._multiplied(product, x, y))
+        assert entered == [("device", 1), ("stream", 78)]

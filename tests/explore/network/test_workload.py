@@ -17,8 +17,8 @@ def test_settings_left_out_have_their_defaults() -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"promote": 4}, "key of the workload network must be one of promote_every, split_k, steps, batch, tests, rate; got 'promote' "
-                         r"\(did you mean 'promote_every'\?\)"),
+        ({"promote": 4}, "key of the workload network must be one of promote_every, split_k, steps, batch, tests, rate; got "
+                         r"'promote' \(did you mean 'promote_every' or 'rate'\?\)"),
         ({"promote_every": -1}, "promote_every must be an integer from 0 to 1073741824, got -1"),
         ({"split_k": 0}, "split_k must be an integer from 1 to 1073741824, got 0"),
         ({"batch": 1}, "batch must be an integer from 2 to 1048576, got 1"),

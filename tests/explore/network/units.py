@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 import golden
-from golden.operations import OPERATIONS
+from golden.operations.t_fdpa import TFDPA
 
 
 def t_fdpa(**keys: Any) -> golden.Unit:
     """A T-FDPA unit, by default e4m3 in steps of 16 with 13 fraction bits."""
-    defaults = {"L": 16, "F": 13, "rho": "RZ-FP32", "e_zero": -133, "a": "e4m3", "b": "e4m3", "c": "fp32"}
-    return golden.Unit(name="unit", operation=OPERATIONS["T-FDPA"](**{**defaults, **keys}))
+    defaults: dict[str, Any] = {"L": 16, "F": 13, "rho": "RZ-FP32", "e_zero": -133, "a": "e4m3", "b": "e4m3", "c": "fp32"}
+    return golden.Unit(name="unit", operation=TFDPA(**{**defaults, **keys}))
 
 
 HYBRID = t_fdpa(a="e5m2", b="e4m3")
