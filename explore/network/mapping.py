@@ -8,6 +8,7 @@ runs, else when the product reaches PyTorch's own kernels.
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from math import prod
 from typing import Any
 
 from explore.network.convolution import convolution
@@ -77,7 +78,8 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
 
     Attributes:
         module: the module.
-        products: of each layer that ran, the shapes (M, K, N) of its forward products. The backward ones sum over N and M.
+        products: of each layer that ran, the shapes (M, K, N) of its forward products; where b is a batch of matrices, those
+            of one of them. The backward products sum over N and over M.
         skipped: names of the layers that are left to PyTorch.
         on_product: called with the layer's name and the operands before each forward product.
     """
@@ -122,10 +124,9 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
     def multiply(self, a: Any, b: Any) -> Any:
         """A product of the layer that runs, on the unit."""
         self.on_product(self.layer, a, b)
-        d = matmul(a, b, self.product, self.gradient)
-        N = b.shape[-1] if b.dim() > 1 else 1
-        self.products.setdefault(self.layer, set()).add((d.numel() // N, a.shape[-1], N))
-        return d
+        M = a.shape[-2] if b.dim() > 2 and a.dim() > 1 else prod(a.shape[:-1])
+        self.products.setdefault(self.layer, set()).add((M, a.shape[-1], b.shape[-1] if b.dim() > 1 else 1))
+        return matmul(a, b, self.product, self.gradient)
 
     def refusal(self, what: str) -> ValueError:
         """The error of a product that is not mapped."""

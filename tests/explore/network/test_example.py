@@ -4,9 +4,8 @@ import pytest
 
 from tests.docs.documents import ROOT
 
-pytestmark = pytest.mark.peer
 
-
+@pytest.mark.peer
 def test_example_learns_on_the_unit(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
     from examples.network_on_unit import main
