@@ -14,7 +14,7 @@ from explore.run import explore as explore_space
 from explore.run.machine import workers_for
 from explore.run.output import RESULTS
 from explore.space import Space, load_space
-from jobs import Engine, Processes
+from jobs import Cluster, Engine, engine_for
 from jobs.processes import WorkerError
 from mmau import DIFFERED, OK, WRONG_REQUEST
 
@@ -54,8 +54,9 @@ def check_packages(space: Space) -> None:
 def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
     """What carries out the tasks, and how many workers it has."""
     points = [] if space.search is not None else list(space.points())
-    workers = workers_for([*points, *space.reference_points()], arguments.jobs)
-    return Processes(workers), workers
+    here = workers_for([*points, *space.reference_points()], arguments.jobs)
+    engine = engine_for(arguments.scheduler, here)
+    return engine, engine.workers if isinstance(engine, Cluster) else here
 
 
 def show(found: Exploration, files: list[str], arguments: argparse.Namespace) -> None:

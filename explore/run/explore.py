@@ -15,7 +15,7 @@ from explore.space.constraints import broken_by_measures, of_cost
 from explore.space.points import Point
 from explore.space.space import Space
 from jobs import Engine, Record, Store, run
-from jobs.engine import Work
+from jobs.engine import Limits, Work
 
 SECONDS_A_TASK = 1800.0
 """Some hundred times what a part of a usual unit takes: a tool that is not done by then hangs."""
@@ -72,10 +72,11 @@ def explore(
         say: called with each line that people should see. work: of a task.
 
     Raises:
-        ValueError: no point of the space is a unit; or the folder holds something else, or is in use.
+        ValueError: no point of the space is a unit; a limit that is none; or the folder holds something else, or is in use.
         OSError: the disk is full, or the folder cannot be written; what is done is kept.
         WorkerError: workers cannot be started or reached.
     """
+    Limits(seconds)
     if space.search is None:
         check_any_valid(list(space.points()))
     output.prepare(folder, space.text)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from explore.run.search import searched
-from explore.space import Point
+from explore.space import Point, Space
 from tests.explore.run import works
 from tests.explore.run.test_explore import explored, notes
 from tests.explore.space.texts import MEASURED, SMALL, space_of
@@ -27,7 +27,8 @@ def search(points: int, seed: int = 0) -> str:
 
 def asked(text: str) -> list[dict[str, Any]]:
     """The records that a search asks for, of points that take no time."""
-    space, found = space_of(text), []  # type: Space, list[dict[str, Any]]
+    space: Space = space_of(text)
+    found: list[dict[str, Any]] = []
     assert space.search is not None
 
     def evaluate(points: Sequence[Point]) -> list[dict[str, Any]]:
