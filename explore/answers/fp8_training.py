@@ -64,9 +64,6 @@ def workloads(space: Space) -> list[dict[str, Any]]:
 
 def work(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The work of a task: one training."""
-    import torch
-
-    torch.set_num_threads(1)
     golden.set_threads(1)
     if content["unit"] is None:
         return measure_fp32(content["settings"], content["seed"])

@@ -1,6 +1,8 @@
 """Training the network on a unit, and in fp32, from the same numbers."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +34,18 @@ class Trained:
     errors: Errors | None
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch on one thread: its own sums, such as a gradient's over a batch, depend on how many share them."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@one_thread()
 def train(training: Settings, seed: int, product: Product | None) -> Trained:
     """Train and test a network whose products, forward and backward, are on a unit; in PyTorch's fp32 where that is None.
 

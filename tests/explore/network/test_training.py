@@ -29,6 +29,19 @@ def test_training_is_the_same_every_time() -> None:
     assert found["loss_fp32"] == measure_fp32(SHORT, 5)["loss"]
 
 
+def test_training_does_not_depend_on_threads() -> None:
+    """And leaves PyTorch's as they were."""
+    found, before = [], torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(measure(t_fdpa(L=32), {**SHORT, "steps": 2}, 3))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]
+
+
 def test_sums_are_as_long_as_the_text() -> None:
     found = measure(t_fdpa(L=32), SHORT, 0)
     assert found["longest_sum"] == {"forward": context.LENGTH, "backward": SHORT["batch"] * context.LENGTH}
