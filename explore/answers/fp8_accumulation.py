@@ -52,7 +52,8 @@ def page(outcome: Mapping[str, Any]) -> Page:
         "forward sum have much the same size and often one sign, so that the sum outgrows its terms: this is hard for an "
         f"accumulator. A training takes {texts['steps']} steps of Adam on {texts['batch']} texts, and is tested on "
         f"{texts['tests']} others. Operands are e4m3, each tensor scaled by the power of two that makes the most of the "
-        "format without overflow ([network.md](network.md)); d is fp32, rounded toward zero.",
+        "format without overflow ([network.md](network.md)); d is fp32, rounded toward zero. Partial sums stay in the unit, "
+        "or are added to an fp32 accumulator after every fourth step (promotion).",
         f"Each figure is the mean of {seeds} seeds, of weights and texts together. The yardstick is what a seed does: "
         f"{len(losses)} trainings in fp32 end with a loss of {fmean(losses):.3f}, with a standard deviation of "
         f"{spread:.3f} between seeds. Δ loss is the difference from the fp32 training of the same seed. The error of the "
@@ -63,18 +64,19 @@ def page(outcome: Mapping[str, Any]) -> Page:
         "![Loss and the error of the sum by fraction bits](fp8-accumulation.svg)",
         table(points, groups),
         "\n".join(f"- {line}" for line in findings(points, groups, spread)),
+        "Errors that the table gives as 0 are none at all: the sums were exact.",
         "## The units that exist",
         reference_table([row for row in rows if ":" in row["unit"]]),
         "P. Xie et al. (*Bit-Accurate Modeling of GPU Matrix Multiply-Accumulate Units*, arXiv 2511.10909, sections 2.2 and "
         "6.2) call F = 13 the main reason for what FP8 training loses on Hopper. They cite DeepSeek's developers, who found "
         "training less accurate there and added partial sums in fp32 outside the tensor cores, and advise FP16 or Blackwell "
         "instead. The instructions run here in steps of their own L, so that promotion after 4 steps is after 128 products "
-        "on Hopper and Blackwell, and after 64 on Ada and CDNA3.",
+        "on Hopper and Blackwell, and after 64 on Ada and CDNA3, whose FP8 is e4m3fnuz.",
         "## What this does not say",
         "This is one small network, trained for a short time on generated texts. Larger networks add up more errors one "
-        "after another, and longer contexts make longer sums: the bits that a sum of one sign needs grow with the logarithm "
-        "of its length. Sums of terms with mixed signs need fewer. Losses repeat bit for bit on one processor with one "
-        "version of PyTorch, whose own fp32 (softmax, normalisation, optimiser) may differ on another. "
+        "after another. A sum of one sign outgrows its terms in proportion to its length, so that longer contexts should "
+        "need more bits, and sums of mixed signs fewer; neither was measured here. Losses repeat bit for bit on one processor "
+        "with one version of PyTorch, whose own fp32 (softmax, normalisation, optimiser) may differ on another. "
         "[fp8-accumulation.json](fp8-accumulation.json) has every training, and what it was made with.",
     )
     return Page({"fp8-accumulation.md": text, "fp8-accumulation.svg": plot(points, groups, fmean(losses), spread)})
@@ -121,7 +123,7 @@ def table(points: Sequence[Row], groups: Sequence[Group]) -> str:
     for F in sorted({row["F"] for row in points}):
         cells = [str(F)]
         for loss, accuracy, error in by_group:
-            cells += [_cell(loss.get(F), "{:+.3f}"), _cell(accuracy.get(F), "{:.1%}"), _cell(error.get(F), "{:.2%}")]
+            cells += [_cell(loss.get(F), "{:+.3f}"), _cell(accuracy.get(F), "{:.1%}"), _cell(error.get(F), "{:.1e}")]
         rows.append(cells)
     header = ["F", *(f"{named(group)}: {what}" for group in groups for what in ("Δ loss", "accuracy", "error of the sum"))]
     return markdown_table(header, rows)
@@ -148,12 +150,19 @@ def findings(points: Sequence[Row], groups: Sequence[Group], spread: float) -> l
         rows = of(points, group)
         loss = enough(means(rows, difference), spread)
         ratio = means(rows, lambda row: row["sum_error"] and row["sum_error"] / row["quantisation_error"])
-        error, first = enough(ratio, 1.0), min(means(rows, difference))
+        error, first, same = enough(ratio, 1.0), min(row["F"] for row in rows), unchanged(rows)
         lines.append(
             f"{named(group)}: Δ loss is within one standard deviation of seeds {_from(loss, first)}, and the sum's error "
-            f"below that of quantisation {_from(error, first)}."
+            f"below that of quantisation {_from(error, first)}. Trainings are the same, bit for bit, {_from(same, first)}."
         )
     return lines
+
+
+def unchanged(rows: Sequence[Row]) -> int | None:
+    """The smallest F from which on further bits change no loss of any seed; None where the largest two differ."""
+    losses = {F: sorted((row["seed"], row["loss"]) for row in rows if row["F"] == F) for F in {row["F"] for row in rows}}
+    same = enough({F: float(losses[F] != losses[max(losses)]) for F in losses}, 0.0)
+    return None if same == max(losses) else same
 
 
 def _from(F: int | None, first: int) -> str:
@@ -169,7 +178,7 @@ def reference_table(rows: Sequence[Row]) -> str:
         for every in sorted({group_of(row)[1] for row in rows}):
             each = [row for row in rows if row["unit"] == unit and group_of(row)[1] == every]
             values = (
-                (difference, "{:+.3f}"), (lambda row: row["accuracy"], "{:.1%}"), (lambda row: row["sum_error"], "{:.2%}"),
+                (difference, "{:+.3f}"), (lambda row: row["accuracy"], "{:.1%}"), (lambda row: row["sum_error"], "{:.1e}"),
             )  # fmt: skip
             shown = [_cell(next(iter(means(each, value).values()), None), shape) for value, shape in values]
             cells.append([f"`{unit}`", PUBLISHED[unit.partition(":")[0]], str(every) if every else "never", *shown])
@@ -191,7 +200,7 @@ def _losses(points: Sequence[Row], groups: Sequence[Group], loss: float, spread:
         sides = [[mean[F] - min(each[F]) for F in mean], [max(each[F]) - mean[F] for F in mean]]
         places = [F + 0.12 * (number - (len(groups) - 1) / 2) for F in mean]
         axes.errorbar(places, list(mean.values()), yerr=sides, fmt="o-", markersize=3, capsize=2, label=named(group))
-    axes.grid(alpha=0.3)
+    _finish(axes, points)
     axes.set(xlabel="fraction bits F", ylabel="test loss (nats)", title="Loss: mean and range of the seeds")
     axes.legend(fontsize="x-small")
 
@@ -203,6 +212,12 @@ def _sums(points: Sequence[Row], groups: Sequence[Group], axes: "Axes") -> None:
     quantisation = fmean(row["quantisation_error"] for row in points)
     axes.axhline(quantisation, color="#888888", linestyle=":", label="quantisation of the operands")
     axes.set_yscale("log")
-    axes.grid(alpha=0.3)
+    _finish(axes, points)
     axes.set(xlabel="fraction bits F", ylabel="relative error (rms)", title="Error of sums of 4,096 products")
     axes.legend(fontsize="x-small")
+
+
+def _finish(axes: "Axes", points: Sequence[Row]) -> None:
+    even = [F for F in sorted({row["F"] for row in points}) if F % 2 == 0]
+    axes.set_xticks(even, list(map(str, even)))
+    axes.grid(alpha=0.3)

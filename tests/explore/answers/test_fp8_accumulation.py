@@ -2,12 +2,17 @@
 
 import copy
 import json
+from importlib.metadata import version
 from typing import Any
 
 import pytest
 
-from explore.answers.fp8_accumulation import enough, findings, group_of, means, page
+import golden
+from explore.answers.fp8_accumulation import enough, findings, group_of, means, page, unchanged
+from explore.network import measure
+from jobs.provenance import processor
 from tests.docs.documents import ROOT
+from tests.explore.network.units import t_fdpa
 
 FOLDER = ROOT / "docs/explore"
 
@@ -52,13 +57,37 @@ def test_diverged_training_is_no_mean() -> None:
     assert means(rows, lambda row: row["loss"]) == {9: pytest.approx(0.6, abs=1e-15)}
 
 
-def test_findings_tell_both_thresholds() -> None:
-    rows = [training(8, 1.0, 0.3), training(9, 0.55, 0.05), training(10, 0.5, 0.01)]
+def test_bits_that_change_nothing_are_told() -> None:
+    rows = [training(F, loss, 0.1, seed) for F, loss in ((8, 0.9), (9, 0.7), (10, 0.7)) for seed in (0, 1)]
+    assert unchanged(rows) == 9
+    assert unchanged(rows[:4]) is None
+    rows[-1]["loss"] = 0.6  # of one seed
+    assert unchanged(rows) is None
+
+
+def test_findings_tell_all_thresholds() -> None:
+    rows = [training(8, 1.0, 0.3), training(9, 0.55, 0.05), training(10, 0.5, 0.01), training(11, 0.5, 0.0)]
     assert findings(rows, [group_of(rows[0])], spread=0.1) == [
         "L = 16, in the unit: Δ loss is within one standard deviation of seeds from F = 9 on, and the sum's error below "
-        "that of quantisation from F = 10 on."
+        "that of quantisation from F = 10 on. Trainings are the same, bit for bit, from F = 10 on."
     ]
     assert findings(rows[:1], [(16, 0)], spread=0.1) == [
         "L = 16, in the unit: Δ loss is within one standard deviation of seeds for no F here, and the sum's error below "
-        "that of quantisation for no F here."
+        "that of quantisation for no F here. Trainings are the same, bit for bit, for no F here."
     ]
+
+
+@pytest.mark.peer
+def test_committed_training_repeats() -> None:
+    """With today's sources, where the processor and PyTorch are those of the outcome."""
+    pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
+    made_with = OUTCOME["made_with"]
+    if (processor(), version("torch")) != (made_with["processor"], made_with["torch"]):
+        pytest.skip(f"trained on {made_with['processor']} with PyTorch {made_with['torch']}")
+    row = next(row for row in OUTCOME["trainings"] if row["unit"] == "L=32 F=12" and row["settings"]["promote_every"] == 0)
+    golden.set_threads(1)
+    try:
+        found = measure(t_fdpa(L=32, F=12), row["settings"], row["seed"])
+    finally:
+        golden.set_threads(0)
+    assert found == {key: row[key] for key in found}
