@@ -75,8 +75,8 @@ def page(outcome: Mapping[str, Any]) -> Page:
         "## What this does not say",
         "This is one small network, trained for a short time on generated texts. Larger networks add up more errors one "
         "after another. A sum of one sign outgrows its terms in proportion to its length, so that longer contexts should "
-        "need more bits, and sums of mixed signs fewer; neither was measured here. Losses repeat bit for bit on one processor "
-        "with one version of PyTorch, whose own fp32 (softmax, normalisation, optimiser) may differ on another. "
+        "need more bits, and sums of mixed signs fewer; neither was measured here. Losses repeat bit for bit on one "
+        "processor with one version of PyTorch, whose own fp32 (softmax, normalisation, optimiser) may differ on another. "
         "[fp8-accumulation.json](fp8-accumulation.json) has every training, and what it was made with.",
     )
     return Page({"fp8-accumulation.md": text, "fp8-accumulation.svg": plot(points, groups, fmean(losses), spread)})
