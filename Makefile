@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation answers-fp8 campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
+  answers-fp8 answers-round-down answers-encodings \
   clean tools
 
 PYTHON ?= python3
@@ -108,6 +109,14 @@ analysis-mitigation: $(VENV)/.dev  ## What helps against the risky designs, meas
 	$(BIN)/python -m analysis mitigation docs/analysis
 
 analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  ## All pages of docs/analysis
+
+answers-round-down: $(VENV)/.dev  ## What CDNA3's rounding down costs in bias and saves in area, docs/explore/round-down.md
+	$(BIN)/mmau explore examples/spaces/round-down.toml --out build/explore/round-down --jobs $(JOBS)
+	$(BIN)/python -m explore.answers round-down build/explore/round-down docs/explore
+
+answers-encodings: $(VENV)/.dev  ## Sign and magnitude or complements, cut or sticky, docs/explore/encodings.md
+	$(BIN)/mmau explore examples/spaces/encodings.toml --out build/explore/encodings --jobs $(JOBS)
+	$(BIN)/python -m explore.answers encodings build/explore/encodings docs/explore
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .

@@ -81,6 +81,36 @@ def gemm(
     return from_bits(d, operation.d, A if C is None else C)
 
 
+def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder, engine: str | None = None) -> BitArray:
+    """d of many dot products, each as an element of a product D [rows, 1] spends its instructions.
+
+    Args:
+        batch: rows with as many products as a multiple of the instruction's, and all their scales.
+
+    Raises:
+        ValueError: another number of products, or an order that does not fit.
+    """
+    order.check(model)
+    instructions = check_products(model, batch.a.shape[-1])
+    d = np.empty_like(batch.c, bits_dtype(model.operation.d))
+    for rows, _, pieces in order.regions(len(batch.c), 1, instructions):
+        part = Batch(*(None if array is None else array[rows] for array in batch[:5]))  # type: ignore[arg-type]
+        d[rows] = _summed(model, part, pieces, order.promote_every, engine)
+    return d
+
+
+def check_products(model: Instruction | Unit, K: int) -> int:
+    """How many instructions K products are.
+
+    Raises:
+        ValueError: no whole number.
+    """
+    k = instruction_products(model)
+    if K % k:
+        raise ValueError(f"K must be a multiple of the {k} products of one instruction of {model.name}, got {K}")
+    return K // k
+
+
 def _model(instruction: Any, order: Any) -> Instruction | Unit:
     """The instruction or the unit that computes."""
     if order is not None and not isinstance(order, GemmOrder):

@@ -8,12 +8,13 @@ import numpy.typing as npt
 import golden
 from explore.accuracy.dataset import DataSet
 from golden.arrays import BitArray
-from golden.chain import Chain
 from golden.comparison import is_nan
-from golden.engines import Batch, run
+from golden.engines import Batch
+from golden.gemm_order import GemmOrder
 from golden.instruction import Instruction
 from golden.operations import Operation
 from golden.stimulus import Operands
+from golden.tiled import dots_in_order
 from golden.unit import Unit
 
 
@@ -29,8 +30,13 @@ def reference(name: str) -> Instruction:
     return golden.instruction(arch, instruction)
 
 
-def agreement(unit: Unit, d: BitArray, data: DataSet, references: Sequence[str]) -> dict[str, float | None]:
+def agreement(
+    unit: Unit, d: BitArray, data: DataSet, references: Sequence[str], order: GemmOrder | None = None
+) -> dict[str, float | None]:
     """The share of rows in which each instruction gives d; None for one whose formats are others.
+
+    Args:
+        order: how the instructions along K are spent, None for one after the other.
 
     A NaN agrees with any NaN where one of the two arithmetics leaves its encoding open.
     """
@@ -40,9 +46,10 @@ def agreement(unit: Unit, d: BitArray, data: DataSet, references: Sequence[str])
         if not _takes(instruction, unit):
             found[name] = None
             continue
-        if name not in data.results:
-            data.results[name] = results(instruction, data.operands)
-        same = ~differing(d, data.results[name], (unit.operation, instruction.operation))
+        key = f"{name} {order}"
+        if key not in data.results:
+            data.results[key] = results(instruction, data.operands, order)
+        same = ~differing(d, data.results[key], (unit.operation, instruction.operation))
         found[name] = float(np.count_nonzero(same)) / len(d)
     return found
 
@@ -62,17 +69,10 @@ def differing(got: BitArray, expected: BitArray, operations: tuple[Operation, Op
     return np.asarray(differs & ~(is_nan(got, operations[0].d) & is_nan(expected, operations[0].d)))
 
 
-def results(instruction: Instruction, operands: Operands) -> BitArray:
+def results(instruction: Instruction, operands: Operands, order: GemmOrder | None = None) -> BitArray:
     """d of each row as the instruction computes it in a matrix product: K is padded to a multiple of its k with zeros, and
-    each k products take the d of those before as their c (golden.gemm)."""
-    padded = _padded(instruction, operands)
-    if isinstance(instruction.chain, Chain):
-        return run(None, instruction.chain, Batch(*padded))
-    d = padded.c
-    for start in range(0, padded.a.shape[1], instruction.k):
-        products = slice(start, start + instruction.k)
-        d = run(None, instruction.chain, Batch(padded.a[:, products], padded.b[:, products], d))
-    return d
+    each k products take the d of those before as their c, unless the order says otherwise (golden.gemm)."""
+    return dots_in_order(instruction, Batch(*_padded(instruction, operands)), order or GemmOrder())
 
 
 def _padded(instruction: Instruction, operands: Operands) -> Operands:

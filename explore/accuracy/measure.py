@@ -13,7 +13,9 @@ from explore.accuracy.workload import PROPERTIES, Workload, check_workload
 from explore.network.workload import train_and_test
 from golden.arrays import BitArray
 from golden.checks import check_least
+from golden.engines import Batch
 from golden.stimulus import OperandShape
+from golden.tiled import check_products, dots_in_order
 from golden.unit import Unit
 
 
@@ -48,8 +50,9 @@ def measure(
         return train_and_test(unit, checked.network, seed)
     shape = OperandShape.of_unit(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
-    d = unit.dot(*data.operands)
-    return {**measured(unit, d, data), "agreement": agreement(unit, d, data, references)}
+    order = checked.order
+    d = unit.dot(*data.operands) if order is None else dots_in_order(unit, Batch(*data.operands), order)
+    return {**measured(unit, d, data), "agreement": agreement(unit, d, data, references, order)}
 
 
 def products(unit: Unit, workload: Workload) -> int:
@@ -63,6 +66,9 @@ def products(unit: Unit, workload: Workload) -> int:
         return unit.usual_K
     try:
         unit.chain_over(K)
+        if workload.order is not None:
+            workload.order.check(unit)
+            check_products(unit, K)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"workload {workload.name} has rows of {K} products, which {unit.name} does not take: {error}"

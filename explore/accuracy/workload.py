@@ -13,6 +13,7 @@ from explore.accuracy.exact import MAX_K
 from explore.network.workload import Settings
 from explore.network.workload import check as check_network
 from golden.checks import check_int, check_name, listed, unknown
+from golden.gemm_order import GemmOrder, order_from_table
 from golden.stimulus import CLASSES
 
 DISTRIBUTIONS = ("normal", "uniform", "outliers")
@@ -35,7 +36,7 @@ MAX_CONDITION = 1e15
 
 KEYS: dict[str, dict[str, bool]] = {
     **{name: {} for name in (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES)},
-    "chain": {"K": True},
+    "chain": {"K": True, "order": False},
     "ill-conditioned": {"condition": True},
     "file": {"path": True, "sha256": False},
     NETWORK: {f.name: False for f in fields(Settings)},
@@ -56,6 +57,7 @@ class Workload:
         kind: one of `KEYS`.
         K: products of a row of a chain, None where the unit says.
         condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
+        order: how a chain spends its products where that is not one step after the other.
         path: a file of `file`.
         network: the settings of `network`.
         label: a name that a table gives itself.
@@ -63,6 +65,7 @@ class Workload:
 
     kind: str
     K: int | None = None
+    order: GemmOrder | None = None
     condition: float | None = None
     path: Path | None = None
     network: Settings | None = None
@@ -71,7 +74,9 @@ class Workload:
     @property
     def name(self) -> str:
         """What results call it: a text without dots."""
-        return self.draws if self.label is None else self.label
+        if self.label is not None:
+            return self.label
+        return self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
 
     @property
     def draws(self) -> str:
@@ -83,6 +88,12 @@ class Workload:
         if self.path is not None:
             return f"file-{self.path.stem}".replace(".", "-")
         return self.kind if self.K is None else f"{self.kind}-{self.K}"
+
+
+def _described(order: GemmOrder) -> str:
+    """The keys of an order that differ from their defaults."""
+    keys = ((f.name, getattr(order, f.name)) for f in fields(order) if getattr(order, f.name) != f.default)
+    return " ".join(f"{key}={value}" for key, value in keys)
 
 
 def _without_dot(number: float) -> str:
@@ -158,6 +169,8 @@ def _of_table(table: dict[str, Any]) -> Workload:
         raise ValueError(f"the workload {kind} is missing {listed(missing)}")
     if kind == "chain":
         check_int("K of a chain", table["K"], 1, MAX_K)
+        if "order" in table:
+            table["order"] = _order(table["order"])
     if kind == "ill-conditioned":
         table["condition"] = _condition(table["condition"])
     if kind == NETWORK:
@@ -165,6 +178,20 @@ def _of_table(table: dict[str, Any]) -> Workload:
     if kind == "file":
         table["path"] = _path(table["path"], table.pop("sha256", None))
     return Workload(kind=kind, label=label, **table)
+
+
+def _order(value: Any) -> GemmOrder | None:
+    """The order of a chain; None where it is one step after the other."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"order of a chain must be a table with the keys of a gemm.toml, got {value!r}")
+    for key in ("instruction", "unit"):
+        if key in value:
+            raise ValueError(f"order of a chain must not have the key {key}: the chain is one of the unit that is measured")
+    try:
+        order = order_from_table(dict(value), Path())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"order of a chain: {error}") from error
+    return order if order.adds else None
 
 
 def _check_label(label: Any) -> None:

@@ -49,17 +49,18 @@ def points_with_intervals(axes: "Axes", groups: Sequence[str], series: Sequence[
     _finish(axes, groups, label, title)
 
 
-def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str) -> None:
+def bars(axes: "Axes", groups: Sequence[str], series: Sequence[Bars], label: str, title: str, log: bool = False) -> None:
     """A bar for each group and colour."""
     width = 0.8 / len(series)
     for number, one in enumerate(series):
         places = [place + width * (number - (len(series) - 1) / 2) for place in range(len(groups))]
-        axes.bar(places, one.values, width=width, label=one.name)
+        axes.bar(places, one.values, width=width, label=one.name, log=log)
     _finish(axes, groups, label, title)
 
 
 def _finish(axes: "Axes", groups: Sequence[str], label: str, title: str) -> None:
     axes.set_xticks(range(len(groups)), groups, rotation=20, ha="right")
     axes.grid(axis="y", alpha=0.3)
-    axes.set(ylabel=label, title=title)
-    axes.legend(fontsize="small")
+    axes.set_ylabel(label)
+    axes.set_title(title, loc="left")
+    axes.legend(fontsize="small", ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)

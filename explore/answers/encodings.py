@@ -12,7 +12,8 @@ from explore.report.table import csv_bytes
 
 ENCODINGS = ("ones-complement", "twos-complement", "sign-magnitude")
 
-FRACTIONS = (24, 16)
+FRACTIONS = (24, 26)
+"""One fraction bit below the last of the result, and three."""
 
 LOSSES: Mapping[str, Mapping[str, object]] = {
     "cut": {"truncation": "RZ", "sticky": False},
@@ -28,10 +29,11 @@ def page(records: Sequence[Record]) -> Page:
     shown = [name for name in workloads(records) if value_at(first, "accuracy", name, "ulp") is not None]
     parts = (
         "The space [examples/spaces/encodings.toml](../../examples/spaces/encodings.toml) is a unit of four fp16 products "
-        "and an fp32 accumulator (T-FDPA, RNE-FP32), with F = 24 and F = 16, in every encoding of negative terms, with each "
+        "and an fp32 accumulator (T-FDPA, RNE-FP32), with F = 24 and F = 26, in every encoding of negative terms, with each "
         "way to treat what a term loses where it is aligned: it is cut; it sets one sticky bit, which the rounding of the "
         "sum sees; or it leaves a one in the term's last place (round to odd). Every figure on this page comes from "
         "[encodings.csv](encodings.csv).",
+        in_short(records, shown),
         "## Cost",
         "![Area and delay by encoding](encodings-cost.svg)",
         cost_table(
@@ -50,8 +52,9 @@ def page(records: Sequence[Record]) -> Page:
         "accuracy is a matter of the lost bits alone.",
         "![Error by workload](encodings-error.svg)",
         error_table(records, shown),
-        "Mean and p99 (what 99 % of the results stay below) are of |d − exact| in ulps of the exact result; exact counts "
-        "the results without an error.",
+        "Mean and p99 (what 99 % of the results stay below) are of |d − exact| in ulps of the exact result. Bias is the "
+        "mean of |d| − |exact| in ulps of the row's magnitude, above zero where results are too large "
+        "([accuracy.md](accuracy.md)).",
         "\n".join(f"- {line}" for line in error_findings(records, shown)),
         without_results(records),
     )
@@ -66,6 +69,33 @@ def page(records: Sequence[Record]) -> Page:
             "encodings.csv": csv_bytes(records),
         }
     )
+
+
+def in_short(records: Sequence[Record], shown: Sequence[str]) -> str:
+    """The answer in a paragraph."""
+    more = {each: [larger_by(records, each, F) for F in FRACTIONS] for each in ENCODINGS[1:]}
+    twos, sign = (f"{min(each):.0f} to {max(each):.0f} %" for each in more.values())
+    outward = [
+        number(the_point(records, F=F, **LOSSES["sticky"]), "accuracy", name, "magnitude_bias", "mean_ulp")
+        for F in FRACTIONS
+        for name in shown
+    ]
+    positive = sum(each > 0 for each in outward)
+    return (
+        f"**In short.** Against ones' complement, two's complement takes {twos} more area, sign and magnitude {sign}. A "
+        "sticky bit rounds a tie away from zero whichever term lost the bits ([numerics.md](../numerics.md), section 13): "
+        f"results come out too large on {positive} of {len(outward)} workloads, by up to {max(outward):+.2g} ulp of the "
+        "row's magnitude. What it costs, and what it does to the errors, is below."
+    )
+
+
+def larger_by(records: Sequence[Record], encoding: str, F: int) -> float:
+    """By how much a unit that cuts is larger than in ones' complement (percent)."""
+    area, base = (
+        number(the_point(records, F=F, encoding=each, **LOSSES["cut"]), "cost", "area_um2")
+        for each in (encoding, ENCODINGS[0])
+    )
+    return 100 * (area / base - 1)
 
 
 def cost_findings(records: Sequence[Record]) -> list[str]:
@@ -102,15 +132,11 @@ def error_table(records: Sequence[Record], shown: Sequence[str]) -> str:
             for keys in LOSSES.values():
                 point = the_point(records, F=F, **keys)
                 mean, p99 = (number(point, "accuracy", workload, "ulp", key) for key in ("mean", "p99"))
-                cells += [f"{mean:.4g}", f"{p99:.4g}", f"{exact_share(point, workload):.2%}"]
+                outward = number(point, "accuracy", workload, "magnitude_bias", "mean_ulp")
+                cells += [f"{mean:.4g}", f"{p99:.4g}", f"{outward:+.2g}"]
             rows.append(cells)
-    header = ["F", "workload"] + [f"{loss}: {what}" for loss in LOSSES for what in ("mean", "p99", "exact")]
+    header = ["F", "workload"] + [f"{loss}: {what}" for loss in LOSSES for what in ("mean", "p99", "bias")]
     return markdown_table(header, rows)
-
-
-def exact_share(record: Record, workload: str) -> float:
-    """Of the finite results, those without an error."""
-    return number(record, "accuracy", workload, "exact_rows") / number(record, "accuracy", workload, "finite_rows")
 
 
 def error_findings(records: Sequence[Record], shown: Sequence[str]) -> list[str]:
@@ -120,18 +146,20 @@ def error_findings(records: Sequence[Record], shown: Sequence[str]) -> list[str]
         cut = the_point(records, F=F, **LOSSES["cut"])
         for loss in list(LOSSES)[1:]:
             other = the_point(records, F=F, **LOSSES[loss])
-            ratios = [
-                number(other, "accuracy", name, "ulp", "mean") / number(cut, "accuracy", name, "ulp", "mean")
+            ratios = {
+                name: number(other, "accuracy", name, "ulp", "mean") / number(cut, "accuracy", name, "ulp", "mean")
                 for name in shown
-            ]
+            }
+            least, most = (choose(ratios, key=lambda name: ratios[name]) for choose in (min, max))
             found.append(
-                f"F = {F}: the mean error with {loss} is {min(ratios):.4f} to {max(ratios):.4f} times that of cut terms."
+                f"F = {F}: the mean error with {loss} is {ratios[least]:.3f} ({least}) to {ratios[most]:.3f} ({most}) times "
+                "that of cut terms."
             )
     return found
 
 
 def cost_plot(records: Sequence[Record]) -> bytes:
-    """Area and delay by encoding at CDNA's and NVIDIA's usual width, F = 24."""
+    """Area and delay by encoding, with F = 24."""
     panels = []
     for key, label in (("area_um2", "area (µm²)"), ("delay_ns", "delay (ns)")):
         series = [
@@ -150,5 +178,5 @@ def error_plot(records: Sequence[Record], shown: Sequence[str]) -> bytes:
             Bars(loss, [number(the_point(records, F=F, **keys), "accuracy", name, "ulp", "mean") for name in shown])
             for loss, keys in LOSSES.items()
         ]
-        panels.append(partial(bars, groups=shown, series=series, label="mean error (ulp)", title=f"F = {F}"))
+        panels.append(partial(bars, groups=shown, series=series, label="mean error (ulp)", title=f"F = {F}", log=True))
     return svg(panels)

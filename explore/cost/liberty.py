@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from explore.cost.expressions import Function, function_of
+from rtl.cost.outlines import outline_areas, outlined_library
 from rtl.tools import MissingTool
 
 FOLDER = Path("/usr/share/qflow/tech")
@@ -20,7 +21,7 @@ UNITS = {
     "voltage_unit": '"1V"',
     "leakage_power_unit": '"1nW"',
 }
-"""What a library must say of its units; areas are in µm² (its LEF file's sizes)."""
+"""What a library must say of its units."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Library:
-    """A cell library: its file and the cells that the evaluation of a netlist knows, by name."""
+    """A cell library.
 
-    path: Path
+    Attributes:
+        name: of its file. text: the file's, with the areas of the cells' outlines.
+        cells: those that the evaluation of a netlist knows, by name.
+    """
+
+    name: str
+    text: str
     cells: Mapping[str, Cell]
 
 
@@ -78,21 +85,24 @@ def library(name: str) -> Library:
 
 @cache
 def read_library(path: Path) -> Library:
-    """A Liberty file's cells. Latches, three-state cells and flip-flops with set or reset are left out: no unit has them.
+    """A library by its Liberty file. Cells without an outline, latches, three-state cells and flip-flops with set or reset
+    are left out: no unit has them.
 
     Raises:
         ValueError: other units than `UNITS`, or a cell that cannot be read.
     """
-    text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    whole, outlined = outlined_library(path), outline_areas(path)
+    text = re.sub(r"/\*.*?\*/", "", whole, flags=re.DOTALL)
     for key, value in UNITS.items():
         if attribute(text, key) != value:
             raise ValueError(f"{path}: {key} must be {value}, got {attribute(text, key)}")
     if not re.search(r"capacitive_load_unit\s*\(\s*1\s*,\s*pf\s*\)", text):
         raise ValueError(f"{path}: capacitive_load_unit must be (1,pf)")
-    cells = {name: cell for name, body in groups(text, "cell") if (cell := _cell(path, name, body)) is not None}
+    bodies = [(name, body) for name, body in groups(text, "cell") if name in outlined]
+    cells = {name: cell for name, body in bodies if (cell := _cell(path, name, body)) is not None}
     if not cells:
         raise ValueError(f"{path}: a library must have cells, and none was found")
-    return Library(path, cells)
+    return Library(path.name, whole, cells)
 
 
 def groups(text: str, kind: str) -> list[tuple[str, str]]:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from explore.cost import timing
-from explore.cost.liberty import Library, library
+from explore.cost import fpga, timing
+from explore.cost.fpga import PARTS, FPGAError
+from explore.cost.liberty import LIBRARIES, Library, library
 from explore.cost.netlist import NetlistError
 from explore.cost.stages import search_stages
 from explore.cost.synthesis import TOP, Mapped, map_whole, synthesise
@@ -20,6 +22,7 @@ from golden.unit import MAX_STAGES
 from rtl import UnitDesign, to_verilog
 from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
+from rtl.cost.outlines import outlined_library
 from rtl.tools import MissingTool
 
 GATES = ("cells", "depth", "transistors", "registers")
@@ -29,7 +32,7 @@ TIMING = ("delay_ns", "power_mw", "energy_pj")
 STAGES = ("stages_for_clock", "delay_by_stages")
 
 COLUMNS = (*GATES, *AREA, *TIMING, *STAGES)
-"""What `measure` gives, beside `missing`, `tools` and `wanted`."""
+"""What `measure` gives, beside `fpga`, `missing`, `tools` and `wanted`."""
 
 
 class CostError(Exception):
@@ -50,21 +53,39 @@ def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: 
         netlist_vectors, how many the mapped netlist computed as the golden model does; delay_ns, the shortest clock period;
         power_mw at the wanted clock and activity; energy_pj of one step, which is that power times the clock's period;
         stages_for_clock, the fewest pipeline stages that meet the clock, and delay_by_stages, the delays of those that were
-        tried, where wanted. `missing` holds a reason for every column that is null, `tools` the versions.
+        tried, where wanted; fpga, for each wanted part lookup tables (luts), multipliers and clock (fmax_mhz).
+        `missing` holds a reason for every column that is null, `tools` the versions.
 
     Raises:
-        ValueError, TypeError: what is wanted cannot be, or no datapath holds the unit's parameters.
-        CostError: a tool failed.
+        ValueError: what is wanted cannot be. CostError: a tool failed, or did not end in time.
     """
     asked = wanted if isinstance(wanted, Wanted) else Wanted.from_table(wanted or {})
     found = _Findings(asked)
     try:
-        _measure(unit, asked, found)
+        _measure(unit, asked, logs, found)
     except (YosysFailure, TimingError) as error:
-        raise CostError(f"{unit.name}: {error}{_kept(error.log, unit, logs)}") from error
+        raise CostError(f"{unit.name}: {error}{_kept(error.log, unit.name, logs)}") from error
     except NetlistError as error:
         raise CostError(str(error)) from error
     return found.columns()
+
+
+def check_wanted(wanted: Mapping[str, Any]) -> None:
+    """Raise ValueError where `measure` could not be asked for this."""
+    Wanted.from_table(wanted)
+
+
+def tool_versions() -> dict[str, str]:
+    """All that decides a cost beside the unit and what is wanted: tools and libraries, `missing` where one is not there."""
+    found = {}
+    for name, version in (("yosys", yosys_version), ("sta", timing.tool_version)):
+        try:
+            found[name] = version()
+        except MissingTool:
+            found[name] = "missing"
+    for name, path in LIBRARIES.items():
+        found[name] = sha256(outlined_library(path).encode()).hexdigest()[:16] if path.is_file() else "missing"
+    return found
 
 
 class _Findings:
@@ -74,13 +95,14 @@ class _Findings:
         self.values: dict[str, Any] = {}
         self.missing: dict[str, str] = {}
         self.tools: dict[str, str] = {}
+        self.fpga: dict[str, Any] = dict.fromkeys(wanted.fpga)
         self._wanted = wanted
 
     def columns(self) -> dict[str, Any]:
         """All columns in their order."""
         values = {column: self.values.get(column) for column in COLUMNS}
         clock = {key: getattr(self._wanted, key) for key in ("clock_ns", "activity", "library")}
-        return {**values, "missing": self.missing, "tools": self.tools, "wanted": clock}
+        return {**values, "fpga": self.fpga, "missing": self.missing, "tools": self.tools, "wanted": clock}
 
     def there(self, columns: tuple[str, ...], tool: Callable[[], Any]) -> Any:
         """What a tool's check gives; None where it is missing, and then why in every column that needs it."""
@@ -91,8 +113,12 @@ class _Findings:
             return None
 
 
-def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
-    text = to_verilog(unit, TOP)
+def _measure(unit: Unit, wanted: Wanted, logs: Path | None, found: _Findings) -> None:
+    try:
+        text = to_verilog(unit, TOP)
+    except ValueError as error:
+        found.missing |= dict.fromkeys(COLUMNS, f"there is no datapath of this unit: {error}")
+        return
     if not wanted.stages:
         found.missing |= dict.fromkeys(STAGES, "not asked for: set stages = true")
     yosys = found.there(COLUMNS, yosys_version)
@@ -101,6 +127,7 @@ def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
     found.tools |= {name: version for name, version in (("yosys", yosys), ("sta", sta)) if version is not None}
     if yosys is None:
         return
+    _fpga(unit, text, wanted, logs, found)
     whole = synthesise(text, cells, wanted.limit)
     gates = whole.gates
     found.values |= dict(zip(GATES, (gates.cells, gates.depth, gates.transistors, gates.registers), strict=True))
@@ -117,10 +144,25 @@ def _measure(unit: Unit, wanted: Wanted, found: _Findings) -> None:
         _stages(unit, cells, wanted, timed.delay, found)
 
 
+def _fpga(unit: Unit, text: str, wanted: Wanted, logs: Path | None, found: _Findings) -> None:
+    """Place and route for every part that is wanted; one that does not fit is missing, and the other columns stand."""
+    for key in wanted.fpga:
+        column = f"fpga.{key}"
+        tool = found.there((column,), lambda key=key: fpga.tool_version(key))  # type: ignore[misc]
+        if tool is None:
+            continue
+        found.tools[PARTS[key].package] = tool
+        try:
+            found.fpga[key] = fpga.place_and_route(text, TOP, UnitDesign(unit).ports, key, wanted.limit)
+        except (YosysFailure, FPGAError) as error:
+            found.missing[column] = f"{error}{_kept(error.log, f'{unit.name}.{key}', logs)}"
+
+
 def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: Wanted) -> Timing:
     """Delay and power of a unit's netlist as wanted."""
     clocked = unit.implementation.stages > 0
-    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit)
+    constants = mapped.netlist.constants
+    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit, constants)
 
 
 def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Findings) -> None:
@@ -142,10 +184,10 @@ def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Fi
         )
 
 
-def _kept(log: str, unit: Unit, logs: Path | None) -> str:
+def _kept(log: str, name: str, logs: Path | None) -> str:
     """Write a log where there is a folder for it, and say where."""
     if logs is None:
         return ""
-    path = logs / f"{re.sub(r'[^A-Za-z0-9=._-]+', '_', unit.name)}.log"
+    path = logs / f"{re.sub(r'[^A-Za-z0-9=._-]+', '_', name)}.log"
     write_atomically(path, log.encode())
     return f"; its log is {path}"

@@ -43,6 +43,16 @@ class Netlist:
     outputs: Mapping[str, tuple[int | str, ...]]
     cells: tuple[Placed, ...]
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Output bits that never change, as Verilog names them."""
+        return tuple(
+            f"{name}[{i}]" if len(nets) > 1 else name
+            for name, nets in self.outputs.items()
+            for i, net in enumerate(nets)
+            if net in CONSTANTS
+        )
+
     def area(self, library: Library) -> float:
         """The sum of its cells' areas in µm².
 
@@ -60,7 +70,7 @@ def cell_of(library: Library, kind: str) -> Cell:
         NetlistError: it has none.
     """
     if kind not in library.cells:
-        raise NetlistError(f"every cell of a mapped netlist must be one of {library.path.name}, got {kind}")
+        raise NetlistError(f"every cell of a mapped netlist must be one of {library.name}, got {kind}")
     return library.cells[kind]
 
 
@@ -100,7 +110,8 @@ class Simulation:
         vectors: how many are computed at once.
 
     Raises:
-        NetlistError: a cell that is not the library's, a loop, or a net without a driver or with several.
+        NetlistError: a cell that is not the library's, a loop, a net without a driver or with several, or a register of
+            another clock than the input clk.
     """
 
     def __init__(self, netlist: Netlist, library: Library, vectors: int) -> None:
@@ -110,12 +121,22 @@ class Simulation:
         drivers += Counter(cell.nets[pin] for cell, of in placed for pin in of.functions if pin in cell.nets)
         if several := [net for net, count in drivers.items() if count > 1 or net in CONSTANTS]:
             raise NetlistError(f"every net must have one driver, net {several[0]} has more")
+        used = {net for nets in netlist.outputs.values() for net in nets}
+        used |= {net for cell, of in placed for pin, net in cell.nets.items() if pin not in of.functions}
+        if floating := [net for net in used if net not in drivers and net not in CONSTANTS]:
+            raise NetlistError(f"every net must have one driver, net {floating[0]} has none")
         self._registers = [(cell, of, of.register) for cell, of in placed if of.register is not None]
+        clock = netlist.inputs.get("clk", ())
+        for cell, _, register in self._registers:
+            if cell.nets[register.clock] not in clock:
+                raise NetlistError(
+                    f"every register must have the clock clk, {cell.name} has net {cell.nets[register.clock]}"
+                )
         self._states = [0] * len(self._registers)
         self._gates = _in_order([pair for pair in placed if pair[1].register is None])
 
     def cycle(self, inputs: Mapping[str, list[int]]) -> dict[str, list[int]]:
-        """The planes of every output, bit 0 first, before the clock edge at which the registers then take their next state.
+        """The planes of every output, bit 0 first, before the clock edge at which registers take their next state.
 
         Args:
             inputs: planes of every input, bit 0 first; the clock's are not looked at.
@@ -132,7 +153,7 @@ class Simulation:
                 if pin in cell.nets:
                     nets[cell.nets[pin]] = function(pins, self._mask)
         self._states = [
-            register.next_state({pin: nets[net] for pin, net in cell.nets.items() if net in nets}, self._mask)
+            register.next_state({pin: nets[net] for pin, net in cell.nets.items()}, self._mask)
             for cell, _, register in self._registers
         ]
         return {name: [nets[net] for net in numbers] for name, numbers in self._netlist.outputs.items()}

@@ -82,8 +82,8 @@ def synthesise(text: str, library: Library | None, limit: float | None = None) -
     check_tool()
     if library is None:
         return Synthesis(_gates(run_yosys(text, f"{_SYNTH}; {_GATES}", _GATES_FILES, limit=limit)), None, None)
-    script = "; ".join([_SYNTH, _GATES, *(step.format(library.path.name) for step in (_PARTS, _WHOLE, _NETLIST))])
-    found = run_yosys(text, script, (*_GATES_FILES, "parts.json", *_MAPPED_FILES), library.path, limit=limit)
+    script = "; ".join([_SYNTH, _GATES, *(step.format(library.name) for step in (_PARTS, _WHOLE, _NETLIST))])
+    found = run_yosys(text, script, (*_GATES_FILES, "parts.json", *_MAPPED_FILES), {library.name: library.text}, limit=limit)
     components = component_areas(modules_of_stat(found["parts.json"]), library)
     return Synthesis(_gates(found), components, _mapped(found, library))
 
@@ -95,8 +95,8 @@ def map_whole(text: str, library: Library, limit: float | None = None) -> Mapped
         As `synthesise`.
     """
     check_tool()
-    script = "; ".join([_SYNTH, _WHOLE.format(library.path.name), _NETLIST])
-    return _mapped(run_yosys(text, script, _MAPPED_FILES, library.path, limit=limit), library)
+    script = "; ".join([_SYNTH, _WHOLE.format(library.name), _NETLIST])
+    return _mapped(run_yosys(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)
 
 
 def _gates(found: Mapping[str, str]) -> Cost:

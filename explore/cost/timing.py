@@ -7,6 +7,7 @@ line that warns is an error here, every figure must be there once, and every end
 import re
 import subprocess
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -32,7 +33,8 @@ foreach input [all_inputs] {{
 set_output_delay 0 -clock clk [all_outputs]
 set_input_transition {transition} [all_inputs]
 set_load {load} [all_outputs]
-puts "constrained [check_setup -verbose]"
+puts "constrained [check_setup -verbose -no_clock -no_input_delay -no_output_delay -multiple_clock -loops -generated_clocks]"
+puts "ended [check_setup -verbose -unconstrained_endpoints]"
 puts "slack [worst_slack]"
 set_power_activity -global -activity {activity}
 report_power -digits 9
@@ -40,6 +42,8 @@ puts "end of report"
 """
 
 _WARNING = re.compile(r"^.*\b(?:error|warning|black box)\b.*$", re.IGNORECASE | re.MULTILINE)
+
+_UNENDED = re.compile(r"^Warning: There (?:is|are) \d+ unconstrained endpoints?\.\n((?: +\S+\n)+)ended 0$", re.MULTILINE)
 
 _NUMBER = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
 
@@ -93,7 +97,14 @@ def program() -> str:
 
 
 def analyse(
-    verilog: str, top: str, library: Library, clocked: bool, clock_ns: float, activity: float, limit: float | None = None
+    verilog: str,
+    top: str,
+    library: Library,
+    clocked: bool,
+    clock_ns: float,
+    activity: float,
+    limit: float | None = None,
+    constants: Collection[str] = (),
 ) -> Timing:
     """Delay and power of a netlist.
 
@@ -103,18 +114,19 @@ def analyse(
         clock_ns: clock period at which the power is stated (ns).
         activity: changes of every net in one clock cycle; glitches are not counted.
         limit: seconds after which OpenSTA is ended.
+        constants: outputs that never change, to which no path leads.
 
     Raises:
         MissingTool: no OpenSTA. TimingError: it failed, or its report is not whole.
     """
     text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity), limit)
-    return read_report(text, clock_ns)
+    return read_report(text, clock_ns, constants)
 
 
 def script(top: str, library: Library, clocked: bool, clock_ns: float, activity: float) -> str:
     """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
     return _SCRIPT.format(
-        library=library.path.name,
+        library=library.name,
         top=top,
         period=clock_ns,
         port=" [get_ports clk]" if clocked else "",
@@ -135,9 +147,8 @@ def run_script(verilog: str, library: Library, commands: str, limit: float | Non
     def run() -> str:
         with tempfile.TemporaryDirectory(prefix="mmau-sta-") as name:
             folder = Path(name)
-            for file, content in (("netlist.v", verilog), ("commands.tcl", commands)):
+            for file, content in (("netlist.v", verilog), ("commands.tcl", commands), (library.name, library.text)):
                 (folder / file).write_text(content, encoding="utf-8")
-            (folder / library.path.name).write_bytes(library.path.read_bytes())
             timer = Timer(limit)
             result = run_tool(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, give_up=timer.over)
         if timer.ended:
@@ -149,16 +160,23 @@ def run_script(verilog: str, library: Library, commands: str, limit: float | Non
     return supervised(run)
 
 
-def read_report(text: str, clock_ns: float) -> Timing:
+def read_report(text: str, clock_ns: float, constants: Collection[str] = ()) -> Timing:
     """Delay and power from what the script writes.
+
+    Args:
+        constants: the only ends that may have no path.
 
     Raises:
         TimingError: a warning, a figure that is not there once, a path without constraint, or a figure that cannot be.
     """
+    unended = _UNENDED.search(text) if constants else None
+    if unended is not None and set(unended[1].split()) == set(constants):
+        text = text.replace(unended[0], "ended 1")
     warning = _WARNING.search(text)
     if warning is not None:
         raise TimingError(f"OpenSTA must have nothing to warn of, it says: {warning[0].strip()}", text)
-    if not text.rstrip().endswith("end of report") or _one(r"^constrained (\d+)$", text, "check of the constraints") != 1:
+    checks = [_one(rf"^{name} (\d+)$", text, "check of the constraints") for name in ("constrained", "ended")]
+    if not text.rstrip().endswith("end of report") or checks != [1, 1]:
         raise TimingError("OpenSTA must come to the end of its report and find every path constrained", text)
     slack = _one(rf"^slack {_NUMBER}$", text, "worst slack")
     power = _one(rf"^Total(?:\s+{_NUMBER.replace('(', '(?:', 1)}){{3}}\s+{_NUMBER}\s+100\.0%$", text, "total power")

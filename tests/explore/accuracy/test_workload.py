@@ -32,6 +32,8 @@ def test_every_class_of_the_stimulus_is_a_workload() -> None:
         ({"kind": "ill-conditioned", "condition": 25}, "ill-conditioned-25"),
         ({"kind": "ill-conditioned", "condition": 2.5}, "ill-conditioned-25e-1"),
         ({"kind": "chain", "K": 64, "name": "short"}, "short"),
+        ({"kind": "chain", "K": 64, "order": {"promote_every": 4, "split_k": 1}}, "chain-64 promote_every=4"),
+        ({"kind": "chain", "K": 64, "order": {"split_k": 1}}, "chain-64"),
     ],
 )
 def test_names_have_no_dots_and_a_table_may_have_its_own(given: dict[str, Any], name: str) -> None:
@@ -54,6 +56,9 @@ def test_names_have_no_dots_and_a_table_may_have_its_own(given: dict[str, Any], 
         ({"kind": "normal", "K": 4}, "key of the workload normal must be one of kind, name; got 'K'"),
         ({"kind": "chain"}, "the workload chain is missing K"),
         ({"kind": "chain", "K": 4, "ordr": {}}, "key of the workload chain must be one of .*got 'ordr'"),
+        ({"kind": "chain", "K": 64, "order": {"promote": 4}}, "order of a chain: key must be one of .*got 'promote'"),
+        ({"kind": "chain", "K": 64, "order": {"split_k": 0}}, "order of a chain: split_k must be an integer from 1 to"),
+        ({"kind": "chain", "K": 64, "order": {"unit": "u.toml"}}, "order of a chain must not have the key unit"),
         ({"kind": "normal", "name": "a.b"}, "name of a workload must have no dots"),
         ({"kind": "normal", "name": ""}, "name of a workload must be a non-empty string"),
     ],
@@ -70,6 +75,7 @@ def test_what_is_no_workload_is_refused(given: Any, message: str) -> None:
         ({"kind": "chain", "K": 4.5}, "K of a chain must be an integer from 1 to 16384, got 4.5"),
         ({"kind": "ill-conditioned", "condition": "1e6"}, "must be a number from 2 to 1e.15, got '1e6'"),
         ({"kind": "ill-conditioned", "condition": True}, "must be a number from 2 to 1e.15, got True"),
+        ({"kind": "chain", "K": 64, "order": 4}, "order of a chain must be a table with the keys of a gemm.toml, got 4"),
         ({"kind": "file", "path": 3}, "path of the workload file must name a .npz file, got 3"),
     ],
 )

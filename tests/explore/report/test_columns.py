@@ -16,6 +16,7 @@ from tests.explore.report import sample
         ("cost.fpga.ecp5.fmax_mhz", "ecp5: clock (MHz)", "high"),
         ("accuracy.normal.relative_error.p99", "normal: relative error, 99th percentile", "low"),
         ("accuracy.normal.bias.mean_ulp", "normal: bias (ulp of the magnitude)", "zero"),
+        ("accuracy.normal.magnitude_bias.mean_ulp", "normal: bias of the magnitude (ulp of the magnitude)", "zero"),
         ("accuracy.my.data.snr_db", "my.data: signal to noise (dB)", "high"),
         ("accuracy.normal.agreement.sm_90:mma.m16n8k16", "normal: agreement with sm_90:mma.m16n8k16 (share)", "high"),
         ("accuracy.network.loss_fp32", "network: loss fp32", None),
