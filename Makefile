@@ -1,6 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim \
+.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
   analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants coverage-table area ratchet probing papers profiles \
   answers-fp8 answers-round-down answers-encodings \
@@ -12,6 +12,7 @@ BIN := $(VENV)/bin
 VECTORS ?= 20000
 JOBS ?= 2
 MINUTES ?=
+WHOLE ?=
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +51,9 @@ campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mod
 
 bench-cosim: $(VENV)/.cosim  ## Co-simulation's speed beside the same simulator with nothing to do, and time to the first vector
 	$(BIN)/python -m cosim.speed
+
+bench-explore: $(VENV)/.dev  ## How long design spaces of 200 points take, from samples; WHOLE=1 times all points
+	$(BIN)/python -m explore.speed $(if $(WHOLE),--whole)
 
 campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
 	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native

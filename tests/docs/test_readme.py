@@ -9,10 +9,12 @@ import pytest
 import cosim
 import golden
 from cosim.dut.formats import load_formats
+from explore.space import space_from_table
 from golden.unit import ENCODINGS
 from mmau.parser import parser
 from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands, is_module
 from tests.docs.python_blocks import run_blocks
+from tests.explore.space.texts import SMALL, space_of
 
 README = ROOT / "README.md"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -97,6 +99,10 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert cosim.dut_from_table(keys, lanes).top == keys["top"]
     elif "formats" in keys:
         assert load_formats(path) is not None
+    elif "sweep" in keys:
+        assert space_from_table(keys, tmp_path).name == keys["name"]
+    elif "strategy" in keys:  # beside the space that the tests have
+        assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).search is not None
     elif "k_order" in keys:
         assert golden.load_order(path).k_order == keys["k_order"]
     else:

@@ -91,3 +91,5 @@ def test_chains_have_rows_by_their_length() -> None:
     for rows in (0, MAX_ROWS + 1):
         with pytest.raises(ValueError, match="rows must be an integer from 1 to"):
             rows_of(NORMAL, 16, rows)
+    with pytest.raises(ValueError, match="rows of 64 products must be at most 4194304 of normal, got 5000000"):
+        rows_of(NORMAL, 64, 5_000_000)

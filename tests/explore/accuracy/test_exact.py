@@ -7,6 +7,7 @@ import pytest
 
 from explore.accuracy import exact as module
 from explore.accuracy.exact import MAX_K, MINUS_INFINITY, NOT_A_NUMBER, PLUS_INFINITY, Exact, exact_results
+from golden.arrays import bits_dtype
 from golden.format import power_of_two
 from golden.formats import FP16, FP32, FP64, Format
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
@@ -63,13 +64,19 @@ def test_sums_over_the_whole_range_of_fp64_are_exact() -> None:
     assert wrong_rows(shape, Operands(a, b, c, None, None)) == (0, 3)
 
 
-def test_long_sums_of_the_largest_numbers_are_exact() -> None:
-    """All terms of one sign and all ones: nothing overflows where a sum is as long as it may be."""
-    for operand in (FP16, FP32):
-        shape = OperandShape(a=operand, b=operand, c=FP32, d=FP32, K=MAX_K)
-        codes = np.full((1, MAX_K), operand.max_finite).astype(f"u{operand.storage_bits // 8}")
-        c = np.array([FP32.max_finite], np.uint32)
-        assert wrong_rows(shape, Operands(codes, codes, c, None, None)) == (0, 1)
+@pytest.mark.parametrize("operand", [FP16, FP32], ids=str)
+def test_long_sums_of_the_largest_numbers_are_exact(operand: Format) -> None:
+    """All terms of one sign and all ones, at every place in a limb, which c shifts: nothing overflows."""
+    shape = OperandShape(a=operand, b=operand, c=FP32, d=FP32, K=MAX_K)
+    codes = np.full((1, MAX_K), operand.max_finite, bits_dtype(operand))
+    largest = operand.value(operand.max_finite)
+    assert largest is not None
+    for place in range(16):
+        c = power_of_two(-100 - place)
+        exact = exact_results(shape, Operands(codes, codes, np.array([FP32.encode(c)], np.uint32), None, None))
+        wanted = MAX_K * largest**2 + c
+        assert abs(stored(exact, 0) - wanted) <= NEAR * wanted
+        assert exact.magnitude[0] == exact.hi[0]
 
 
 def test_longer_sums_are_refused() -> None:

@@ -57,6 +57,14 @@ def test_rounding_toward_zero_makes_results_small_but_is_not_biased() -> None:
     assert found["magnitude_bias"]["high95"] < -0.1
 
 
+@pytest.mark.long
+def test_interval_of_an_unbiased_unit_holds_zero_in_95_of_100_runs() -> None:
+    """RZ everywhere is symmetric, so that the mean error is zero: 400 seeds."""
+    found = (measure(changed(F=20, rho="RZ-FP32"), "normal", 2000, seed)["bias"] for seed in range(400))
+    held = sum(one["low95"] <= 0 <= one["high95"] for one in found)
+    assert 365 <= held <= 395
+
+
 def test_a_correctly_rounded_result_errs_by_half_a_unit_at_most() -> None:
     found = measure(changed(F=128, rho="RNE-FP32"), "normal", 4000, 5)
     assert 0.4 < found["ulp"]["max"] <= 0.5

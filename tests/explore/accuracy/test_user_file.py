@@ -43,7 +43,7 @@ def test_arrays_are_taken_by_their_bits(tmp_path: Path) -> None:
 
 def test_a_unit_is_measured_on_them(tmp_path: Path) -> None:
     path = written(tmp_path)
-    found = measure(UNIT, {"kind": "file", "path": str(path)}, 1000, 0)
+    found = measure(UNIT, {"kind": "file", "path": str(path)}, 10**7, 0)
     assert found["rows"] == 50
     a, b = (np.load(path)[name].astype(np.float64) for name in "ab")
     assert found["snr_db"] is not None
