@@ -3,7 +3,7 @@
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
   analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants formal coverage-table area cost ratchet probing papers \
-  profiles answers-round-down answers-encodings \
+  profiles answers-fp8 answers-round-down answers-encodings \
   clean tools
 
 PYTHON ?= python3
@@ -93,6 +93,10 @@ papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models',
 
 profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
 	$(BIN)/python -m benchmarks.profiles docs/profiles
+
+answers-fp8: $(VENV)/.peer  ## How many fraction bits FP8 training needs, docs/explore/fp8-accumulation.md: half an hour, resumable
+	@mkdir -p build
+	$(BIN)/python -m explore.answers.fp8_training examples/spaces/fp8-accumulation.toml docs/explore build/answers-fp8
 
 analysis-discrepancy: $(VENV)/.dev  ## One input on every unit: table 8 of paper 000, docs/analysis/discrepancy.md
 	$(BIN)/python -m analysis discrepancy docs/analysis

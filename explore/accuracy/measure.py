@@ -10,6 +10,7 @@ from explore.accuracy.properties import properties
 from explore.accuracy.statistics import BLOCK, Errors
 from explore.accuracy.user_file import products_of_file
 from explore.accuracy.workload import PROPERTIES, Workload, check_workload
+from explore.network.workload import train_and_test
 from golden.arrays import BitArray
 from golden.checks import check_least
 from golden.engines import Batch
@@ -45,6 +46,8 @@ def measure(
         reference(name)
     if checked.kind == PROPERTIES:
         return properties(unit, seed)
+    if checked.network is not None:
+        return train_and_test(unit, checked.network, seed)
     shape = OperandShape.of_unit(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
     order = checked.order

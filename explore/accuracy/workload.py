@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explore.accuracy.exact import MAX_K
+from explore.network.workload import Settings
+from explore.network.workload import check as check_network
 from golden.checks import check_int, check_name, listed, unknown
 from golden.gemm_order import GemmOrder, order_from_table
 from golden.stimulus import CLASSES
@@ -26,6 +28,9 @@ OF_CLASSES = {CLASS_NORMAL if name == "normal" else name: name for name in CLASS
 PROPERTIES = "properties"
 """Not a workload of operands: what a search finds, once a unit."""
 
+NETWORK = "network"
+"""Not a workload of operands either: a network trained on the unit (`explore.network`)."""
+
 MAX_CONDITION = 1e15
 """Largest condition number that is built: what is known of a partial sum while it is built has 53 bits."""
 
@@ -34,10 +39,11 @@ KEYS: dict[str, dict[str, bool]] = {
     "chain": {"K": True, "order": False},
     "ill-conditioned": {"condition": True},
     "file": {"path": True, "sha256": False},
+    NETWORK: {f.name: False for f in fields(Settings)},
 }
 """Kind of workload to the keys of its table, each with whether it is required."""
 
-EXAMPLES = (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES, "chain-4096", "ill-conditioned-1e6")
+EXAMPLES = (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES, NETWORK, "chain-4096", "ill-conditioned-1e6")
 
 _CHAIN = re.compile(r"chain-([0-9]{1,9})")
 _ILL = re.compile(r"ill-conditioned-([0-9][0-9.]*(?:e\+?[0-9]{1,3})?)")
@@ -53,6 +59,7 @@ class Workload:
         condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
         order: how a chain spends its products where that is not one step after the other.
         path: a file of `file`.
+        network: the settings of `network`.
         label: a name that a table gives itself.
     """
 
@@ -61,6 +68,7 @@ class Workload:
     order: GemmOrder | None = None
     condition: float | None = None
     path: Path | None = None
+    network: Settings | None = None
     label: str | None = None
 
     @property
@@ -73,6 +81,8 @@ class Workload:
     @property
     def draws(self) -> str:
         """Its name as it follows from the other keys, on which the random numbers depend."""
+        if self.network is not None:
+            return self.network.name
         if self.condition is not None:
             return f"ill-conditioned-{_without_dot(self.condition)}"
         if self.path is not None:
@@ -134,7 +144,7 @@ def check_workload(given: str | Mapping[str, Any]) -> Workload:
         return _of_table({"kind": "ill-conditioned", "condition": _number(given, ill[1])})
     if given not in KEYS or any(KEYS[given].values()):
         raise ValueError(unknown("workload", given, EXAMPLES, shown=len(EXAMPLES)))
-    return Workload(kind=given)
+    return _of_table({"kind": given})
 
 
 def _number(given: str, text: str) -> float:
@@ -163,6 +173,8 @@ def _of_table(table: dict[str, Any]) -> Workload:
             table["order"] = _order(table["order"])
     if kind == "ill-conditioned":
         table["condition"] = _condition(table["condition"])
+    if kind == NETWORK:
+        table = {"network": check_network(table)}
     if kind == "file":
         table["path"] = _path(table["path"], table.pop("sha256", None))
     return Workload(kind=kind, label=label, **table)

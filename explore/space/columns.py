@@ -10,9 +10,9 @@ COST = ("cells", "depth", "transistors", "area_um2", "delay_ns", "power_mw", "en
 
 MEASURES = (
     "finite_rows", "special_mismatch", "relative_error.mean", "relative_error.median", "relative_error.p99",
-    "relative_error.max", "ulp.mean", "ulp.p99", "bias.mean_ulp", "snr_db",
+    "relative_error.max", "ulp.mean", "ulp.p99", "bias.mean_ulp", "snr_db", "loss", "accuracy", "sum_error",
 )  # fmt: skip
-"""Numbers among the measures of a workload."""
+"""Numbers among the measures of a workload; the last three are those of a network."""
 
 
 def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
