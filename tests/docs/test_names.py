@@ -72,7 +72,12 @@ def resolve(name: str) -> Any:
             module = ".".join(parts[:n])
             assert hasattr(found, "__path__"), f"there is no {module}"
             assert is_module(module), f"there is no {module}"
-            found = importlib.import_module(module)
+            try:
+                found = importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name != "torch":
+                    raise
+                return None  # a module of the extra `torch`, whose names are not looked up where PyTorch is missing
     return found
 
 

@@ -18,7 +18,7 @@ from tests.explore.space.texts import SMALL, space_of
 
 README = ROOT / "README.md"
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+TARGETS = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
 
 def python_blocks(document: Path) -> list[Block]:

@@ -69,6 +69,7 @@ def test_outcomes_and_files_are_as_on_one_machine(cluster: DaskProcesses, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("default_signals")
 def test_tasks_that_are_wanted_no_more_end(cluster: DaskProcesses, tmp_path: Path) -> None:
     """As where the program is interrupted: what it started on the workers ends, with the programs of the tasks."""
     pids = tmp_path / "pids"
