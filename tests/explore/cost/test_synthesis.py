@@ -43,7 +43,7 @@ def test_whole_and_components() -> None:
     assert (again.area, again.netlist.inputs) == (found.mapped.area, found.mapped.netlist.inputs)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_yosys
 @needs_library
 def test_rounding_of_a_wide_sum_is_mapped() -> None:
