@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
   analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants formal coverage-table area cost ratchet probing papers \
+  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants formal formal-main coverage-table area cost ratchet probing papers \
   profiles answers-fp8 answers-round-down answers-encodings \
   clean tools
 
@@ -80,6 +80,9 @@ mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: 
 
 formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, docs/proofs.md: an hour or two, resumable
 	$(BIN)/python -m formal.campaign docs --jobs $(JOBS)
+
+formal-main: $(VENV)/.dev  ## Proofs of the main job's datapaths whose operation has a specification, into build/formal-main
+	$(BIN)/python -m formal.campaign build/formal-main --main-job --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
 	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md

@@ -1,9 +1,10 @@
 """`make formal`: every distinct datapath of the catalogue in every encoding, proved step by step, resumable:
-`python -m formal.campaign DOCS [--unit TEXT] [--seconds N] [--within N]`.
+`python -m formal.campaign DOCS [--main-job] [--unit TEXT] [--seconds N] [--within N]`.
 
 What is done stays in build/formal, the obligations of each datapath and the answer to each question; the outcome is
 DOCS/proofs.json and DOCS/proofs.md. A question that two datapaths share is asked once. A solver that is missing, crashes or
-gives up leaves its question to the next one.
+gives up leaves its question to the next one. `make formal-main` proves the main job's units whose operation has a
+specification, as they are built there but without stages.
 Exit status: 0 where every obligation is proved, 1 where one is refuted, 3 where one is open.
 """
 
@@ -18,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import golden
-from formal.obligations.units import Question
-from formal.outcome import Settled, document, exit_status, table
+from cosim.regressions.main_job import main_units
+from formal.obligations.units import Question, unspecified
+from formal.outcome import Settled, document, exit_status, summary, table
 from formal.solvers.answer import PACKAGES, MissingSolver
 from formal.tasks import ask, distinct, put_together, question_task, questions_of, unit_task
 from golden import Unit
@@ -52,12 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prove what is not proved yet, and write the outcome."""
     parser = argparse.ArgumentParser(prog="formal", description="Prove every distinct datapath of the catalogue.")
     parser.add_argument("docs", type=Path, help="where proofs.json and proofs.md go")
+    parser.add_argument("--main-job", action="store_true", help="the units of the main job that have a specification")
     parser.add_argument("--unit", metavar="TEXT", default="", help="only units whose names hold the text")
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N", help=f"for each question ({SECONDS:g})")
     parser.add_argument("--within", type=float, metavar="N", help="put no further datapath together after so many seconds")
     parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time; default: one a core")
     options = parser.parse_args(arguments)
-    units = [unit for unit in every_unit() if options.unit in unit.name]
+    units = [unit for unit in (main_job_units() if options.main_job else every_unit()) if options.unit in unit.name]
     if not units:
         raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
     made_with = provenance(SOURCES)
@@ -66,9 +69,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_with": made_with, "versions": versions(),
         "seconds": options.seconds, **table(settled),
     }  # fmt: skip
+    options.docs.mkdir(parents=True, exist_ok=True)
     write_atomically(options.docs / "proofs.json", (json.dumps(outcome, indent=1) + "\n").encode())
     write_atomically(options.docs / "proofs.md", document(outcome).encode())
+    print("\n".join(summary(settled)))
     return exit_status(settled)
+
+
+def main_job_units() -> list[Unit]:
+    """The main job's units whose operation has a specification: their combinational datapaths."""
+    return [
+        replace(unit, implementation=replace(unit.implementation, stages=0))
+        for unit in main_units()
+        if unspecified(unit.operation) is None
+    ]
 
 
 def every_unit() -> list[Unit]:

@@ -105,6 +105,17 @@ def exit_status(settled: Sequence[Settled]) -> int:
     return 1 if REFUTED in verdicts else 0 if verdicts == {PROVED} else 3
 
 
+def summary(settled: Sequence[Settled]) -> list[str]:
+    """How many datapaths are proved, and a line for each that is not."""
+    left = [each for each in settled if each.verdict != PROVED]
+    lines = [f"{len(settled) - len(left)} of {len(settled)} datapaths proved"]
+    for each in left:
+        named = [question.name for question in each.questions if each.verdict_of(question) != PROVED]
+        why = each.problem or ", ".join(named) or "no obligations"
+        lines.append(f"{each.unit.name}, {each.unit.implementation.encoding}: {each.verdict}: {why}")
+    return lines
+
+
 def document(outcome: Mapping[str, Any]) -> str:
     """The page that is committed."""
     units, questions = outcome["units"], outcome["questions"]

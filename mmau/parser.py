@@ -115,6 +115,7 @@ def parser() -> argparse.ArgumentParser:
 
     prove = commands.add_parser("prove", help="a unit's Verilog equal to its operation for every input, step by step")
     add_design_options(prove)
+    prove.add_argument("--dut", type=Path, metavar="DUT.toml", help="a design of one's own equal to the generated datapath")
     prove.add_argument("--seconds", type=float, default=60.0, metavar="N", help="for all questions together (60)")
     prove.set_defaults(module="mmau.prove", function="run_prove")
 

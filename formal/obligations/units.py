@@ -99,16 +99,24 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
         NotProvable, IncompleteProof, NoTerm: as `unit_questions`.
     """
     operation = unit.operation
-    specify = SPECIFICATIONS.get(type(operation))
-    if specify is None:
-        raise NotProvable(f"there is no specification of {operation.name} yet")
-    for key in UNSPECIFIED:
-        if getattr(operation, key, False):
-            raise NotProvable(f"there is no specification of the key {key} yet")
+    problem = unspecified(operation)
+    if problem is not None:
+        raise NotProvable(problem)
+    specify = SPECIFICATIONS[type(operation)]
     modules = read_netlist(verilog)
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
     netlist = CutNetlist(terms, modules, TOP, cut, is_row)
     return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
+
+
+def unspecified(operation: Operation) -> str | None:
+    """What of an operation has no specification; None where all of it has one."""
+    if type(operation) not in SPECIFICATIONS:
+        return f"there is no specification of {operation.name} yet"
+    for key in UNSPECIFIED:
+        if getattr(operation, key, False):
+            return f"there is no specification of the key {key} yet"
+    return None
 
 
 def _questions(proof: Proof) -> list[Question]:

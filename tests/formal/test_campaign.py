@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from cosim.regressions.main_job import main_units
 from formal import campaign
 from formal.campaign import answer_of, prove
-from formal.obligations.units import Question
-from formal.outcome import OPEN, PROVED, REFUTED, Settled, document, exit_status, step_of, table
+from formal.obligations.units import Question, unspecified
+from formal.outcome import OPEN, PROVED, REFUTED, Settled, document, exit_status, step_of, summary, table
 from formal.solvers import answer as solvers
 from formal.solvers.answer import MissingSolver, solver, solver_version
 from formal.tasks import question_key
-from golden.operations import FMA
+from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA
 from jobs import Store, Task, run
 from tests.formal.units import SMALL, unit_of
 
@@ -138,3 +139,20 @@ def test_a_unit_that_is_not_there() -> None:
         ValueError, match=r"^--unit must be part of a unit's name, as `mmau list` has them, got 'sm_1 mma-no'$"
     ):
         campaign.main(["docs", "--unit", "sm_1 mma-no"])
+
+
+def test_the_main_jobs_units_that_have_a_specification() -> None:
+    units = campaign.main_job_units()
+    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
+    assert len(units) >= 12
+    assert {unit.implementation.stages for unit in units} == {0}
+    left = {unit.name for unit in main_units()} - {unit.name for unit in units}
+    assert all(unspecified(unit.operation) is not None for unit in main_units() if unit.name in left)
+
+
+def test_the_summary_names_what_is_not_proved() -> None:
+    assert summary([settled("never"), settled("never", "sometimes"), settled(problem="not begun")]) == [
+        "1 of 3 datapaths proved",
+        "unit, ones-complement: refuted: decode_x_1",
+        "unit, ones-complement: open: not begun",
+    ]

@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 
+import rtl
+from formal.counterexample import golden_result
 from formal.obligations import units
+from formal.own_design import OwnDesign
 from formal.specification import fused
 from golden.unit_file import unit_to_toml
+from mmau import prove
 from mmau.cli import main
-from tests.formal.units import SMALL, unit_of
+from tests.formal.obligations.test_units import FAULTS, faulty
+from tests.formal.units import SMALL, unit_of, verilog_of
 
 
 @pytest.fixture
@@ -27,11 +32,64 @@ def test_a_unit_that_is_proved(unit_file: str, capsys: pytest.CaptureFixture[str
     assert "accumulate" in found["steps"]
 
 
-def test_a_unit_that_is_refuted(unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.simulator
+def test_a_unit_that_is_refuted_in_simulation_too(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verilog = faulty(verilog_of(SMALL), *FAULTS["a product of significands"])
+    monkeypatch.setattr(rtl, "to_verilog", lambda unit, top: verilog)
+    assert main(["prove", "--unit", unit_file, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    shown = found["counterexample"]
+    assert shown["expected"] == golden_result(unit_of(SMALL), shown["inputs"]) != shown["got"]
+    assert any("max_exp" in line for line in found["explanation"])
+
+
+@pytest.mark.simulator
+def test_a_fault_of_the_specification_is_no_counter_example(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sound = fused.__dict__["align"]
     monkeypatch.setattr(fused, "align", lambda term, e_max, F, mode: sound(term, e_max, F, "RO"))
-    assert main(["prove", "--unit", unit_file]) == 1
-    assert capsys.readouterr().out.startswith("unit, ones-complement: refuted\n")
+    assert main(["prove", "--unit", unit_file]) == 3
+    told = capsys.readouterr().out
+    assert told.startswith("unit, ones-complement: not decided\n")
+    assert "give golden's result in simulation: the step's specification is wrong" in told
+
+
+def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "vector", lambda *arguments: None)
+    monkeypatch.setattr(prove, "_verdict", lambda question, end: "refuted")
+    assert main(["prove", "--unit", unit_file]) == 3
+    assert "no operands are found that lead to what refutes these steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "said"),
+    [
+        (OwnDesign("equal", assumed=("rst is not active",), decided_by="z3"), 0, "proved equal to"),
+        (OwnDesign("different", inputs={"a": 1}, got=2, expected=3, explanation=("a line",)), 1, "differs from"),
+        (OwnDesign("not decided", "no solver finished in 1 s"), 3, "not decided whether equal to"),
+    ],
+)
+def test_a_design_of_ones_own(
+    unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    found: OwnDesign, status: int, said: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(prove, "compare_own", lambda unit, dut, seconds: found)
+    (tmp_path / "mine.sv").touch()
+    dut = tmp_path / "dut.toml"
+    dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
+    assert main(["prove", "--unit", unit_file, "--dut", str(dut)]) == status
+    told = capsys.readouterr().out
+    assert told.startswith(f"{dut}: {said} the generated datapath of unit\n")
+    for line in (*(f"where {rule}" for rule in found.assumed), found.reason, *found.explanation):
+        assert line in told
+    assert main(["prove", "--unit", unit_file, "--dut", str(dut), "--json"]) == status
+    table = json.loads(capsys.readouterr().out)
+    assert (table["equal_to"], table["problem"]) == ("generated datapath", found.reason)
 
 
 def test_an_operation_that_has_no_specification(

@@ -13,7 +13,7 @@ from formal.obligations.units import NotProvable, unit_questions
 from formal.solvers.with_bitwuzla import solve
 from formal.specification import fused
 from formal.specification.values import Aligned, Special
-from golden import Operation
+from golden import Implementation, Operation, Unit
 from golden.operations import FMA
 from golden.unit import ENCODINGS
 from tests.formal.units import OPERATIONS, SMALL, unit_of, verilog_of
@@ -33,6 +33,14 @@ def test_a_small_unit_is_proved(encoding: str) -> None:
     questions = unit_questions(unit_of(SMALL, encoding), verilog_of(SMALL, encoding))
     steps = {re.split(r"[ _]\d*", each.name)[0] for each in questions}
     assert {"decode", "multiply", "addend", "specials", "sum", "d"} <= steps
+    assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == []
+
+
+@pytest.mark.parametrize("key", [{"reduction": "adder-tree"}, {"result_exp": "parallel"}], ids=str)
+def test_a_small_unit_that_is_built_otherwise_is_proved(key: dict[str, str]) -> None:
+    unit = Unit(name="unit", operation=SMALL, implementation=Implementation(encoding="sign-magnitude", **key))  # type: ignore[arg-type]
+    questions = unit_questions(unit)
+    assert questions
     assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == []
 
 
