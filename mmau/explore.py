@@ -45,10 +45,14 @@ def run_explore(arguments: argparse.Namespace) -> int:
 
 def check_packages(space: Space) -> None:
     """Raise ValueError where a package is missing that the end would need."""
-    needed = {**NEEDED, **({} if space.search is None else {"optuna": "a search"})}
-    for package, what in needed.items():
+    needed = {package: (what, "explore") for package, what in NEEDED.items()}
+    if space.search is not None:
+        needed["optuna"] = ("a search", "explore")
+    if space.accuracy is not None and any(workload.network is not None for workload in space.accuracy.checked):
+        needed["torch"] = ("the workload network", "torch")
+    for package, (what, extra) in needed.items():
         if find_spec(package) is None:
-            raise ValueError(f"{what}: needs the package {package}, which is not installed; pip install 'mmau[explore]'")
+            raise ValueError(f"{what}: needs the package {package}, which is not installed; pip install 'mmau[{extra}]'")
 
 
 def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
