@@ -67,7 +67,8 @@ def show(found: Exploration, files: list[str], arguments: argparse.Namespace) ->
     """Print what came of it."""
     counts = {status: found.count(status) for status in ("done", "invalid", "failed", "timed out")}
     if arguments.json:
-        shown: dict[str, Any] = {"counts": counts, "differing": found.differing, "files": files}
+        not_done = {record["name"]: f"{record['status']}: {record['message']}" for record in found.not_done}
+        shown: dict[str, Any] = {"counts": counts, "not_done": not_done, "differing": found.differing, "files": files}
         print(json.dumps(shown))
         return
     print(", ".join(f"{count:,} {status}" for status, count in counts.items() if count))

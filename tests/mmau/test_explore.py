@@ -199,3 +199,14 @@ def test_exit_status_says_what_came_of_it(
     captured = capsys.readouterr()
     assert captured.err == told
     assert captured.out.splitlines()[1:] == [str(tmp_path / "out" / "results.jsonl"), str(tmp_path / "report.html")]
+
+
+def test_json_names_what_is_not_done_and_why(
+    space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [record("A", mismatches=1), record("B", "failed"), record("C", "invalid")]
+    monkeypatch.setattr(command, "explore_space", lambda *given, **options: Exploration(records))
+    monkeypatch.setattr("explore.report.write", lambda *given, **options: [])
+    assert cli.main(["explore", str(space), "--out", str(tmp_path / "out"), "--json"]) == 2
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["not_done"], shown["differing"]) == ({"B": "failed: cost failed: no\nmore"}, ["A"])
