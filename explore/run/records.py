@@ -75,6 +75,7 @@ def _notes(space: Space, point: Point, note: str = "") -> str:
 
 def _told(part: Part, record: Record) -> str:
     log = f" (log: {record.log})" if record.log is not None else ""
+    log += f" (files: {record.folder})" if record.folder is not None else ""
     return f"{part.name} {record.status}: {record.message}{log}"
 
 

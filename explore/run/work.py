@@ -23,7 +23,7 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             return explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
         case "cost":
             check_tools(content["tools"])
-            return explore.cost.measure(unit, content["wanted"], folder)
+            return cost_of(unit, content["wanted"], folder)
         case "proof":
             return co_simulate(unit, content["vectors"], content["seed"], folder)
         case part:
@@ -37,6 +37,15 @@ def check_tools(asked: dict[str, str]) -> None:
     if others:
         differing = "; ".join(f"{name}: {here.get(name)} here, {asked[name]} there" for name in others)
         raise ValueError(f"tools must be those of the machine that asks: {differing}; install the same on every machine")
+
+
+def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
+    try:
+        found = explore.cost.measure(unit, wanted, folder)
+    except explore.cost.CostError as error:
+        raise explore.cost.CostError(str(error).replace(f"{folder}/", "")) from error
+    return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
 
 
 def unit_of(text: str) -> Unit:
