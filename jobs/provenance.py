@@ -21,7 +21,7 @@ COMPILER = re.compile(rb"GCC: \([^)]*\) [0-9.]+|[a-z ]*clang version [0-9.]+")
 
 def sources(patterns: Sequence[str] = GOLDEN) -> list[Path]:
     """The files that patterns name, in one order on every machine."""
-    return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()})
 
 
 def digest_of_sources(patterns: Sequence[str] = GOLDEN) -> str:
@@ -37,6 +37,12 @@ def library_path() -> Path | None:
     """The native library's file; None where it is not installed."""
     spec = find_spec(MODULE)
     return None if spec is None or spec.origin is None else Path(spec.origin)
+
+
+def library_digest() -> str | None:
+    """SHA-256 of the native library's file; None where it is not installed."""
+    path = library_path()
+    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def library_is_older_than(path: Path) -> list[Path]:

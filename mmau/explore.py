@@ -45,10 +45,14 @@ def run_explore(arguments: argparse.Namespace) -> int:
 
 def check_packages(space: Space) -> None:
     """Raise ValueError where a package is missing that the end would need."""
-    needed = {**NEEDED, **({} if space.search is None else {"optuna": "a search"})}
-    for package, what in needed.items():
+    needed = {package: (what, "explore") for package, what in NEEDED.items()}
+    if space.search is not None:
+        needed["optuna"] = ("a search", "explore")
+    if space.accuracy is not None and any(workload.network is not None for workload in space.accuracy.checked):
+        needed["torch"] = ("the workload network", "torch")
+    for package, (what, extra) in needed.items():
         if find_spec(package) is None:
-            raise ValueError(f"{what}: needs the package {package}, which is not installed; pip install 'mmau[explore]'")
+            raise ValueError(f"{what}: needs the package {package}, which is not installed; pip install 'mmau[{extra}]'")
 
 
 def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
@@ -63,7 +67,8 @@ def show(found: Exploration, files: list[str], arguments: argparse.Namespace) ->
     """Print what came of it."""
     counts = {status: found.count(status) for status in ("done", "invalid", "failed", "timed out")}
     if arguments.json:
-        shown: dict[str, Any] = {"counts": counts, "differing": found.differing, "files": files}
+        not_done = {record["name"]: f"{record['status']}: {record['message']}" for record in found.not_done}
+        shown: dict[str, Any] = {"counts": counts, "not_done": not_done, "differing": found.differing, "files": files}
         print(json.dumps(shown))
         return
     print(", ".join(f"{count:,} {status}" for status, count in counts.items() if count))

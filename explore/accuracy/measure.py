@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from explore.accuracy.agreement import agreement, reference
+from explore.accuracy.agreement import agreement, reference, results
 from explore.accuracy.dataset import DataSet, data_set, rows_of
 from explore.accuracy.properties import properties
 from explore.accuracy.statistics import BLOCK, Errors
 from explore.accuracy.user_file import products_of_file
 from explore.accuracy.workload import PROPERTIES, Workload, check_workload
+from explore.network.product import Product
 from explore.network.workload import train_and_test
 from golden.arrays import BitArray
 from golden.checks import check_least
 from golden.engines import Batch
+from golden.formats import IntegerFormat
 from golden.stimulus import OperandShape
 from golden.tiled import check_products, dots_in_order
 from golden.unit import Unit
@@ -26,6 +28,7 @@ def measure(
     seed: int,
     references: Sequence[str] = (),
     folder: Path | None = None,
+    instruction: str | None = None,
 ) -> dict[str, Any]:
     """Errors of a unit's results, as plain JSON (docs/explore/accuracy.md says what each measure means).
 
@@ -34,6 +37,8 @@ def measure(
         rows: dot products; of chains fewer, by their length; of a file at most so many.
         seed: from 0 on; the same seed gives the same operands to every unit of the same formats and K.
         references: instructions ARCH:NAME, with which the results are compared bit by bit.
+        instruction: the instruction ARCH:NAME that the unit stands for, which computes in its place: it takes k products
+            at a time, by which orders count, too, where a unit takes those of a step.
         folder: where operands and exact results are kept for other points and processes; None for this process alone.
 
     Raises:
@@ -44,15 +49,35 @@ def measure(
     check_least("seed", seed, 0)
     for name in references:
         reference(name)
+    named = None if instruction is None else reference(instruction)
     if checked.kind == PROPERTIES:
         return properties(unit, seed)
     if checked.network is not None:
-        return train_and_test(unit, checked.network, seed)
+        return train_and_test(named or unit, checked.network, seed)
     shape = OperandShape.of_unit(unit, products(unit, checked))
     data = data_set(checked, shape, rows_of(checked, shape.K, rows), seed, folder)
     order = checked.order
-    d = unit.dot(*data.operands) if order is None else dots_in_order(unit, Batch(*data.operands), order)
+    if named is not None:
+        d = results(named, data.operands, order)
+    else:
+        d = unit.dot(*data.operands) if order is None else dots_in_order(unit, Batch(*data.operands), order)
     return {**measured(unit, d, data), "agreement": agreement(unit, d, data, references, order)}
+
+
+def check_measurable(unit: Unit, workload: Workload, rows: int) -> None:
+    """Raise ValueError where `measure` could not measure a unit on a workload; files are not looked at.
+
+    Args:
+        rows: as of `measure`.
+    """
+    if workload.kind == PROPERTIES or workload.path is not None:
+        return
+    if workload.network is not None:
+        Product(unit, workload.network.promote_every, workload.network.split_k)
+        return
+    if workload.condition is not None and isinstance(unit.a, IntegerFormat):
+        raise ValueError("ill-conditioned sums are for floating-point operands; integers are added exactly")
+    rows_of(workload, products(unit, workload), rows)
 
 
 def products(unit: Unit, workload: Workload) -> int:

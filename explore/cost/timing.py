@@ -21,6 +21,9 @@ INPUT_TRANSITION = 0.1
 OUTPUT_LOAD = 0.03
 """What every output drives (pF): about three gates."""
 
+ANSWER = 30.0
+"""In so many seconds it tells its version."""
+
 _SCRIPT = """\
 read_liberty {library}
 read_verilog netlist.v
@@ -78,9 +81,14 @@ def tool_version() -> str:
     """The OpenSTA that figures come from.
 
     Raises:
-        MissingTool: there is none.
+        MissingTool: there is none, or it does not tell.
     """
-    result = run_tool([program(), "-version"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    timer = Timer(ANSWER)
+    command = [program(), "-version"]
+    result = run_tool(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, give_up=timer.over)
+    if timer.ended or result.returncode:
+        what = f"does not end within {ANSWER:g} s" if timer.ended else f"exits with status {result.returncode}"
+        raise MissingTool(f"delay and power need OpenSTA, and {' '.join(command)} {what}; install Debian's package opensta")
     return f"OpenSTA {result.stdout.strip()}"
 
 

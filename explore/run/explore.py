@@ -160,6 +160,7 @@ class _Runner:
             self._parts[point.name] = parts_of(self.space, point)
             if point.is_valid:
                 output.write_unit(self.folder, point)
+                output.remove_verilog(self.folder, point)
         invalid = [point for point in points if not point.is_valid]
         for point in invalid[:INVALID_TOLD]:
             self.say(f"invalid: {point.name}: {point.message}")
@@ -189,12 +190,17 @@ class _Runner:
         parts = [part for point in points for part in self._parts[point.name] if part.kind in kinds]
         if not parts:
             return
-        verilog = {part.task.key: point for point in points for part in self._parts[point.name] if part.kind == "proof"}
+        circuits: dict[str, list[Point]] = {}  # points may share one: a reference with the keys of a point
+        for point in points:
+            for part in self._parts[point.name]:
+                if part.kind == "proof":
+                    circuits.setdefault(part.task.key, []).append(point)
 
         def on_record(record: Record) -> None:
             self._outcomes[record.task.key] = record
-            if record.done and record.task.key in verilog:
-                output.write_verilog(self.folder, verilog[record.task.key], record)
+            if record.done:
+                for point in circuits.get(record.task.key, ()):
+                    output.write_verilog(self.folder, point, record)
             if time.monotonic() - self._kept > SECONDS_BETWEEN:
                 self.keep_results()
 
@@ -203,9 +209,10 @@ class _Runner:
             engine=self.engine, seconds=self.seconds, retry=self.retry, on_record=on_record,
         )  # fmt: skip
         self._outcomes |= {record.task.key: record for record in records}
-        for key, point in verilog.items():
-            if key in self._outcomes and self._outcomes[key].done:
-                output.write_verilog(self.folder, point, self._outcomes[key])
+        for key, sharing in circuits.items():
+            for point in sharing:
+                if key in self._outcomes and self._outcomes[key].done:
+                    output.write_verilog(self.folder, point, self._outcomes[key])
 
     def _is_complete(self, point: Point) -> bool:
         return all(part.task.key in self._outcomes for part in self._parts[point.name])

@@ -44,6 +44,11 @@ def write_unit(folder: Path, point: Point) -> None:
     _write(folder / "units" / f"{point.file_name}.toml", point.toml)
 
 
+def remove_verilog(folder: Path, point: Point) -> None:
+    """Remove the Verilog of another unit, or of other sources, that was called so."""
+    (folder / "verilog" / f"{point.file_name}.v").unlink(missing_ok=True)
+
+
 def write_verilog(folder: Path, point: Point, record: Record) -> None:
     """The Verilog that a task has left, under the point's name."""
     if record.folder is None:

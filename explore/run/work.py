@@ -7,6 +7,7 @@ from typing import Any
 import explore.accuracy
 import explore.cost
 import golden
+from explore.run.parts import cost_tools
 from explore.run.proof import co_simulate
 from golden import Unit
 from golden.unit_file import unit_from_table
@@ -19,13 +20,32 @@ def work(content: dict[str, Any], folder: Path) -> Any:
     match content["part"]:
         case "accuracy":
             wanted = (content["workload"], content["rows"], content["seed"], content["references"])
-            return explore.accuracy.measure(unit, *wanted)
+            return explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
         case "cost":
-            return explore.cost.measure(unit, content["wanted"], folder)
+            check_tools(content["tools"])
+            return cost_of(unit, content["wanted"], folder)
         case "proof":
             return co_simulate(unit, content["vectors"], content["seed"], folder)
         case part:
             raise ValueError(f"no such part of a point: {part!r}")
+
+
+def check_tools(asked: dict[str, str]) -> None:
+    """Raise ValueError where this machine has other tools than the one that asks, under whose a result would be kept."""
+    here = cost_tools()
+    others = [name for name in asked if here.get(name) != asked[name]]
+    if others:
+        differing = "; ".join(f"{name}: {here.get(name)} here, {asked[name]} there" for name in others)
+        raise ValueError(f"tools must be those of the machine that asks: {differing}; install the same on every machine")
+
+
+def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
+    try:
+        found = explore.cost.measure(unit, wanted, folder)
+    except explore.cost.CostError as error:
+        raise explore.cost.CostError(str(error).replace(f"{folder}/", "")) from error
+    return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
 
 
 def unit_of(text: str) -> Unit:

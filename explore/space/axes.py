@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from explore.space.keys import TABLES, Value, known_keys, table_keys
+from explore.space.keys import TABLES, Value, known_keys, shown, table_keys
 from explore.space.tables import check_distinct, check_keys
 from golden.checks import check_int, listed
 
@@ -65,6 +65,7 @@ def _values(where: str, said: Any) -> tuple[Value, ...]:
     if len(said) > MOST_VALUES:
         raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {len(said)}")
     check_distinct(where, said)
+    check_distinct(where, [shown(value) for value in said])  # as points are called by them: 2 and "2" are one name
     return tuple(said)
 
 

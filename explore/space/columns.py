@@ -1,6 +1,7 @@
 """Columns of results by name, as constraints and objectives have them: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`."""
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from golden.checks import unknown
@@ -34,6 +35,8 @@ def is_cost(name: str) -> bool:
 def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
     """A column's value in what was measured of a point; None where it is not there.
 
+    Results that are all exact have no noise: their snr_db is null in a record, and infinite here.
+
     Args:
         measured: `accuracy` and `cost` of a record, or what there is of them.
     """
@@ -46,6 +49,9 @@ def value_of(name: str, measured: Mapping[str, Any]) -> float | None:
         if workload is None:
             return None
         value = value[workload]
-        for key in path.removeprefix(f"{workload}.").split("."):
+        measure = path.removeprefix(f"{workload}.")
+        if measure == "snr_db" and value.get("finite_rows") and value.get("exact_rows") == value["finite_rows"]:
+            return inf
+        for key in measure.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

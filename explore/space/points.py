@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import golden
 from explore.space.axes import Axis
-from explore.space.keys import Value, nested, parameters
+from explore.space.keys import Value, nested, parameters, shown
 from golden import Implementation, Unit
 from golden.formats import FP16
 from golden.ordered_chain import ChainTable
@@ -52,7 +52,7 @@ def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values
     """The point with these values of the axes."""
     swept = {axis.key: value for axis, value in zip(axes, values, strict=True)}
     flat = {**fixed, **swept}
-    chosen = " ".join(f"{axis.label}={_shown(value)}" for axis, value in zip(axes, values, strict=True)) or name
+    chosen = " ".join(f"{axis.label}={shown(value)}" for axis, value in zip(axes, values, strict=True)) or name
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
@@ -73,7 +73,7 @@ def reference_of(instruction: str) -> Point:
     if found.is_paired:
         raise ValueError(f"{instruction} rounds products and sums by themselves, which no unit does: leave it out")
     order = found.fp16_order
-    chain = ChainTable() if order is None else ChainTable(convert=FP16.name, order=order)
+    chain = ChainTable() if order is None else ChainTable(convert=FP16.name, order=order, add_c="last")
     converted = None if order is None else (found.a, found.b)
     unit = Unit(name=f"{found.arch}:{found.name}", operation=found.operation, chain=chain, converted=converted)
     return Point(unit.name, REFERENCE, parameters(unit), unit)
@@ -85,7 +85,3 @@ EXAMPLE = "mma.m16n8k16.f32.f16.f16.f32"
 def arithmetic_of(unit: Unit) -> Unit:
     """The unit that stands for all that compute the same: without its name and its implementation."""
     return replace(unit, name="unit", implementation=Implementation())
-
-
-def _shown(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from explore.accuracy import with_files, workload_name
+from explore.accuracy.dataset import MAX_ROWS
 from explore.cost import check_wanted
 from explore.space.axes import Axis, axes_of
 from explore.space.columns import check_column
@@ -150,7 +151,7 @@ def _accuracy(table: Mapping[str, Any], folder: Path) -> Accuracy | None:
         if name in found:
             raise ValueError(f"[accuracy] workloads must have names of their own, and {name} is there twice")
         found[name] = named
-    rows = _count("[accuracy] rows", said.get("rows", ROWS), 1)
+    rows = _count("[accuracy] rows", said.get("rows", ROWS), 1, MAX_ROWS)
     return Accuracy(found, rows, _count("[accuracy] seed", said.get("seed", 0), 0))
 
 
@@ -197,7 +198,7 @@ def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ..
     return Search(objectives, points, population, _count("[strategy] seed", said.get("seed", 0), 0))
 
 
-def _count(where: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-        raise ValueError(f"{where} must be an integer from {least} to {MOST}, got {value!r}")
+def _count(where: str, value: Any, least: int, most: int = MOST) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{where} must be an integer from {least} to {most}, got {value!r}")
     return value

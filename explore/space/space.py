@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import prod
 from typing import Any
 
+from explore.accuracy import Workload, check_measurable, check_workload
 from explore.space.axes import Axis
 from explore.space.constraints import Constraint, broken_by_parameters
 from explore.space.keys import Value
 from explore.space.points import Point, point_of, reference_of
+from golden import Unit
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,20 @@ class Accuracy:
     workloads: Mapping[str, str | Mapping[str, Any]]
     rows: int
     seed: int
+
+    @cached_property
+    def checked(self) -> list[Workload]:
+        """The workloads as `explore.accuracy` understands them."""
+        return [check_workload(given) for given in self.workloads.values()]
+
+    def misfit(self, unit: Unit) -> str:
+        """Why a unit cannot be measured on one of the workloads; empty where it can."""
+        try:
+            for workload in self.checked:
+                check_measurable(unit, workload, self.rows)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return ""
 
 
 @dataclass(frozen=True)
@@ -84,10 +101,10 @@ class Space:
         return tuple(reversed(found))
 
     def point(self, values: Sequence[Value]) -> Point:
-        """The point with these values of the axes; one beyond a limit says so."""
+        """The point with these values of the axes; one beyond a limit, or that a workload is not for, says so."""
         found = point_of(self.name, self.fixed, self.axes, values)
         broken = broken_by_parameters(self.constraints, found.parameters) if found.is_valid else ""
-        return replace(found, message=broken) if broken else found
+        return replace(found, message=broken) if broken else self._measurable(found)
 
     def points(self) -> Iterator[Point]:
         """All of them, the last axis fastest."""
@@ -95,4 +112,8 @@ class Space:
 
     def reference_points(self) -> list[Point]:
         """Those of the catalogue."""
-        return [reference_of(name) for name in self.references]
+        return [self._measurable(reference_of(name)) for name in self.references]
+
+    def _measurable(self, point: Point) -> Point:
+        misfit = "" if point.unit is None or self.accuracy is None else self.accuracy.misfit(point.unit)
+        return replace(point, message=misfit) if misfit else point

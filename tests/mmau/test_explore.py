@@ -143,10 +143,11 @@ def test_space_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.C
     assert told == f"mmau explore: {tmp_path / 'none.toml'}: No such file or directory"
 
 
-@pytest.mark.parametrize("package", ["pyarrow", "plotly", "matplotlib", "optuna"])
+@pytest.mark.parametrize("package", ["pyarrow", "plotly", "matplotlib", "optuna", "torch"])
 def test_missing_package_is_told_before_work_begins(package: str, tmp_path: Path) -> None:
     search = '[strategy]\nkind = "search"\npoints = 2\nobjectives = {cells = "min"}\n'
-    (tmp_path / "space.toml").write_text(SMALL + search)
+    network = '[accuracy]\nworkloads = ["network"]\n' if package == "torch" else ""
+    (tmp_path / "space.toml").write_text(SMALL + search + network)
     program = (
         "import importlib.util, sys\n"
         "found = importlib.util.find_spec\n"
@@ -156,7 +157,8 @@ def test_missing_package_is_told_before_work_begins(package: str, tmp_path: Path
     )
     result = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 2
-    text = f"needs the package {package}, which is not installed; pip install 'mmau[explore]'"
+    extra = "torch" if package == "torch" else "explore"
+    text = f"needs the package {package}, which is not installed; pip install 'mmau[{extra}]'"
     assert result.stderr.startswith("mmau explore: ")
     assert result.stderr.endswith(f"{text}\n")
     assert not (tmp_path / "out").exists()
@@ -197,3 +199,14 @@ def test_exit_status_says_what_came_of_it(
     captured = capsys.readouterr()
     assert captured.err == told
     assert captured.out.splitlines()[1:] == [str(tmp_path / "out" / "results.jsonl"), str(tmp_path / "report.html")]
+
+
+def test_json_names_what_is_not_done_and_why(
+    space: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [record("A", mismatches=1), record("B", "failed"), record("C", "invalid")]
+    monkeypatch.setattr(command, "explore_space", lambda *given, **options: Exploration(records))
+    monkeypatch.setattr("explore.report.write", lambda *given, **options: [])
+    assert cli.main(["explore", str(space), "--out", str(tmp_path / "out"), "--json"]) == 2
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["not_done"], shown["differing"]) == ({"B": "failed: cost failed: no\nmore"}, ["A"])

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import golden
+from explore.accuracy import measure
 from explore.accuracy.agreement import agreement, differing, reference, results
 from explore.accuracy.dataset import DataSet, data_set
 from explore.accuracy.workload import check_workload
+from explore.space.points import reference_of
 from golden.arrays import BitArray
 from golden.gemm_order import GemmOrder
 from golden.instruction import Instruction
@@ -51,6 +53,30 @@ def test_results_are_those_of_a_matrix_product(name: str, K: int) -> None:
             alpha, beta = (None, None) if scale_a is None or scale_b is None else (scale_a[one], scale_b[one].T)
             d = golden.gemm(instruction, a[one], b[one].T, c[one][:, None], alpha, beta, order=order)
             assert int(d[0, 0]) == int(found[row])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sm_89:mma.m16n8k32.f32.e4m3.e4m3.f32",  # two steps
+        "sm_90:mma.m16n8k32.f32.e4m3.e4m3.f32",  # a converted chain, to which c is added last
+    ],
+)
+@pytest.mark.parametrize(
+    "workload", ["normal", "chain-128", {"kind": "chain", "K": 128, "order": {"promote_every": 2}, "name": "promoted"}]
+)
+def test_instruction_measured_as_a_reference_agrees_with_itself(name: str, workload: str | dict[str, object]) -> None:
+    point = reference_of(name)
+    assert point.unit is not None
+    assert measure(point.unit, workload, 100, 0, [name], instruction=name)["agreement"] == {name: 1.0}
+
+
+def test_units_of_instructions_compute_what_the_instructions_do() -> None:
+    """Of as many products as one instruction has."""
+    for name in ("sm_89:mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_90:mma.m16n8k32.f32.e4m3.e4m3.f32"):
+        unit = reference_of(name).unit
+        assert unit is not None
+        assert measure(unit, "normal", 500, 0, [name])["agreement"] == {name: 1.0}
 
 
 def test_share_is_of_rows_with_the_same_bits() -> None:

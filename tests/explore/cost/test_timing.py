@@ -188,6 +188,18 @@ def test_program_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert error.value.log == "so far\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "what"), [("exec sleep 100", "does not end within 0.1 s"), ("exit 3", "exits with status 3")]
+)
+def test_program_that_does_not_tell_its_version_counts_as_missing(
+    text: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(tmp_path, text, monkeypatch)
+    monkeypatch.setattr(timing, "ANSWER", 0.1)
+    with pytest.raises(MissingTool, match=rf"^delay and power need OpenSTA, and \S+/sta -version {re.escape(what)}; "):
+        timing.tool_version()
+
+
 def test_missing_program_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timing, "which", lambda name: None)
     message = "delay and power need OpenSTA's program sta, which is not there; install Debian's package opensta"

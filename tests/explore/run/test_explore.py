@@ -142,6 +142,39 @@ def test_reference_stands_beside_the_points(notes: Path, tmp_path: Path) -> None
     assert tomllib.loads((tmp_path / "out" / first["unit"]).read_text())["rho"] == "RZ-E8M13"
 
 
+def test_point_that_is_a_reference_too_has_its_verilog(notes: Path, tmp_path: Path) -> None:
+    text = (SMALL + MEASURED).replace("[2, 4]", "[32]").replace("from = 8, to = 10", "from = 13, to = 13")
+    text = text.replace("RZ-FP32", "RZ-E8M13") + '[reference]\ninstructions = ["sm_90:wgmma.m64n8k32.f32.e4m3.e4m3"]\n'
+    found, _ = explored(tmp_path / "out", text)
+    assert notes.read_text().count("proof") == 2  # the reference has the circuit of one of the two points
+    for record in found.records:
+        assert record["name"] in (tmp_path / "out" / record["verilog"]).read_text()
+
+
+def test_verilog_of_another_unit_does_not_stay(notes: Path, tmp_path: Path) -> None:
+    text = (SMALL + MEASURED).replace("[2, 4]", "[2]").replace("from = 8, to = 10", "from = 9, to = 9")
+    explored(tmp_path / "out", text)
+    found, _ = explored(tmp_path / "out", text.replace("[proof]\nvectors = 1000", "[proof]\nvectors = 7"), works.no_proof)
+    assert [record["verilog"] for record in found.records] == [None, None]
+    assert list((tmp_path / "out" / "verilog").iterdir()) == []
+
+
+def test_point_that_a_workload_is_not_for_is_told_before_work_begins(notes: Path, tmp_path: Path) -> None:
+    text = (SMALL + MEASURED).replace("[2, 4]", "[2, 3]").replace('"normal"', '"chain-64"')
+    found, told = explored(tmp_path / "out", text)
+    assert (found.count("done"), found.count("invalid")) == (6, 6)
+    assert told[1].startswith("invalid: L=3 F=8 encoding=ones-complement: workload chain-64 has rows of 64 products, which ")
+    assert "  3 " not in notes.read_text()
+
+
+def test_unit_without_a_datapath_is_measured_without_it(notes: Path, tmp_path: Path) -> None:
+    found, _ = explored(tmp_path / "out", (SMALL + MEASURED).replace("[2, 4]", "[65]"))
+    assert found.count("done") == 6
+    for record in found.records:
+        assert (record["proof"], record["verilog"], record["accuracy"]["normal"]["rows"]) == (None, None, 1000)
+        assert record["message"].startswith("there is no datapath of this unit, and so nothing was synthesised or co-sim")
+
+
 def test_full_disk_is_one_message_and_a_rerun_goes_on(notes: Path, tmp_path: Path) -> None:
     with pytest.raises(
         OSError, match=r"^task .* failed: No space left on device; .* make room and run this again to go on$"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from explore.run.search import searched
+from explore.run.search import objectives, searched
 from explore.space import Point, Space
 from tests.explore.run import works
 from tests.explore.run.test_explore import explored, notes
@@ -44,7 +44,7 @@ def record(point: Point) -> dict[str, Any]:
     """Figures that are opposed along F alone: the best points have the least L."""
     L, F = (int(point.parameters[key]) for key in ("L", "F"))
     figures = {"accuracy": {"normal": {"snr_db": 6.0 * F}}, "cost": {"area_um2": 7.0 * L * F}}
-    return {"name": point.name, "status": "done", "L": L, **figures}
+    return {"name": point.name, "status": "done", "L": L, "proof": None, **figures}
 
 
 def test_search_finds_the_front_with_a_part_of_the_points() -> None:
@@ -79,6 +79,22 @@ def test_invalid_points_are_records_of_a_search_too(notes: Path, tmp_path: Path)
 
 
 def test_objective_without_a_figure_ends_the_search(notes: Path, tmp_path: Path) -> None:
-    text = r"^a search needs its objectives, and L=\d F=\d+ .* has no area_um2: area_um2: there is no library$"
+    text = r"^a search needs its objectives, and no point has area_um2, as L=\d F=\d+ .*: area_um2: there is no library$"
     with pytest.raises(ValueError, match=text):
         explored(tmp_path / "out", SMALL + MEASURED + search(4), works.no_area)
+
+
+def test_point_without_a_figure_is_passed_over(notes: Path, tmp_path: Path) -> None:
+    found, _ = explored(tmp_path / "out", SMALL + MEASURED + search(100), works.diverging)
+    assert found.count("done") == 12
+
+
+def test_circuit_that_differs_is_no_candidate() -> None:
+    space = space_of(SMALL + MEASURED + search(4))
+    assert space.search is not None
+    first = record(next(iter(space.points())))
+    proof = {"vectors": 9, "sent": 9, "received": 9, "mismatches": 0}
+    assert objectives(space.search, first) == [112.0, 48.0]
+    assert objectives(space.search, first | {"proof": proof}) == [112.0, 48.0]
+    assert objectives(space.search, first | {"proof": proof | {"mismatches": 1}}) is None
+    assert objectives(space.search, first | {"proof": proof | {"received": 8}}) is None

@@ -69,3 +69,14 @@ def test_limit_on_what_was_not_measured_is_told() -> None:
 def test_bad_limit_is_one_message(table: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         constraints_of(table, "T-FDPA", ["normal"])
+
+
+def test_results_without_an_error_have_infinitely_much_signal() -> None:
+    """So that a limit holds them to be good, and a search takes them."""
+    exact = {"accuracy": {"normal": {"finite_rows": 5, "exact_rows": 5, "snr_db": None}}}
+    assert value_of("accuracy.normal.snr_db", exact) == float("inf")
+    assert broken_by_measures(constraints_of({"min_accuracy.normal.snr_db": 90}, "T-FDPA", ["normal"]), exact) == ""
+    exact["accuracy"]["normal"]["exact_rows"] = 4
+    assert value_of("accuracy.normal.snr_db", exact) is None
+    none = {"accuracy": {"normal": {"finite_rows": 0, "exact_rows": 0, "snr_db": None}}}
+    assert value_of("accuracy.normal.snr_db", none) is None
