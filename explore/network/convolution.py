@@ -35,9 +35,9 @@ def convolution(
         for length, p, d, k, s in zip(image.shape[2:], padding, dilation, kernel, stride, strict=True)
     ]
     patches = torch.nn.functional.unfold(image, kernel, dilation, padding, stride)  # [batch, C·kernel, positions]
-    rows = patches.transpose(1, 2).reshape(-1, patches.shape[1])
+    rows = patches.transpose(1, 2).reshape(patches.shape[0] * patches.shape[2], patches.shape[1])
     d = multiply(rows, filters.flatten(1).t())
     if bias is not None:
         d = d + bias
-    d = d.reshape(input.shape[0], -1, weight.shape[0]).transpose(1, 2)
+    d = d.reshape(input.shape[0], patches.shape[2], weight.shape[0]).transpose(1, 2)
     return d.reshape(input.shape[0], weight.shape[0], *size[2 - dimensions :])

@@ -2,8 +2,9 @@
 
 While the module runs, calls of PyTorch's products (linear layers, convolutions of one and two dimensions, `matmul`, `@`,
 `mm`, `bmm`, scaled dot-product attention) go to the unit; everything else stays as it is, in fp32. What would multiply
-matrices in another way is refused, so that no product escapes: where it can be told from the layer's type, before anything
-runs, else when the product reaches PyTorch's own kernels.
+matrices in another way is refused, so that no product of the forward pass escapes: where it can be told from the layer's
+type, before anything runs, else when the product reaches PyTorch's own kernels. What the backward pass computes beside the
+gradients of these products is not watched: an autograd.Function's own backward, and what a checkpoint computes again.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -15,7 +16,7 @@ from explore.network.convolution import convolution
 from explore.network.operator import matmul
 from explore.network.product import Product
 from explore.network.pytorch import torch
-from golden.checks import listed, unknown
+from golden.checks import check_type, listed, unknown
 
 functional = torch.nn.functional
 
@@ -27,19 +28,20 @@ REFUSED_LAYERS: tuple[Any, ...] = (
 )  # fmt: skip
 """Layers whose products are not calls of the functions that are mapped."""
 
-KERNELS = frozenset(
+WORDS = frozenset(
     (
-        "mm", "bmm", "addmm", "addbmm", "baddbmm", "addmv", "mv", "dot", "vdot", "linear", "matmul", "convolution",
-        "_convolution", "cudnn_convolution", "mkldnn_convolution", "mkldnn_linear", "_trilinear", "_cdist_forward",
-        "lstm", "gru", "rnn_tanh", "rnn_relu", "mkldnn_rnn_layer", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
-        "_cudnn_rnn", "scaled_dot_product_attention", "_scaled_dot_product_attention_math",
-        "_scaled_dot_product_flash_attention", "_scaled_dot_product_flash_attention_for_cpu",
-        "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention",
-        "_native_multi_head_attention", "_transformer_encoder_layer_fwd", "_int_mm", "_scaled_mm", "_grouped_mm",
-        "_scaled_grouped_mm",
+        "mm", "bmm", "addmm", "addbmm", "baddbmm", "smm", "hspmm", "sspaddmm", "mv", "addmv", "dot", "vdot", "matmul",
+        "linear", "conv", "conv1d", "conv2d", "conv3d", "convolution", "trilinear", "cdist", "lstm", "gru", "rnn",
+        "attention", "transformer",
     )
 )  # fmt: skip
-"""PyTorch's own operators that multiply matrices: none of them may run outside of skipped layers."""
+"""Words in the names of PyTorch's own operators that multiply matrices, of which it adds variants."""
+
+
+def is_product(kernel: str) -> bool:
+    """Whether one of PyTorch's own operators multiplies matrices, by the words of its name, such as `_scaled_mm`: none may
+    run outside of skipped layers."""
+    return not WORDS.isdisjoint(kernel.split("_"))
 
 
 def map_module(
@@ -54,10 +56,15 @@ def map_module(
         skip: names of layers, as of `named_modules`, that are left to PyTorch, with all that is in them.
 
     Raises:
-        TypeError: no module. ValueError: layers that cannot be mapped and are not skipped, or a skipped name that is none.
+        TypeError: no module, no product, or skip a text. ValueError: layers that cannot be mapped and are not skipped, or a
+            skipped name that is none.
     """
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"module must be a torch.nn.Module, got {type(module).__name__}")
+    check_type("product", product, Product)
+    check_type("gradient", gradient, Product, type(None))
+    if isinstance(skip, str):
+        raise TypeError(f"skip must be a list of names of layers, got {skip!r}: write [{skip!r}]")
     layers = dict(module.named_modules())
     for name in skip:
         if name not in layers:
@@ -90,7 +97,7 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         self.product, self.gradient = product, gradient
         self.skipped = tuple(skip)
         self.products: dict[str, set[tuple[int, int, int]]] = {}
-        self.on_product: Callable[[str, Any, Any], None] = lambda layer, a, b: None
+        self.on_product: Callable[[str, Any, Any], None] = _ignore
         self._running: list[str] = []
 
     def is_skipped(self, name: str) -> bool:
@@ -134,6 +141,10 @@ class MappedModule(torch.nn.Module):  # type: ignore[misc]  # torch has no types
         return ValueError(f"{_called(self.layer)} ({kind}) cannot be mapped to a unit: it calls {what}; {FIX}")
 
 
+def _ignore(layer: str, a: Any, b: Any) -> None:
+    """`on_product` until another is set; a lambda would keep the module from being saved."""
+
+
 def _called(layer: str) -> str:
     return f"layer {layer}" if layer else "the module itself"
 
@@ -161,15 +172,21 @@ class _Kernels(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
 
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
         name = function.overloadpacket.__name__
-        if name in KERNELS and function.namespace == "aten" and not self.mapped.is_skipped(self.mapped.layer):
+        if function.namespace == "aten" and is_product(name) and not self.mapped.is_skipped(self.mapped.layer):
             raise self.mapped.refusal(f"aten::{name}")
         return function(*arguments, **(keys or {}))
 
 
-def _matmul(mapped: MappedModule, a: Any, b: Any, **keys: Any) -> Any:
+OPERANDS = (("input", "self"), ("other", "mat2", "vec", "tensor"))
+"""Keywords for a and for b, as PyTorch's products have them."""
+
+
+def _matmul(mapped: MappedModule, *operands: Any, **keys: Any) -> Any:
+    for names in OPERANDS[len(operands) :]:
+        operands += tuple(keys.pop(name) for name in names if name in keys)
     if keys:
         raise mapped.refusal(f"a matrix product with the keyword {listed(keys)}")
-    return mapped.multiply(a, b)
+    return mapped.multiply(*operands)
 
 
 def _reflected(mapped: MappedModule, b: Any, a: Any) -> Any:
@@ -195,13 +212,17 @@ def _attention(
     """softmax(q·kᵀ·scale + mask)·v, the products on the unit."""
     if enable_gqa:
         raise mapped.refusal("attention with enable_gqa")
+    if is_causal and attn_mask is not None:
+        raise mapped.refusal("attention with both attn_mask and is_causal")
     weights = mapped.multiply(query, key.mT) * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
         attn_mask = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
     if attn_mask is not None:
         is_kept = attn_mask.dtype == torch.bool
         weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
-    return mapped.multiply(functional.dropout(weights.softmax(-1), dropout_p), value)
+    nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
+    weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
+    return mapped.multiply(functional.dropout(weights, dropout_p), value)
 
 
 FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
@@ -210,7 +231,7 @@ FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
     functional.conv2d: _convolution,
     functional.scaled_dot_product_attention: _attention,
     torch.Tensor.__rmatmul__: _reflected,
-    **dict.fromkeys((torch.matmul, torch.mm, torch.bmm, torch.mv, torch.dot), _matmul),
+    **dict.fromkeys((torch.matmul, torch.linalg.matmul, torch.mm, torch.bmm, torch.mv, torch.dot), _matmul),
     **dict.fromkeys((torch.Tensor.matmul, torch.Tensor.__matmul__), _matmul),
     **dict.fromkeys((torch.Tensor.mm, torch.Tensor.bmm, torch.Tensor.mv, torch.Tensor.dot), _matmul),
 }

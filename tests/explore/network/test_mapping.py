@@ -1,5 +1,6 @@
 """Whole modules: every product on the unit or refused by name, nothing else changed."""
 
+import io
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.peer
 
 pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
 
-from explore.network.mapping import FUNCTIONS, map_module  # noqa: E402
+from explore.network.mapping import FUNCTIONS, is_product, map_module  # noqa: E402
 from explore.network.operator import matmul  # noqa: E402
 from explore.network.pytorch import torch  # noqa: E402
 
@@ -58,6 +59,8 @@ LAYERS: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "matmul": (lambda: Calls(lambda x: torch.matmul(x, x.mT)), (3, 4)),
     "mm": (lambda: Calls(lambda x: x.mm(x.t()) + torch.mm(x, x.t())), (3, 4)),
     "bmm": (lambda: Calls(lambda x: x.bmm(x.mT) + torch.bmm(x, x.mT)), (2, 3, 4)),
+    "keywords": (lambda: Calls(lambda x: torch.mm(input=x, mat2=x.t()) + x.matmul(other=x.t())), (3, 4)),
+    "linalg.matmul": (lambda: Calls(lambda x: torch.linalg.matmul(x, x.mT)), (3, 4)),
     "mv and dot": (lambda: Calls(lambda x: torch.mv(x, x[0]) + torch.dot(x[0], x[1])), (3, 4)),
     "two layers": (lambda: nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(3, 2)), (5, 4)),
 }
@@ -108,6 +111,19 @@ def test_attention_is_two_products_and_a_softmax(mask: str) -> None:
     assert mapped.products == {"": {(5, 8, 5), (5, 5, 8)}}
 
 
+def test_attention_of_a_position_that_may_attend_to_none_is_zero() -> None:
+    """As in PyTorch, whose gradients then are no NaN either."""
+    q = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(3)).requires_grad_()
+    kept = torch.ones(4, 4).bool()
+    kept[1] = False
+    module = Calls(lambda x: functional.scaled_dot_product_attention(x, x, x, attn_mask=kept))
+    d = map_module(module, ROUGH)(q)
+    assert not d[0, 1].any()
+    assert not module(q)[0, 1].any()
+    (grad,) = torch.autograd.grad(d.sum(), q)
+    assert grad.isfinite().all()
+
+
 def test_gradients_take_their_own_unit() -> None:
     torch.manual_seed(3)
     layer, x = nn.Linear(20, 5), torch.randn(3, 20)
@@ -123,6 +139,18 @@ def test_parameters_are_the_modules_own() -> None:
     layer = nn.Linear(4, 3)
     mapped = map_module(layer, EXACT)
     assert [id(p) for p in mapped.parameters()] == [id(p) for p in layer.parameters()]
+
+
+def test_convolution_of_an_empty_batch_is_empty() -> None:
+    assert map_module(nn.Conv2d(1, 2, 3), EXACT)(torch.ones(0, 1, 8, 8)).shape == (0, 2, 6, 6)
+
+
+def test_mapped_module_can_be_saved() -> None:
+    torch.manual_seed(5)
+    mapped, x, kept = map_module(nn.Linear(4, 3), ROUGH), torch.randn(2, 4), io.BytesIO()
+    torch.save(mapped, kept)
+    kept.seek(0)
+    assert torch.equal(torch.load(kept, weights_only=False)(x), mapped(x))
 
 
 def test_products_are_told_by_layer() -> None:
@@ -160,6 +188,10 @@ ESCAPES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "einsum": (lambda x: torch.einsum("ij,kj->ik", x, x), "aten::bmm"),
     "tensordot": (lambda x: torch.tensordot(x, x, 1), "aten::mm"),
     "addmm": (lambda x: torch.addmm(x, x, x), "aten::addmm"),
+    "addmm in place": (lambda x: x.clone().addmm_(x, x), "aten::addmm_"),
+    "addmm and relu": (lambda x: torch._addmm_activation(x[0], x, x), "aten::_addmm_activation"),
+    "sparse": (lambda x: torch.sparse.mm(x.detach().to_sparse(), x), "aten::_sparse_addmm"),
+    "conv_tbc": (lambda x: torch.conv_tbc(x[None], torch.ones(1, 4, 2), torch.ones(2)), "aten::conv_tbc"),
     "baddbmm": (lambda x: torch.baddbmm(x[None], x[None], x[None]), "aten::baddbmm"),
     "inner": (lambda x: torch.inner(x, x), "aten::mm"),
     "cdist": (lambda x: torch.cdist(x, x), "aten::_cdist_forward"),
@@ -171,6 +203,12 @@ ESCAPES: dict[str, tuple[Callable[[Any], Any], str]] = {
         "a convolution with groups, with padding given by name, or without a batch",
     ),
     "keyword": (lambda x: torch.mm(x, x, out=torch.empty(4, 4)), "a matrix product with the keyword out"),
+    "two masks": (
+        lambda x: functional.scaled_dot_product_attention(
+            x[None], x[None], x[None], attn_mask=x.detach().bool(), is_causal=True
+        ),
+        "attention with both attn_mask and is_causal",
+    ),
     "power": (lambda x: torch.linalg.matrix_power(x, 3), "aten::mm"),
     "gqa": (
         lambda x: functional.scaled_dot_product_attention(x[None], x[None], x[None], enable_gqa=True),
@@ -216,6 +254,12 @@ def test_layer_runs_as_before_after_a_refusal() -> None:
 def test_wrong_arguments_are_told() -> None:
     with pytest.raises(TypeError, match=r"^module must be a torch.nn.Module, got function$"):
         map_module(lambda x: x, EXACT)
+    with pytest.raises(TypeError, match=r"^product must be a Product, got Unit\("):
+        map_module(nn.Linear(2, 2), t_fdpa())  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^gradient must be a Product or a NoneType, got 'e5m2'$"):
+        map_module(nn.Linear(2, 2), EXACT, gradient="e5m2")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^skip must be a list of names of layers, got '0': write \['0'\]$"):
+        map_module(nn.Sequential(nn.Linear(2, 2)), EXACT, skip="0")
     with pytest.raises(ValueError, match=r"^skip must be one of , 0, 1; got '2'$"):
         map_module(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), EXACT, skip=["2"])
 
@@ -227,3 +271,11 @@ def test_forgotten_function_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         ValueError, match=r"^the module itself \(Linear\) cannot be mapped to a unit: it calls aten::addmm; "
     ):
         map_module(nn.Linear(3, 2), EXACT)(torch.ones(1, 3))
+
+
+def test_products_of_torch_are_told_by_the_words_of_their_names() -> None:
+    names = {schema.name.removeprefix("aten::") for schema in torch._C._jit_get_all_schemas()}
+    products = ("addmm_", "_scaled_mm", "mv", "_trilinear", "mkldnn_linear", "_slow_conv2d_forward", "lstm")
+    others = ("mul", "cummax", "upsample_bilinear2d", "_softmax", "native_batch_norm", "clamp", "lgamma")
+    assert names.issuperset(products + others)
+    assert [name for name in products + others if is_product(name)] == list(products)
