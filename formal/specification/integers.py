@@ -18,7 +18,8 @@ def idpa(terms: Terms, operation: IDPA, ports: Mapping[str, Bits], keep: Keep) -
     products = []
     for k in range(operation.length):
         x, y = (integer(terms, element(terms, ports[name], k, fmt.width), fmt) for name, fmt in (("a", a), ("b", b)))
-        products.append(keep.integer(f"multiply_{k}", x * y))
+        product = x * y
+        products.append(keep.integer(f"multiply_{k}", product.loosened(-1, product.high)))  # held with a sign, always
     c = integer(terms, ports["c"], operation.c)
     # 2. accumulate
     exact = total([*products, c])
