@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import bitwuzla
-from bitwuzla import Kind, Term, TermManager
+from bitwuzla import Kind, Term
 
 from formal.evaluation import evaluate, in_order
 from formal.obligations.netlist import CutNetlist
@@ -36,17 +36,20 @@ def vector(unit: Unit, verilog: str, name: str, seconds: float) -> Vector | None
         verilog: of the combinational datapath, its top module called `unit`.
         name: of the obligation. seconds: of this process.
     """
-    with deep_stack():
-        terms = Terms(TermManager())
-        combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
-        proof = unit_proof(terms, combinational, verilog)
-        violated = [each for each in proof.obligations if each.name == name]
-        inputs = _inputs(terms, combinational, proof.netlist, violated, seconds)
-        if inputs is None:
-            return None
-        values = {bits.term: inputs[port] for port, bits in proof.netlist.inputs.items()}
-        d = _expanded(terms, proof.netlist, proof.netlist.outputs["d"].term)
-        return Vector(inputs, evaluate([d], values)[d], golden_result(combinational, inputs))
+    with deep_stack() as manager:  # of what is put together nothing may outlive it
+        return _vector(Terms(manager), unit, verilog, name, seconds)
+
+
+def _vector(terms: Terms, unit: Unit, verilog: str, name: str, seconds: float) -> Vector | None:
+    combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
+    proof = unit_proof(terms, combinational, verilog)
+    violated = [each for each in proof.obligations if each.name == name]
+    inputs = _inputs(terms, combinational, proof.netlist, violated, seconds)
+    if inputs is None:
+        return None
+    values = {bits.term: inputs[port] for port, bits in proof.netlist.inputs.items()}
+    d = _expanded(terms, proof.netlist, proof.netlist.outputs["d"].term)
+    return Vector(inputs, evaluate([d], values)[d], golden_result(combinational, inputs))
 
 
 def golden_result(unit: Unit, inputs: Mapping[str, int]) -> int:

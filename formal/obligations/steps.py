@@ -7,18 +7,21 @@ from bitwuzla import Kind, Term
 
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import Fact, Proof, supports
-from formal.obligations.sums import SumProof
+from formal.obligations.sums import SumProof, WordProof
 from formal.specification.keep import Keep
 from formal.specification.numbers import Flag, Number
 from formal.specification.values import (
     Aligned,
+    AlignedLost,
     Code,
     Exponent,
+    Integer,
     Operand,
     Result,
     Special,
     Total,
     Value,
+    Word,
 )
 from formal.specification.values import Term as Addend
 from golden import Implementation
@@ -27,7 +30,8 @@ from rtl.verilog.terms import Bits
 V = TypeVar("V", bound=Value)
 
 PORTS: Mapping[type[Value], str] = {
-    Operand: "x__{}", Special: "result__{}", Addend: "term__{}", Exponent: "{}", Aligned: "{}", Total: "{}",
+    Operand: "x__{}", Special: "result__{}", Addend: "term__{}", Exponent: "{}", Aligned: "{}",
+    AlignedLost: "{}",
 }  # fmt: skip
 """How a component calls the parts of what it gives."""
 
@@ -48,10 +52,9 @@ class ProvedSteps(Keep):
         self._netlist: CutNetlist = proof.netlist
         self._guard: Term | None = None
         self._facts: list[Fact] = []
-        #: Terms with what they are where they are not finite; further such flags; aligned terms of the next sum.
+        #: Terms with what they are where they are not finite; further such flags.
         self._specials: list[tuple[str, Addend, Special]] = []
         self._flags: list[tuple[str, Special]] = []
-        self._summed: list[Aligned] = []
 
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Result):
@@ -60,11 +63,6 @@ class ProvedSteps(Keep):
         read = self._read(value, ports)
         if isinstance(read, Special):
             self._flags.append((name, read))
-        if isinstance(read, Aligned):
-            self._summed.append(read)
-        if isinstance(value, Total) and isinstance(read, Total):
-            self._sum(name, value, read)
-            return read
         self._establish(name, value, read, ports, self._promises(value, read))
         return read
 
@@ -82,6 +80,29 @@ class ProvedSteps(Keep):
         self._facts += self.proof.establish(f"{name} range", promises, unfold=unfold, assume=self._about(support))
         self._specials.append((name, read, read_special))
         return read, read_special
+
+    def total(self, name: str, aligned: Sequence[Aligned], total: Total) -> Total:
+        read = self._read(total, {part: f"{name}.{part}" for part, _ in total.parts()})
+        numbers = [bits for term in aligned for bits in (term.sign.bits.term, term.aligned.bits.term)]
+        about = self._about(numbers)
+        facts = SumProof(self.proof, name, aligned, self._implementation, self._guard, about).prove(total, read)
+        self._hold(read, total, facts)
+        return read
+
+    def integer(self, name: str, product: Number) -> Number:
+        read = Number.read(self.terms, self._netlist.cut(f"{name}.prod"), product.low, product.high, product.is_signed)
+        ports = {"number": f"{name}.prod"}
+        self._establish(name, Integer(product), Integer(read), ports, self._in_range(Integer(read)))
+        return read
+
+    def word(self, name: str, summed: Sequence[Number], word: Word) -> Word:
+        read = Word(Code(self._netlist.cut(f"{name}.total")))
+        about = self._about([number.bits.term for number in summed])
+        facts = WordProof(self.proof, name, self._implementation, word.total.bits.width, self._guard, about).prove(
+            summed, word, read
+        )
+        self._hold(read, word, facts)
+        return read
 
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         self._guard = self.terms.is_nonzero(finite.bits)
@@ -157,7 +178,10 @@ class ProvedSteps(Keep):
         ranges = self._in_range(read)
         if isinstance(read, Operand):
             zero = self._equal(read.zero.bits, (read.sig.is_zero() & read.finite).bits)
-            return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero]
+            is_normal = read.exp > read.exp.low
+            top = read.sig.bit(read.sig.high.bit_length() - 1)
+            hidden = self._implied(is_normal, [self.terms.is_nonzero(top.bits)])  # of NaN too
+            return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero, *hidden]
         if isinstance(read, Exponent):
             each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for term in read.terms]
             return [*ranges, *each]
@@ -180,14 +204,11 @@ class ProvedSteps(Keep):
 
     # 4. sums
 
-    def _sum(self, name: str, value: Total, read: Total) -> None:
-        numbers = [bits for term in self._summed for bits in (term.sign.bits.term, term.aligned.bits.term)]
-        about = self._about(numbers)
-        facts = SumProof(self.proof, name, self._summed, self._implementation, self._guard, about).prove(value, read)
+    def _hold(self, read: Value, value: Value, facts: Sequence[Fact]) -> None:
+        """Note that wires hold what facts say, part by part."""
         for (_, held), (_, wanted), fact in zip(read.parts(), value.parts(), facts, strict=True):
             self.proof.means(bits_of(held).term, bits_of(wanted).term, fact)
         self._facts += facts
-        self._summed = []
 
     def conclude(self, output: str, specified: Bits, whole: Bits) -> None:
         """The result, and that the chain is complete."""

@@ -5,29 +5,20 @@ adder gives the magnitude. What lies between is linear. Where a tree is built ot
 obligation is refuted or stays open; nothing can be proved wrongly (formal/obligations/proof.py).
 """
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import or_
 
 from bitwuzla import Term
 
-from formal.obligations.proof import Fact, Proof, supports
-from formal.obligations.words import Words
-from formal.specification.numbers import Flag
+from formal.obligations.proof import Fact, Proof
+from formal.obligations.trees import TreeProof
+from formal.specification.numbers import Flag, Number
 from formal.specification.steps import signed_terms
-from formal.specification.values import Aligned, Total
+from formal.specification.values import Aligned, Total, Word
 from golden import Implementation
-from rtl.verilog.expressions import NoTerm
 from rtl.verilog.terms import Bits
-
-ROWS = re.compile(r"^[^.]*accumulate[^.]*\.(sum|positive|negative|difference)_\d+_\d+$")
-
-
-def is_row(wire: str) -> bool:
-    """Whether a wire, by path and name, is a row of a tree of adders."""
-    return ROWS.match(wire) is not None
 
 
 @dataclass(frozen=True)
@@ -40,7 +31,7 @@ class Rows:
     facts: list[Fact]
 
 
-class SumProof:
+class SumProof(TreeProof):
     """The proof that a component gives sign and magnitude of the sum of aligned terms.
 
     Args:
@@ -58,11 +49,9 @@ class SumProof:
         guard: Term | None,
         about: Sequence[Fact],
     ) -> None:
-        self._proof, self._name, self._aligned, self._implementation = proof, name, aligned, implementation
-        self._guard, self._about = guard, about
         exact = signed_terms(aligned)
-        self._bounds = [number.high for number in exact]
-        self._words = Words(proof.terms, sum(self._bounds).bit_length() + 1)
+        self._aligned, self._bounds = aligned, [number.high for number in exact]
+        super().__init__(proof, name, implementation, sum(self._bounds).bit_length() + 1, guard, about)
         self._signed = [self._words.of(number) for number in exact]
         self._magnitudes = [self._words.of(term.aligned) for term in aligned]
 
@@ -200,57 +189,7 @@ class SumProof:
         words = self._words
         return words.implies(words.equal(last, words.number(0)), words.at_most(words.number(0), word))
 
-    # 2. trees
-
-    def _first_rows(
-        self, name: str, wanted: Sequence[Bits], shapes: Mapping[int, Bits] | None = None
-    ) -> tuple[list[Bits], list[Fact]]:
-        """The rows that go into a tree, and that they are what is wanted.
-
-        Args:
-            shapes: what stands in the netlist for rows that have no wire there, bits of other wires side by side.
-        """
-        rows, facts = [], list[Fact]()
-        for k, word in enumerate(wanted):
-            row = self._wire([f"{name}_0_{k}", *self._also(name, k, len(wanted))]) or (shapes or {}).get(k, word)
-            rows.append(row)
-            facts += self._unfolded("row", [self._words.equal(row, word)], row, self._about, [])
-        return rows, facts
-
-    def _tree(self, name: str, rows: list[Bits], increments: list[Bits]) -> tuple[list[Bits], list[Fact]]:
-        """What a tree leaves of rows, and that every part of it keeps the sum."""
-        words, waiting, current, layer, facts = self._words, list(increments), list(rows), 0, list[Fact]()
-        size = 3 if self._implementation.reduction == "carry-save" else 2
-        while len(current) > 2:
-            layer, reduced = layer + 1, list[Bits]()
-            whole = len(current) // size * size
-            for k in range(0, whole, size):
-                given = current[k : k + size] + ([waiting.pop(0)] if waiting else [])
-                left = len(current) - whole + whole // size * (size - 1)
-                outs = [self._needed(name, layer, len(reduced) + n, left) for n in range(size - 1)]
-                reduced += outs
-                equal = words.equal(words.total(outs), words.total(given))
-                facts += self._unfolded("compressor", [equal], self._proof.terms.joined(outs), [], [])
-            current = reduced + current[whole:]
-        return current, facts
-
-    def _also(self, name: str, place: int, left: int) -> list[str]:
-        """What else a row may be called that a tree leaves: as the row of the tree that takes it."""
-        return [f"difference_0_{place}"] if name == "positive" and left <= 2 else []
-
-    def _needed(self, name: str, layer: int, place: int, left: int) -> Bits:
-        names = [f"{name}_{layer}_{place}", *self._also(name, place, left)]
-        row = self._wire(names)
-        if row is None:
-            raise NoTerm(f"{self._name} has no wire {' or '.join(names)}")
-        return row
-
-    def _wire(self, names: Sequence[str]) -> Bits | None:
-        """The wire of the component that has one of these names; None where there is none."""
-        found = (self._proof.netlist.wire_or_none(self._name, name) for name in names)
-        return next((wire for wire in found if wire is not None), None)
-
-    # 3. the last adder
+    # 2. the last adder
 
     def _last_adder(self, total: Bits, rows: Rows, wires: Total, known: Sequence[Fact]) -> list[Fact]:
         """The magnitude of what the last adder adds."""
@@ -272,31 +211,26 @@ class SumProof:
         ]
         return self._fact("total", equal, facts, free)
 
-    # 4. facts
 
-    def _fact(self, name: str, formulas: Term | list[Term], assume: Sequence[Fact], free: Sequence[Bits]) -> list[Fact]:
-        """Facts about what is known already."""
-        listed = formulas if isinstance(formulas, list) else [formulas]
-        return self._proof.establish(
-            f"{self._name} {name}", listed, assume=assume, guard=self._guard, generalise=self._variables(free)
-        )
+class WordProof(TreeProof):
+    """The proof that a component gives the sum of integers modulo a power of two.
 
-    def _unfolded(
-        self, name: str, formulas: list[Term], wire: Bits, assume: Sequence[Fact], free: Sequence[Bits]
-    ) -> list[Fact]:
-        """Facts about wires, from what drives them."""
-        unfold = [variable for variable in supports([wire.term]) if variable in self._proof.netlist.definitions]
-        return self._proof.establish(
-            f"{self._name} {name}", formulas, unfold=unfold, assume=assume, guard=self._guard,
-            generalise=self._variables(free),
-        )  # fmt: skip
+    Args:
+        width: bits of the sum. The others: as `TreeProof`.
+    """
 
-    def _near(self, formula: Term) -> list[Fact]:
-        """What is known about the terms that a formula is about."""
-        wires = supports([formula])
-        guard = supports([self._guard]) if self._guard is not None else set()
-        return [fact for fact in self._about if fact.wires - guard and fact.wires <= wires | guard]
+    def prove(self, summed: Sequence[Number], specified: Word, wires: Word) -> list[Fact]:
+        """The fact that the wire holds what is specified.
 
-    @staticmethod
-    def _variables(free: Sequence[Bits]) -> list[Term]:
-        return list(dict.fromkeys(bits.term for bits in free if bits.value is None))
+        Raises:
+            NoTerm: a row of the tree is not there.
+        """
+        words = self._words
+        rows, facts = self._first_rows("rows", [words.of(number) for number in summed])
+        left, more = self._tree("rows", rows, [])
+        added = words.equal(wires.total.bits, words.total(left))
+        last = self._unfolded("last adder", [added], wires.total.bits, [], [])
+        equal = words.equal(wires.total.bits, specified.total.bits)
+        alike = words.equal(specified.total.bits, words.total([words.of(number) for number in summed]))
+        modulo = self._fact("modulo", alike, [], [])
+        return self._fact("total", equal, [*facts, *more, *last, *modulo], [*rows, *left, *(words.of(n) for n in summed)])

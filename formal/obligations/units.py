@@ -12,12 +12,15 @@ from bitwuzla import TermManager
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
-from formal.obligations.sums import is_row
+from formal.obligations.trees import is_row
 from formal.smtlib import question
 from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
+from formal.specification.integers import idpa
 from formal.specification.keep import Keep
+from formal.specification.rounded import gtr_fdpa, tr_fdpa
 from golden import Operation, Unit
-from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from rtl.steps.truncate import TRUNCATED
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.netlist import read_netlist
@@ -31,14 +34,14 @@ DEPTH = 100_000
 
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
 
-SPECIFICATIONS: Mapping[type[Operation], Specify] = {TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa}
+SPECIFICATIONS: Mapping[type[Operation], Specify] = {
+    TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa, TRFDPA: tr_fdpa, GTRFDPA: gtr_fdpa,
+    IDPA: idpa,
+}  # fmt: skip
 """Of d, by operation."""
 
-UNSPECIFIED = ("sticky", "flush_inputs", "flush_results")
-"""Keys of which there is none."""
-
-WHOLE = ("_normalise", "_round", "_encode")
-"""Components whose outputs are not cut: normalise, round and encode are one step of golden."""
+WHOLE = ("_normalise", "_round", "_encode", TRUNCATED)
+"""Components whose outputs are not cut: normalise, round and encode are one step of golden, and truncate with them."""
 
 
 class NotProvable(Exception):
@@ -72,21 +75,21 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     if verilog is None:
         verilog = to_verilog(combinational, TOP)
     problem = ""
-    with deep_stack():
+    with deep_stack() as manager:
         try:
-            return _questions(unit_proof(Terms(TermManager()), combinational, verilog))
+            return _questions(unit_proof(Terms(manager), combinational, verilog))
         except (IncompleteProof, NoTerm) as error:
             problem = str(error)
     raise NotProvable(problem)
 
 
 @contextmanager
-def deep_stack() -> Iterator[None]:
-    """Room on Python's stack for terms; at the end circuits, which refer to themselves, go before their terms' manager."""
-    limit = sys.getrecursionlimit()
+def deep_stack() -> Iterator[TermManager]:
+    """Room on Python's stack for terms, and their manager; at the end circuits, which refer to themselves, go before it."""
+    manager, limit = TermManager(), sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:
-        yield
+        yield manager
     finally:
         sys.setrecursionlimit(limit)
         gc.collect()
@@ -113,9 +116,6 @@ def unspecified(operation: Operation) -> str | None:
     """What of an operation has no specification; None where all of it has one."""
     if type(operation) not in SPECIFICATIONS:
         return f"there is no specification of {operation.name} yet"
-    for key in UNSPECIFIED:
-        if getattr(operation, key, False):
-            return f"there is no specification of the key {key} yet"
     return None
 
 

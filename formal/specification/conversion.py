@@ -40,13 +40,20 @@ def rounded(twice: Number, below: Flag, sign: Flag, mode: Mode) -> Number:
 
 
 def converted(
-    total: Total, lsb: Number, rho: Conversion, overflow: Overflow = "infinity", flush: bool = False, canonical: bool = False
+    total: Total,
+    lsb: Number,
+    rho: Conversion,
+    overflow: Overflow = "infinity",
+    flush: bool = False,
+    canonical: bool = False,
+    lost: Flag | None = None,
 ) -> Bits:
     """The code of a total in units of 2^lsb.
 
     Args:
         flush: whether what is below the normal numbers, rounded as if they had no lower end, becomes a zero.
         canonical: whether every zero is +0, as in NVIDIA's units; else it keeps the sign of the total.
+        lost: whether there is more below the total's last bit.
     """
     fmt, magnitude, terms = rho.rounding_format, total.total, lsb.terms
     man = fmt.man_bits
@@ -57,7 +64,10 @@ def converted(
     # 2. round, once
     placed = magnitude.times_two_to(man + 1)
     twice = placed.shifted_right(up).within(0, (1 << (man + 2)) - 1)
-    sig = rounded(twice, ~is_shifted_back(twice, up, placed), total.sign, rho.mode).within(0, 1 << (man + 1))
+    below = ~is_shifted_back(twice, up, placed)
+    if lost is not None:
+        below = below | lost
+    sig = rounded(twice, below, total.sign, rho.mode).within(0, 1 << (man + 1))
     # 3. a carry out of the significand is a one in the next binade
     carry = sig.bit(man + 1)
     sig = choose(carry, sig.shifted_right(1), sig).within(0, (1 << (man + 1)) - 1)

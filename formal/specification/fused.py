@@ -5,22 +5,26 @@ from dataclasses import dataclass
 
 from formal.specification.conversion import converted, special_code
 from formal.specification.keep import Keep
-from formal.specification.numbers import Number, all_of, choose
+from formal.specification.numbers import Flag, Number, all_of, any_of, choose
 from formal.specification.steps import (
+    Subnormals,
     accumulate,
     addend,
     align,
+    align_telling,
     combine,
     decode,
     max_exp,
     multiply,
+    no,
     scaled_product,
     scaled_special,
 )
-from formal.specification.values import Code, Operand, Result, Special, Term
+from formal.specification.values import Aligned, Code, Exponent, Operand, Result, Special, Term, Total
 from golden import Operation
 from golden.formats import Format
 from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations.fused import FusedOperation
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.specials import nvidia_nan, quiet_nan
 from rtl.verilog.terms import Bits, Terms
@@ -31,9 +35,12 @@ def element(terms: Terms, vector: Bits, k: int, width: int) -> Bits:
     return terms.part(vector, (k + 1) * width - 1, k * width)
 
 
-def decoded(terms: Terms, keep: Keep, name: str, vector: Bits, fmt: Format, count: int) -> list[Operand]:
+def decoded(
+    terms: Terms, keep: Keep, name: str, vector: Bits, fmt: Format, count: int, subnormals: Subnormals = "kept"
+) -> list[Operand]:
     """The elements of a vector."""
-    return [keep.value(f"decode_{name}_{k}", decode(terms, fmt, element(terms, vector, k, fmt.width))) for k in range(count)]
+    codes = [element(terms, vector, k, fmt.width) for k in range(count)]
+    return [keep.value(f"decode_{name}_{k}", decode(terms, fmt, code, subnormals)) for k, code in enumerate(codes)]
 
 
 @dataclass(frozen=True)
@@ -47,11 +54,12 @@ class Decoded:
     beta: list[Operand]
 
 
-def decoded_operands(terms: Terms, operation: Operation, ports: Mapping[str, Bits], keep: Keep) -> Decoded:
-    """Step decode."""
-    x = decoded(terms, keep, "x", ports["a"], operation.a, operation.length)
-    y = decoded(terms, keep, "y", ports["b"], operation.b, operation.length)
-    z = keep.value("decode_z", decode(terms, operation.c, ports["c"]))
+def decoded_operands(terms: Terms, operation: FusedOperation, ports: Mapping[str, Bits], keep: Keep) -> Decoded:
+    """Step decode; scales are never flushed."""
+    subnormals: Subnormals = "±0" if operation.flush_inputs else "kept"
+    x = decoded(terms, keep, "x", ports["a"], operation.a, operation.length, subnormals)
+    y = decoded(terms, keep, "y", ports["b"], operation.b, operation.length, subnormals)
+    z = keep.value("decode_z", decode(terms, operation.c, ports["c"], subnormals))
     alpha, beta = list[Operand](), list[Operand]()
     if operation.scale_format is not None:
         scale, count = operation.scale_format, operation.scales_per_step
@@ -123,7 +131,7 @@ def scaled_group(name: str, group: list[Term], alpha: Operand, beta: Operand, op
     F = span + operation.product_frac
     exp = Number.constant(group[0].exp.terms, highest)
     aligned = [keep.value(f"group_{name}_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(group)]
-    total = keep.value(f"group_{name}_accumulate", accumulate(aligned))
+    total = keep.total(f"group_{name}_accumulate", aligned, accumulate(aligned))
     empty = all_of([term.sig.is_zero() for term in group]) | alpha.zero | beta.zero
     e_zero = Number.constant(exp.terms, operation.e_zero)
     frac, sig = F - highest + 2 * operation.scale.man_bits, total.total * (alpha.sig * beta.sig)
@@ -144,8 +152,10 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], keep: Keep
     highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
     exp, F = Number.constant(terms, highest), highest - lowest_bit
     aligned = [keep.value(f"sum_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(summed)]
-    total = keep.value("sum_accumulate", accumulate(aligned))
-    code = converted(total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow)
+    total = keep.total("sum_accumulate", aligned, accumulate(aligned))
+    code = converted(
+        total, Number.constant(terms, lowest_bit), operation.conversion, operation.overflow, operation.flush_results
+    )
     otherwise = special_code(special, operation.d, quiet_nan(operation.d))
     d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
     return keep.value("d", Result(Code(d))).code.bits
@@ -156,13 +166,42 @@ def truncated_sum(terms: Terms, operation: TruncatedFDPA, summed: list[Term], sp
     # 1. the largest exponent
     largest = keep.value("sum_max_exp", max_exp(summed))
     # 2. align each term, add exactly
-    aligned = [
-        keep.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, operation.truncation))
-        for k, term in enumerate(summed)
-    ]
-    total = keep.value("sum_accumulate", accumulate(aligned))
+    if operation.sticky:
+        total, lost, lsb = sticky_total(summed, largest, operation, keep)
+    else:
+        aligned = [
+            keep.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, operation.truncation))
+            for k, term in enumerate(summed)
+        ]
+        total = keep.total("sum_accumulate", aligned, accumulate(aligned))
+        lost, lsb = no(terms), largest.e_max - operation.F
     # 3. convert; a zero of either sign becomes +0
-    code = converted(total, largest.e_max - operation.F, operation.conversion, operation.overflow, canonical=True)
+    code = converted(
+        total, lsb, operation.conversion, operation.overflow, operation.flush_results, canonical=True, lost=lost
+    )
     otherwise = special_code(special, operation.d, nvidia_nan(operation.d))
     d = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
     return keep.value("d", Result(Code(d))).code.bits
+
+
+def sticky_total(summed: list[Term], largest: Exponent, operation: TruncatedFDPA, keep: Keep) -> tuple[Total, Flag, Number]:
+    """Steps align and accumulate where ρ sees that something was lost: the sum, whether there is more below every bit of it,
+    and the exponent of its last bit (golden: `steps.add_sticky`).
+
+    What RZ loses lies below the magnitude. What RD loses is positive: the terms are added with half of the sum's last place
+    where there is any, and of a negative sum ones in all places follow.
+    """
+    F, mode = operation.F, operation.truncation
+    aligned = [keep.value(f"sum_align_{k}", align_telling(term, largest.e_max, F, mode)) for k, term in enumerate(summed)]
+    lost = any_of([term.lost for term in aligned])
+    if mode == "RZ":
+        total = keep.total("sum_accumulate", aligned, accumulate(aligned))
+        return total, lost & (total.sign | ~total.total.is_zero()), largest.e_max - F
+    zero, one = Number.constant(lost.terms, 0), Number.constant(lost.terms, 1)
+    halves = [Aligned(term.sign, term.aligned.times_two_to(1)) for term in aligned]
+    halves.append(Aligned(no(lost.terms), choose(lost, one, zero)))
+    total = keep.total("sum_accumulate", halves, accumulate(halves))
+    magnitude, below = total.total.shifted_right(1), operation.conversion.rounding_format.man_bits + 2
+    ones = choose(lost & total.sign, Number.constant(lost.terms, (1 << below) - 1), zero)
+    is_more = lost & (total.sign | ~magnitude.is_zero())
+    return Total(total.sign, magnitude.times_two_to(below) + ones), is_more, largest.e_max - (F + below)

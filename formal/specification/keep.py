@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TypeVar
 
-from formal.specification.numbers import Flag
-from formal.specification.values import Operand, Special, Term, Value
+from formal.specification.numbers import Flag, Number
+from formal.specification.values import Aligned, Operand, Special, Term, Total, Value, Word
 
 V = TypeVar("V", bound=Value)
 
@@ -20,6 +20,18 @@ class Keep:
     def term(self, name: str, term: Term, special: Special, special_name: str = "") -> tuple[Term, Special]:
         """A term, with what it is where it is not finite; that has a name of its own where another component gives it."""
         return term, special
+
+    def total(self, name: str, aligned: Sequence[Aligned], total: Total) -> Total:
+        """The sum of aligned terms."""
+        return total
+
+    def integer(self, name: str, product: Number) -> Number:
+        """A product of integers."""
+        return product
+
+    def word(self, name: str, summed: Sequence[Number], word: Word) -> Word:
+        """The sum of integers."""
+        return word
 
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         """From here on values count only where the flag is set: no term is special then, and no scale."""

@@ -6,7 +6,7 @@ from typing import Literal
 from bitwuzla import Kind
 
 from formal.specification.numbers import Flag, Number, any_of, choose, largest, total, width_of
-from formal.specification.values import Aligned, Exponent, Operand, Special, Term, Total
+from formal.specification.values import Aligned, AlignedLost, Exponent, Operand, Special, Term, Total
 from golden.formats import Format
 from golden.rounding import Mode
 from rtl.verilog.terms import Bits, Terms
@@ -139,6 +139,15 @@ def align(term: Term, e_max: Number, F: int, mode: Mode) -> Aligned:
         one, zero = Number.constant(kept.terms, 1), Number.constant(kept.terms, 0)
         return Aligned(term.sign, kept + choose(lost & term.sign, one, zero))
     return Aligned(term.sign, choose(lost & ~kept.bit(0), kept + 1, kept).within(0, kept.high | 1))
+
+
+def align_telling(term: Term, e_max: Number, F: int, mode: Mode) -> AlignedLost:
+    """The same, in mode RZ or RD, and whether a one was dropped (golden: `steps.is_truncated`)."""
+    toward_zero, aligned = align(term, e_max, F, "RZ"), align(term, e_max, F, mode)
+    gap = (e_max - term.exp).within(0, max(0, e_max.high - term.exp.low))
+    placed = term.sig.times_two_to(max(0, F - term.frac))
+    lost = ~is_shifted_back(toward_zero.aligned, gap + max(0, term.frac - F), placed)
+    return AlignedLost(aligned.sign, aligned.aligned, lost)
 
 
 def is_shifted_back(kept: Number, dropped: Number, placed: Number) -> Flag:

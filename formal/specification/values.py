@@ -88,11 +88,32 @@ class Aligned(Value):
 
 
 @dataclass(frozen=True)
+class AlignedLost(Aligned):
+    """The same, and whether a one was lost below."""
+
+    lost: Flag
+
+
+@dataclass(frozen=True)
 class Total(Value):
     """The exact sum of aligned terms: sign and magnitude; the sign of a sum of zero is +."""
 
     sign: Flag
     total: Number
+
+
+@dataclass(frozen=True)
+class Integer(Value):
+    """An integer by itself."""
+
+    number: Number
+
+
+@dataclass(frozen=True)
+class Word(Value):
+    """A sum of integers, of as many bits as are kept of it."""
+
+    total: Code
 
 
 @dataclass(frozen=True)

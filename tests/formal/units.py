@@ -6,7 +6,7 @@ from typing import Any
 
 from golden import Implementation, Operation, Unit
 from golden.formats import Format
-from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
 from rtl.verilog.emit import to_verilog
 
 TABLES: tuple[dict[str, Any], ...] = (
@@ -24,6 +24,20 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": GSTFDPA, "a": "e2m1", "b": "e2m1", "c": "fp32", "L": 8, "F": 35, "rho": "RZ-FP32", "e_zero": -139, "G": 4,
      "K_block": 8, "scale": "ue8m0"},
     {"operation": EFDPA, "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 3, "rho": "RNE-FP16"},
+    {"operation": TFDPA, "a": "e2m1", "b": "e3m2", "c": "fp16", "L": 3, "F": 3, "rho": "RD-FP16", "e_zero": -20,
+     "sticky": True},
+    {"operation": TFDPA, "a": "e2m1", "b": "e3m2", "c": "fp16", "L": 3, "F": 3, "rho": "RNA-FP16", "e_zero": -20,
+     "sticky": True, "truncation": "RD"},
+    {"operation": TFDPA, "a": "e2m1", "b": "e3m2", "c": "fp16", "L": 2, "F": 9, "rho": "RNE-FP16", "e_zero": -20,
+     "flush_inputs": True, "flush_results": True},
+    {"operation": EFDPA, "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 2, "rho": "RNE-FP16", "flush_inputs": True,
+     "flush_results": True},
+    {"operation": TRFDPA, "a": "e2m1", "b": "e5m2", "c": "fp32", "L": 2, "F": 9, "F2": 12},
+    {"operation": TRFDPA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "F": 12, "F2": 9, "rho": "RZ-BF16",
+     "truncation": "RZ", "flush_inputs": True, "flush_results": True},
+    {"operation": GTRFDPA, "a": "e4m3fnuz", "b": "e5m2fnuz", "c": "fp32", "L": 3, "F": 24, "F2": 31},
+    {"operation": IDPA, "a": "int8", "b": "uint8", "c": "int32", "L": 4, "overflow": "saturate"},
+    {"operation": IDPA, "a": "uint8", "b": "uint8", "c": "int32", "L": 4},
 )  # fmt: skip
 """Operations with their keys, the smallest first."""
 
@@ -32,6 +46,12 @@ OPERATIONS: tuple[Operation, ...] = tuple(
 )
 
 SMALL = OPERATIONS[0]
+
+SMALL_TR = next(operation for operation in OPERATIONS if operation.name == "TR-FDPA")
+
+SMALL_IDPA = next(operation for operation in OPERATIONS if operation.name == "IDPA")
+
+STICKY = tuple(operation for operation in OPERATIONS if getattr(operation, "sticky", False))
 
 
 def unit_of(operation: Operation, encoding: str = "ones-complement") -> Unit:

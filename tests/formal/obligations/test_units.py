@@ -11,12 +11,14 @@ from formal.counterexample import golden_result, vector
 from formal.obligations import steps as proof_steps
 from formal.obligations.units import NotProvable, unit_questions
 from formal.solvers.with_bitwuzla import solve
-from formal.specification import fused
-from formal.specification.values import Aligned, Special
+from formal.specification import fused, rounded
+from formal.specification.numbers import Number
+from formal.specification.values import Aligned, Special, Total
 from golden import Implementation, Operation, Unit
 from golden.operations import FMA
+from golden.rounding import Mode
 from golden.unit import ENCODINGS
-from tests.formal.units import OPERATIONS, SMALL, unit_of, verilog_of
+from tests.formal.units import OPERATIONS, SMALL, SMALL_IDPA, SMALL_TR, STICKY, unit_of, verilog_of
 
 SECONDS = 30.0
 
@@ -121,10 +123,7 @@ def test_a_step_that_is_not_proved_ends_the_chain(monkeypatch: pytest.MonkeyPatc
     def without_align(self: proof_steps.ProvedSteps, name: str, value: Any) -> Any:
         if not isinstance(value, Aligned):
             return sound(self, name, value)
-        ports = {part: f"{name}.{part}" for part, _ in value.parts()}
-        read = self._read(value, ports)
-        self._summed.append(read)
-        return read
+        return self._read(value, {part: f"{name}.{part}" for part, _ in value.parts()})
 
     monkeypatch.setattr(proof_steps.ProvedSteps, "value", without_align)
     with pytest.raises(NotProvable, match=r"^nothing says what sum_align_0.sign is, on which d depends$"):
@@ -151,10 +150,52 @@ def test_an_operation_without_a_specification() -> None:
         unit_questions(unit, verilog_of(SMALL))
 
 
-@pytest.mark.parametrize("key", ["sticky", "flush_inputs", "flush_results"])
-def test_keys_without_a_specification(key: str) -> None:
-    with pytest.raises(NotProvable, match=rf"^there is no specification of the key {key} yet$"):
-        unit_questions(unit_of(SMALL.changed(**{key: True})), verilog_of(SMALL))
+FURTHER_FAULTS = {
+    "what TR-FDPA's truncation loses": (SMALL_TR, r"\| norm\[\d+:0\]", "| norm[3:0]", "cut"),
+    "a product of integers": (SMALL_IDPA, r" \* ", " + ", "multiply"),
+    "a compressor of integers": (SMALL_IDPA, r"(assign rows_1_0 = .*) \^ ", r"\1 & ", "accumulate"),
+    "what alignment loses": (STICKY[0], r"(assign lost = .*) \| ", r"\1 & ", "align"),
+}
+"""By operation; else as `FAULTS`."""
+
+
+@pytest.mark.parametrize("fault", FURTHER_FAULTS)
+def test_faults_of_further_operations_are_refuted(fault: str) -> None:
+    operation, *change = FURTHER_FAULTS[fault]
+    verilog, unit = faulty(verilog_of(operation), *change), unit_of(operation)
+    names = refuted(operation, verilog)
+    found = next(filter(None, (vector(unit, verilog, name, SECONDS) for name in dict.fromkeys(names))), None)
+    assert found is not None, names
+    assert found.got != found.expected
+
+
+def test_a_sticky_bit_that_is_forgotten_is_refuted() -> None:
+    """The specification without the key, against a netlist that has it."""
+    questions = unit_questions(unit_of(STICKY[0].changed(sticky=False)), verilog_of(STICKY[0]))
+    assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == ["d"]
+
+
+@pytest.mark.parametrize("key", ["flush_inputs", "flush_results"])
+def test_a_key_that_the_netlist_has_not_is_refuted(key: str) -> None:
+    questions = unit_questions(unit_of(SMALL.changed(**{key: True})), verilog_of(SMALL))
+    names = [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"]
+    assert any(name.startswith("decode" if key == "flush_inputs" else "d") for name in names)
+
+
+def test_another_truncation_of_a_rounded_sum_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = rounded.normalised_truncated
+
+    def toward_zero(total: Total, lsb: Number, e_min: int, F2: int, mode: Mode) -> tuple[Total, Number]:
+        return sound(total, lsb, e_min, F2, "RZ")
+
+    monkeypatch.setattr(rounded, "normalised_truncated", toward_zero)
+    assert refuted(SMALL_TR) == ["d"]
+
+
+def test_a_sum_of_integers_that_is_not_proved_ends_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proof_steps.ProvedSteps, "_hold", lambda self, read, value, facts: None)
+    with pytest.raises(NotProvable, match=r"^nothing says what sum_accumulate.total is, on which d depends$"):
+        unit_questions(unit_of(SMALL_IDPA), verilog_of(SMALL_IDPA))
 
 
 def test_a_proof_has_its_obligations_in_order() -> None:
