@@ -179,8 +179,11 @@ class _Session:
         from distributed import wait
 
         if self._futures:
-            with suppress(TimeoutError), self._client.as_current():
-                wait(list(self._futures.values()), timeout=ROUND, return_when="FIRST_COMPLETED")
+            try:
+                with suppress(TimeoutError), self._client.as_current():
+                    wait(list(self._futures.values()), timeout=ROUND, return_when="FIRST_COMPLETED")
+            except Exception as error:  # of all tasks, where the connection is lost just then
+                raise _SchedulerLost(type(error).__name__) from error
         if self._client.status != "running":
             raise _SchedulerLost(f"connection {self._client.status}")
         for key in [key for key, future in self._futures.items() if future.done()]:

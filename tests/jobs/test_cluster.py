@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.jobs import works
 from tests.jobs.dask_processes import DaskProcesses, wait_until_written
 from tests.jobs.helpers import alive, run_here, squares
 
-pytest.importorskip("distributed")
+distributed = pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +143,22 @@ def test_scheduler_that_stays_away_is_one_message_and_a_rerun_goes_on(own: DaskP
     records = run_here(tasks, tmp_path / "store", works.noted_square, on_record=new.append)
     assert [record.result for record in records] == [x * x for x in range(6)]
     assert len(new) < 6
+
+
+def test_connection_that_is_lost_in_the_middle_of_waiting_is_looked_for_again(
+    cluster: DaskProcesses, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Dask then says of all tasks, while they are waited for, that they are cancelled."""
+    real, lost = distributed.wait, distributed.client.FuturesCancelledError([])
+
+    def wait(*arguments: Any, **options: Any) -> Any:
+        monkeypatch.setattr(distributed, "wait", real)
+        raise lost
+
+    monkeypatch.setattr(distributed, "wait", wait)
+    records = run_here(squares(2, 3, 4), tmp_path / "store", works.square, engine=Cluster(cluster.address))
+    assert [record.result for record in records] == [4, 9, 16]
+    assert "is gone (FuturesCancelledError); waiting for it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
