@@ -50,13 +50,14 @@ class Comparison:
     results: tuple[Result, ...]
     left_out: dict[str, tuple[str, ...]]
 
-    HEADER = ("architecture", "formats", "operation", "d", "lost", "instructions")
+    HEADER = ("architecture", "d", "formats", "operation", "lost", "instructions")
+    """d comes early: on a narrow screen the table is as wide as three columns, and the result is what is compared."""
 
     def rows(self) -> list[tuple[str, ...]]:
         """A row a result."""
         return [
             (
-                r.instruction.arch, r.formats, r.instruction.operation.name, shown(r.value), _shortened(r.losses),
+                r.instruction.arch, shown(r.value), r.formats, r.instruction.operation.name, _shortened(r.losses),
                 r.names[0] + (f" and {len(r.names) - 1} more" if len(r.names) > 1 else ""),
             )
             for r in self.results
@@ -75,7 +76,10 @@ class Comparison:
         rows = [
             (*row[:lost], row[lost].replace(" ", "\u00a0").replace(",\u00a0", ", "), *row[lost + 1 :]) for row in self.rows()
         ]
-        body: list[str] = [element("p", described(self.input)), html.table(self.HEADER, rows, "results", (3,))]
+        body: list[str] = [
+            element("p", described(self.input)),
+            html.table(self.HEADER, rows, "results", (self.HEADER.index("d"),)),
+        ]
         body += [element("p", line) for line in self._left_out_lines()]
         for r in self.results:
             summary = f"{r.instruction.arch} {r.names[0]}: d = {shown(r.value)}"

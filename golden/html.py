@@ -83,7 +83,8 @@ STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 75rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+h1, h2, h3, summary { overflow-wrap: anywhere; }
+h1 { font-size: 1.6rem; line-height: 1.25; margin: 0 0 .5rem; }
 h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
 h3 { font-size: 1.05rem; margin: 1.25rem 0 .25rem; }
 code, pre, .code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: .875rem; }

@@ -260,6 +260,13 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
     return tuple(found)
 
 
+def varied_starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
+    """The same models with every rounding and every way to cut, whether the operation's rules allow them or not."""
+    keys = [key for key in ("rho", "truncation") if key in keys_of(family)]
+    choices = [dict(zip(keys, values, strict=True)) for values in product(*(values_of(key, family, shape) for key in keys))]
+    return tuple(dict.fromkeys(start.changed(**choice) for start in starts(family, shape) for choice in choices))
+
+
 def _above_all_terms(first: Model) -> list[Model]:
     """Models whose e_zero is above every term, where each way to cut leaves something else of a term: 0, −1 or ±1 in the
     last place. A search with a low e_zero gains nothing on the way here until `truncation` changes too."""

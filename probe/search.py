@@ -5,7 +5,7 @@ one group of keys at a time to whatever reproduces the most rows. It works on fe
 apart; a model that reproduces these is held against all evidence, and the rows it misses join them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, product
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from golden.stimulus import OperandShape
 from probe.evidence import Evidence
-from probe.model import Model, keys_of, possible_families, starts, values_of
+from probe.model import Model, keys_of, possible_families, starts, values_of, varied_starts
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("L", "G"), ("P",), ("order",), ("F",), ("F2",), ("rho", "truncation", "sticky"), ("e_zero",),
@@ -67,13 +67,16 @@ class Search:
         """
         best: Model | None = None
         most = (-1, False)
-        for beginning in self._beginnings(shape, known):
-            found = self._with_nan(self._refined(beginning))
-            # An operation that leaves the code of a NaN open loses against one that has the box's own code.
-            reached = (len(self.evidence) - len(self.evidence.failing(found)), self.evidence.is_equal(found))
-            if reached > most:
-                best, most = found, reached
-            if most == (len(self.evidence), True):
+        for beginnings in (self._beginnings(shape, known), self._varied_beginnings(shape)):
+            for beginning in beginnings:
+                found = self._with_nan(self._refined(beginning))
+                # An operation that leaves the code of a NaN open loses against one that has the box's own code.
+                reached = (len(self.evidence) - len(self.evidence.failing(found)), self.evidence.is_equal(found))
+                if reached > most:
+                    best, most = found, reached
+                if most == (len(self.evidence), True):
+                    return found
+            if most[0] == len(self.evidence):
                 break
         assert best is not None
         return best
@@ -92,12 +95,25 @@ class Search:
             failing = self.evidence.failing(known)
             self._active = np.union1d(self._active, failing[:ACTIVE])
             yield known
-        pool = {family: starts(family, shape) for family in possible_families(shape) if self._family in (None, family)}
+        pool = self._pool(starts, shape)
         sample = [models[int(i)] for models in pool.values() for i in np.linspace(0, len(models) - 1, 8)]
         self._active = np.union1d(self._active, self._telling(sample, ACTIVE))
+        yield from self._first_of(pool)
+
+    def _varied_beginnings(self, shape: OperandShape) -> Iterator[Model]:
+        """The same with every rounding and every way to cut, where the starts, of one rounding each, led nowhere: a rounding
+        to few bits looks like a small F, so that the right family and length may not have been among them."""
+        yield from self._first_of(self._pool(varied_starts, shape))
+
+    def _pool(self, made: Callable[[str, OperandShape], Sequence[Model]], shape: OperandShape) -> dict[str, list[Model]]:
+        """The models that each family of this search begins with."""
+        return {name: list(made(name, shape)) for name in possible_families(shape) if self._family in (None, name)}
+
+    def _first_of(self, pool: dict[str, list[Model]]) -> Iterator[Model]:
+        """Those that reproduce the most of a few rows; of each family some."""
         few = self._rng.permutation(self._active)[:FEW]
         ranked = []
-        for models in map(list, pool.values()):
+        for models in pool.values():
             if len(models) > FOREMOST:
                 scores = np.array([self._score(model, few[:FEWEST]) for model in models])
                 enough = np.sort(scores)[-FOREMOST]
