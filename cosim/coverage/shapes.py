@@ -102,9 +102,11 @@ def c_of(operation: Operation, chained: bool) -> Kind:
     if not chained or operation.c is operation.d:
         return of_c
     d = operation.d
+    # Of two formats one has its subnormal numbers above the lowest exponent of the other.
+    subnormal_above = c.e_min != d.e_min and not flushes_inputs(operation)
     return replace(
         of_c, lowest=min(c.e_min, d.e_min), highest=max(c.e_max, d.e_max), frac=max(c.man_bits, d.man_bits), least_bits=1,
-        higher_bits=min(c.man_bits, d.man_bits) + 1,
+        higher_bits=1 if subnormal_above else min(c.man_bits, d.man_bits) + 1,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from cosim.coverage.model import count, covergroups, report, results, whole
 from cosim.coverage.samples import sample_units
 from cosim.regressions.coverage_job import coverage_units
 from golden.native.observe import Observation, observe
+from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from tests.cosim.coverage.units import DEFAULT, bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
 from tests.golden.native_rows import needs_native
@@ -126,6 +127,16 @@ def test_a_bin_that_is_unreachable_by_numbers_is_hit_where_these_differ() -> Non
     assert len(unreachable) > 300
     never = {bin_of: reason for bin_of, reason in unreachable.items() if bin_of not in hit}
     assert {bin_of for bin_of in never if bin_of in reachable or not is_argued_alone(*bin_of)} == set(NOT_SHOWN)
+
+
+def test_c_of_two_formats_keeps_the_subnormal_numbers_of_the_one_with_the_larger_exponents() -> None:
+    """fp16's lie far above bf16's lowest exponent, with significands of fewer bits than either format's."""
+    fp16 = golden.FORMATS["fp16"]
+    chained = TFDPA(a=fp16, b=fp16, c=fp16, L=1, F=3, rho="RZ-BF16", e_zero=-139, truncation="RO")
+    counts = counts_of(chained, ((4000, 0),), 2)
+    assert wrongly_unreachable(counts) == []
+    group = "products and c: alignment"
+    assert any(hits for of, name, _, hits in bins_of(counts) if of == group and name == "both kinds, c, wholly cut")
 
 
 def test_what_is_argued_alone_no_unit_can_hit() -> None:
