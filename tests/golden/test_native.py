@@ -109,8 +109,9 @@ def is_quick(operation: str, a: str, b: str) -> bool:
 def operations_on_pairs() -> list[Any]:
     """All decode by the same code: T-FDPA takes every pair, the others each format twice and beside the next; of these
     `make test` takes one format twice, and T-FDPA two pairs of different ones."""
-    beside_next = [*zip(NARROW, NARROW, strict=True), *zip(NARROW, (*NARROW[1:], NARROW[0]), strict=True)]
-    pairs = {"T-FDPA": [*itertools.product(NARROW, repeat=2)], "GTR-FDPA": beside_next, "E-FDPA": beside_next}
+    every = list(itertools.product(NARROW, NARROW))
+    beside_next = [*((a, a) for a in NARROW), *itertools.pairwise((*NARROW, NARROW[0]))]
+    pairs = {"T-FDPA": every, "GTR-FDPA": beside_next, "E-FDPA": beside_next}
     return [
         pytest.param(operation, a, b, marks=() if is_quick(operation, a, b) else pytest.mark.long)
         for operation, chosen in pairs.items()
