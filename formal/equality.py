@@ -2,9 +2,9 @@
 
 Both specifications are terms of the same operands. Step by step, values of the second one are compared with those of the
 same name in the first one, as they are or shifted by as many places as the numbers of fraction bits differ; one that is
-equal for every input is the first one's from there on. So what both have in common is one term, and a small difference is settled
-where it is. What is left is one question about d. It is asked first with every common value as a variable within its bounds,
-which may say never where the whole is too much, and then as it is: an input that it gives is one of both operations.
+equal for every input is the first one's from there on. So what both have in common is one term, and a small difference is
+settled where it is. What is left is one question about d. It is asked first with every common value as a variable within its
+bounds, which may say never where the whole is too much, and then as it is: an input that it gives is one of both operations.
 """
 
 import time
