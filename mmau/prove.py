@@ -1,6 +1,6 @@
-"""`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step, with its registers
-and their handshake where it has any; or a design of one's own equal to that datapath. Exit status 1 is given for operands or
-a stimulus alone that a simulation shows to be wrong."""
+"""`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step, with its
+registers and their handshake where it has any; or a design of one's own equal to that datapath. Exit status 1 is given for
+operands or a stimulus alone that a simulation shows to be wrong."""
 
 import argparse
 import json
@@ -102,7 +102,7 @@ def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
     try:
         unit = datapath_of(design)
         datapath = rtl.to_verilog(unit, "unit") if stages else verilog
-        questions = [*(register_questions(design, verilog) if stages else []), *unit_questions(unit, datapath)]
+        questions = [*(register_questions(design, verilog, datapath) if stages else []), *unit_questions(unit, datapath)]
     except NotProvable as error:
         return _report(arguments, design, OPEN, [], problem=str(error))
     verdicts = _ask(questions, arguments.seconds)

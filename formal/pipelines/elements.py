@@ -1,4 +1,4 @@
-"""The datapaths that a design consists of: what each gets, which register holds its result, and where that leaves the design."""
+"""The datapaths that a design consists of: what each gets, and which register holds its result."""
 
 from formal.obligations.units import NotProvable
 from formal.pipelines.netlist import FlatNetlist

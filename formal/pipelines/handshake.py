@@ -248,7 +248,7 @@ class Handshake:
         return found
 
     def _moves_on(self) -> Term:
-        """With operands there, where there are several steps, and results taken, the token is a stage further in each cycle."""
+        """With results taken, and operands there for further steps, the token is a stage further in each cycle."""
         logic = self.logic
         flows = [logic.no(self.reset), self.out_ready, *([self.in_valid] if self.steps > 1 else [])]
         parts = [logic.implies(self.followed_enters, self.next(self.is_at(1)))]

@@ -1,4 +1,4 @@
-"""Boolean terms that are put together so that alike ones are one term: what is constant is worked out, nothing stands twice."""
+"""Boolean terms, put together so that alike ones are one term: what is constant is worked out, nothing stands twice."""
 
 from collections.abc import Iterable
 

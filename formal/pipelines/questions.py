@@ -25,7 +25,8 @@ def pipeline_questions(design: Design, verilog: str | None = None) -> list[Quest
         NotProvable: the design is combinational, a handshake that is not understood, values that are made of other than
             what the combinational datapath makes them of, or no specification of the operation.
     """
-    return [*register_questions(design, verilog), *unit_questions(datapath_of(design))]
+    datapath = to_verilog(combinational(design), TOP)
+    return [*register_questions(design, verilog, datapath), *unit_questions(datapath_of(design), datapath)]
 
 
 def assumed(design: Design) -> tuple[str, ...]:
@@ -36,8 +37,11 @@ def assumed(design: Design) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def register_questions(design: Design, verilog: str | None = None) -> list[Question]:
+def register_questions(design: Design, verilog: str | None = None, datapath: str | None = None) -> list[Question]:
     """The questions that the registers of a design raise: its handshake, and what values are made of.
+
+    Args:
+        verilog: as `pipeline_questions`. datapath: the Verilog of the combinational datapath that it consists of, likewise.
 
     Raises:
         NotProvable: as `pipeline_questions`, but for the operation's specification.
@@ -45,7 +49,7 @@ def register_questions(design: Design, verilog: str | None = None) -> list[Quest
     if not design.implementation.stages:
         raise NotProvable(f"{design.name} has no registers")
     text = to_verilog(design, TOP) if verilog is None else verilog
-    reference = to_verilog(combinational(design), TOP)
+    reference = to_verilog(combinational(design), TOP) if datapath is None else datapath
     problem = ""
     with deep_stack() as manager:
         try:

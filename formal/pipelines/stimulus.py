@@ -1,4 +1,4 @@
-"""A counter-example of a pipeline as a short stimulus: what every port gets in each cycle, and what is wrong with what comes.
+"""A counter-example of a pipeline as a short stimulus: what every port gets in each cycle, and what is wrong then.
 
 A trace of the handshake becomes one with operands. What the design gives is compared with a book of it that takes transfers
 in and results out, and knows golden's results.

@@ -49,7 +49,7 @@ def shape_of(design: Design) -> Shape:
 
 
 def pipeline_subjects() -> list[Design]:
-    """Designs with registers that are proved: those of the main job, and every sample tile and datapath of several formats."""
+    """Designs with registers that are proved: units of the main job, sample tiles, datapaths of several formats."""
     units = [unit for unit in main_units() if unit.implementation.stages]
     shared = [design for design in multi_format_designs() if design.implementation.stages]
     return [*map(UnitDesign, units), *shared, *tile_designs()]

@@ -1,9 +1,9 @@
 """A pipeline without its data: of each register only whether it holds what it is meant to hold of one transfer, a token.
 
-Which transfer is followed is left open, so that what holds of it holds of all. Of a register and a step there is one bit: that
-it holds what that step of the token gives. It is set with what the register takes, where all that this is made of is what it
-is meant to be, and kept where the register keeps its value; in every other case it falls. So a bit that is set can be relied
-on, and one that is not says nothing.
+Which transfer is followed is left open, so that what holds of it holds of all. Of a register and a step there is one bit:
+that it holds what that step of the token gives. The bit is set with what the register takes, where all that this is made of
+is what it is meant to be, and kept where the register keeps its value; in every other case it falls. So a bit that is set
+can be relied on, and one that is not says nothing.
 
 Registers whose bits always agree share one: those of one stage, in a pipeline that is in order.
 """
@@ -20,7 +20,7 @@ from formal.pipelines.registers import Registers
 from rtl.verilog.terms import Bits
 
 Atom = tuple[str, str, int]
-"""Something that must hold, that a value is what it is meant to be: ("operand", "", step): the operands are those of the step;
+"""Something that must hold, that a value is what it is meant to be: ("operand", "", step): the operands are the step's;
 ("register", name, step): the register holds what it is meant to; ("condition", number, 1 or 0): a choice is what it is where
 nothing stalls; ("never", "", 0)."""
 

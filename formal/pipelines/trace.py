@@ -35,8 +35,8 @@ class Trace:
 
 
 def shortest_trace(handshake: Handshake, seconds: float) -> Trace | None:
-    """Cycles that break a rule, one that is seen from outside where there is one; None where there are none in about the time
-    that three results take, or none is found in time.
+    """Cycles that break a rule, one that is seen from outside where there is one; None where there are none in about the
+    time that three results take, or none is found in time.
 
     Args:
         seconds: of this process.

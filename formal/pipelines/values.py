@@ -158,12 +158,16 @@ class Comparison:
 def alike(modules: Mapping[str, Module], name: str, others: Mapping[str, Module], other: str) -> bool:
     """Whether two modules are one text but for names of modules and places in the file, and so are those inside them."""
     mine, its = modules[name], others[other]
+
+    def assigned(module: Module) -> list[tuple[object, object]]:
+        return [(each.target, each.expression) for each in module.assignments]
+
     same = (
         mine.ports == its.ports
         and mine.directions == its.directions
         and mine.ranges == its.ranges
         and mine.signed == its.signed
-        and [(each.target, each.expression) for each in mine.assignments] == [(e.target, e.expression) for e in its.assignments]
+        and assigned(mine) == assigned(its)
         and not mine.registers and not its.registers
         and len(mine.instances) == len(its.instances)
     )  # fmt: skip

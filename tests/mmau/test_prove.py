@@ -146,4 +146,5 @@ def test_a_pipeline_that_mixes_up_transfers_is_shown_in_cycles(
     found = json.loads(capsys.readouterr().out)
     assert any("stage 2 holds what it is meant to" in name for name in found["not_proved"])
     cycles = found["counterexample"]["cycles"]
-    assert cycles[0] == "cycle 0: rst" and "expected" in cycles[-1]
+    assert cycles[0] == "cycle 0: rst"
+    assert "expected" in cycles[-1]
