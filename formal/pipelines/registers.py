@@ -118,7 +118,7 @@ class Registers:
             raise NotProvable(f"{name} depends on more than the handshake")
 
     def _stages(self) -> list[list[str]]:
-        """The registers that tell valid from empty: the first ones take what depends on `in_valid`, all others what depends on
+        """The registers that tell valid from empty: the first ones take what depends on `in_valid`, others what depends on
         those before them."""
         counters = (IN_STEP, OUT_STEP) if self.shape.steps > 1 else ()
         left = {name: self._taken_from(name) for name in self.control if name not in counters}

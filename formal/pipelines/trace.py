@@ -43,13 +43,14 @@ def shortest_trace(handshake: Handshake, seconds: float) -> Trace | None:
     """
     rules = handshake.rules()
     for is_told in (True, False):
-        found = _shortest(handshake, [rule for rule in rules if rule.is_told == is_told], seconds / 2)
+        found = broken_by(handshake, [rule for rule in rules if rule.is_told == is_told], seconds / 2)
         if found is not None:
             return found
     return None
 
 
-def _shortest(handshake: Handshake, rules: Sequence[Rule], seconds: float) -> Trace | None:
+def broken_by(handshake: Handshake, rules: Sequence[Rule], seconds: float) -> Trace | None:
+    """The fewest cycles that break one of some rules; None as `shortest_trace`."""
     logic, end = handshake.logic, time.process_time() + seconds
     options = bitwuzla.Options()
     options.set(bitwuzla.Option.PRODUCE_MODELS, True)
