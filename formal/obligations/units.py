@@ -9,6 +9,7 @@ from typing import Any
 
 from bitwuzla import TermManager
 
+from formal.obligations.maximum import is_comparison
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
@@ -108,7 +109,7 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     specify = SPECIFICATIONS[type(operation)]
     modules = read_netlist(verilog)
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
-    netlist = CutNetlist(terms, modules, TOP, cut, is_row)
+    netlist = CutNetlist(terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire))
     return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
 
 
