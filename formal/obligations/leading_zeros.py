@@ -10,7 +10,7 @@ from rtl.verilog.terms import Bits, Terms
 
 
 def close(terms: Terms, total: Bits, zeros: Bits) -> list[Term]:
-    """That a total has at least so many leading zeros, and, where it is not 0, at most `ANTICIPATION_ERROR` more.
+    """That a total that is not 0 has at least so many leading zeros, and at most `ANTICIPATION_ERROR` more.
 
     Of totals that have n leading zeros the largest is ones in all places, moved right by n, and the least the top bit alone,
     moved right by n.

@@ -1,4 +1,4 @@
-"""The largest exponent where it is found from all differences at once: which one is selected, and how far the others lie below.
+"""The largest exponent found from all differences at once: which one is selected, and how far the others lie below it.
 
 A wire for each pair says which of the two is larger. Exponent i is selected where it loses to none; that one is, no two are,
 and that the selected one is the largest stands in facts of its own, so that what is selected needs no more than them.
@@ -11,7 +11,7 @@ from functools import reduce
 from bitwuzla import Kind, Term
 
 from formal.obligations.proof import Fact, Proof, supports
-from formal.specification.numbers import Flag, Number, all_of, any_of
+from formal.specification.numbers import Flag, all_of, any_of
 from formal.specification.values import Exponent
 from rtl.verilog.terms import Bits
 
@@ -81,9 +81,7 @@ class PairwiseProof:
 
     def _compared(self, i: int, j: int) -> Fact:
         win = self._wins[i, j]
-        equal = self._proof.terms.manager.mk_term(
-            Kind.EQUAL, [win.bits.term, (self._exps[i] >= self._exps[j]).bits.term]
-        )
+        equal = self._proof.terms.manager.mk_term(Kind.EQUAL, [win.bits.term, (self._exps[i] >= self._exps[j]).bits.term])
         wires = supports([self._exps[i].bits.term, self._exps[j].bits.term])
         about = [fact for fact in self._about if fact.wires <= wires]
         (fact,) = self._fact("comparison", [equal], about, win.bits)

@@ -57,8 +57,8 @@ class SumProof(TreeProof):
         self._magnitudes = [self._words.of(term.aligned) for term in aligned]
 
     def prove(self, specified: Total, wires: Total) -> list[Fact]:
-        """Facts that the wires of the total hold what is specified: its sign, then its magnitude; and what is known of leading
-        zeros that come with them.
+        """Facts that the wires of the total hold what is specified: its sign, then its magnitude; and what is known of
+        leading zeros that come with them.
 
         Raises:
             NoTerm: a row of the tree is not there.
@@ -71,7 +71,7 @@ class SumProof(TreeProof):
             case _:
                 rows = self._apart()
         total = self._words.total([*rows.left, rows.increment])
-        magnitude = self._last_adder(total, rows, wires, [])
+        magnitude = self._last_adder(total, wires, [])
         exact = self._words.total(self._signed)
         whole = self._fact("sum", self._words.equal(total, exact), rows.facts, [*rows.left, *rows.relative])
         sign = self._unfolded("sign", [self._sign_is(wires, total)], wires.sign.bits, [], [])
@@ -160,7 +160,7 @@ class SumProof(TreeProof):
             "bounds", [*self._within(total, sum(self._bounds)), self._never_negative(last, total)],
             [*whole, *bounds], [total, sum_of_relative, last],
         )  # fmt: skip
-        magnitude = self._last_adder(total, Rows(left, last, [], []), wires, known)
+        magnitude = self._last_adder(total, wires, known)
         nonzero = Flag(self._proof.terms, self._proof.terms.truth(self._proof.terms.is_nonzero(total)))
         negative = (words.is_negative(total) ^ first.sign) & nonzero
         sign = self._unfolded("sign", [words.equal(wires.sign.bits, negative.bits)], wires.sign.bits, known, [])
@@ -195,7 +195,7 @@ class SumProof(TreeProof):
 
     # 2. the last adder
 
-    def _last_adder(self, total: Bits, rows: Rows, wires: Total, known: Sequence[Fact]) -> list[Fact]:
+    def _last_adder(self, total: Bits, wires: Total, known: Sequence[Fact]) -> list[Fact]:
         """The magnitude of what the last adder adds."""
         words = self._words
         negative = words.is_negative(total)
@@ -204,9 +204,7 @@ class SumProof(TreeProof):
         equal = words.equal(wires.total.bits, held)
         return self._unfolded("last adder", [equal], wires.total.bits, known, [])
 
-    def _anticipated(
-        self, wires: Total, specified: Total, total: Sequence[Fact], magnitude: Sequence[Fact]
-    ) -> list[Fact]:
+    def _anticipated(self, wires: Total, specified: Total, total: Sequence[Fact], magnitude: Sequence[Fact]) -> list[Fact]:
         """What normalisation rests on where leading zeros are found beside the last adder: how far they may be from the
         total's, and when a total is odd, which then cannot be 0.
 
