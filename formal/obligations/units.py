@@ -105,7 +105,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     """The proof of a combinational datapath, its obligations open.
 
     Raises:
-        NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises NotProvable.
+        NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises
+            NotProvable.
     """
     operation = unit.operation
     problem = unspecified(operation)
