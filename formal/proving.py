@@ -42,7 +42,7 @@ class Decision:
 
 
 def decide(unit: Unit, verilog: str, seconds: float) -> Decision:
-    """Prove a unit's Verilog equal to golden's operation, step by step, and its registers with their handshake if it has any.
+    """Prove a unit's Verilog equal to golden's operation, step by step, and that its registers, if any, keep their rules.
 
     Args:
         verilog: of the unit, its top module called `unit`.
