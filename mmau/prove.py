@@ -104,8 +104,8 @@ def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
     verdicts = answered(questions, arguments.seconds)
     refuted = list(dict.fromkeys(question.name for question, verdict in verdicts if verdict == REFUTED))
     if not refuted:
-        is_open = any(verdict == OPEN for _, verdict in verdicts)
-        return _report(arguments, design, OPEN if is_open else PROVED, verdicts)
+        is_proved = {verdict for _, verdict in verdicts} == {PROVED}
+        return _report(arguments, design, PROVED if is_proved else OPEN, verdicts)
     if any(name.startswith((HANDSHAKE, VALUES)) for name in refuted):
         return _registers_refuted(arguments, design, verilog, verdicts)
     found = next(filter(None, (vector(unit, datapath, name, arguments.seconds) for name in refuted)), None)
