@@ -8,6 +8,7 @@ from cosim.regressions.main_job import main_units
 from formal.obligations.units import NotProvable, Question, unit_questions, unspecified
 from formal.pipelines.questions import assumed, pipeline_questions
 from formal.pipelines.subjects import pipeline_subjects
+from formal.ways import each_way
 from golden import Implementation, Unit
 from golden.unit import ENCODINGS
 from jobs.contents import design_key
@@ -64,7 +65,7 @@ def kind_of(design: Design) -> str:
 
 def subjects() -> list[Subject]:
     """All that `make formal` proves, each once."""
-    designs = [*(UnitDesign(unit) for unit in every_unit()), *pipeline_subjects()]
+    designs = [*(UnitDesign(unit) for unit in (*every_unit(), *each_way())), *pipeline_subjects()]
     return distinct_subjects([Subject(kind_of(design), design) for design in designs])
 
 
