@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 import golden
 from cosim.regressions.main_job import main_units
 from formal.obligations.units import NotProvable, Question, unit_questions, unspecified
+from formal.pipelines.questions import assumed, pipeline_questions
+from formal.pipelines.subjects import pipeline_subjects
+from formal.ways import each_way
 from golden import Implementation, Unit
 from golden.unit import ENCODINGS
 from jobs.contents import design_key
@@ -49,12 +52,21 @@ def datapath_questions(design: Design, verilog: str) -> list[Question]:
     return unit_questions(design.unit, verilog)
 
 
-KINDS: Mapping[str, Kind] = {"datapath": Kind(datapath_questions)}
+KINDS: Mapping[str, Kind] = {
+    "datapath": Kind(datapath_questions),
+    "pipeline": Kind(pipeline_questions, assumed),
+}
+
+
+def kind_of(design: Design) -> str:
+    """By which kind a design is proved: with registers or without."""
+    return "pipeline" if design.implementation.stages else "datapath"
 
 
 def subjects() -> list[Subject]:
     """All that `make formal` proves, each once."""
-    return distinct_subjects([Subject("datapath", UnitDesign(unit)) for unit in every_unit()])
+    designs = [*(UnitDesign(unit) for unit in (*every_unit(), *each_way())), *pipeline_subjects()]
+    return distinct_subjects([Subject(kind_of(design), design) for design in designs])
 
 
 def main_job_subjects() -> list[Subject]:

@@ -16,7 +16,7 @@ from formal.outcome import OPEN, PROVED, REFUTED, Settled, exit_status, step_of,
 from formal.page import document
 from formal.solvers import answer as solvers
 from formal.solvers.answer import MissingSolver, solver, solver_version
-from formal.subjects import Subject, distinct_subjects, main_job_subjects, subjects
+from formal.subjects import KINDS, Subject, distinct_subjects, main_job_subjects, subjects
 from formal.tasks import question_key
 from golden import Implementation, catalogue_units
 from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
@@ -178,6 +178,8 @@ def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_tw
         assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} == {
             unit.operation for unit in catalogue_units()
         }
+    assert any(each.implementation.max_exp == "pairwise" for each in listed)
+    assert {each.kind for each in subjects()} == {*KINDS}
     renamed = Subject("datapath", UnitDesign(replace(unit_of(SMALL), name="another")))
     other = Subject("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
     assert distinct_subjects([SUBJECT, renamed, other]) == [SUBJECT, other]
