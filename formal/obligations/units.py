@@ -14,12 +14,13 @@ from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
 from formal.obligations.trees import is_row
 from formal.smtlib import question
+from formal.specification.fma import fma
 from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.integers import idpa
 from formal.specification.keep import Keep
 from formal.specification.rounded import gtr_fdpa, tr_fdpa
 from golden import Operation, Unit
-from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from golden.operations import EFDPA, FMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
 from rtl.steps.truncate import TRUNCATED
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
@@ -36,12 +37,15 @@ Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
 
 SPECIFICATIONS: Mapping[type[Operation], Specify] = {
     TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa, TRFDPA: tr_fdpa, GTRFDPA: gtr_fdpa,
-    IDPA: idpa,
+    IDPA: idpa, FMA: fma,
 }  # fmt: skip
 """Of d, by operation."""
 
 WHOLE = ("_normalise", "_round", "_encode", TRUNCATED)
 """Components whose outputs are not cut: normalise, round and encode are one step of golden, and truncate with them."""
+
+ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA,)
+"""Operations whose specification keeps what encode gives."""
 
 
 class NotProvable(Exception):
@@ -107,7 +111,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
         raise NotProvable(problem)
     specify = SPECIFICATIONS[type(operation)]
     modules = read_netlist(verilog)
-    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
+    whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE
+    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
     netlist = CutNetlist(terms, modules, TOP, cut, is_row)
     return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
 
