@@ -77,7 +77,7 @@ class Proof:
         assume: Sequence[Fact] = (),
         guard: Term | None = None,
         generalise: Sequence[Term] = (),
-        cases: tuple[Term, Collection[int]] | None = None,
+        cases: tuple[Term, range] | None = None,
     ) -> list[Fact]:
         """Make facts of conclusions, by an obligation.
 
@@ -85,8 +85,8 @@ class Proof:
             unfold: cut wires, which stand in the obligation for what drives them.
             assume: facts of this proof. guard: where the conclusions hold; facts with another guard cannot be assumed.
             generalise: terms of which nothing is used, so that each becomes a variable.
-            cases: a term and the numbers that it can be: the conclusions are an obligation with each of them in its place,
-                and that it can be no other is an obligation too.
+            cases: a term and the numbers that it can be, without a gap: the conclusions with each of them in its place are an
+                obligation, and that it can be no other is one too.
 
         Raises:
             IncompleteProof: a fact of another proof or under another guard, or a wire that is not cut.
@@ -132,7 +132,7 @@ class Proof:
         self.obligations.append(Obligation(name, violated, tuple(assumed), tuple(left)))
 
     def _oblige_cases(
-        self, name: str, assumed: list[Term], conclusions: list[Term], variable: Term, numbers: Collection[int]
+        self, name: str, assumed: list[Term], conclusions: list[Term], variable: Term, numbers: range
     ) -> None:
         """The conclusions with each of several numbers in the place of a variable."""
         make, width = self.terms.manager.mk_term, variable.sort().bv_size()
@@ -144,10 +144,13 @@ class Proof:
             each.append(make(Kind.IMPLIES, [_all(self.terms, premises), follows]) if premises else follows)
         self._oblige(name, [], each)
 
-    def _is_one_of(self, term: Term, numbers: Collection[int]) -> Term:
+    def _is_one_of(self, term: Term, numbers: range) -> Term:
+        """That a term is one of several numbers, the last of which comes in steps of 1 after the first."""
         make, width = self.terms.manager.mk_term, term.sort().bv_size()
-        equal = [make(Kind.EQUAL, [term, self.terms.number(number, width).term]) for number in numbers]
-        return equal[0] if len(equal) == 1 else make(Kind.OR, equal)
+        if numbers.step != 1 or not numbers or numbers[-1] >> width:
+            raise IncompleteProof(f"cases are numbers of {width} bits in steps of 1, got {numbers}")
+        lowest, highest = (self.terms.number(number, width).term for number in (numbers[0], numbers[-1]))
+        return make(Kind.AND, [make(Kind.BV_ULE, [lowest, term]), make(Kind.BV_ULE, [term, highest])])
 
     def released(self, fact: Fact) -> Fact:
         """A fact whose guard is a premise of its formula.

@@ -95,10 +95,10 @@ class RoundedSumProof:
         nothing, something = self._all(guard, is_zero), self._all(guard, self._not(is_zero))
         if exact == 1 and self._stays:
             known = self._far_below(guard)
-            if self._tiny:  # beside a zero there is a product alone, which is tiny then, wherever it is taken to lie
-                alone = self._true(self._summed.terms[1].sig.is_zero())
-                found = self._alone(self._all(something, alone), alike, known)
-                something = self._all(something, self._not(alone))
+            if self._tiny:
+                normal = self._true(self._summed.terms[1].sig >= 1 << self._fmt.man_bits)
+                found = self._both_tiny(self._all(something, self._not(normal)), alike, known)
+                something = self._all(something, normal)
             else:
                 found = []
             rounded = self._rounded_far(something, alike, known)
@@ -169,7 +169,7 @@ class RoundedSumProof:
         by_gap = self._fact(
             "gaps far", guard,
             [
-                self._true(theirs.shifted_right(self._below + low).is_zero()),
+                self._true(floor(theirs, self._below + low).is_zero()),
                 self._equal(theirs.is_zero().bits, product.sig.is_zero().bits),
                 self._equal(ours.is_zero().bits, product.sig.is_zero().bits),
             ],
@@ -181,15 +181,18 @@ class RoundedSumProof:
             self._true(self._e_max.equals(addend.exp)),
         ], [self._least(1, man), *self._about_exponents()], [])
         total, kept = self._exact.total, self._total.total
+        # no carry takes what is below 2^man, and a place below its last one, to 2^man
+        most = (1 << self._F) - (1 << (self._F - man)) + (1 << low)
+        tiny = [kept < most, total < most << self._below]
         return [*least, *self._fact(
             "sum far", guard,
             [
-                self._same(kept.shifted_right(low), total.shifted_right(self._below + low)),
+                self._same(floor(kept, low), floor(total, self._below + low)),
                 self._equal(is_one_below(kept, low).bits, is_one_below(total, self._below + low).bits),
                 self._equal(self._total.sign.bits, self._exact.sign.bits),
                 self._equal(kept.is_zero().bits, total.is_zero().bits),
                 self._implies(self._true(addend.sig >= 1 << man), self._true(kept >= 1 << (self._F - 1))),
-                self._implies(self._true(addend.sig.is_zero()), self._true(kept.shifted_right(low).is_zero())),
+                *(self._implies(self._not(self._true(addend.sig >= 1 << man)), self._true(short)) for short in tiny),
             ],
             [*by_gap, *whole, *self._read_facts()],
             [*(each.bits for each in (*self._exact_terms, self._specified[0])), product.sig.bits],
@@ -198,16 +201,18 @@ class RoundedSumProof:
     def _rounded_far(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
         """Rounding cannot tell: the codes are alike."""
         low = self._product_bits
-        kept = Kept(low, self._total.total.shifted_right(low), is_one_below(self._total.total, low))
+        kept = Kept(low, floor(self._total.total, low), is_one_below(self._total.total, low))
         lsb = self._lsb + low
         ours, our_normal, kept_normal = self._cut(self._total.total, self._lsb, kept, lsb, "ours", guard, known)
         kept = Kept(self._below + low, kept.bits, kept.lost)
         exact, exact_normal, _ = self._cut(self._exact.total, self._exact_lsb, kept, lsb, "far", guard, known)
         return self._codes(guard, alike, exact_normal, our_normal, [*known, *ours, *exact])
 
-    def _alone(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
-        """A product beside a zero far above it: both codes are zeros."""
-        return self._fact("alone", guard, [alike], [*known, *self._about_exponents()], [self._exact.total.bits])
+    def _both_tiny(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
+        """A product far below what is no normal number: both sums are tiny, wherever the product is taken to lie."""
+        numbers = [self._exact.total, self._total.total]
+        free = [part for number in numbers for part in (number.bits, leading_one(number).bits)]
+        return self._fact("tiny", guard, [alike], [*known, *self._about_exponents()], free[:1])
 
     # 3. rounding
 
@@ -215,15 +220,14 @@ class RoundedSumProof:
         self, whole: Number, whole_lsb: Number, kept: Kept, lsb: Number, name: str, guard: Term, known: list[Fact]
     ) -> tuple[list[Fact], Normalised, Normalised]:
         """A magnitude and what is kept of it are one to rounding."""
-        man, fmt, below = self._fmt.man_bits, self._fmt, kept.places
+        terms, man, fmt, below = self._terms, self._fmt.man_bits, self._fmt, kept.places
         normal = normalised(whole, whole_lsb, fmt, self._tiny)
         short = normalised(kept.bits, lsb, fmt, self._tiny, kept.lost)
         slack = man + (2 if kept.lost is None else 1)
         is_lost = self._true(is_one_below(whole, below))
-        free = [whole.bits]
         # 1. leading ones
         lead, short_lead = leading_one(whole), leading_one(kept.bits)
-        has_none = self._true(whole.shifted_right(below).is_zero())
+        has_none = self._true(floor(whole, below).is_zero())
         leads = self._fact(
             f"leading ones {name}", guard,
             [
@@ -231,24 +235,25 @@ class RoundedSumProof:
                 self._implies(has_none, self._true(short_lead.is_zero() & (lead < below))),
                 self._implies(has_none, is_lost),
             ],
-            known, free,
+            known, [whole.bits],
         )  # fmt: skip
         # 2. where rounding cuts
-        cuts = self._fact(
+        up = (short.up + below).within(0, normal.up.high).loosened(0, normal.up.high)
+        place = self._fact(
             f"place {name}", guard,
-            [self._implies(is_lost, self._true(short.up >= slack)), self._true(normal.up.equals(short.up + below))],
+            [
+                self._equal(normal.up.bits, up.bits), self._true(short.up <= short.up.high),
+                self._implies(is_lost, self._true(short.up >= slack)),
+            ],
             [*leads, *known, *self._about_exponents()], [],
         )  # fmt: skip
         # 3. what it sees, place by place
-        bound = self._fact(
-            f"highest place {name}", guard, [self._true(short.up <= short.up.high)], self._about_exponents(), [kept.bits.bits]
-        )  # fmt: skip
-        up = (short.up + below).within(0, normal.up.high).loosened(0, normal.up.high)
-        twice, is_below = placed(whole, up, man)
+        high, low = terms.part(whole.bits, whole.bits.width - 1, below), terms.part(whole.bits, below - 1, 0)
+        twice, is_below = placed(Number(terms, terms.joined([high, low]), 0, whole.high), up, man)
         seen = self._fact(
             f"places {name}", guard,
             [self._same(twice, short.twice), self._equal(is_below.bits, short.below.bits)],
-            [*known, cuts[0], *bound], free, (short.up.bits.term, range(short.up.high + 1)),
+            [*known, *place[1:]], [high, low], (short.up.bits.term, range(short.up.high + 1)),
         )  # fmt: skip
         alike = self._fact(
             f"seen {name}", guard,
@@ -257,7 +262,7 @@ class RoundedSumProof:
                 self._true(normal.exp.equals(short.exp)),
                 *(self._true(flag) for exp in (normal.exp, short.exp) for flag in bounds(exp)),
             ],
-            [*cuts, *seen, *bound, *self._about_exponents()], [],
+            [*place, *seen, *self._about_exponents()], [whole.bits, normal.up.bits, short.up.bits],
         )  # fmt: skip
         return alike, normal, short
 
@@ -280,7 +285,7 @@ class RoundedSumProof:
         ]  # fmt: skip
         if self._stays and exact == 1:
             formulas.append(self._not(self._true(is_one_below(ours, self._product_bits + 1))))
-        cases = (self._gaps[exact].bits.term, [0])
+        cases = (self._gaps[exact].bits.term, range(1))
         return self._fact(f"whole {exact}", guard, formulas, self._about_exponents(), [], cases)
 
     def _least(self, k: int, place: int) -> Fact:
@@ -304,7 +309,7 @@ class RoundedSumProof:
 
     def _fact(
         self, name: str, guard: Term, formulas: Sequence[Term], assume: Sequence[Fact], free: Sequence[Bits],
-        cases: tuple[Term, Sequence[int]] | None = None,
+        cases: tuple[Term, range] | None = None,
     ) -> list[Fact]:  # fmt: skip
         usable = [fact if fact.holds_under(guard) else self._proof.released(fact) for fact in assume]
         generalise = list(dict.fromkeys(bits.term for bits in free if bits.value is None))
@@ -346,15 +351,23 @@ def bounds(number: Number) -> list[Flag]:
     return found
 
 
-def to_odd(number: Number, places: int) -> Number:
-    """A magnitude without its lowest bits, its last bit then set where one of them was."""
+def floor(number: Number, places: int) -> Number:
+    """A magnitude without its lowest bits."""
     terms, bits = number.terms, number.bits
-    last = Flag(terms, terms.part(bits, places, places)) | is_one_below(number, places)
-    joined = terms.joined([terms.part(bits, bits.width - 1, places + 1), last.bits])
-    return Number(terms, joined, 0, (1 << joined.width) - 1)
+    if places >= bits.width:
+        return Number.constant(terms, 0)
+    return Number(terms, terms.part(bits, bits.width - 1, places), 0, (1 << (bits.width - places)) - 1)
+
+
+def to_odd(number: Number, places: int) -> Number:
+    """The same, its last bit then set where one of those was."""
+    terms, kept = number.terms, floor(number, places)
+    last = kept.bit(0) | is_one_below(number, places)
+    joined = terms.joined([terms.part(kept.bits, kept.bits.width - 1, 1), last.bits])
+    return Number(terms, joined, 0, kept.high)
 
 
 def is_one_below(number: Number, places: int) -> Flag:
     """Whether any of a magnitude's lowest bits is set."""
     terms = number.terms
-    return Flag(terms, terms.truth(terms.is_nonzero(terms.part(number.bits, places - 1, 0))))
+    return Flag(terms, terms.truth(terms.is_nonzero(terms.part(number.bits, min(places, number.bits.width) - 1, 0))))

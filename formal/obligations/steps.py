@@ -229,6 +229,8 @@ class ProvedSteps(Keep):
             is_normal = read.exp > read.exp.low
             top = read.sig.bit(read.sig.high.bit_length() - 1)
             hidden = self._implied(is_normal, [self.terms.is_nonzero(top.bits)])  # of NaN too
+            if read.flushed:
+                hidden += self._implied(read.finite & ~read.zero, [self.terms.is_nonzero(top.bits)])
             return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero, *hidden]
         if isinstance(read, Exponent):
             each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for term in read.terms]

@@ -13,14 +13,18 @@ from golden.operations import FMA
 from golden.specials import invalid_nan
 from rtl.verilog.terms import Bits, Terms
 
+LIFT = 4
+"""How far above a product's exponent, man_bits aside, both terms are aligned at least. That changes no number; datapaths do
+so, since a product then stays at its place wherever the other term is not far above it."""
+
 
 def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], keep: Keep) -> Bits:
     """FMA (golden: `FMA.step`): the product and c added exactly, and rounded once."""
     parts, d = decoded_operands(terms, operation, ports, keep), operation.d
-    # 1. exact terms; the product at an exponent at which c is aligned to it more often than not, which changes no number
+    # 1. exact terms
     ((product, p_special),) = products(operation, parts, keep, operation.product_exp_min)
     c, c_special = keep.term("addend", *addend(parts.z, operation.c, operation.c.e_min))
-    pairs = [(lifted(product, d.man_bits + 4), p_special), (c, c_special)]
+    pairs = [(lifted(product, d.man_bits + LIFT), p_special), (c, c_special)]
     # 2. added, rounded
     underflow = "tiny" if operation.flush_results else "gradual"
     rounding = Rounding(operation.conversion, underflow, operation.overflow)
