@@ -37,6 +37,20 @@ class Kept:
     lost: Flag | None = None
 
 
+@dataclass(frozen=True)
+class Tied:
+    """Facts about the netlist's sum and the exact one.
+
+    Attributes:
+        kept: what the former has of the latter. large: that rounding cuts above what it has not.
+        alike: that they have one sign, and are zero together.
+    """
+
+    kept: list[Fact]
+    large: list[Fact]
+    alike: list[Fact]
+
+
 class RoundedSumProof:
     """The proof that the code of a netlist's sum is that of the exact sum.
 
@@ -93,24 +107,23 @@ class RoundedSumProof:
         guard = self._all(self._finite, is_first if exact == 0 else self._not(is_first))
         is_zero = self._true(self._exact.total.is_zero())
         nothing, something = self._all(guard, is_zero), self._all(guard, self._not(is_zero))
+        found: list[Fact] = []
         if exact == 1 and self._stays:
-            known = self._far_below(guard)
+            tied = self._far_below(guard)
             if self._tiny:
                 normal = self._true(self._summed.terms[1].sig >= 1 << self._fmt.man_bits)
-                found = self._both_tiny(self._all(something, self._not(normal)), alike, known)
+                found = self._both_tiny(self._all(something, self._not(normal)), alike, tied)
                 something = self._all(something, normal)
-            else:
-                found = []
-            rounded = self._rounded_far(something, alike, known)
+            rounded = self._rounded_far(something, alike, tied)
         else:
-            known, found = self._to_odd(exact, guard), []
-            rounded = self._rounded_near(something, alike, known)
+            tied = self._to_odd(exact, guard)
+            rounded = self._rounded_near(something, alike, tied)
         free = [self._exact.total.bits, self._exact.sign.bits]
-        return [*found, *rounded, *self._fact("zero", nothing, [alike], known, free)]
+        return [*found, *rounded, *self._fact(f"zero {exact}", nothing, [alike], tied.alike, free)]
 
     # 1. where both terms are aligned
 
-    def _to_odd(self, exact: int, guard: Term) -> list[Fact]:
+    def _to_odd(self, exact: int, guard: Term) -> Tied:
         """The netlist's sum is the exact one rounded to odd, and large where it lost a bit."""
         other, F, man = 1 - exact, self._F, self._fmt.man_bits
         gap, theirs, ours = self._gaps[other], self._exact_terms[other], self._specified[other]
@@ -136,7 +149,7 @@ class RoundedSumProof:
         # 3. the sum
         total, kept = self._exact.total, self._total.total
         is_lost = self._true(is_one_below(total, self._below))
-        return self._fact(
+        facts = self._fact(
             f"sum {exact}", guard,
             [
                 self._same(kept, to_odd(total, self._below)), self._equal(self._total.sign.bits, self._exact.sign.bits),
@@ -146,12 +159,13 @@ class RoundedSumProof:
             [*by_gap, *whole, *large, *self._read_facts()],
             [*(each.bits for each in (*self._exact_terms, *self._specified)), far.bits, sig.bits],
         )  # fmt: skip
+        return Tied(facts[:1], facts[2:3], [facts[1], facts[3]])
 
-    def _rounded_near(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
+    def _rounded_near(self, guard: Term, alike: Term, tied: Tied) -> list[Fact]:
         """Rounding cannot tell: the codes are alike."""
         kept = Kept(self._below, self._total.total)
-        facts, exact, ours = self._cut(self._exact.total, self._exact_lsb, kept, self._lsb, "near", guard, known)
-        return self._codes(guard, alike, exact, ours, [*known, *facts])
+        facts, exact, ours = self._cut(self._exact.total, self._exact_lsb, kept, self._lsb, "near", guard, tied)
+        return self._codes(guard, alike, exact, ours, [*tied.alike, *facts])
 
     # 2. where a product stays at its place, though the other term lies far above it
 
@@ -160,7 +174,7 @@ class RoundedSumProof:
         """Places of the netlist's sum below which the product lies."""
         return self._specified[0].bits.width
 
-    def _far_below(self, guard: Term) -> list[Fact]:
+    def _far_below(self, guard: Term) -> Tied:
         """Both sums are alike from above the product on, and have a one below that or none."""
         low, man = self._product_bits, self._fmt.man_bits
         product, addend = self._summed.terms
@@ -184,7 +198,7 @@ class RoundedSumProof:
         # no carry takes what is below 2^man, and a place below its last one, to 2^man
         most = (1 << self._F) - (1 << (self._F - man)) + (1 << low)
         tiny = [kept < most, total < most << self._below]
-        return [*least, *self._fact(
+        facts = self._fact(
             "sum far", guard,
             [
                 self._same(floor(kept, low), floor(total, self._below + low)),
@@ -196,28 +210,28 @@ class RoundedSumProof:
             ],
             [*by_gap, *whole, *self._read_facts()],
             [*(each.bits for each in (*self._exact_terms, self._specified[0])), product.sig.bits],
-        )]  # fmt: skip
+        )  # fmt: skip
+        return Tied(facts[:2], [*least, *facts[4:]], facts[2:4])
 
-    def _rounded_far(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
+    def _rounded_far(self, guard: Term, alike: Term, tied: Tied) -> list[Fact]:
         """Rounding cannot tell: the codes are alike."""
         low = self._product_bits
         kept = Kept(low, floor(self._total.total, low), is_one_below(self._total.total, low))
         lsb = self._lsb + low
-        ours, our_normal, kept_normal = self._cut(self._total.total, self._lsb, kept, lsb, "ours", guard, known)
+        ours, our_normal, kept_normal = self._cut(self._total.total, self._lsb, kept, lsb, "ours", guard, Tied(tied.alike[1:], tied.large, []))
         kept = Kept(self._below + low, kept.bits, kept.lost)
-        exact, exact_normal, _ = self._cut(self._exact.total, self._exact_lsb, kept, lsb, "far", guard, known)
-        return self._codes(guard, alike, exact_normal, our_normal, [*known, *ours, *exact])
+        exact, exact_normal, _ = self._cut(self._exact.total, self._exact_lsb, kept, lsb, "far", guard, tied)
+        return self._codes(guard, alike, exact_normal, our_normal, [*tied.alike, *ours, *exact])
 
-    def _both_tiny(self, guard: Term, alike: Term, known: list[Fact]) -> list[Fact]:
+    def _both_tiny(self, guard: Term, alike: Term, tied: Tied) -> list[Fact]:
         """A product far below what is no normal number: both sums are tiny, wherever the product is taken to lie."""
-        numbers = [self._exact.total, self._total.total]
-        free = [part for number in numbers for part in (number.bits, leading_one(number).bits)]
-        return self._fact("tiny", guard, [alike], [*known, *self._about_exponents()], free[:1])
+        known = [*tied.kept, *tied.large, *tied.alike, *self._about_exponents()]
+        return self._fact("tiny", guard, [alike], known, [self._exact.total.bits])
 
     # 3. rounding
 
     def _cut(
-        self, whole: Number, whole_lsb: Number, kept: Kept, lsb: Number, name: str, guard: Term, known: list[Fact]
+        self, whole: Number, whole_lsb: Number, kept: Kept, lsb: Number, name: str, guard: Term, tied: Tied
     ) -> tuple[list[Fact], Normalised, Normalised]:
         """A magnitude and what is kept of it are one to rounding."""
         terms, man, fmt, below = self._terms, self._fmt.man_bits, self._fmt, kept.places
@@ -234,8 +248,10 @@ class RoundedSumProof:
                 self._implies(self._not(has_none), self._true(lead.equals(short_lead + below))),
                 self._implies(has_none, self._true(short_lead.is_zero() & (lead < below))),
                 self._implies(has_none, is_lost),
+                self._implies(self._true(kept.bits >= 1 << slack), self._true(short_lead >= slack)),
+                *(self._true(flag) for number in (lead, short_lead) for flag in bounds(number)),
             ],
-            known, [whole.bits],
+            tied.kept, [whole.bits, self._exact.total.bits],
         )  # fmt: skip
         # 2. where rounding cuts
         up = (short.up + below).within(0, normal.up.high).loosened(0, normal.up.high)
@@ -245,7 +261,7 @@ class RoundedSumProof:
                 self._equal(normal.up.bits, up.bits), self._true(short.up <= short.up.high),
                 self._implies(is_lost, self._true(short.up >= slack)),
             ],
-            [*leads, *known, *self._about_exponents()], [],
+            [*leads, *tied.large, *self._about_exponents()], [whole.bits, lead.bits, short_lead.bits],
         )  # fmt: skip
         # 3. what it sees, place by place
         high, low = terms.part(whole.bits, whole.bits.width - 1, below), terms.part(whole.bits, below - 1, 0)
@@ -253,7 +269,7 @@ class RoundedSumProof:
         seen = self._fact(
             f"places {name}", guard,
             [self._same(twice, short.twice), self._equal(is_below.bits, short.below.bits)],
-            [*known, *place[1:]], [high, low], (short.up.bits.term, range(short.up.high + 1)),
+            [*tied.kept, *place[1:]], [high, low, self._exact.total.bits], (short.up.bits.term, range(short.up.high + 1)),
         )  # fmt: skip
         alike = self._fact(
             f"seen {name}", guard,
@@ -269,7 +285,7 @@ class RoundedSumProof:
     def _codes(self, guard: Term, alike: Term, exact: Normalised, ours: Normalised, known: list[Fact]) -> list[Fact]:
         free = [part.bits for each in (exact, ours) for part in (each.twice, each.below, each.exp)]
         free += [number.is_zero().bits for number in (self._exact.total, self._total.total)]
-        return self._fact(f"codes {len(known)}", guard, [alike], known, free)
+        return self._fact("codes", guard, [alike], known, free)
 
     # 4. facts
 
@@ -292,7 +308,7 @@ class RoundedSumProof:
         """A term above the least exponent has a one at that place or above it."""
         term = self._summed.terms[k]
         formula = self._implies(self._true(term.exp > term.exp.low), self._true(term.sig >= 1 << place))
-        return self._steps.of_term(f"{self._name} term {k}", formula, term, self._summed.specials[k])
+        return self._steps.of_term(f"{self._name}_encode term {k}", formula, term, self._summed.specials[k])
 
     def _reach(self, k: int) -> int:
         """The largest gap of a term: the exponent is its own, or that of the other."""
@@ -314,7 +330,7 @@ class RoundedSumProof:
         usable = [fact if fact.holds_under(guard) else self._proof.released(fact) for fact in assume]
         generalise = list(dict.fromkeys(bits.term for bits in free if bits.value is None))
         return self._proof.establish(
-            f"{self._name}_round {name}", formulas, assume=usable, guard=guard, generalise=generalise, cases=cases
+            f"{self._name}_encode {name}", formulas, assume=usable, guard=guard, generalise=generalise, cases=cases
         )
 
     # 5. formulas

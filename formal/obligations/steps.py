@@ -124,7 +124,7 @@ class ProvedSteps(Keep):
     def only(self, special: Special, pairs: Sequence[tuple[Addend, Special]]) -> None:
         self._guard = self.terms.is_nonzero(special.finite.bits)
         for term, flags in pairs:
-            self._follows("finite", [self.terms.is_nonzero(flags.finite.bits), *self._in_range(term)])
+            self._follows("specials finite", [self.terms.is_nonzero(flags.finite.bits), *self._in_range(term)])
 
     def rounded(self, name: str, summed: RoundedSum) -> Bits:
         assert self._guard is not None
