@@ -18,6 +18,10 @@ from formal.obligations.netlist import CutNetlist
 from rtl.verilog.terms import Bits, Terms
 
 
+CASES = 32
+"""Of a distinction of cases, how many are one obligation: solvers take longer for many at a time."""
+
+
 class IncompleteProof(Exception):
     """Facts that do not lead from the ports to the result."""
 
@@ -142,7 +146,8 @@ class Proof:
             premises = [self._substituted(formula, by) for formula in assumed]
             follows = _all(self.terms, [self._substituted(formula, by) for formula in conclusions])
             each.append(make(Kind.IMPLIES, [_all(self.terms, premises), follows]) if premises else follows)
-        self._oblige(name, [], each)
+        for start in range(0, len(each), CASES):
+            self._oblige(name, [], each[start : start + CASES])
 
     def _is_one_of(self, term: Term, numbers: range) -> Term:
         """That a term is one of several numbers, the last of which comes in steps of 1 after the first."""
