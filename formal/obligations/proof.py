@@ -17,7 +17,6 @@ from formal.evaluation import in_order, variables
 from formal.obligations.netlist import CutNetlist
 from rtl.verilog.terms import Bits, Terms
 
-
 CASES = 32
 """Of a distinction of cases, how many are one obligation: solvers take longer for many at a time."""
 
@@ -89,8 +88,8 @@ class Proof:
             unfold: cut wires, which stand in the obligation for what drives them.
             assume: facts of this proof. guard: where the conclusions hold; facts with another guard cannot be assumed.
             generalise: terms of which nothing is used, so that each becomes a variable.
-            cases: a term and the numbers that it can be, without a gap: the conclusions with each of them in its place are an
-                obligation, and that it can be no other is one too.
+            cases: a term and the numbers that it can be, without a gap: the conclusions with each of them in its place are
+                obligations, and that it can be no other is one too.
 
         Raises:
             IncompleteProof: a fact of another proof or under another guard, or a wire that is not cut.
@@ -135,9 +134,7 @@ class Proof:
         violated = make(Kind.AND, [*assumed, negated]) if assumed else negated
         self.obligations.append(Obligation(name, violated, tuple(assumed), tuple(left)))
 
-    def _oblige_cases(
-        self, name: str, assumed: list[Term], conclusions: list[Term], variable: Term, numbers: range
-    ) -> None:
+    def _oblige_cases(self, name: str, assumed: list[Term], conclusions: list[Term], variable: Term, numbers: range) -> None:
         """The conclusions with each of several numbers in the place of a variable."""
         make, width = self.terms.manager.mk_term, variable.sort().bv_size()
         each = []

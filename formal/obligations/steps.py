@@ -5,9 +5,10 @@ from typing import TypeVar
 
 from bitwuzla import Kind, Term
 
+from formal.obligations.magnitudes import bounds
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import Fact, Proof, supports
-from formal.obligations.rounded_sums import RoundedSumProof, bounds
+from formal.obligations.rounded_sums import RoundedSumProof
 from formal.obligations.sums import SumProof, WordProof
 from formal.specification.keep import Keep
 from formal.specification.numbers import Flag, Number
@@ -20,7 +21,6 @@ from formal.specification.values import (
     Integer,
     Operand,
     Result,
-    Rounded,
     Special,
     Total,
     Value,
@@ -34,7 +34,7 @@ V = TypeVar("V", bound=Value)
 
 PORTS: Mapping[type[Value], str] = {
     Operand: "x__{}", Special: "result__{}", Addend: "term__{}", Exponent: "{}", Aligned: "{}",
-    AlignedLost: "{}", Rounded: "{}",
+    AlignedLost: "{}",
 }  # fmt: skip
 """How a component calls the parts of what it gives."""
 
@@ -64,8 +64,6 @@ class ProvedSteps(Keep):
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Result):
             return value
-        if isinstance(value, Rounded):
-            return self._encoded(name, value)
         ports = {part: f"{name}.{PORTS[type(value)].format(part)}" for part, _ in value.parts()}
         read = self._read(value, ports)
         if isinstance(read, Special):
@@ -131,11 +129,11 @@ class ProvedSteps(Keep):
         self._rounded = RoundedSumProof(self, name, summed, self._guard).prove()
         return summed.code()
 
-    def _encoded(self, name: str, value: Rounded) -> Rounded:
-        """The code of a rounded sum: first that of what the netlist adds, then that of the exact sum."""
+    def code(self, name: str, code: Bits) -> Bits:
+        # first the code of what the netlist adds, then that of the exact sum
         rounded, self._rounded, self._guard = self._rounded, None, None
         wire = self._netlist.cut(f"{name}.d")
-        exact = self._equal(wire, value.d.bits)
+        exact = self._equal(wire, code)
         ours = exact if rounded is None else self.terms.manager.substitute_term(exact, {rounded[1].term: rounded[0].term})
         about = self._released_about([ours])
         facts = self.proof.establish(name, [ours], unfold=[wire.term], assume=about)
@@ -143,8 +141,8 @@ class ProvedSteps(Keep):
             codes = [wire.term, rounded[0].term, rounded[1].term]
             assume = [*facts, self.proof.released(rounded[2])]
             facts = self.proof.establish(f"{name} exact", [exact], assume=assume, generalise=codes)
-        self.proof.means(wire.term, value.d.bits.term, facts[0])
-        return Rounded(Code(wire))
+        self.proof.means(wire.term, code.term, facts[0])
+        return wire
 
     def about(self, formulas: Sequence[Term]) -> list[Fact]:
         """The facts about nothing but the wires of some formulas."""

@@ -16,8 +16,8 @@ from formal.obligations.trees import is_row
 from formal.smtlib import question
 from formal.specification.flushed_fma import ftz_eo_fma, ftz_fma
 from formal.specification.fma import fma
-from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.ftz_addmul import ftz_addmul
+from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.integers import idpa
 from formal.specification.keep import Keep
 from formal.specification.rounded import gtr_fdpa, tr_fdpa

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from formal.specification.fused import decoded_operands, products
 from formal.specification.keep import Keep
 from formal.specification.numbers import Flag
-from formal.specification.rounded_sums import Rounding, RoundedSum, lifted
+from formal.specification.rounded_sums import RoundedSum, Rounding, Underflow, lifted
 from formal.specification.steps import addend, combine, max_exp
-from formal.specification.values import Code, Result, Rounded, Special, Term
+from formal.specification.values import Code, Result, Special, Term
 from golden.formats import Format
 from golden.operations import FMA
 from golden.specials import invalid_nan
@@ -26,7 +26,7 @@ def fma(terms: Terms, operation: FMA, ports: Mapping[str, Bits], keep: Keep) -> 
     c, c_special = keep.term("addend", *addend(parts.z, operation.c, operation.c.e_min))
     pairs = [(lifted(product, d.man_bits + LIFT), p_special), (c, c_special)]
     # 2. added, rounded
-    underflow = "tiny" if operation.flush_results else "gradual"
+    underflow: Underflow = "tiny" if operation.flush_results else "gradual"
     rounding = Rounding(operation.conversion, underflow, operation.overflow)
     code, special = rounded_sum("sum", pairs, rounding, "specials", keep)
     # 3. the NaN that is written
@@ -50,7 +50,7 @@ def rounded_sum(
     keep.only(special, pairs)
     largest = keep.value(f"{name}_max_exp", max_exp([x, y]))
     finite = keep.rounded(name, RoundedSum((x, y), (x_special, y_special), largest, rounding))
-    return keep.value(f"{name}_encode", Rounded(Code(rounding.result(finite, special)))).d.bits, special
+    return keep.code(f"{name}_encode", rounding.result(finite, special)), special
 
 
 def first_nan(nans: Sequence[tuple[Flag, Bits]], fmt: Format, otherwise: Bits) -> Bits:

@@ -7,7 +7,7 @@ from formal.specification.fused import decoded
 from formal.specification.keep import Keep
 from formal.specification.rounded_sums import Rounding
 from formal.specification.steps import addend, decode, multiply
-from formal.specification.values import Code, Result, Rounded, Total
+from formal.specification.values import Code, Result, Total
 from golden.conversion import conversion
 from golden.formats import FP32
 from golden.operations import FTZAddMul
@@ -28,7 +28,7 @@ def ftz_addmul(terms: Terms, operation: FTZAddMul, ports: Mapping[str, Bits], ke
         product = multiply(p, q, operation.product_frac, operation.product_exp_min)
         term, special = keep.term(f"multiply_{k}", *product)
         finite = FLUSHED.code(Total(term.sign, term.sig), term.exp - term.frac)
-        sums.append(keep.value(f"prod_{k}_encode", Rounded(Code(FLUSHED.result(finite, special)))).d.bits)
+        sums.append(keep.code(f"prod_{k}_encode", FLUSHED.result(finite, special)))
     # 3. pairwise sums, down to one
     level = 0
     while len(sums) > 1:

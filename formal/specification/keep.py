@@ -39,9 +39,13 @@ class Keep:
         """From here on values count only where the flag is set: no term is special then, and no scale."""
 
     def only(self, special: Special, pairs: Sequence[tuple[Term, Special]]) -> None:
-        """Until the next rounded sum is encoded, values count only where this special is none; none of the terms, which are
-        given with what they are where they are not finite, is special then."""
+        """Until the next code, values count only where this special is none; none of the terms, which are given with what
+        they are where they are not finite, is special then."""
+
+    def code(self, name: str, code: Bits) -> Bits:
+        """The code that a sum or a product is rounded to, special ones among them."""
+        return code
 
     def rounded(self, name: str, summed: RoundedSum) -> Bits:
-        """The code of a rounded sum."""
+        """The code of a rounded sum where it is finite."""
         return summed.code()

@@ -119,13 +119,6 @@ class Word(Value):
 
 
 @dataclass(frozen=True)
-class Rounded(Value):
-    """A code that a component gives, from which d may still differ."""
-
-    d: Code
-
-
-@dataclass(frozen=True)
 class Result(Value):
     """A code of d."""
 
