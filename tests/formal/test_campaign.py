@@ -15,9 +15,10 @@ from formal.outcome import OPEN, PROVED, REFUTED, Settled, document, exit_status
 from formal.solvers import answer as solvers
 from formal.solvers.answer import MissingSolver, solver, solver_version
 from formal.tasks import question_key
-from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA
+from golden import catalogue_units
+from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
 from jobs import Store, Task, run
-from tests.formal.units import SMALL, unit_of
+from tests.formal.units import SMALL, SMALL_FMA, unit_of
 
 TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))
 
@@ -125,10 +126,10 @@ def test_messages_about_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    units = [unit_of(SMALL), unit_of(FMA(a="fp16", b="fp16", c="fp16"))]  # type: ignore[arg-type]
-    proved, unspecified = prove(units, tmp_path, 30.0, 1)
-    assert (proved.verdict, unspecified.verdict) == (PROVED, OPEN)
-    assert unspecified.problem == "NotProvable: there is no specification of FMA yet"
+    units = [unit_of(SMALL), unit_of(SMALL_FMA)]
+    assert [each.verdict for each in prove(units, tmp_path, 30.0, 1)] == [PROVED, PROVED]
+    (left,) = prove(units[:1], tmp_path / "other", 30.0, 1, within=0.0)
+    assert (left.verdict, left.problem) == (OPEN, "not begun")
     capsys.readouterr()
     again = prove(units[:1], tmp_path, 30.0, 1)
     assert again[0].verdict == PROVED
@@ -143,11 +144,10 @@ def test_a_unit_that_is_not_there() -> None:
 
 def test_the_main_jobs_units_that_have_a_specification() -> None:
     units = campaign.main_job_units()
-    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
-    assert len(units) >= 12
+    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
     assert {unit.implementation.stages for unit in units} == {0}
-    left = {unit.name for unit in main_units()} - {unit.name for unit in units}
-    assert all(unspecified(unit.operation) is not None for unit in main_units() if unit.name in left)
+    assert [unit.name for unit in units] == [unit.name for unit in main_units()]
+    assert all(unspecified(unit.operation) is None for unit in catalogue_units())
 
 
 def test_the_summary_names_what_is_not_proved() -> None:
