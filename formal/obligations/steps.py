@@ -69,7 +69,7 @@ class ProvedSteps(Keep):
         read = self._read(value, ports)
         if isinstance(read, Special):
             self._flags.append((name, read))
-        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._netlist.has(f"{name}.gap_0"):
+        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._implementation.max_exp == "pairwise":
             self._pairwise(name, value, read, ports)
         else:
             self._establish(name, value, read, ports, self._promises(value, read))
@@ -149,7 +149,7 @@ class ProvedSteps(Keep):
         wire = self._netlist.cut(f"{name}.d")
         exact = self._equal(wire, code)
         ours = exact if rounded is None else self.terms.manager.substitute_term(exact, {rounded[1].term: rounded[0].term})
-        about = self._released_about([ours])
+        about = self._released_about([ours, self._netlist.definitions[wire.term].term])
         facts = self.proof.establish(name, [ours], unfold=[wire.term], assume=about)
         if rounded is not None:
             codes = [wire.term, rounded[0].term, rounded[1].term]
