@@ -1,6 +1,7 @@
 """Units proved in tasks: what is kept, what a missing or crashing solver leaves open, what the table says."""
 
-import os
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from cosim.regressions.main_job import main_units
 from formal import campaign
-from formal.campaign import answer_of, prove
+from formal.campaign import prove
 from formal.obligations.units import Question, unspecified
 from formal.outcome import OPEN, PROVED, REFUTED, Settled, exit_status, step_of, summary, table
 from formal.page import document
@@ -21,9 +22,9 @@ from formal.tasks import question_key
 from golden import Implementation, catalogue_units
 from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
 from golden.unit import ENCODINGS
-from jobs import Store, Task, run
 from jobs.contents import verilog_digest
 from rtl.designs.unit_design import UnitDesign
+from tests.formal import dying
 from tests.formal.units import SMALL, unit_of, verilog_of
 
 TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))
@@ -95,18 +96,53 @@ def test_the_step_of_an_obligation(name: str, step: str) -> None:
     assert step_of(name) == step
 
 
-def crash(content: dict[str, Any], folder: Path) -> Any:
-    """Work that ends its process, as a solver does that crashes."""
-    os._exit(1)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [
+        (dying.segfault, r"crashed: .*SIGSEGV"),
+        (dying.leave, r"crashed: "),
+        (dying.out_of_memory, r"(crashed|failed): "),
+        (dying.never_end, r"timed out: "),
+    ],
+    ids=["segfault", "exit", "memory", "time"],
+)
+def test_a_solver_that_dies_leaves_its_question_to_the_next(
+    work: Callable[..., Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a question that no solver settles stays open."""
+    monkeypatch.setattr(campaign, "ask", work)
+    monkeypatch.setattr(campaign, "STUCK", 1.0)
+    answers = campaign.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1)
+    (given,) = answers.values()
+    assert [(each["solver"], each["verdict"]) for each in given] == [("bitwuzla", "unknown"), ("z3", "never")]
+    assert re.match(reason, given[0]["reason"]), given[0]["reason"]
+    assert replace(settled(), questions=(FALSE,), answers=answers).verdict == PROVED
+    monkeypatch.setattr(campaign, "PACKAGES", {"bitwuzla": "bitwuzla"})
+    alone = campaign.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1)
+    assert replace(settled(), questions=(FALSE,), answers=alone).verdict == OPEN
+
+
+HARD = """(set-logic QF_BV)
+(declare-const x (_ BitVec 96))
+(declare-const y (_ BitVec 96))
+(assert (= (bvmul x y) (_ bv38131109554928794424750527309 96)))
+(assert (and (bvult (_ bv1 96) x) (bvult x y) (bvult y (_ bv281474976710656 96))))
+"""
+"""Two factors of 48 bits, which no solver finds at once."""
 
 
 @pytest.mark.slow
-def test_a_solver_that_crashes_leaves_the_question_open(tmp_path: Path) -> None:
-    with Store(tmp_path, what="questions") as store:
-        (record,) = run([Task("step", {"question": "…"})], crash, store, workers=1)
-    answer = answer_of(record)
-    assert answer["verdict"] == "unknown"
-    assert answer["reason"].startswith("crashed: ")
+def test_solvers_that_take_too_long_leave_the_question_open(tmp_path: Path) -> None:
+    hard = Question("step", HARD, ())
+    answers = campaign.ask_all({question_key(each): each for each in (hard, FALSE)}, tmp_path, 0.5, 1)
+    given = answers[question_key(hard)]
+    assert [(each["solver"], each["verdict"]) for each in given] == [(name, "unknown") for name in solvers.PACKAGES]
+    assert given[0]["reason"] == "no answer in 0.5 s"
+    assert all(each["reason"] for each in given)
+    both = replace(settled(), questions=(hard, FALSE), answers=answers)
+    assert [both.verdict_of(each) for each in (hard, FALSE)] == [OPEN, PROVED]
+    assert both.verdict == OPEN
 
 
 @pytest.mark.slow
