@@ -15,7 +15,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="mmau", description="The arithmetic of matrix multiply-accumulate units, bit by bit.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    listing = commands.add_parser("list", help="the catalogue: instruction, operation, parameters, evidence")
+    listing = commands.add_parser("list", help="the catalogue: operations, evidence, what is simulated and proved")
     listing.add_argument("--arch", help="one architecture, by name (sm_90) or marketing name (Hopper)")
     listing.set_defaults(module="mmau.listing", function="run_list")
 

@@ -3,21 +3,19 @@ one's own equal to that datapath. Exit status 1 is given for operands alone that
 
 import argparse
 import json
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import rtl
 from cosim import load_dut
 from cosim.compile.errors import SimulationError
 from cosim.dut.elaborate import ElaborationError
-from formal.counterexample import Vector, vector
-from formal.obligations.units import NotProvable, Question, unit_questions
+from formal.counterexample import Vector
 from formal.outcome import OPEN, PROVED, REFUTED, step_of
 from formal.own_design import OwnDesign, compare_own
+from formal.proving import Decision, decide
 from formal.replay import replayed
-from formal.solvers.answer import PACKAGES, MissingSolver, solver
 from golden import Unit
 from mmau import DIFFERED, OK
 from mmau.designs import chosen_design
@@ -26,9 +24,6 @@ UNDECIDED = 3
 """Exit status: some obligation is open."""
 
 STATUS = {PROVED: OK, REFUTED: DIFFERED, OPEN: UNDECIDED}
-
-LEAST = 1.0
-"""Seconds that a question gets, however little time is left."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +55,14 @@ def run_prove(arguments: argparse.Namespace) -> int:
 
 def _prove_unit(arguments: argparse.Namespace, unit: Unit) -> int:
     verilog = rtl.to_verilog(unit, "unit")
-    try:
-        questions = unit_questions(unit, verilog)
-    except NotProvable as error:
-        return _report(arguments, unit, OPEN, [], problem=str(error))
-    verdicts = _ask(questions, arguments.seconds)
-    refuted = list(dict.fromkeys(question.name for question, verdict in verdicts if verdict == REFUTED))
-    if not refuted:
-        is_open = any(verdict == OPEN for _, verdict in verdicts)
-        return _report(arguments, unit, OPEN if is_open else PROVED, verdicts)
-    found = next(filter(None, (vector(unit, verilog, name, arguments.seconds) for name in refuted)), None)
-    if found is None:
-        problem = "no operands are found that lead to what refutes these steps: perhaps there are none"
-        return _report(arguments, unit, OPEN, verdicts, problem=problem)
-    shown = _shown(unit, verilog, found)
+    found = decide(unit, verilog, arguments.seconds)
+    if found.vector is None:
+        return _report(arguments, unit, found)
+    shown = _shown(unit, verilog, found.vector)
     if shown is None:
-        problem = "the operands that refute a step give golden's result in simulation: the step's specification is wrong"
-        return _report(arguments, unit, OPEN, verdicts, problem=problem)
-    return _report(arguments, unit, REFUTED, verdicts, shown=shown)
+        problem = "the operands that refute a step give golden's result in simulation"
+        return _report(arguments, unit, replace(found, verdict=OPEN, problem=problem))
+    return _report(arguments, unit, found, shown)
 
 
 def _shown(unit: Unit, verilog: str, found: Vector) -> Shown | None:
@@ -119,52 +104,25 @@ def _dut_as_table(unit: Unit, verdict: str, found: OwnDesign) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _ask(questions: Sequence[Question], seconds: float) -> list[tuple[Question, str]]:
-    """What is known of each question, after so many seconds in all."""
-    end = time.monotonic() + seconds
-    return [(question, _verdict(question, end)) for question in questions]
-
-
-def _verdict(question: Question, end: float) -> str:
-    for name in PACKAGES:
-        try:
-            answer = solver(name)(question.text, max(LEAST, end - time.monotonic()))
-        except MissingSolver:
-            continue
-        if answer.verdict != "unknown":
-            return PROVED if answer.verdict == "never" else REFUTED
-        if time.monotonic() > end:
-            break
-    return OPEN
-
-
-def _report(
-    arguments: argparse.Namespace,
-    unit: Unit,
-    verdict: str,
-    verdicts: Sequence[tuple[Question, str]],
-    problem: str = "",
-    shown: Shown | None = None,
-) -> int:
+def _report(arguments: argparse.Namespace, unit: Unit, found: Decision, shown: Shown | None = None) -> int:
     """Say what came of it."""
     steps: dict[str, list[int]] = {}
-    for question, each in verdicts:
+    for question, each in found.verdicts:
         counts = steps.setdefault(step_of(question.name), [0, 0])
         counts[0] += each == PROVED
         counts[1] += 1
-    left = [f"{question.name}: {each}" for question, each in verdicts if each != PROVED]
     if arguments.json:
-        print(json.dumps(_as_table(unit, verdict, steps, left, problem, shown)))
+        print(json.dumps(_as_table(unit, found, steps, shown)))
     else:
-        print(f"{unit.name}, {unit.implementation.encoding}: {'not decided' if verdict == OPEN else verdict}")
+        print(f"{unit.name}, {unit.implementation.encoding}: {'not decided' if found.verdict == OPEN else found.verdict}")
         for step, (proved, count) in steps.items():
             print(f"  {step}: {proved} of {count} obligations proved")
-        for line in [problem, *left]:
+        for line in [found.problem, *found.left]:
             if line:
                 print(f"  {line}")
         if shown is not None:
             _print_shown(shown)
-    return STATUS[verdict]
+    return STATUS[found.verdict]
 
 
 def _print_shown(shown: Shown) -> None:
@@ -175,14 +133,12 @@ def _print_shown(shown: Shown) -> None:
         print(f"  {line}".rstrip())
 
 
-def _as_table(
-    unit: Unit, verdict: str, steps: dict[str, list[int]], left: list[str], problem: str, shown: Shown | None
-) -> dict[str, Any]:
+def _as_table(unit: Unit, found: Decision, steps: dict[str, list[int]], shown: Shown | None) -> dict[str, Any]:
     counterexample = None
     if shown is not None:
         counterexample = {"inputs": dict(shown.inputs), "got": shown.got, "expected": shown.expected}
     return {
-        "unit": unit.name, "encoding": unit.implementation.encoding, "verdict": verdict, "steps": steps,
-        "not_proved": left, "problem": problem, "counterexample": counterexample,
+        "unit": unit.name, "encoding": unit.implementation.encoding, "verdict": found.verdict, "steps": steps,
+        "not_proved": found.left, "problem": found.problem, "counterexample": counterexample,
         "explanation": [] if shown is None else list(shown.explanation),
     }  # fmt: skip

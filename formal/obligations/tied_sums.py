@@ -61,7 +61,7 @@ class TiedSums:
         self._below = summed.F - self._F  # bits of the exact sum below those of the netlist's
         driver = steps.proof.netlist.definitions[wires[0].term].term
         #: Whether the first term stays at its place, whatever its exponent.
-        self._stays = not supports([driver]) & supports([self._e_max.bits.term])
+        self._stays = supports([driver]) <= supports([summed.terms[0].sig.bits.term])
         self._lsb = self._e_max - self._F
 
     def read(self) -> None:

@@ -123,7 +123,10 @@ class Circuit:
             bottom = min(self._offset(part.name, part.low), self._offset(part.name, part.high))
             name = f"{self._path}{part.name}[{bottom + part.width - 1}:{bottom}]"
             piece = partial(self._part_of, once, place + part.width - 1, place, name)
-            self._drivers.setdefault(part.name, []).append((bottom, part.width, piece))
+            drivers = self._drivers.setdefault(part.name, [])
+            if any(bottom < other + width and other < bottom + part.width for other, width, _ in drivers):
+                raise NoTerm(f"bits of {part.name} in {self._module.name} are driven twice")
+            drivers.append((bottom, part.width, piece))
 
     def _part_of(self, make: Callable[[], Bits], high: int, low: int, name: str) -> Bits:
         return self._setting.driven(name, self._terms.part(make(), high, low))
@@ -139,13 +142,17 @@ class Circuit:
         if of is None:
             raise NoTerm(f"{instance.module} is not in the file")
         for connection in instance.connections:
-            if of.directions[connection.port] != "input" and connection.operand is not None:
-                make = partial(self._output, instance, connection.port, connection.operand.width)
-                self._drive(connection.operand, make)
+            port, operand = connection.port, connection.operand
+            if operand is None:
+                continue
+            if operand.width != of.width(port):  # simulators do not agree on how it is extended
+                raise NoTerm(f"{instance.name}.{port} has {of.width(port)} bits and is connected to {operand.width}")
+            if of.directions[port] != "input":
+                self._drive(operand, partial(self._output, instance, port))
 
-    def _output(self, instance: Instance, port: str, width: int) -> Bits:
-        given = self._setting.seen(instance.module, f"{self._path}{instance.name}.{port}", self._part(instance).wire(port))
-        return self._terms.extended(given, width)
+    def _output(self, instance: Instance, port: str) -> Bits:
+        name = f"{self._path}{instance.name}.{port}"
+        return self._setting.seen(instance.module, name, self._part(instance).wire(port))
 
     def _part(self, instance: Instance) -> "Circuit":
         """The circuit of an instance."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import rtl
+from formal import proving
 from formal.counterexample import golden_result
 from formal.obligations import units
 from formal.own_design import OwnDesign
@@ -54,14 +55,14 @@ def test_a_fault_of_the_specification_is_no_counter_example(
     assert main(["prove", "--unit", unit_file]) == 3
     told = capsys.readouterr().out
     assert told.startswith("unit, ones-complement: not decided\n")
-    assert "give golden's result in simulation: the step's specification is wrong" in told
+    assert "the operands that refute a step give golden's result: its specification is wrong" in told
 
 
 def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
     unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prove, "vector", lambda *arguments: None)
-    monkeypatch.setattr(prove, "_verdict", lambda question, end: "refuted")
+    monkeypatch.setattr(proving, "vector", lambda *arguments: None)
+    monkeypatch.setattr(proving, "verdict_of", lambda question, end: "refuted")
     assert main(["prove", "--unit", unit_file]) == 3
     assert "no operands are found that lead to what refutes these steps" in capsys.readouterr().out
 
