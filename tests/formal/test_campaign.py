@@ -89,6 +89,8 @@ def test_the_table() -> None:
         ("sum_align_12", "align"),
         ("group_3_accumulate compressor", "accumulate"),
         ("scale_special_7 special", "scale"),
+        ("add_1_0_term_x range", "addend"),
+        ("add_c_0_encode gaps 0", "normalise, round, encode"),
         ("d", "normalise, round, encode"),
     ],
 )
