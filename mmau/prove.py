@@ -4,7 +4,6 @@ operands or a stimulus alone that a simulation shows to be wrong."""
 
 import argparse
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,8 +20,8 @@ from formal.pipelines.pipeline import HANDSHAKE, VALUES
 from formal.pipelines.questions import assumed, datapath_questions, handshake_trace, register_questions
 from formal.pipelines.replay import broken
 from formal.pipelines.subjects import combinational
+from formal.proving import answered
 from formal.replay import replayed
-from formal.solvers.answer import PACKAGES, MissingSolver, solver
 from golden import Unit
 from mmau import DIFFERED, OK
 from mmau.designs import chosen_design
@@ -31,9 +30,6 @@ UNDECIDED = 3
 """Exit status: some obligation is open."""
 
 STATUS = {PROVED: OK, REFUTED: DIFFERED, OPEN: UNDECIDED}
-
-LEAST = 1.0
-"""Seconds that a question gets, however little time is left."""
 
 
 @dataclass(frozen=True)
@@ -107,11 +103,11 @@ def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
         ]  # fmt: skip
     except NotProvable as error:
         return _report(arguments, design, OPEN, [], problem=str(error))
-    verdicts = _ask(questions, arguments.seconds)
+    verdicts = answered(questions, arguments.seconds)
     refuted = list(dict.fromkeys(question.name for question, verdict in verdicts if verdict == REFUTED))
     if not refuted:
-        is_open = any(verdict == OPEN for _, verdict in verdicts)
-        return _report(arguments, design, OPEN if is_open else PROVED, verdicts)
+        is_proved = {verdict for _, verdict in verdicts} == {PROVED}
+        return _report(arguments, design, PROVED if is_proved else OPEN, verdicts)
     if any(name.startswith((HANDSHAKE, VALUES)) for name in refuted):
         return _registers_refuted(arguments, design, verilog, verdicts)
     if not isinstance(within, rtl.UnitDesign):
@@ -179,25 +175,6 @@ def _dut_as_table(unit: Unit, verdict: str, found: OwnDesign) -> dict[str, Any]:
         "decided_by": found.decided_by, "problem": found.reason, "counterexample": counterexample,
         "explanation": list(found.explanation),
     }  # fmt: skip
-
-
-def _ask(questions: Sequence[Question], seconds: float) -> list[tuple[Question, str]]:
-    """What is known of each question, after so many seconds in all."""
-    end = time.monotonic() + seconds
-    return [(question, _verdict(question, end)) for question in questions]
-
-
-def _verdict(question: Question, end: float) -> str:
-    for name in PACKAGES:
-        try:
-            answer = solver(name)(question.text, max(LEAST, end - time.monotonic()))
-        except MissingSolver:
-            continue
-        if answer.verdict != "unknown":
-            return PROVED if answer.verdict == "never" else REFUTED
-        if time.monotonic() > end:
-            break
-    return OPEN
 
 
 def _report(

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import rtl
+from formal import proving
 from formal.counterexample import golden_result
 from formal.obligations import units
 from formal.own_design import OwnDesign
@@ -68,7 +69,7 @@ def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
     unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prove, "vector", lambda *arguments: None)
-    monkeypatch.setattr(prove, "_verdict", lambda question, end: "refuted")
+    monkeypatch.setattr(proving, "verdict_of", lambda question, end: "refuted")
     assert main(["prove", "--unit", unit_file]) == 3
     assert "no operands are found that lead to what refutes these steps" in capsys.readouterr().out
 
