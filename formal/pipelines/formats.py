@@ -22,7 +22,7 @@ from rtl.verilog.expressions import NoTerm
 from rtl.verilog.netlist import read_netlist
 from rtl.verilog.terms import Bits, Terms
 
-WIDE = 8
+WIDE = 7
 """Fraction bits from which on a product is proved in parts."""
 
 LANE = re.compile(r"^multiply_(\d+)_(\d+)\.(prod|special)__")
@@ -70,12 +70,13 @@ def format_questions(design: MultiFormatDesign, verilog: str) -> list[Question]:
     width = next(port.width for port in design.ports if port.name == "format")
     found: dict[str, Question] = {}
     for number in range(1 << width):
-        for each in _questions(design, verilog, number):
+        for each in questions_of_format(design, verilog, number):
             found.setdefault(each.text, each)
     return list(found.values())
 
 
-def _questions(design: MultiFormatDesign, verilog: str, number: int) -> list[Question]:
+def questions_of_format(design: MultiFormatDesign, verilog: str, number: int) -> list[Question]:
+    """The questions where port `format` holds a number; arguments and errors as `format_questions`."""
     problem = ""
     with deep_stack() as manager:
         try:

@@ -1,6 +1,7 @@
 """The specification of datapaths of several formats held to golden, row by row."""
 
 from random import Random
+from typing import Any
 
 import pytest
 from bitwuzla import TermManager
@@ -14,9 +15,11 @@ from rtl.designs.multi_format import check_operations
 from rtl.verilog.terms import Terms
 from tests.formal.units import random_inputs
 
-KEYS = {"c": "fp32", "F": 13, "rho": "RZ-FP32", "e_zero": -133}
+KEYS: dict[str, Any] = {"c": "fp32", "F": 13, "rho": "RZ-FP32", "e_zero": -133}
 
-OPERATIONS = check_operations([TFDPA(a=name, b=name, L=L, **KEYS) for name, L in (("fp16", 2), ("e5m2", 4), ("e2m1", 8))])
+OPERATIONS = check_operations(
+    [TFDPA(**{"a": name, "b": name, "L": L, **KEYS}) for name, L in (("fp16", 2), ("e5m2", 4), ("e2m1", 8))]
+)
 
 UNUSED = 3
 
