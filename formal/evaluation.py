@@ -1,17 +1,21 @@
 """What a term gives for numbers in the place of its variables, worked out with Python's integers and without a solver."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from bitwuzla import Kind, Term
 
 
-def in_order(roots: Iterable[Term]) -> Iterator[Term]:
-    """Every term below these, each once, after those that it is made of."""
+def in_order(roots: Iterable[Term], known: Collection[Term] = ()) -> Iterator[Term]:
+    """Every term below these, each once, after those that it is made of.
+
+    Args:
+        known: terms that are left out, with what lies below them alone.
+    """
     done: set[Term] = set()
     waiting = [(root, False) for root in reversed(list(roots))]
     while waiting:
         term, is_ready = waiting.pop()
-        if term in done:
+        if term in done or term in known:
             continue
         if is_ready:
             done.add(term)
@@ -52,19 +56,28 @@ def evaluate(roots: Iterable[Term], values: Mapping[Term, int]) -> dict[Term, in
         elif term.is_value():
             found[term] = number(term)
         else:
-            found[term] = _applied(term, found)
+            children = term.children()
+            found[term] = _applied(term, children, [found[child] for child in children])
     return found
 
 
-def _applied(term: Term, found: Mapping[Term, int]) -> int:
-    children, kind, bits = term.children(), term.kind(), width(term)
-    operands = [found[child] for child in children]
+def apply_to(term: Term, children: Sequence[Term]) -> int:
+    """What the operation of a term gives for numbers.
+
+    Raises:
+        ValueError: an operation that is not known here.
+    """
+    return _applied(term, children, [number(child) for child in children])
+
+
+def _applied(term: Term, children: Sequence[Term], operands: Sequence[int]) -> int:
+    kind, bits = term.kind(), width(term)
     if kind in _CHAINED:
         value = operands[0]
         for operand in operands[1:]:
             value = _CHAINED[kind](value, operand)
     elif kind in _SIGNED:
-        value = _SIGNED[kind](*(_signed(found[child], width(child)) for child in children))
+        value = _SIGNED[kind](*(_signed(operand, width(child)) for child, operand in zip(children, operands, strict=True)))
     elif kind == Kind.ITE:
         value = operands[1] if operands[0] else operands[2]
     elif kind in (Kind.BV_NOT, Kind.NOT, Kind.BV_NEG):
@@ -83,6 +96,8 @@ def _applied(term: Term, found: Mapping[Term, int]) -> int:
         value = (
             0 if operands[1] >= bits else operands[0] << operands[1] if kind == Kind.BV_SHL else operands[0] >> operands[1]
         )
+    elif kind == Kind.BV_ASHR:
+        value = _signed(operands[0], bits) >> operands[1]
     elif kind == Kind.BV_REDOR:
         value = int(operands[0] != 0)
     elif kind == Kind.BV_REDAND:
