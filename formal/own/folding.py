@@ -60,18 +60,44 @@ class Folding:
         return None
 
     def _compared(self, kind: Kind, x: Term, y: Term) -> Term | None:
-        """A comparison with a bit that is made of a truth is that truth, or not."""
+        """A comparison with a bit that is made of a truth is that truth, or not; parts that are numbers are compared here."""
         if x == y:
-            return self._manager.mk_true() if kind == Kind.EQUAL else self._manager.mk_false()
+            return self._truth(kind == Kind.EQUAL)
         if x.is_value():
             x, y = y, x
-        if not (y.is_value() and width(x) == 1 and x.kind() == Kind.ITE):
+        if not y.is_value():
+            return None
+        if x.kind() == Kind.BV_CONCAT:
+            return self._compared_by_parts(kind, x, number(y))
+        if width(x) != 1 or x.kind() != Kind.ITE:
             return None
         condition, yes, no = x.children()
         if not (yes.is_value() and no.is_value() and yes != no):
             return None
         holds = (yes == y) == (kind == Kind.EQUAL)
         return condition if holds else self._manager.mk_term(Kind.NOT, [condition])
+
+    def _compared_by_parts(self, kind: Kind, whole: Term, value: int) -> Term | None:
+        place, left = width(whole), list[tuple[Term, int]]()
+        for part in whole.children():
+            place -= width(part)
+            expected = value >> place & ((1 << width(part)) - 1)
+            if not part.is_value():
+                left.append((part, expected))
+            elif number(part) != expected:
+                return self._truth(kind != Kind.EQUAL)
+        if len(left) == len(whole.children()):
+            return None
+        parts, rest = [part for part, _ in left], 0
+        for part, expected in left:
+            rest = rest << width(part) | expected
+        joined = parts[0] if len(parts) == 1 else self._manager.mk_term(Kind.BV_CONCAT, parts)
+        other = self._manager.mk_bv_value(joined.sort(), rest)
+        simple = self._compared(kind, joined, other)
+        return self._manager.mk_term(kind, [joined, other]) if simple is None else simple
+
+    def _truth(self, value: bool) -> Term:
+        return self._manager.mk_true() if value else self._manager.mk_false()
 
     def _joined(self, term: Term, children: list[Term]) -> Term | None:
         bits = max(1, width(term))
@@ -106,5 +132,5 @@ class Folding:
 
     def _number(self, value: int, like: Term) -> Term:
         if like.sort().is_bool():
-            return self._manager.mk_true() if value & 1 else self._manager.mk_false()
+            return self._truth(bool(value & 1))
         return self._manager.mk_bv_value(like.sort(), value)

@@ -11,7 +11,7 @@ from itertools import product
 
 from bitwuzla import Kind, Term
 
-from formal.evaluation import in_order, number, width
+from formal.evaluation import in_order, number, variables, width
 from formal.own.asking import Limits
 from formal.own.circuit import Circuit
 from formal.own.folding import Folding
@@ -87,6 +87,7 @@ class Handshake:
         self._terms, self._machine, self._circuit = terms, machine, circuit
         self._waits, self._controls = protocol == "valid-ready", controls
         self._tokens: list[Operands] = [operands]
+        self._loose: dict[str, Term] = {}
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
 
@@ -153,9 +154,9 @@ class Handshake:
 
     def _note_result(self, d: Bits) -> None:
         first = {bits.term for bits in self._token(0).values()}
-        if not self._support(d.term) <= first:
+        if not self._support(d.term) <= first | self._machine.undefined:
             raise NotCompared("its handshake: a result depends on other operands than its own, or comes out of order")
-        self._results[d.term] = d
+        self._results[self._named("d", d.term)] = d
 
     def _token(self, place: int) -> Operands:
         """Variables of the operands at a place of the queue."""
@@ -175,7 +176,7 @@ class Handshake:
         return {name: again.of(term) for name, term in registers}
 
     def _forgotten(self, state: State, waiting: int) -> tuple[tuple[str, Term], ...]:
-        """Every part of a register that depends on more than operands under way holds anything."""
+        """Every part of a register that depends on more than operands under way, and on what is undefined, holds anything."""
         live = {bits.term for place in range(waiting) for bits in self._token(place).values()}
         return tuple((name, self._without(name, term, live)) for name, term in state.items())
 
@@ -184,9 +185,25 @@ class Handshake:
         kept, place = [], width(term)
         for part in parts:
             place -= width(part)
-            is_kept = self._support(part) <= live
-            kept.append(part if is_kept else self._unknown(name, place, width(part)))
+            if self._support(part) <= live | self._machine.undefined:
+                kept.append(self._named(f"{name} {place}", part))
+            else:
+                kept.append(self._unknown(name, place, width(part)))
         return kept[0] if len(kept) == 1 else self._terms.manager.mk_term(Kind.BV_CONCAT, kept)
+
+    def _named(self, place: str, part: Term) -> Term:
+        """What is undefined in a part has names that only the place and the order tell, so that states can be alike."""
+        loose = [term for term in variables([part]) if term in self._machine.undefined]
+        if not loose:
+            return part
+        by = dict(zip(loose, (self._undefined(f"{place} {k}", width(term)) for k, term in enumerate(loose)), strict=True))
+        return Folding(self._terms.manager, by).of(part)
+
+    def _undefined(self, name: str, bits: int) -> Term:
+        if name not in self._loose:
+            self._loose[name] = self._terms.free(f"undefined {name}", bits).term
+            self._machine.undefined.add(self._loose[name])
+        return self._loose[name]
 
     def _unknown(self, name: str, place: int, bits: int) -> Term:
         register = self._circuit.states[name]

@@ -32,11 +32,12 @@ class Machine:
     """A circuit that is driven.
 
     Attributes:
-        start: registers that hold anything.
+        start: registers that hold anything. undefined: variables for what the circuit leaves undefined, of all cycles.
     """
 
     def __init__(self, terms: Terms, circuit: Circuit) -> None:
         self._terms, self._circuit, self._fresh = terms, circuit, 0
+        self.undefined: set[Term] = set()
         self.start: State = {name: bits.term for name, bits in circuit.states.items()}
 
     def cycle(self, state: State, inputs: Mapping[str, Bits]) -> Cycle:
@@ -46,6 +47,7 @@ class Machine:
             by[bits.term] = (inputs[port] if port in inputs else self.anything(bits.width)).term
         for bits in self._circuit.anything:
             by[bits.term] = self.anything(bits.width).term
+            self.undefined.add(by[bits.term])
         return Cycle(self._circuit, Folding(self._terms.manager, by))
 
     def anything(self, width: int) -> Bits:
