@@ -1,7 +1,7 @@
 """Verilog of one's own equal to the operation of a unit, for every input.
 
 Verilator preprocesses the sources and reads the ports, as it does for co-simulation; Yosys makes a circuit of words and
-registers of it (formal/own/reading.py). What it gives for operands becomes a term, by unrolling or by following its handshake
+registers of it (formal/own/reading.py). What it gives for operands becomes a term, by unrolling or by following a handshake
 through all its states (transfers.py), and that is compared with the specification of the operation case by case
 (deciding.py), by way of the wires that hold values of the specification (sweeping.py).
 """
@@ -25,7 +25,7 @@ from formal.own.agreement import Agreement
 from formal.own.asking import Limits
 from formal.own.cases import Case, Kept, cases_of
 from formal.own.circuit import read_circuit
-from formal.own.deciding import Comparison, Decision
+from formal.own.deciding import Comparison, Decision, Differs
 from formal.own.reading import NotCompared, read_design
 from formal.own.rows import Column
 from formal.own.transfers import Transfers, transfers_of
@@ -107,10 +107,10 @@ def compare_own(unit: Unit, dut: Dut, seconds: float) -> OwnDesign:
 
 
 def _assumed(dut: Dut) -> list[str]:
-    found = []
+    found, marked = [], dut.protocol in ("valid", "valid-ready")
     if dut.reset is not None:
-        found.append(f"{dut.reset.name} is not active" + ("" if dut.protocol == "fixed-latency" else " but at the start"))
-    if dut.enable is not None:
+        found.append(f"{dut.reset.name} is not active" + (" but at the start" if marked else ""))
+    if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
     return found
 
@@ -169,7 +169,7 @@ def _comparison(
     got: Bits,
     place: int,
     results: int,
-    differs: Any,
+    differs: Differs,
 ) -> Comparison:
     """One of the results that come at once."""
     widths = {operand.name: operand.count * operand.width for operand in operands}

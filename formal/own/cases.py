@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from bitwuzla import Kind, Term
 
@@ -10,6 +11,9 @@ from formal.specification.keep import Keep, V
 from formal.specification.numbers import Flag
 from formal.specification.values import Exponent, Operand
 from rtl.verilog.terms import Terms
+
+COMPLETE = 5.0
+"""Seconds for the question whether there are operands in none of the cases."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ def cases_of(terms: Terms, kept: Kept) -> list[Case]:
         found.append(Case("special values", (make(Kind.NOT, [finite]),)))
         rest = (finite,)
     for number, exponent in enumerate(kept.exponents):
-        empty = [make(Kind.EQUAL, [term.sig.bits.term, terms.number(0, term.sig.bits.width).term]) for term in exponent.terms]
+        empty = [
+            make(Kind.EQUAL, [term.sig.bits.term, terms.number(0, term.sig.bits.width).term]) for term in exponent.terms
+        ]
         zeros = make(Kind.AND, empty) if len(empty) > 1 else empty[0]
         name = "zeros alone" if len(kept.exponents) == 1 else f"zeros alone in sum {number}"
         found.append(Case(name, (*rest, zeros)))
@@ -61,7 +67,7 @@ def cases_of(terms: Terms, kept: Kept) -> list[Case]:
     return [*found, Case("all other operands", rest)]
 
 
-def check_complete(terms: Terms, cases: Sequence[Case], limits: Limits) -> None:
+def check_complete(terms: Terms, cases: Sequence[Case]) -> None:
     """Check that every operands are in one of the cases.
 
     Raises:
@@ -69,7 +75,7 @@ def check_complete(terms: Terms, cases: Sequence[Case], limits: Limits) -> None:
     """
     make = terms.manager.mk_term
     outside = [make(Kind.NOT, [_all(terms, case.assumptions)]) for case in cases]
-    if ask(terms.manager, outside, limits).verdict != "never":
+    if ask(terms.manager, outside, Limits(inf, COMPLETE)).verdict != "never":
         raise IncompleteCases(f"not all operands are in one of the cases: {', '.join(case.name for case in cases)}")
 
 

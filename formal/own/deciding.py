@@ -61,7 +61,7 @@ class Comparison:
         Raises:
             IncompleteCases: operands in none of the cases.
         """
-        check_complete(self.terms, self.cases, limits)
+        check_complete(self.terms, self.cases)
         differs = self.differs(self.got, self.specified)
         wrong = np.flatnonzero(columns([differs], self.rows)[differs])
         if len(wrong):

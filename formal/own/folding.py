@@ -60,7 +60,7 @@ class Folding:
         return None
 
     def _compared(self, kind: Kind, x: Term, y: Term) -> Term | None:
-        """A comparison with a bit that is made of a truth is that truth, or not; parts that are numbers are compared here."""
+        """A comparison with a bit that is made of a truth is that truth or its negation; numbers are compared here."""
         if x == y:
             return self._truth(kind == Kind.EQUAL)
         if x.is_value():

@@ -161,7 +161,9 @@ class Handshake:
     def _token(self, place: int) -> Operands:
         """Variables of the operands at a place of the queue."""
         while len(self._tokens) <= place:
-            named = {port: self._terms.free(f"{port} {len(self._tokens)}", bits.width) for port, bits in self._tokens[0].items()}
+            named = {
+                port: self._terms.free(f"{port} {len(self._tokens)}", bits.width) for port, bits in self._tokens[0].items()
+            }
             self._tokens.append(named)
         return self._tokens[place]
 
@@ -176,7 +178,7 @@ class Handshake:
         return {name: again.of(term) for name, term in registers}
 
     def _forgotten(self, state: State, waiting: int) -> tuple[tuple[str, Term], ...]:
-        """Every part of a register that depends on more than operands under way, and on what is undefined, holds anything."""
+        """Parts of registers that depend on more than operands under way, and on what is undefined, hold anything."""
         live = {bits.term for place in range(waiting) for bits in self._token(place).values()}
         return tuple((name, self._without(name, term, live)) for name, term in state.items())
 
@@ -193,9 +195,9 @@ class Handshake:
 
     def _named(self, place: str, part: Term) -> Term:
         """What is undefined in a part has names that only the place and the order tell, so that states can be alike."""
-        loose = [term for term in variables([part]) if term in self._machine.undefined]
-        if not loose:
+        if not self._support(part) & self._machine.undefined:
             return part
+        loose = [term for term in variables([part]) if term in self._machine.undefined]
         by = dict(zip(loose, (self._undefined(f"{place} {k}", width(term)) for k, term in enumerate(loose)), strict=True))
         return Folding(self._terms.manager, by).of(part)
 

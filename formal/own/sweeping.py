@@ -60,7 +60,13 @@ class Sweep:
         again = Folding(self._terms.manager, known)
         for wire in in_order([self._got]):
             made = again.of(wire)
-            if limits.over or made in self._specified or wire.sort().is_bool() or wire.kind() in WIRING or not made.children():
+            if (
+                limits.over
+                or made in self._specified
+                or wire.sort().is_bool()
+                or wire.kind() in WIRING
+                or not made.children()
+            ):
                 continue
             guess = self._proved_guess(wire, made, limits)
             if guess is not None:

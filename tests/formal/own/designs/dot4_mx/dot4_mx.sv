@@ -99,11 +99,7 @@ module dot4_mx (
       if (held[k].sign) minus += 31'(aligned);
       else plus += 31'(aligned);
     end
-`ifdef BUG_EQUAL_SUMS
-    negative = minus >= plus;
-`else
     negative = minus > plus;
-`endif
     magnitude = {1'b0, negative ? minus - plus : plus - minus};
     // normalise by halves
     zeros = '0;
