@@ -1,6 +1,8 @@
 """What terms give for many rows of operands at once."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import xor
 from typing import Any
 
 import numpy as np
@@ -9,27 +11,31 @@ from bitwuzla import Kind, Term
 from formal.evaluation import in_order, number, width
 
 Column = Any
-"""An array of Python's integers, one for each row."""
+"""An array with a number for each row: of Python's integers, or of int64 where all terms have at most `NARROW` bits."""
+
+NARROW = 62
 
 
 def columns(roots: Sequence[Term], values: Mapping[Term, Column]) -> dict[Term, Column]:
     """What terms and all below them give, row by row.
 
     Args:
-        values: of the variables, at least one.
+        values: of the variables, at least one, all of one dtype.
 
     Raises:
-        ValueError: an operation that is not known here.
+        ValueError: an operation that is not known here, or a term that is too wide for int64.
     """
-    found, rows = dict[Term, Column](), len(next(iter(values.values())))
+    found, first = dict[Term, Column](), next(iter(values.values()))
     for term in in_order(roots):
+        if first.dtype != object and width(term) > NARROW:
+            raise ValueError(f"int64 holds terms of at most {NARROW} bits, got {width(term)}")
         if term.is_const():
             found[term] = values[term]
         elif term.is_value():
-            found[term] = np.full(rows, number(term), dtype=object)
+            found[term] = np.full(len(first), number(term), dtype=first.dtype)
         else:
             children = term.children()
-            found[term] = _applied(term, [found[child] for child in children], children)
+            found[term] = _applied(term, [found[child] for child in children], children).astype(first.dtype, copy=False)
     return found
 
 
@@ -48,7 +54,7 @@ def _applied(term: Term, operands: list[Column], children: Any) -> Column:
         x, y = operands
         if kind in _SIGNED:
             x, y = signed(x, width(children[0])), signed(y, width(children[0]))
-        value = _truth(_COMPARED[kind](x, y))
+        value = _COMPARED[kind](x, y).astype(bool).astype(operands[0].dtype)
     elif kind == Kind.ITE:
         value = np.where(operands[0].astype(bool), operands[1], operands[2])
     elif kind in (Kind.BV_NOT, Kind.NOT):
@@ -69,13 +75,15 @@ def _applied(term: Term, operands: list[Column], children: Any) -> Column:
         places = np.minimum(operands[1], bits)
         operand = signed(operands[0], bits) if kind == Kind.BV_ASHR else operands[0]
         value = operand << places if kind == Kind.BV_SHL else operand >> places
+    elif kind == Kind.BV_REDOR:
+        value = (operands[0] != 0).astype(operands[0].dtype)
+    elif kind == Kind.BV_REDAND:
+        value = (operands[0] == (1 << width(children[0])) - 1).astype(operands[0].dtype)
+    elif kind == Kind.BV_REDXOR:
+        value = reduce(xor, (operands[0] >> k for k in range(width(children[0]))))
     else:
         raise ValueError(f"{kind} has no value here")
     return value & ((1 << bits) - 1)
-
-
-def _truth(column: Any) -> Column:
-    return column.astype(bool).astype(int).astype(object)
 
 
 _CHAINED: Mapping[Kind, Callable[[Any, Any], Any]] = {

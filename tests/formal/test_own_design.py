@@ -15,7 +15,7 @@ from golden.operations import TFDPA
 from rtl.verilog.emit import to_verilog
 from tests.formal.units import unit_of
 
-SECONDS = 60.0
+SECONDS = 300.0
 
 TINY = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=5, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
 
