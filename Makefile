@@ -47,7 +47,7 @@ bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/
 	$(BIN)/python -m benchmarks.native build/bench.json
 
 campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
-	$(BIN)/python -m cosim.campaign docs/campaign-cosim.json build/campaign-cosim
+	$(BIN)/python -m cosim.campaign cosim/campaign/outcome.json docs/campaign-cosim.md build/campaign-cosim
 
 bench-cosim: $(VENV)/.cosim  ## Co-simulation's speed beside the same simulator with nothing to do, and time to the first vector
 	$(BIN)/python -m cosim.speed
@@ -79,10 +79,10 @@ mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: 
 	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
 
 formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, docs/proofs.md: an hour or two, resumable
-	$(BIN)/python -m formal.campaign docs --jobs $(JOBS)
+	$(BIN)/python -m formal.campaign formal/proofs.json docs/proofs.md --jobs $(JOBS)
 
 formal-main: $(VENV)/.dev  ## Proofs of the main job's datapaths whose operation has a specification, into build/formal-main
-	$(BIN)/python -m formal.campaign build/formal-main --main-job --jobs $(JOBS)
+	$(BIN)/python -m formal.campaign build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
 	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md

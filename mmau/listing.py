@@ -2,9 +2,13 @@
 
 import argparse
 import json
+from collections.abc import Sequence
+from functools import cache
 
 import golden
+from formal.evidence import Known, committed
 from golden.text import table
+from jobs.contents import operation_key
 from mmau import OK
 
 
@@ -12,10 +16,13 @@ def run_list(arguments: argparse.Namespace) -> int:
     """`mmau list`."""
     entries = golden.instructions(arguments.arch)
     if arguments.json:
-        print(json.dumps({"instructions": [entry.as_dict() for entry in entries]}))
+        print(json.dumps({"instructions": [entry.as_dict() | {"datapaths": datapaths(entry)} for entry in entries]}))
         return OK
-    rows = [("arch", "instruction", "operation", "parameters", "evidence")]
-    rows += [(e.arch, e.name, e.operation.name, parameter_text(e), e.evidence) for e in entries]
+    rows = [("arch", "instruction", "operation", "parameters", "evidence", "simulated", "proved")]
+    rows += [
+        (e.arch, e.name, e.operation.name, parameter_text(e), e.evidence, *recorded_text(known_of(e.operation)))
+        for e in entries
+    ]
     print(table(rows))
     return OK
 
@@ -26,3 +33,21 @@ def parameter_text(entry: golden.Instruction) -> str:
     if entry.fp16_order is not None:
         shown["fp16_order"] = entry.fp16_order
     return " ".join(f"{key}={value}" for key, value in shown.items())
+
+
+@cache
+def known_of(operation: golden.Operation) -> tuple[Known, ...]:
+    """What is recorded of the datapaths of an operation."""
+    return tuple(committed().of_operation(operation_key(operation)))
+
+
+def recorded_text(known: Sequence[Known]) -> tuple[str, str]:
+    """Vectors, and how many datapaths are proved of those that were put to a proof."""
+    vectors = sum(each.simulated.vectors for each in known if each.simulated is not None)
+    proved = sum(each.proved is not None for each in known)
+    return f"{vectors:,}" if vectors else "-", f"{proved} of {len(known)}" if known else "-"
+
+
+def datapaths(entry: golden.Instruction) -> list[dict[str, object]]:
+    """What is recorded of each datapath of an instruction's operation, for JSON."""
+    return [known.as_dict() for known in known_of(entry.operation)]

@@ -15,7 +15,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="mmau", description="The arithmetic of matrix multiply-accumulate units, bit by bit.")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    listing = commands.add_parser("list", help="the catalogue: instruction, operation, parameters, evidence")
+    listing = commands.add_parser("list", help="the catalogue: operations, evidence, what is simulated and proved")
     listing.add_argument("--arch", help="one architecture, by name (sm_90) or marketing name (Hopper)")
     listing.set_defaults(module="mmau.listing", function="run_list")
 
@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     distinguish.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors at most (1000000)")
     distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
     distinguish.add_argument(
-        "--prove", type=float, metavar="S", help="where no vector shows a difference, let a solver decide, for so long"
+        "--prove", type=float, default=20.0, metavar="S", help="seconds for solvers, where no vector shows a difference (20)"
     )
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 

@@ -1,14 +1,13 @@
-"""The campaign: `python -m cosim.campaign OUTCOME.json STORE`.
+"""The campaign: `python -m cosim.campaign OUTCOME.json PAGE.md STORE`.
 
 Each run's result is kept in the folder STORE as it comes (`jobs`), so that an interrupted campaign goes on where it was;
-what other sources or versions have computed does not count. At the end OUTCOME.json and, beside it, a page say what came of
-it; with --operation they keep what they say of other operations, each of which has its own date, commit and versions. The
-files of what did not pass, with a waveform of its first mismatch, are in STORE. Exit status: 0, all passed; 1, something
-did not; 2, refused; 128 + signal, interrupted.
+what other sources or versions have computed does not count. At the end OUTCOME.json and its page say what came of it, and
+OUTCOME.json of which Verilog; with --operation they keep what they say of other operations, each of which has its own date,
+commit and versions. The files of what did not pass, with a waveform of its first mismatch, are in STORE. Exit status: 0, all
+passed; 1, something did not; 2, refused; 128 + signal, interrupted.
 """
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from cosim.runner.tools import check_tools
 from golden import OPERATIONS
 from golden.files import check_output, write_atomically
 from jobs import Store, engine_for, program, run
+from jobs.contents import sealed
 from rtl.tools import MissingTool
 
 SECONDS_A_TASK = 7200.0
@@ -28,7 +28,8 @@ SECONDS_A_TASK = 7200.0
 def main() -> int:
     """Run what is not yet known, then write both files."""
     parser = argparse.ArgumentParser(prog="campaign", description="Volume co-simulation of every operation.")
-    parser.add_argument("outcome", type=Path, help="where OUTCOME.json goes, and beside it a page, .md")
+    parser.add_argument("outcome", type=Path, help="where OUTCOME.json goes")
+    parser.add_argument("page", type=Path, help="where its page goes, Markdown")
     parser.add_argument("store", type=Path, help="the folder of results")
     parser.add_argument("--vectors", type=int, default=VECTORS, help="at least so many of each operation")
     names = [name for name in OPERATIONS if any(unit.operation.name == name for unit in campaign_units())]
@@ -40,7 +41,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.vectors < 1:
         raise ValueError(f"--vectors must be at least 1, got {options.vectors}")
-    for output in (options.outcome, options.outcome.with_suffix(".md")):
+    for output in (options.outcome, options.page):
         check_output(output)
     before = read_outcome(options.outcome) if options.operation else None
     check_tools("verilator", False)
@@ -55,8 +56,8 @@ def main() -> int:
     outcome = outcome_of(records, with_what)
     if before is not None:
         outcome = merged(before, outcome)
-    write_atomically(options.outcome, json.dumps(outcome, indent=1).encode() + b"\n")
-    write_atomically(options.outcome.with_suffix(".md"), page(outcome, not_run(outcome)).encode())
+    write_atomically(options.outcome, sealed(outcome).encode())
+    write_atomically(options.page, page(outcome, not_run(outcome)).encode())
     for name, said in outcome["failures"].items():
         print(f"{name}: {'; '.join(said)}")
     return int(not outcome["passed"])

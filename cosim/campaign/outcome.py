@@ -1,6 +1,5 @@
 """What a campaign came to, as data and as a page."""
 
-import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from cosim.campaign.units import campaign_units
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from jobs import Record
+from jobs.contents import unit_key, unsealed
 
 VERSIONS = ("verilator", "amaranth", "cocotb", "python", "numpy", "compiler", "isa", "processor")
 """Of what it was made with, what the page names beside the commit."""
@@ -73,7 +73,7 @@ def read_outcome(path: Path) -> dict[str, Any]:
         ValueError: the file holds something else. OSError: it cannot be read.
     """
     try:
-        outcome: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        outcome = unsealed(path.read_bytes())
         page(outcome)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         wanted = "must hold the outcome of a campaign, to which --operation adds"
@@ -88,10 +88,12 @@ def design_of(record: Record) -> str:
 
 
 def _run(records: Sequence[Record], text: str) -> dict[str, Any]:
-    """All tasks of one unit. What is not done counts no vector, and one of two results that are missing is a failure."""
+    """All tasks of one unit. What is not done counts no vector, and one of two results that are missing is a failure.
+    `design` and `verilog` are digests, by which the run is found (`formal.evidence`)."""
     each = [record for record in records if design_of(record) == text]
     done = [record for record in each if record.done]
     unit = _unit(text)
+    simulated = {record.result["verilog"] for record in done}
     return {
         "operation": unit.operation.name,
         "unit": unit.name,
@@ -100,6 +102,8 @@ def _run(records: Sequence[Record], text: str) -> dict[str, Any]:
         "seeds": [record.task.content["seed"] for record in each],
         "vectors": sum(record.result["received"] for record in done),
         "mismatches": sum(record.result["mismatches"] for record in done),
+        "design": unit_key(unit),
+        "verilog": simulated.pop() if len(simulated) == 1 else "",
         "passed": len(done) == len(each) and all(record.result["passed"] for record in done),
     }
 
@@ -131,8 +135,8 @@ def page(outcome: Mapping[str, Any], newer: Sequence[Unit] = ()) -> str:
         "",
         f"`make campaign-cosim` sends at least {VECTORS:,} vectors of each operation through generated datapaths, compiled",
         "by Verilator, in volume mode, and compares every d with the golden model, bit for bit. It writes this page, and",
-        "[campaign-cosim.json](campaign-cosim.json), which holds more of it. With `--operation` it runs some operations and",
-        "leaves the others' lines as they are: each says from which commit it was run.",
+        "[outcome.json](../cosim/campaign/outcome.json), which holds more of it. With `--operation` it runs some",
+        "operations and leaves the others' lines as they are: each says from which commit it was run.",
         "",
         f"{verdict} {outcome['vectors']:,} vectors, {outcome['mismatches']:,} mismatches.",
         "",

@@ -94,6 +94,7 @@ def simulate(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         raise SimulationError("; ".join(report.failures))
     return {
         "passed": report.passed,
+        "verilog": report.verilog,
         "sent": report.sent,
         "received": report.received,
         "mismatches": report.mismatches,

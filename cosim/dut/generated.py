@@ -7,18 +7,22 @@ from cosim.bench.timing import Timing
 from cosim.dut.description import Dut, Reset
 from golden.checks import unknown
 from golden.files import read_toml
+from jobs.contents import TOP
 from rtl.designs.design import Design
 from rtl.verilog.emit import to_verilog
 
+GENERATED = "unit.v"
+"""The file of generated Verilog in the folder of a run."""
 
-def write_generated(design: Design, folder: Path, top: str = "unit") -> Path:
+
+def write_generated(design: Design, folder: Path) -> Path:
     """The generated design as Verilog in `folder`.
 
     Raises:
         ValueError: parameters that no datapath can hold.
     """
-    source = folder / f"{top}.v"
-    source.write_text(to_verilog(design, top), encoding="utf-8")
+    source = folder / GENERATED
+    source.write_text(to_verilog(design, TOP), encoding="utf-8")
     return source
 
 

@@ -1,6 +1,6 @@
 """Reports as one self-contained HTML page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cosim.bench.groups import Group
 from cosim.coverage.counts import Counts
@@ -15,15 +15,27 @@ OPENED = 3
 """Groups of mismatches that are open when the page is; the others open by a click or the return key."""
 
 
-def report_page(reports: Sequence[Report], errors: Mapping[str, str], seed: int, running: int = 0) -> str:
+KnownOf = Callable[[Report], Sequence[str]]
+"""What is known of a report's design beyond its run, in lines."""
+
+
+def nothing_known(report: Report) -> Sequence[str]:
+    """Nothing."""
+    return ()
+
+
+def report_page(
+    reports: Sequence[Report], errors: Mapping[str, str], seed: int, running: int = 0, known: KnownOf = nothing_known
+) -> str:
     """The page of a run or a campaign.
 
     Args:
         errors: names of the designs that could not be run, and what is wrong with each.
         running: designs that are not done yet.
+        known: what each design's section says of it.
     """
     body = [verdict(reports, errors, seed, running), designs(reports, errors)]
-    body += [design_section(report, number, len(reports) == 1) for number, report in enumerate(reports)]
+    body += [design_section(report, number, len(reports) == 1, known(report)) for number, report in enumerate(reports)]
     body += [
         joined([element("h2", f"{name}: not run"), element("pre", message, tabindex="0")])
         for name, message in errors.items()
@@ -82,9 +94,10 @@ def passed_or_failed(passed: bool) -> Markup:
     return element("span", "passed" if passed else "FAILED", class_="passed" if passed else "failed")
 
 
-def design_section(report: Report, number: int, alone: bool) -> Markup:
+def design_section(report: Report, number: int, alone: bool, known: Sequence[str] = ()) -> Markup:
     """One design: why it failed, its mismatches, what was compared; of a design alone this is open."""
     parts = [element("h2", report.unit, " ", passed_or_failed(report.passed), id=f"design-{number}")]
+    parts += [element("p", line) for line in known]
     if report.failures:
         parts.append(element("ul", *(element("li", reason) for reason in report.failures)))
     if report.explanation is not None:

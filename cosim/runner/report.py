@@ -28,6 +28,8 @@ class Report(Outcome):
         minimised: the first mismatch, minimised in its simulation; None where there is none.
         rtl_coverage: what was executed of each source; None where it was not asked for, or the simulation broke off before.
         explanation: why results differ, of a whole run; None where none does.
+        design, verilog: digests of the design and of the generated Verilog that was simulated (`jobs.contents`); empty of
+            a design of one's own.
 
     All others are the scoreboard's, as `Outcome` describes them.
     """
@@ -41,6 +43,8 @@ class Report(Outcome):
     minimised: Minimised | None = None
     explanation: Explanation | None = None
     rtl_coverage: tuple[FileCoverage, ...] | None = None
+    design: str = ""
+    verilog: str = ""
 
     @classmethod
     def of(

@@ -4,6 +4,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -12,12 +13,14 @@ from cosim.bench.selection import Selection
 from cosim.compile.errors import NO_ROOM, SimulationError
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import ElaborationError
+from cosim.dut.generated import GENERATED
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
 from cosim.runner.report import Report
 from cosim.runner.request import Progress, Request
 from cosim.runner.tools import check_tools
 from golden import Unit
+from jobs.contents import design_key, verilog_digest
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
 from rtl.tools import in_parallel, supervised
@@ -165,6 +168,9 @@ def _run(design: Design, request: Request) -> Report:
     with _folder(request.work_dir) as folder:
         sent = run_in_volume if request.mode == "volume" else run_in_cocotb
         report = sent(design, request, folder).explained(design)
+        if request.dut is None:
+            text = (folder / GENERATED).read_text(encoding="utf-8")
+            report = replace(report, design=design_key(design.as_table()), verilog=verilog_digest(text))
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
     say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")

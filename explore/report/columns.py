@@ -63,6 +63,8 @@ PROOF: Mapping[str, str] = {
     "proof.mismatches": "mismatches",
     "proof.seed": "seed of the vectors",
     "proof.proved": "proved",
+    "proof.proved_note": "why it is not proved",
+    "proof.obligations": "obligations of its proof",
 }
 
 ORDER = ("parameters", "cost", "accuracy", "proof", "seconds")

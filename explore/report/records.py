@@ -92,18 +92,28 @@ def verdict(record: Record) -> Verdict:
     proof = record.get("proof") or {}
     vectors, mismatches = proof.get("vectors"), proof.get("mismatches")
     sent, received = proof.get("sent", vectors), proof.get("received", vectors)
-    proved = "; proved" if proof.get("proved") is True else ""
+    proved = _proved(proof)
     if not vectors or not received or mismatches is None:
         text = "not co-simulated"
         if vectors and not received:
             text = f"co-simulation gave no result for {vectors:,} vectors"
         state: Literal["agrees", "differs", "not compared"] = "differs" if vectors and not received else "not compared"
         return Verdict(text + proved, state)
+    if proof.get("proved") is False:
+        return Verdict(f"{received:,} vectors, {mismatches:,} mismatches{proved or '; refuted'}", "differs")
     if mismatches:
         return Verdict(f"{mismatches:,} mismatches in {received:,} results{proved}", "differs")
     if not received == sent == vectors:
         return Verdict(f"{sent:,} of {vectors:,} vectors sent, {received:,} results came back{proved}", "differs")
     return Verdict(f"{received:,} vectors, no mismatch{proved}", "agrees")
+
+
+def _proved(proof: Mapping[str, Any]) -> str:
+    """What stands behind the vectors: that it is proved, or why it is not."""
+    if proof.get("proved") is True:
+        return "; proved"
+    note = proof.get("proved_note")
+    return f"; proof: {note}" if note else ""
 
 
 def missing_columns(records: Sequence[Record]) -> dict[tuple[str, str], list[str]]:

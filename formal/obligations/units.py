@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bitwuzla import TermManager
+from bitwuzla import BitwuzlaException, TermManager
 
+from formal.obligations.maximum import is_comparison
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
@@ -20,10 +21,12 @@ from formal.specification.keep import Keep
 from formal.specification.rounded import gtr_fdpa, tr_fdpa
 from golden import Operation, Unit
 from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from rtl.designs.ports import step_operands
 from rtl.steps.truncate import TRUNCATED
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
-from rtl.verilog.netlist import read_netlist
+from rtl.verilog.netlist import UnreadableVerilog, read_netlist
+from rtl.verilog.syntax import Module
 from rtl.verilog.terms import Bits, Terms
 
 TOP = "unit"
@@ -69,7 +72,8 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
         verilog: of the datapath, its top module called `unit`; None for the one that is generated.
 
     Raises:
-        NotProvable: no specification of the operation, or the steps do not lead from the ports to d.
+        NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
+            ports to d.
     """
     combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
     if verilog is None:
@@ -78,8 +82,10 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
     with deep_stack() as manager:
         try:
             return _questions(unit_proof(Terms(manager), combinational, verilog))
-        except (IncompleteProof, NoTerm) as error:
+        except (IncompleteProof, NoTerm, UnreadableVerilog) as error:
             problem = str(error)
+        except BitwuzlaException:  # its message names terms
+            problem = f"the Verilog has wires of other widths than the steps of {unit.name} give"
     raise NotProvable(problem)
 
 
@@ -99,7 +105,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     """The proof of a combinational datapath, its obligations open.
 
     Raises:
-        NotProvable, IncompleteProof, NoTerm: as `unit_questions`.
+        NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises
+            NotProvable.
     """
     operation = unit.operation
     problem = unspecified(operation)
@@ -107,9 +114,23 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
         raise NotProvable(problem)
     specify = SPECIFICATIONS[type(operation)]
     modules = read_netlist(verilog)
+    _check_ports(modules, operation)
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
-    netlist = CutNetlist(terms, modules, TOP, cut, is_row)
+    netlist = CutNetlist(terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire))
     return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
+
+
+def _check_ports(modules: Mapping[str, Module], operation: Operation) -> None:
+    """Raise NotProvable unless the top module has the ports of an operation's datapath."""
+    if TOP not in modules:
+        raise NotProvable(f"the Verilog must have a module {TOP}, got {', '.join(modules) or 'none'}")
+    module = modules[TOP]
+    for name, elements in step_operands(operation).items():
+        direction = "output" if name == "d" else "input"
+        if module.directions.get(name) != direction:
+            raise NotProvable(f"the Verilog must have an {direction} {name}, got {', '.join(module.directions)}")
+        if module.width(name) != elements.width:
+            raise NotProvable(f"port {name} must have the {elements.width} bits of {elements}, got {module.width(name)}")
 
 
 def unspecified(operation: Operation) -> str | None:

@@ -15,6 +15,11 @@ Seen = Callable[[str, str, Bits], Bits]
 """Called with each output of an instance: its module, its path and port, and what it is; what it gives goes on."""
 
 
+Unopened = Callable[[str, str, int], Bits | None]
+"""Called before an output of an instance is worked out, with its module, its path and port, and its width; where it gives
+bits, these go on, and the instance is not looked into."""
+
+
 Driven = Callable[[str, Bits], Bits]
 """Called with what a statement gives to bits of a wire: path and name with these bits, and what it is."""
 
@@ -22,6 +27,10 @@ Driven = Callable[[str, Bits], Bits]
 def as_it_is(module: str, name: str, bits: Bits) -> Bits:
     """A `Seen` that changes nothing."""
     return bits
+
+
+def opened(module: str, name: str, width: int) -> None:
+    """An `Unopened` that leaves no instance out."""
 
 
 def as_driven(name: str, bits: Bits) -> Bits:
@@ -38,6 +47,7 @@ class Setting:
         transparent: whether registers are wires. held: registers of the top module that hold a value.
         states: the variable of each register, by path and name: those of circuits with one table begin in one state.
         seen: sees the outputs of instances. driven: sees what statements give to wires.
+        unopened: which instances are not looked into.
     """
 
     terms: Terms
@@ -47,6 +57,7 @@ class Setting:
     states: dict[str, Bits] = field(default_factory=dict)
     seen: Seen = as_it_is
     driven: Driven = as_driven
+    unopened: Unopened = opened
 
 
 class Circuit:
@@ -89,6 +100,15 @@ class Circuit:
                 return self._part(instance)
         raise NoTerm(f"{self._module.name} has no instance {name}")
 
+    def into(self, instance: Instance) -> dict[str, Bits]:
+        """What the input ports of an instance hold, as far as they are connected."""
+        of = self._setting.modules[instance.module]
+        return {
+            connection.port: self._expressions.operand(connection.operand, of.width(connection.port))
+            for connection in instance.connections
+            if of.directions[connection.port] == "input" and connection.operand is not None
+        }
+
     def outputs(self) -> dict[str, Bits]:
         """What the output ports hold."""
         return {name: self.wire(name) for name, side in self._module.directions.items() if side == "output"}
@@ -123,7 +143,10 @@ class Circuit:
             bottom = min(self._offset(part.name, part.low), self._offset(part.name, part.high))
             name = f"{self._path}{part.name}[{bottom + part.width - 1}:{bottom}]"
             piece = partial(self._part_of, once, place + part.width - 1, place, name)
-            self._drivers.setdefault(part.name, []).append((bottom, part.width, piece))
+            drivers = self._drivers.setdefault(part.name, [])
+            if any(bottom < other + width and other < bottom + part.width for other, width, _ in drivers):
+                raise NoTerm(f"bits of {part.name} in {self._module.name} are driven twice")
+            drivers.append((bottom, part.width, piece))
 
     def _part_of(self, make: Callable[[], Bits], high: int, low: int, name: str) -> Bits:
         return self._setting.driven(name, self._terms.part(make(), high, low))
@@ -139,13 +162,20 @@ class Circuit:
         if of is None:
             raise NoTerm(f"{instance.module} is not in the file")
         for connection in instance.connections:
-            if of.directions[connection.port] != "input" and connection.operand is not None:
-                make = partial(self._output, instance, connection.port, connection.operand.width)
-                self._drive(connection.operand, make)
+            port, operand = connection.port, connection.operand
+            if operand is None:
+                continue
+            if operand.width != of.width(port):  # simulators do not agree on how it is extended
+                raise NoTerm(f"{instance.name}.{port} has {of.width(port)} bits and is connected to {operand.width}")
+            if of.directions[port] != "input":
+                self._drive(operand, partial(self._output, instance, port))
 
-    def _output(self, instance: Instance, port: str, width: int) -> Bits:
-        given = self._setting.seen(instance.module, f"{self._path}{instance.name}.{port}", self._part(instance).wire(port))
-        return self._terms.extended(given, width)
+    def _output(self, instance: Instance, port: str) -> Bits:
+        name = f"{self._path}{instance.name}.{port}"
+        given = self._setting.unopened(instance.module, name, self._setting.modules[instance.module].width(port))
+        if given is not None:
+            return given
+        return self._setting.seen(instance.module, name, self._part(instance).wire(port))
 
     def _part(self, instance: Instance) -> "Circuit":
         """The circuit of an instance."""

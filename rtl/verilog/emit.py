@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
@@ -41,12 +42,22 @@ class YosysError(Exception):
     """Yosys could not write the Verilog."""
 
 
-def to_verilog(design: Unit | Design, top: str = "unit") -> str:
+Known = Callable[[str], Sequence[str]]
+"""What is known of Verilog without a header, in lines."""
+
+
+def nothing_known(verilog: str) -> Sequence[str]:
+    """Nothing."""
+    return ()
+
+
+def to_verilog(design: Unit | Design, top: str = "unit", known: Known = nothing_known) -> str:
     """Verilog-2005 text of a design, the same text for the same design.
 
     Args:
         design: what to build; a unit stands for its datapath.
         top: name of the top module, a Verilog identifier.
+        known: what its header says of its verification.
 
     Raises:
         ValueError: parameters that no component can hold, or a bad name.
@@ -54,7 +65,8 @@ def to_verilog(design: Unit | Design, top: str = "unit") -> str:
     """
     _check_name(top)
     chosen = as_design(design)
-    return f"{header(chosen, top)}\n{modules(chosen.component(), top)}"
+    text = modules(chosen.component(), top)
+    return f"{header(chosen, top, known(text))}\n{text}"
 
 
 def _check_name(top: str) -> None:

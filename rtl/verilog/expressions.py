@@ -61,7 +61,9 @@ class Expressions:
         """Whether it is a signed number; parts of wires never are."""
         if isinstance(operand, Slice):
             return operand.whole and operand.name in self._signed
-        return isinstance(operand, Signed) or (isinstance(operand, Constant) and "s" in operand.text)
+        if isinstance(operand, Constant):
+            return "s" in operand.text or operand.text.isdigit()
+        return isinstance(operand, Signed)
 
     def _extended(self, operand: Operand, width: int, signed: bool) -> Bits:
         return self._terms.extended(self._plain(operand), width, signed)

@@ -28,13 +28,15 @@ _TOKEN = re.compile(
     rf"\s*(?:(?P<constant>\d+'s?[bodhBODH][0-9a-fA-FxzXZ?]+|\d+)|(?P<signed>\$signed)|(?P<name>{NAME})"
     r"|(?P<sign><<<|>>>|===|!==|<<|>>|==|!=|<=|>=|&&|\|\||~\^|\*\*|[-+*/%&|^~!<>?:{}()\[\],]))"
 )
-_DECLARATION = re.compile(rf"\s*(input|output|inout|wire|reg)( signed)?(?: \[(-?\d+):(-?\d+)\])? ({NAME})(?: = .*)?;")
+_DECLARATION = re.compile(rf"\s*(input|output|inout|wire|reg)( signed)?(?: \[(-?\d+):(-?\d+)\])? ({NAME})( = .*)?;$")
 _MODULE = re.compile(rf"module ({NAME})\s*\((.*)\);")
 _INSTANCE = re.compile(rf"  ({NAME})\s+({NAME})\s*\($")
 _CONNECTION = re.compile(rf"    \.({NAME})\((.*)\)(,?)$")
 _EDGE = re.compile(r"  always @\(posedge clk\)$")
 _REGISTER = re.compile(r"    (.*?) <= (.*);$")
 _ASSIGN = re.compile(r"  assign (.*?) = (.*);$")
+_NOTHING = re.compile(r"\s*(?://.*|(?:\(\*.*\*\)|/\*.*\*/)(?: *//.*)?)?$")
+"""A line without a statement: blank, a comment, an attribute."""
 
 BINARY = frozenset(
     ("+", "-", "*", "/", "%", "&", "|", "^", "~^", "<<", ">>", "<<<", ">>>", "==", "!=", "===", "!==", "<", "<=", ">", ">=",
@@ -51,7 +53,7 @@ def read_netlist(text: str) -> dict[str, Module]:
     """The modules of a file, by name, in its order.
 
     Raises:
-        UnreadableVerilog: a statement of another kind than Yosys writes; the message holds the line.
+        UnreadableVerilog: a statement of another kind than Yosys writes: none is passed over; the message holds the line.
     """
     file = _File()
     for number, line in enumerate(text.splitlines(), 1):
@@ -83,6 +85,8 @@ class _File:
         if module is None:
             self._begin(number, line)
         elif line.strip() == "endmodule":
+            if module.name in self.modules:
+                raise UnreadableVerilog(f"a second module {module.name}")
             module.end, self.module = number, None
             self.modules[module.name] = module
         elif self._instance is not None:
@@ -94,6 +98,8 @@ class _File:
         """Perhaps a module's name and ports, which may take several lines."""
         if self._header or line.startswith("module "):
             self._header += line
+        elif not _NOTHING.match(line):
+            raise UnreadableVerilog("a statement outside of a module")
         if match := _MODULE.match(self._header):
             ports = tuple(port.strip() for port in match[2].split(",") if port.strip())
             self.module, self._header = Module(match[1].strip(), number, ports), ""
@@ -114,10 +120,14 @@ class _File:
             module.assignments.append(_assignment(module, number, match))
         elif self._is_edge and (match := _REGISTER.match(line)):
             module.registers.append(_assignment(module, number, match))
+        elif self._is_edge:
+            raise UnreadableVerilog("no assignment to a register where one must be")
         elif match := _DECLARATION.match(line):
             _declare(module, match)
         elif match := _INSTANCE.match(line):
             self._instance = Instance(number, match[1].strip(), match[2].strip(), ())
+        elif not _EDGE.match(line) and not _NOTHING.match(line):
+            raise UnreadableVerilog("a statement that Yosys does not write for a datapath")
         self._is_edge = _EDGE.match(line) is not None
 
 
@@ -127,7 +137,11 @@ def _assignment(module: Module, number: int, match: re.Match[str]) -> Assignment
 
 def _declare(module: Module, match: re.Match[str]) -> None:
     kind, name = match[1], match[5].strip()
-    module.ranges[name] = (int(match[3]), int(match[4])) if match[3] is not None else (0, 0)
+    if match[6] is not None and kind != "reg":
+        raise UnreadableVerilog("a declaration that drives its wire")
+    declared = (int(match[3]), int(match[4])) if match[3] is not None else (0, 0)
+    if module.ranges.setdefault(name, declared) != declared:
+        raise UnreadableVerilog(f"{name} is declared with other bits before")
     if kind in ("input", "output", "inout"):
         module.directions[name] = kind
     if match[2] is not None:
@@ -199,6 +213,9 @@ class _Reader:
             self._next()
             low = self._number()
         self._expect("]")
+        ends = sorted(self._module.ranges[name])
+        if not ends[0] <= min(high, low) <= max(high, low) <= ends[1]:
+            raise UnreadableVerilog(f"bits of {name} that it has not")
         return Slice(name, high, low, whole=False)
 
     def _number(self) -> int:
@@ -220,6 +237,8 @@ class _Reader:
             self._expect("}")
             return Concatenation(inner.parts, times * inner.times)
         while True:
+            if self._peek()[1].isdigit():
+                raise UnreadableVerilog("a number without a width in a concatenation")
             parts.append(self._operand())
             _, word = self._next()
             if word == "}":

@@ -1,6 +1,7 @@
 """Units proved in tasks: what is kept, what a missing or crashing solver leaves open, what the table says."""
 
 import os
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,24 @@ from cosim.regressions.main_job import main_units
 from formal import campaign
 from formal.campaign import answer_of, prove
 from formal.obligations.units import Question, unspecified
-from formal.outcome import OPEN, PROVED, REFUTED, Settled, document, exit_status, step_of, summary, table
+from formal.outcome import OPEN, PROVED, REFUTED, Settled, exit_status, step_of, summary, table
+from formal.page import document
 from formal.solvers import answer as solvers
 from formal.solvers.answer import MissingSolver, solver, solver_version
+from formal.subjects import Subject, distinct_subjects, main_job_subjects, subjects
 from formal.tasks import question_key
-from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA
+from golden import Implementation, catalogue_units
+from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.unit import ENCODINGS
 from jobs import Store, Task, run
-from tests.formal.units import SMALL, unit_of
+from jobs.contents import verilog_digest
+from rtl.designs.unit_design import UnitDesign
+from tests.formal.units import SMALL, unit_of, verilog_of
 
 TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))
+
+
+SUBJECT = Subject("datapath", UnitDesign(unit_of(SMALL)))
 
 
 def settled(*verdicts: str, problem: str = "") -> Settled:
@@ -29,7 +39,7 @@ def settled(*verdicts: str, problem: str = "") -> Settled:
         question_key(question): [{"solver": "bitwuzla", "verdict": verdict, "seconds": 0.5}]
         for question, verdict in zip(questions, verdicts, strict=True)
     }
-    return Settled(unit_of(SMALL), questions, answers, problem)
+    return Settled(SUBJECT, questions, answers, "verilog", problem)
 
 
 @pytest.mark.parametrize(
@@ -52,21 +62,21 @@ def test_a_datapath_with_a_problem_is_open() -> None:
 
 
 def test_a_question_without_an_answer_is_open() -> None:
-    each = Settled(unit_of(SMALL), (TRUE,), {})
+    each = Settled(SUBJECT, (TRUE,), {})
     assert each.verdict == OPEN
 
 
 def test_the_table() -> None:
     outcome = table([settled("never", "unknown")])
-    (unit,) = outcome["units"]
-    assert unit["verdict"] == OPEN
-    assert unit["steps"] == {"decode": [1, 2]}
-    assert unit["not_proved"] == ["decode_x_1: open"]
+    (subject,) = outcome["subjects"]
+    assert (subject["verdict"], subject["verilog"], subject["solvers"]) == (OPEN, "verilog", ["bitwuzla"])
+    assert subject["steps"] == {"decode": [1, 2]}
+    assert subject["not_proved"] == ["decode_x_1: open"]
     (row,) = outcome["questions"]
     assert (row["asked"], row["proved"], row["seconds"]) == (2, 1, 1.0)
     text = document({"date": "2026-01-01", "versions": {"z3": "1"}, "seconds": 60.0, **outcome})
-    assert "| unit | T-FDPA | ones-complement | open | 1 of 2 | decode_x_1: open |" in text
-    assert "| T-FDPA | 1 | 0 | 0 | 1 |" in text
+    assert "| unit | T-FDPA | ones-complement | open | 1 of 2 |  | decode_x_1: open |" in text
+    assert "| T-FDPA | datapath | 1 | 0 | 0 | 1 |" in text
 
 
 @pytest.mark.parametrize(
@@ -125,12 +135,16 @@ def test_messages_about_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    units = [unit_of(SMALL), unit_of(FMA(a="fp16", b="fp16", c="fp16"))]  # type: ignore[arg-type]
-    proved, unspecified = prove(units, tmp_path, 30.0, 1)
-    assert (proved.verdict, unspecified.verdict) == (PROVED, OPEN)
-    assert unspecified.problem == "NotProvable: there is no specification of FMA yet"
+    staged = UnitDesign(replace(unit_of(SMALL), implementation=Implementation(stages=1)))
+    proved, not_provable = prove([SUBJECT, Subject("datapath", staged)], tmp_path, 30.0, 1)
+    assert (proved.verdict, not_provable.verdict) == (PROVED, OPEN)
+    assert proved.verilog == verilog_digest(verilog_of(SMALL))
+    assert (not_provable.problem, not_provable.verilog) == (
+        "NotProvable: unit is no combinational datapath of one unit",
+        "",
+    )
     capsys.readouterr()
-    again = prove(units[:1], tmp_path, 30.0, 1)
+    again = prove([SUBJECT], tmp_path, 30.0, 1)
     assert again[0].verdict == PROVED
 
 
@@ -138,11 +152,11 @@ def test_a_unit_that_is_not_there() -> None:
     with pytest.raises(
         ValueError, match=r"^--unit must be part of a unit's name, as `mmau list` has them, got 'sm_1 mma-no'$"
     ):
-        campaign.main(["docs", "--unit", "sm_1 mma-no"])
+        campaign.main(["p.json", "p.md", "--unit", "sm_1 mma-no"])
 
 
 def test_the_main_jobs_units_that_have_a_specification() -> None:
-    units = campaign.main_job_units()
+    units = [each.design.unit for each in main_job_subjects() if isinstance(each.design, UnitDesign)]
     assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
     assert len(units) >= 12
     assert {unit.implementation.stages for unit in units} == {0}
@@ -152,7 +166,18 @@ def test_the_main_jobs_units_that_have_a_specification() -> None:
 
 def test_the_summary_names_what_is_not_proved() -> None:
     assert summary([settled("never"), settled("never", "sometimes"), settled(problem="not begun")]) == [
-        "1 of 3 datapaths proved",
+        "1 of 3 designs proved",
         "unit, ones-complement: refuted: decode_x_1",
         "unit, ones-complement: open: not begun",
     ]
+
+
+def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_twice() -> None:
+    listed = [each.design for each in subjects() if each.kind == "datapath"]
+    for encoding in ENCODINGS:
+        assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} == {
+            unit.operation for unit in catalogue_units()
+        }
+    renamed = Subject("datapath", UnitDesign(replace(unit_of(SMALL), name="another")))
+    other = Subject("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
+    assert distinct_subjects([SUBJECT, renamed, other]) == [SUBJECT, other]

@@ -4,9 +4,12 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from formal.obligations.units import unit_questions
+from formal.solvers.with_bitwuzla import solve
 from golden import Implementation, Operation, Unit
 from golden.formats import Format
 from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from golden.unit import CIRCUIT_CHOICES
 from rtl.verilog.emit import to_verilog
 
 TABLES: tuple[dict[str, Any], ...] = (
@@ -54,15 +57,24 @@ SMALL_IDPA = next(operation for operation in OPERATIONS if operation.name == "ID
 STICKY = tuple(operation for operation in OPERATIONS if getattr(operation, "sticky", False))
 
 
-def unit_of(operation: Operation, encoding: str = "ones-complement") -> Unit:
-    """The combinational unit of an operation."""
-    return Unit(name="unit", operation=operation, implementation=Implementation(encoding=encoding))
+def unit_of(operation: Operation, encoding: str = "ones-complement", **keys: str) -> Unit:
+    """The combinational unit of an operation; further keys say how it is built."""
+    implementation = Implementation(encoding=encoding, **keys)  # type: ignore[arg-type]  # `stages` is not among them
+    return Unit(name="unit", operation=operation, implementation=implementation)
 
 
 @cache
-def verilog_of(operation: Operation, encoding: str = "ones-complement") -> str:
+def verilog_of(operation: Operation, encoding: str = "ones-complement", **keys: str) -> str:
     """Its Verilog."""
-    return to_verilog(unit_of(operation, encoding), "unit")
+    return to_verilog(unit_of(operation, encoding, **keys), "unit")
+
+
+def not_proved(unit: Unit, verilog: str | None = None, seconds: float = 30.0) -> list[str]:
+    """The obligations of a unit's Verilog, the generated one where none is given, that are not proved."""
+    implementation = unit.implementation
+    keys = {key: getattr(implementation, key) for key in CIRCUIT_CHOICES}
+    text = verilog_of(unit.operation, implementation.encoding, **keys) if verilog is None else verilog
+    return [each.name for each in unit_questions(unit, text) if solve(each.text, seconds).verdict != "never"]
 
 
 def random_code(random: Random, fmt: Format) -> int:

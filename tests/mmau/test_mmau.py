@@ -20,10 +20,11 @@ UNIT = f"{TINY}\n[implementation]\nstages = 2\n"
 def test_list_prints_every_entry_with_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["list"]) == 0
     head, *lines = capsys.readouterr().out.splitlines()
-    assert head.split() == ["arch", "instruction", "operation", "parameters", "evidence"]
+    assert head.split() == ["arch", "instruction", "operation", "parameters", "evidence", "simulated", "proved"]
     assert len(lines) == len(golden.instructions())
     line = next(line for line in lines if line.split()[:2] == list(HOPPER))
-    assert line.split()[2:] == ["T-FDPA", "L=16", "F=25", "rho=RZ-FP32", "e_zero=-133", "truncation=RZ", "published"]
+    shown = ["T-FDPA", "L=16", "F=25", "rho=RZ-FP32", "e_zero=-133", "truncation=RZ", "published"]
+    assert line.split()[2:9] == shown
 
 
 def test_list_as_json_for_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:

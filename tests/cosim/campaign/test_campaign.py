@@ -76,7 +76,7 @@ def test_task_is_another_with_other_sources_and_the_same_with_another_commit() -
 
 def done(task: Task) -> Record:
     """The record of a task all of whose vectors are right."""
-    result = {"passed": True, "received": task.content["vectors"], "mismatches": 0, "failures": []}
+    result = {"passed": True, "received": task.content["vectors"], "mismatches": 0, "failures": [], "verilog": "0" * 64}
     return Record(task, "done", result, "", 1.0, None, None)
 
 

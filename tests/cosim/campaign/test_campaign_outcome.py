@@ -1,11 +1,10 @@
 """The committed outcome of the campaign: complete, in every encoding, and without a mismatch."""
 
-import json
 from typing import Any
 
 import pytest
 
-from cosim.campaign.outcome import merged, not_run, outcome_of, page
+from cosim.campaign.outcome import merged, not_run, outcome_of, page, read_outcome
 from cosim.campaign.tasks import SEEDS_A_UNIT, VECTORS, tasks
 from cosim.campaign.units import campaign_units
 from golden import OPERATIONS
@@ -13,7 +12,8 @@ from golden.unit import ENCODINGS
 from jobs.provenance import ROOT
 from tests.cosim.campaign.test_campaign import MADE_WITH, done
 
-OUTCOME = ROOT / "docs" / "campaign-cosim.json"
+OUTCOME = ROOT / "cosim" / "campaign" / "outcome.json"
+PAGE = ROOT / "docs" / "campaign-cosim.md"
 
 NEWER: set[tuple[str, str, int]] = set()
 """Unit, encoding and stages of what joined the campaign after the committed run: the page says so. A run of the operation
@@ -22,8 +22,7 @@ empties this."""
 
 @pytest.fixture
 def outcome() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(OUTCOME.read_text(encoding="utf-8"))
-    return found
+    return read_outcome(OUTCOME)
 
 
 def test_it_is_complete_and_nothing_differed(outcome: dict[str, Any]) -> None:
@@ -73,4 +72,4 @@ def test_it_says_what_was_run(outcome: dict[str, Any]) -> None:
 
 
 def test_page_is_that_of_the_outcome(outcome: dict[str, Any]) -> None:
-    assert page(outcome, not_run(outcome)) == OUTCOME.with_suffix(".md").read_text(encoding="utf-8")
+    assert page(outcome, not_run(outcome)) == PAGE.read_text(encoding="utf-8")

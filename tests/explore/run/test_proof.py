@@ -58,9 +58,9 @@ def test_run_that_passes_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     report = passed()
     found = simulated(report, monkeypatch, tmp_path)
     assert found is not None
-    assert {key: found[key] for key in ("vectors", "sent", "received", "mismatches", "seed", "proved")} == {
+    assert {key: found[key] for key in ("vectors", "sent", "received", "mismatches", "seed", "verilog")} == {
         "vectors": report.vectors, "sent": report.sent, "received": report.received, "mismatches": 0, "seed": 7,
-        "proved": None,
+        "verilog": report.verilog,
     }  # fmt: skip
     assert (tmp_path / VERILOG).read_text() == "module unit\n"
 

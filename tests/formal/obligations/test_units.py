@@ -150,6 +150,29 @@ def test_an_operation_without_a_specification() -> None:
         unit_questions(unit, verilog_of(SMALL))
 
 
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"F": 8}, "the Verilog has wires of other widths than the steps of unit give"),
+        ({"L": 2}, r"port a must have the 12 bits of 3 x e2m1 \(w = 4\), got 8"),
+        ({"c": "fp32", "rho": "RZ-FP32"}, r"port c must have the 16 bits of 1 x fp16 \(w = 16\), got 32"),
+    ],
+)
+def test_the_verilog_of_another_unit(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(NotProvable, match=f"^{message}$"):
+        unit_questions(unit_of(SMALL), verilog_of(SMALL.changed(**changed)))
+
+
+def test_verilog_that_is_not_a_datapath() -> None:
+    verilog = verilog_of(SMALL)
+    with pytest.raises(NotProvable, match=r"^the Verilog must have a module unit, got other, unit_accumulate, "):
+        unit_questions(unit_of(SMALL), verilog.replace("module unit(", "module other("))
+    with pytest.raises(NotProvable, match=r"^the Verilog must have an input c, got a, b, z, d$"):
+        unit_questions(unit_of(SMALL), re.sub(r"\bc\b", "z", verilog))
+    with pytest.raises(NotProvable, match=r"^line \d+: "):
+        unit_questions(unit_of(SMALL), verilog[:3000])
+
+
 FURTHER_FAULTS = {
     "what TR-FDPA's truncation loses": (SMALL_TR, r"\| norm\[\d+:0\]", "| norm[3:0]", "cut"),
     "a product of integers": (SMALL_IDPA, r" \* ", " + ", "multiply"),

@@ -10,7 +10,7 @@ from bitwuzla import TermManager
 from formal.evaluation import evaluate
 from formal.specification.conversion import converted, leading_one, rounded
 from formal.specification.numbers import Flag, Number, width_of
-from formal.specification.steps import accumulate, align, combine, decode, multiply
+from formal.specification.steps import accumulate, align, align_telling, combine, decode, multiply
 from formal.specification.values import Aligned, Special, Term, Total
 from golden.conversion import CONVERSIONS
 from golden.formats import FORMATS, Cls, Format, IntegerFormat
@@ -19,7 +19,7 @@ from golden.specials import NAN
 from golden.specials import combine as golden_combine
 from golden.steps import Term as GoldenTerm
 from golden.steps import align as golden_align
-from golden.steps import flushed
+from golden.steps import flushed, is_truncated
 from rtl.verilog.terms import Bits, Terms
 
 FLOATS = [fmt for fmt in FORMATS.values() if not isinstance(fmt, IntegerFormat) and fmt.width <= 8]
@@ -67,6 +67,27 @@ def test_align(mode: str, F: int) -> None:
         found = evaluate([given.aligned.bits.term], values)[given.aligned.bits.term]
         wanted = golden_align(GoldenTerm(-m if s else m, e, 3), top, F, mode)  # type: ignore[arg-type]
         assert (-found if s else found) == wanted
+
+
+@pytest.mark.parametrize("mode", ["RZ", "RD"])
+@pytest.mark.parametrize("F", [0, 2, 3, 5])
+def test_alignment_that_tells_what_it_drops(mode: str, F: int) -> None:
+    terms = Terms(TermManager())
+    sign, exp, sig = Flag(terms, terms.free("sign", 1)), free(terms, "exp", -3, 2), free(terms, "sig", 0, 15)
+    e_max = free(terms, "e_max", -3, 4)
+    given = align_telling(Term(sign, exp, sig, 3), e_max, F, mode)  # type: ignore[arg-type]
+    parts, told = [given.sign.bits.term, given.aligned.bits.term, given.lost.bits.term], 0
+    for s, e, m, top in product(range(2), range(-3, 3), range(16), range(-3, 5)):
+        if top < e:
+            continue
+        values = {sign.bits.term: s, exp.bits.term: e & 7, sig.bits.term: m, e_max.bits.term: top & 15}
+        found = evaluate(parts, values)
+        negative, magnitude, lost = (found[part] for part in parts)
+        term = GoldenTerm(-m if s else m, e, 3)
+        assert (negative, -magnitude if s else magnitude) == (s, golden_align(term, top, F, mode))  # type: ignore[arg-type]
+        assert lost == is_truncated(term, top, F)
+        told += lost
+    assert told > 200
 
 
 def test_accumulate() -> None:
