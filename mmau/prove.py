@@ -1,5 +1,5 @@
 """`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step, with its
-registers and their handshake where it has any; or a design of one's own equal to that datapath. Exit status 1 is given for
+registers and their handshake where it has any; or a design of one's own equal to that operation. Exit status 1 is given for
 operands or a stimulus alone that a simulation shows to be wrong."""
 
 import argparse

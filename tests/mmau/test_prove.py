@@ -77,7 +77,11 @@ def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
 @pytest.mark.parametrize(
     ("found", "status", "said"),
     [
-        (OwnDesign("equal", assumed=("rst is not active",), decided=("zeros alone",), decided_by="bitwuzla"), 0, "proved equal to"),
+        (
+            OwnDesign("equal", assumed=("rst is not active",), decided=("zeros alone",), decided_by="bitwuzla"),
+            0,
+            "proved equal to",
+        ),
         (OwnDesign("different", inputs={"a": 1}, got=2, expected=3, explanation=("a line",)), 1, "differs from"),
         (OwnDesign("not decided", "no solver finished in 1 s"), 3, "not decided whether equal to"),
     ],
