@@ -70,9 +70,9 @@ def subjects() -> list[Subject]:
 
 
 def main_job_subjects() -> list[Subject]:
-    """The main job's units whose operation has a specification: their combinational datapaths."""
-    units = [unit for unit in main_units() if unspecified(unit.operation) is None]
-    return [Subject("datapath", UnitDesign(combinational(unit))) for unit in units]
+    """The main job's units whose operation has a specification, as they are built there."""
+    designs = [UnitDesign(unit) for unit in main_units() if unspecified(unit.operation) is None]
+    return [Subject(kind_of(design), design) for design in designs]
 
 
 def distinct_subjects(listed: Sequence[Subject]) -> list[Subject]:
@@ -90,11 +90,6 @@ def every_unit() -> list[Unit]:
         for unit in golden.catalogue_units()
         for encoding in ENCODINGS
     ]
-
-
-def combinational(unit: Unit) -> Unit:
-    """The unit without registers."""
-    return replace(unit, implementation=replace(unit.implementation, stages=0))
 
 
 def built(implementation: Implementation) -> str:

@@ -159,7 +159,7 @@ def test_the_main_jobs_units_that_have_a_specification() -> None:
     units = [each.design.unit for each in main_job_subjects() if isinstance(each.design, UnitDesign)]
     assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
     assert len(units) >= 12
-    assert {unit.implementation.stages for unit in units} == {0}
+    assert {unit.implementation.stages for unit in units} > {0, 2}
     left = {unit.name for unit in main_units()} - {unit.name for unit in units}
     assert all(unspecified(unit.operation) is not None for unit in main_units() if unit.name in left)
 
