@@ -59,8 +59,9 @@ KINDS: Mapping[str, Kind] = {
 
 
 def kind_of(design: Design) -> str:
-    """By which kind a design is proved: with registers or without."""
-    return "pipeline" if design.implementation.stages else "datapath"
+    """By which kind a design is proved: a unit's combinational datapath, or any other design."""
+    is_datapath = isinstance(design, UnitDesign) and not design.implementation.stages
+    return "datapath" if is_datapath else "pipeline"
 
 
 def subjects() -> list[Subject]:
@@ -70,9 +71,9 @@ def subjects() -> list[Subject]:
 
 
 def main_job_subjects() -> list[Subject]:
-    """The main job's units whose operation has a specification: their combinational datapaths."""
-    units = [unit for unit in main_units() if unspecified(unit.operation) is None]
-    return [Subject("datapath", UnitDesign(combinational(unit))) for unit in units]
+    """The main job's units whose operation has a specification, as they are built there."""
+    designs = [UnitDesign(unit) for unit in main_units() if unspecified(unit.operation) is None]
+    return [Subject(kind_of(design), design) for design in designs]
 
 
 def distinct_subjects(listed: Sequence[Subject]) -> list[Subject]:
@@ -90,11 +91,6 @@ def every_unit() -> list[Unit]:
         for unit in golden.catalogue_units()
         for encoding in ENCODINGS
     ]
-
-
-def combinational(unit: Unit) -> Unit:
-    """The unit without registers."""
-    return replace(unit, implementation=replace(unit.implementation, stages=0))
 
 
 def built(implementation: Implementation) -> str:

@@ -196,7 +196,7 @@ def test_a_unit_that_is_not_there() -> None:
 def test_the_main_jobs_units_that_have_a_specification() -> None:
     units = [each.design.unit for each in main_job_subjects() if isinstance(each.design, UnitDesign)]
     assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
-    assert {unit.implementation.stages for unit in units} == {0}
+    assert {unit.implementation.stages for unit in units} > {0, 2}
     assert [unit.name for unit in units] == [unit.name for unit in main_units()]
     assert all(unspecified(unit.operation) is None for unit in catalogue_units())
 
@@ -211,6 +211,7 @@ def test_the_summary_names_what_is_not_proved() -> None:
 
 def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_twice() -> None:
     listed = [each.design for each in subjects() if each.kind == "datapath"]
+    assert all(isinstance(design, UnitDesign) for design in listed)
     for encoding in ENCODINGS:
         assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} == {
             unit.operation for unit in catalogue_units()
