@@ -230,6 +230,8 @@ class Handshake:
         running = logic.no(self.reset)
         waits = logic.all([running, self.out_valid, logic.no(self.out_ready)])
         kept = logic.all(self.tokens.kept(name) for name in self.tokens.output_registers)
+        if not self.tokens.reads_registers_alone:
+            kept = logic.false
         result = logic.all([logic.equal(book.taken, self.steps), self.tokens.result])
         empty = logic.equal(book.inside, 0)
         found = [

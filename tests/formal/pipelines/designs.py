@@ -65,6 +65,10 @@ TILE_FAULTS: dict[str, tuple[str, str]] = {
     "the result of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$25  : c[31:0]"),
     "c of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$17  : c[63:32]"),
     "results in another order": ("{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }", "{ \\d$37 , \\d$25 , \\d$31 , \\d$17  }"),
+    "a result shown only when it is taken": (
+        "{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }",
+        "out_ready ? { \\d$37 , \\d$31 , \\d$25 , \\d$17  } : 128'h0",
+    ),
     "a step too few": ("assign \\$4  = out_step == 2'h3", "assign \\$4  = out_step == 2'h2"),
     "a step counted that does not come": ("in_transfer ? \\$3 [1:0] : in_step", "in_valid ? \\$3 [1:0] : in_step"),
     "a sum that does not wait": ("\\$27  ? out_ready : \\$31", "\\$27  ? out_ready : 1'h1"),
