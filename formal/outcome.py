@@ -88,7 +88,7 @@ def _subject(each: Settled) -> dict[str, Any]:
     return {
         "name": design.name, "operation": design.operation.name, "kind": each.subject.kind,
         "built": built(design.implementation), "verdict": each.verdict, "obligations": len(verdicts), "steps": steps,
-        "solvers": each.solvers, "assumed": list(KINDS[each.subject.kind].assumed),
+        "solvers": each.solvers, "assumed": list(KINDS[each.subject.kind].assumed(design)),
         "not_proved": [f"{question.name}: {verdict}" for question, verdict in verdicts if verdict != PROVED],
         "problem": each.problem, "design": design_key(design.as_table()), "arithmetic": operation_key(design.operation),
         "verilog": each.verilog,

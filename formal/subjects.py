@@ -17,16 +17,21 @@ Questions = Callable[[Design, str], list[Question]]
 never, the Verilog is what the design should be, for all inputs. Raises NotProvable."""
 
 
+def nothing_assumed(design: Design) -> tuple[str, ...]:
+    """Nothing."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Kind:
     """How designs of one kind are proved.
 
     Attributes:
-        questions: see `Questions`. assumed: what the proof takes for granted of inputs and surroundings, a line each.
+        questions: see `Questions`. assumed: what the proof of a design takes for granted of its surroundings, a line each.
     """
 
     questions: Questions
-    assumed: tuple[str, ...] = ()
+    assumed: Callable[[Design], tuple[str, ...]] = nothing_assumed
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
     distinguish.add_argument("--vectors", type=int, default=1_000_000, metavar="N", help="random vectors at most (1000000)")
     distinguish.add_argument("--seed", type=int, default=0, metavar="S", help="of the vectors (0)")
     distinguish.add_argument(
-        "--prove", type=float, metavar="S", help="where no vector shows a difference, let a solver decide, for so long"
+        "--prove", type=float, default=20.0, metavar="S", help="seconds for solvers, where no vector shows a difference (20)"
     )
     distinguish.set_defaults(module="mmau.distinguish", function="run_distinguish")
 

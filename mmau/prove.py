@@ -1,20 +1,26 @@
-"""`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step; or a design of
-one's own equal to that datapath. Exit status 1 is given for operands alone that a simulation shows to be wrong."""
+"""`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step, with its
+registers and their handshake where it has any; or a design of one's own equal to that datapath. Exit status 1 is given for
+operands or a stimulus alone that a simulation shows to be wrong."""
 
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import rtl
 from cosim import load_dut
 from cosim.compile.errors import SimulationError
 from cosim.dut.elaborate import ElaborationError
-from formal.counterexample import Vector
+from formal.counterexample import Vector, vector
+from formal.obligations.units import NotProvable, Question, unit_questions
 from formal.outcome import OPEN, PROVED, REFUTED, step_of
 from formal.own_design import OwnDesign, compare_own
-from formal.proving import Decision, decide
+from formal.pipelines.pipeline import HANDSHAKE, VALUES
+from formal.pipelines.questions import assumed, handshake_trace, register_questions
+from formal.pipelines.replay import broken
+from formal.pipelines.subjects import datapath_of
+from formal.proving import answered
 from formal.replay import replayed
 from golden import Unit
 from mmau import DIFFERED, OK
@@ -39,30 +45,91 @@ class Shown:
     expected: int
     explanation: Sequence[str]
 
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        given = ", ".join(f"{port}={value:#x}" for port, value in self.inputs.items())
+        got = self.got if isinstance(self.got, str) else f"{self.got:#x}"
+        return [f"{given}: got {got}, expected {self.expected:#x}", *self.explanation]
+
+    def as_table(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"inputs": dict(self.inputs), "got": self.got, "expected": self.expected}
+
+
+@dataclass(frozen=True)
+class ShownCycles:
+    """A stimulus that a simulation shows to be answered wrongly.
+
+    Attributes:
+        explanation: cycle by cycle, lines for a terminal; the last one says what is wrong.
+    """
+
+    explanation: Sequence[str]
+
+    def lines(self) -> list[str]:
+        """For a terminal."""
+        return list(self.explanation)
+
+    def as_table(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"cycles": list(self.explanation)}
+
 
 def run_prove(arguments: argparse.Namespace) -> int:
     """`mmau prove`: exit 0 proved, 1 a counter-example, 3 not decided."""
     design = chosen_design(arguments)
-    if not isinstance(design, rtl.UnitDesign) or (design.implementation.stages and arguments.dut is None):
-        raise ValueError("name one combinational unit: --unit UNIT.toml with stages = 0, or --arch and --instr")
+    if design is None:
+        raise ValueError("name a design: --unit UNIT.toml, or --arch and --instr")
+    if arguments.dut is not None and not isinstance(design, rtl.UnitDesign):
+        raise ValueError("--dut is compared with one unit: --unit UNIT.toml, or --arch and --instr")
     if not arguments.seconds > 0:
         raise ValueError(f"--seconds must be above 0, got {arguments.seconds:g}")
     try:
-        return _prove_dut(arguments, design.unit) if arguments.dut is not None else _prove_unit(arguments, design.unit)
+        if arguments.dut is not None and isinstance(design, rtl.UnitDesign):
+            return _prove_dut(arguments, design.unit)
+        return _prove_design(arguments, design)
     except (ElaborationError, SimulationError, rtl.MissingTool, rtl.YosysError) as error:
         raise ValueError(error) from error
 
 
-def _prove_unit(arguments: argparse.Namespace, unit: Unit) -> int:
-    verilog = rtl.to_verilog(unit, "unit")
-    found = decide(unit, verilog, arguments.seconds)
-    if found.vector is None:
-        return _report(arguments, unit, found)
-    shown = _shown(unit, verilog, found.vector)
+def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
+    stages = design.implementation.stages
+    verilog = rtl.to_verilog(design, "unit")
+    try:
+        unit = datapath_of(design)
+        datapath = rtl.to_verilog(unit, "unit") if stages else verilog
+        questions = [*(register_questions(design, verilog, datapath) if stages else []), *unit_questions(unit, datapath)]
+    except NotProvable as error:
+        return _report(arguments, design, OPEN, [], problem=str(error))
+    verdicts = answered(questions, arguments.seconds)
+    refuted = list(dict.fromkeys(question.name for question, verdict in verdicts if verdict == REFUTED))
+    if not refuted:
+        is_proved = {verdict for _, verdict in verdicts} == {PROVED}
+        return _report(arguments, design, PROVED if is_proved else OPEN, verdicts)
+    if any(name.startswith((HANDSHAKE, VALUES)) for name in refuted):
+        return _registers_refuted(arguments, design, verilog, verdicts)
+    found = next(filter(None, (vector(unit, datapath, name, arguments.seconds) for name in refuted)), None)
+    if found is None:
+        problem = "no operands are found that lead to what refutes these steps: perhaps there are none"
+        return _report(arguments, design, OPEN, verdicts, problem=problem)
+    shown = _shown(unit, datapath, found)
     if shown is None:
-        problem = "the operands that refute a step give golden's result in simulation"
-        return _report(arguments, unit, replace(found, verdict=OPEN, problem=problem))
-    return _report(arguments, unit, found, shown)
+        problem = "the operands that refute a step give golden's result in simulation: the step's specification is wrong"
+        return _report(arguments, design, OPEN, verdicts, problem=problem)
+    return _report(arguments, design, REFUTED, verdicts, shown=shown)
+
+
+def _registers_refuted(
+    arguments: argparse.Namespace, design: rtl.Design, verilog: str, verdicts: Sequence[tuple[Question, str]]
+) -> int:
+    """A stimulus that breaks a rule of the handshake or brings values together that do not belong together."""
+    trace = handshake_trace(design, verilog, arguments.seconds)
+    found = broken(design, verilog, trace)
+    if found is None:
+        rule = f"; a trace without operands breaks the rule: {trace.rule}" if trace is not None else ""
+        problem = f"no stimulus is found whose answer a simulation shows to be wrong{rule}"
+        return _report(arguments, design, OPEN, verdicts, problem=problem)
+    return _report(arguments, design, REFUTED, verdicts, shown=ShownCycles(found.lines()))
 
 
 def _shown(unit: Unit, verilog: str, found: Vector) -> Shown | None:
@@ -89,7 +156,8 @@ def _prove_dut(arguments: argparse.Namespace, unit: Unit) -> int:
             if line:
                 print(f"  {line}")
         if found.expected is not None and found.got is not None:
-            _print_shown(Shown(found.inputs, found.got, found.expected, found.explanation))
+            for line in Shown(found.inputs, found.got, found.expected, found.explanation).lines():
+                print(f"  {line}".rstrip())
     return STATUS[verdict]
 
 
@@ -104,41 +172,39 @@ def _dut_as_table(unit: Unit, verdict: str, found: OwnDesign) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _report(arguments: argparse.Namespace, unit: Unit, found: Decision, shown: Shown | None = None) -> int:
+def _report(
+    arguments: argparse.Namespace,
+    design: rtl.Design,
+    verdict: str,
+    verdicts: Sequence[tuple[Question, str]],
+    problem: str = "",
+    shown: Shown | ShownCycles | None = None,
+) -> int:
     """Say what came of it."""
     steps: dict[str, list[int]] = {}
-    for question, each in found.verdicts:
+    for question, each in verdicts:
         counts = steps.setdefault(step_of(question.name), [0, 0])
         counts[0] += each == PROVED
         counts[1] += 1
+    left = [f"{question.name}: {each}" for question, each in verdicts if each != PROVED]
+    built = design.implementation
+    where = assumed(design) if built.stages else ()
     if arguments.json:
-        print(json.dumps(_as_table(unit, found, steps, shown)))
+        table = {
+            "unit": design.name, "encoding": built.encoding, "stages": built.stages, "verdict": verdict, "steps": steps,
+            "assumed": list(where), "not_proved": left, "problem": problem,
+            "counterexample": None if shown is None else shown.as_table(),
+            "explanation": [] if shown is None else list(shown.explanation),
+        }  # fmt: skip
+        print(json.dumps(table))
     else:
-        print(f"{unit.name}, {unit.implementation.encoding}: {'not decided' if found.verdict == OPEN else found.verdict}")
+        stages = f", {built.stages} {'stage' if built.stages == 1 else 'stages'}" if built.stages else ""
+        print(f"{design.name}, {built.encoding}{stages}: {'not decided' if verdict == OPEN else verdict}")
+        for line in where:
+            print(f"  where {line}")
         for step, (proved, count) in steps.items():
             print(f"  {step}: {proved} of {count} obligations proved")
-        for line in [found.problem, *found.left]:
+        for line in [problem, *left, *(shown.lines() if shown is not None else [])]:
             if line:
-                print(f"  {line}")
-        if shown is not None:
-            _print_shown(shown)
-    return STATUS[found.verdict]
-
-
-def _print_shown(shown: Shown) -> None:
-    given = ", ".join(f"{port}={value:#x}" for port, value in shown.inputs.items())
-    got = shown.got if isinstance(shown.got, str) else f"{shown.got:#x}"
-    print(f"  {given}: got {got}, expected {shown.expected:#x}")
-    for line in shown.explanation:
-        print(f"  {line}".rstrip())
-
-
-def _as_table(unit: Unit, found: Decision, steps: dict[str, list[int]], shown: Shown | None) -> dict[str, Any]:
-    counterexample = None
-    if shown is not None:
-        counterexample = {"inputs": dict(shown.inputs), "got": shown.got, "expected": shown.expected}
-    return {
-        "unit": unit.name, "encoding": unit.implementation.encoding, "verdict": found.verdict, "steps": steps,
-        "not_proved": found.left, "problem": found.problem, "counterexample": counterexample,
-        "explanation": [] if shown is None else list(shown.explanation),
-    }  # fmt: skip
+                print(f"  {line}".rstrip())
+    return STATUS[verdict]

@@ -1,53 +1,41 @@
-"""A solver as the last word of `mmau distinguish`: whether the Verilog of two units gives one result whatever comes in."""
+"""Solvers as the last word of `mmau distinguish`: whether the specifications of two units give one result for all inputs."""
 
-import sys
 from collections.abc import Mapping
+from importlib import import_module
 
 import numpy as np
 
-import golden
-import rtl
-from cosim.mutation.settle import DEPTH, same_results
+from golden import Operation
 from golden.arrays import bits_dtype
 from golden.formats import Format
 from golden.stimulus import Operands
 from probe.distinguish import Side, Verdict
-from rtl.verilog.emit import to_verilog
-from rtl.verilog.equivalence import DIFFERENT, EQUAL, compare
-from rtl.verilog.equivalence import Side as Circuit
-from rtl.verilog.expressions import NoTerm
-from rtl.verilog.netlist import read_netlist
-
-TOP = "unit"
 
 
 def proved(x: Side, y: Side, seconds: float) -> Verdict:
-    """Compare one step of both, built in the same way.
+    """Compare two sides over the same products.
 
     Args:
-        x, y: over the products of one step. seconds: of this process, for the question that decides.
+        x, y: chains of whole steps. seconds: for all that is asked of solvers.
+
+    Raises:
+        ModuleNotFoundError: the solver that terms are made with is not installed.
 
     Returns:
-        True: equal. Operands [1, K]: they differ on these. A text: not decided, and why.
+        True: equal. Operands [1, K]: they may differ on these. A text: not decided, and why.
     """
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEPTH))
-    try:
-        same = {} if same_results(y.chain.operation) == {} else same_results(x.chain.operation)
-        found = compare(_circuit(x), _circuit(y), seconds, same=same)
-    except (NoTerm, ValueError) as error:  # no datapath has these keys
-        return f"no circuit of both can be compared: {error}"
-    finally:
-        sys.setrecursionlimit(limit)
-    if found.verdict == EQUAL:
+    equality = import_module("formal.equality")  # here, for its solver may be missing
+    found = equality.equality(steps(x), steps(y), seconds)
+    if found.verdict == equality.EQUAL:
         return True
-    return _row(x, found.inputs) if found.verdict == DIFFERENT else f"the solver did not finish in {seconds:g} s"
+    return _row(x, found.inputs) if found.verdict == equality.DIFFERENT else str(found.reason)
 
 
-def _circuit(side: Side) -> Circuit:
-    """The netlist of a step, whose name says nothing: the same text where the same is built."""
-    design = rtl.UnitDesign(golden.Unit(name=TOP, operation=side.chain.operation))
-    return Circuit(read_netlist(to_verilog(design, TOP)), TOP)
+def steps(side: Side) -> list[Operation]:
+    """The steps of a chain."""
+    operation = side.chain.operation
+    count = side.shape.K // operation.length
+    return [operation, *([operation.accumulating()] * (count - 1) if count > 1 else [])]
 
 
 def _row(side: Side, inputs: Mapping[str, int]) -> Operands:

@@ -120,7 +120,7 @@ def distinguish(x: Side, y: Side, vectors: int, seed: int, prover: Prover | None
     Args:
         vectors: random vectors to compare at most, after those made to show a difference.
         seed: of all of them.
-        prover: asked where no vector shows a difference, about one step of both.
+        prover: asked where no vector shows a difference, about as many products as are whole steps of both.
     """
     check_least("vectors", vectors, 1)
     check_least("seed", seed, 0)
@@ -146,17 +146,34 @@ def _smallest(x: Side, y: Side, row: Operands, tried: int) -> Difference:
 
 
 def asked_prover(prover: Prover, x: Side, y: Side, tried: int) -> Difference | Alike:
-    """What a prover says of one step of both: where steps are equal, so are chains of as many of them."""
-    lengths = {side.chain.operation.length for side in (x, y)}
-    if any(type(side.chain) is not Chain for side in (x, y)) or len(lengths) > 1:  # or sums outside of the steps
-        return Alike(tried, why="a prover compares single steps of one length, which these do not have")
-    x_step, y_step = (replace(side, shape=replace(side.shape, K=min(lengths))) for side in (x, y))
-    verdict = prover(x_step, y_step)
+    """What a prover says of as many products as both take in whole steps: where these are equal, so are chains of them."""
+    if any(type(side.chain) is not Chain for side in (x, y)):  # or sums outside of the steps
+        return Alike(tried, why="a prover compares chains of steps alone, which these are not")
+    first, second = (_block(side, (x, y)) for side in (x, y))
+    verdict = prover(first, second)
     if isinstance(verdict, Operands):
-        if differs(x_step, y_step, verdict)[0]:
-            return _smallest(x_step, y_step, verdict, tried)
-        return Alike(tried, why="the prover's input shows no difference between the models: the circuits are not theirs")
+        if differs(first, second, verdict)[0]:
+            return _smallest(first, second, verdict, tried)
+        return Alike(tried, why="the prover's input shows no difference between the models: what it compared is not theirs")
+    if verdict is True:
+        verdict = _proved_further(prover, x, first, second)
     return Alike(tried, proved=verdict is True, why=verdict if isinstance(verdict, str) else "")
+
+
+def _block(side: Side, both: tuple[Side, Side]) -> Side:
+    """A side over the fewest products that are whole steps of both."""
+    return replace(side, shape=replace(side.shape, K=lcm(*(each.chain.operation.length for each in both))))
+
+
+def _proved_further(prover: Prover, whole: Side, first: Side, second: Side) -> bool | str:
+    """What a prover says of the products after the first block, whose c is d of the step before, in its format."""
+    if whole.shape.K <= first.shape.K:
+        return True
+    later = [replace(side, chain=Chain(side.chain.operation.accumulating())) for side in (first, second)]
+    if [side.chain for side in later] == [first.chain, second.chain]:
+        return True
+    verdict = prover(*(replace(side, shape=replace(side.shape, c=side.shape.d)) for side in later))
+    return "from the second step on they may differ" if isinstance(verdict, Operands) else verdict
 
 
 def _stream(shape: OperandShape, vectors: int, seed: int) -> Any:

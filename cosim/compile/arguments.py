@@ -9,6 +9,7 @@ VERILATOR_ARGUMENTS = (
     "--no-timing",  # a design's delays count as zero
     "--no-public-flat-rw",  # only the ports are looked at, so everything else may be optimised away
     "--output-split", "10000000",  # one C++ file: several would want precompiled headers, which g++ does not find
+    "-CFLAGS", "--param=max-combine-insns=2",  # g++ takes a minute where it tries to combine the terms of a wide sum by four
 )  # fmt: skip
 
 COVERAGE_ARGUMENTS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", str(1 << 20))

@@ -106,7 +106,7 @@ def program_key(sources: Sources, folder: Path, waves: bool, rtl_coverage: bool)
     content = content_of(sources, folder)
     if content is None:
         return None
-    how = {"arguments": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
+    how = {"compiler": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
     if rtl_coverage:
         how |= {"coverage": COVERAGE_ARGUMENTS, "counted": [str(file.resolve()) for file in counted_files(sources)]}
     return content_key(content | how)

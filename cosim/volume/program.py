@@ -69,9 +69,7 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
     build = folder / "volume"
     build.mkdir(parents=True, exist_ok=True)
     program = build / "volume"
-    content = content_of(sources, folder)
-    how = {"arguments": [*VERILATOR_ARGUMENTS, *OPTIMISE, *DEFINES], "native": _native_sources()}
-    key = None if content is None else content_key(content | how)
+    key = program_key(sources, folder)
     if key is not None and fetch(key, build):
         return program
     log = folder / LOG
@@ -88,13 +86,26 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         _run(verilate, folder, stream, sources.top, stays)
         (build / "ports.inc").write_text(_ports((build / f"{PREFIX}.h").read_text(encoding="utf-8")), encoding="utf-8")
         objects = (RUNTIME, "all.o", "stops.o")
-        runtime = Runtime(build, objects, {"how": how, "arguments": runtime_arguments(sources)})
+        runtime = Runtime(build, objects, {"how": _how(), "arguments": runtime_arguments(sources)})
         runtime.place()
         _run(["make", "-j", "2", "-C", str(build), "-f", f"{PREFIX}.mk", *OPTIMISE], folder, stream, sources.top, stays)
         runtime.keep()
     if key is not None:
         store(key, [program])
     return program
+
+
+def program_key(sources: Sources, folder: Path) -> str | None:
+    """The name under which the program is kept; None where all that it depends on cannot be known."""
+    content = content_of(sources, folder)
+    if content is None:
+        return None
+    return content_key(content | _how())
+
+
+def _how() -> dict[str, Any]:
+    """What all designs are compiled with."""
+    return {"compiler": [*VERILATOR_ARGUMENTS, *OPTIMISE, *DEFINES], "native": _native_sources()}
 
 
 def run_program(

@@ -15,6 +15,11 @@ Seen = Callable[[str, str, Bits], Bits]
 """Called with each output of an instance: its module, its path and port, and what it is; what it gives goes on."""
 
 
+Unopened = Callable[[str, str, int], Bits | None]
+"""Called before an output of an instance is worked out, with its module, its path and port, and its width; where it gives
+bits, these go on, and the instance is not looked into."""
+
+
 Driven = Callable[[str, Bits], Bits]
 """Called with what a statement gives to bits of a wire: path and name with these bits, and what it is."""
 
@@ -22,6 +27,10 @@ Driven = Callable[[str, Bits], Bits]
 def as_it_is(module: str, name: str, bits: Bits) -> Bits:
     """A `Seen` that changes nothing."""
     return bits
+
+
+def opened(module: str, name: str, width: int) -> None:
+    """An `Unopened` that leaves no instance out."""
 
 
 def as_driven(name: str, bits: Bits) -> Bits:
@@ -38,6 +47,7 @@ class Setting:
         transparent: whether registers are wires. held: registers of the top module that hold a value.
         states: the variable of each register, by path and name: those of circuits with one table begin in one state.
         seen: sees the outputs of instances. driven: sees what statements give to wires.
+        unopened: which instances are not looked into.
     """
 
     terms: Terms
@@ -47,6 +57,7 @@ class Setting:
     states: dict[str, Bits] = field(default_factory=dict)
     seen: Seen = as_it_is
     driven: Driven = as_driven
+    unopened: Unopened = opened
 
 
 class Circuit:
@@ -88,6 +99,15 @@ class Circuit:
             if instance.name == name:
                 return self._part(instance)
         raise NoTerm(f"{self._module.name} has no instance {name}")
+
+    def into(self, instance: Instance) -> dict[str, Bits]:
+        """What the input ports of an instance hold, as far as they are connected."""
+        of = self._setting.modules[instance.module]
+        return {
+            connection.port: self._expressions.operand(connection.operand, of.width(connection.port))
+            for connection in instance.connections
+            if of.directions[connection.port] == "input" and connection.operand is not None
+        }
 
     def outputs(self) -> dict[str, Bits]:
         """What the output ports hold."""
@@ -152,6 +172,9 @@ class Circuit:
 
     def _output(self, instance: Instance, port: str) -> Bits:
         name = f"{self._path}{instance.name}.{port}"
+        given = self._setting.unopened(instance.module, name, self._setting.modules[instance.module].width(port))
+        if given is not None:
+            return given
         return self._setting.seen(instance.module, name, self._part(instance).wire(port))
 
     def _part(self, instance: Instance) -> "Circuit":

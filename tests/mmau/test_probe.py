@@ -7,7 +7,7 @@ import pytest
 
 import golden
 from golden.unit_file import unit_to_toml
-from mmau import cli
+from mmau import cli, distinguish
 from tests.mmau.wrong_request import wrong
 from tests.probe.boxes import TINY, unit
 
@@ -76,14 +76,26 @@ def test_a_difference_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(found["input"]["a"]) == 8
 
 
-def test_equal_and_not_told_apart(box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_equal_and_not_told_apart(
+    box: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run("distinguish", box, box) == 0
     assert capsys.readouterr().out == "equal: both are the same steps with the same keys\n"
     low, lower = tmp_path / "low.toml", tmp_path / "lower.toml"
     low.write_text(unit_to_toml(unit(TINY.changed(e_zero=-200))))
     lower.write_text(unit_to_toml(unit(TINY.changed(e_zero=-300))))
+    monkeypatch.setattr(distinguish, "proved", lambda x, y, seconds: f"no solver finished in {seconds:g} s")
+    assert run("distinguish", low, lower, "--vectors", 2000, "--prove", 3) == 3
+    said = capsys.readouterr().out
+    assert said.startswith("no difference found in ")
+    assert said.endswith("\nnot proved: no solver finished in 3 s\n")
+
+    def lacks(*given: object, **named: object) -> None:
+        raise ModuleNotFoundError("No module named 'bitwuzla'", name="bitwuzla")
+
+    monkeypatch.setattr(distinguish, "proved", lacks)
     assert run("distinguish", low, lower, "--vectors", 2000) == 3
-    assert capsys.readouterr().out.startswith("no difference found in ")
+    assert "not proved: needs the package bitwuzla, which is not installed" in capsys.readouterr().out
 
 
 def test_distinguish_refuses_what_takes_other_operands(box: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,6 +25,13 @@ def unit_file(tmp_path: Path) -> str:
     return str(path)
 
 
+@pytest.fixture
+def pipelined_file(unit_file: str) -> str:
+    path = Path(unit_file)
+    path.write_text(path.read_text().replace("stages = 0", "stages = 3"), encoding="utf-8")
+    return unit_file
+
+
 def test_a_unit_that_is_proved(unit_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "--unit", unit_file, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -55,13 +62,13 @@ def test_a_fault_of_the_specification_is_no_counter_example(
     assert main(["prove", "--unit", unit_file]) == 3
     told = capsys.readouterr().out
     assert told.startswith("unit, ones-complement: not decided\n")
-    assert "the operands that refute a step give golden's result: its specification is wrong" in told
+    assert "give golden's result in simulation: the step's specification is wrong" in told
 
 
 def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
     unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proving, "vector", lambda *arguments: None)
+    monkeypatch.setattr(prove, "vector", lambda *arguments: None)
     monkeypatch.setattr(proving, "verdict_of", lambda question, end: "refuted")
     assert main(["prove", "--unit", unit_file]) == 3
     assert "no operands are found that lead to what refutes these steps" in capsys.readouterr().out
@@ -105,8 +112,40 @@ def test_an_operation_that_has_no_specification(
 def test_wrong_requests(unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove"]) == 2
     assert main(["prove", "--unit", unit_file, "--seconds", "0"]) == 2
-    path = tmp_path / "pipelined.toml"
-    path.write_text(Path(unit_file).read_text().replace("stages = 0", "stages = 2"), encoding="utf-8")
-    assert main(["prove", "--unit", str(path)]) == 2
-    rule = "mmau prove: name one combinational unit: --unit UNIT.toml with stages = 0, or --arch and --instr"
-    assert capsys.readouterr().err.splitlines() == [rule, "mmau prove: --seconds must be above 0, got 0", rule]
+    tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "1x1", "--stages", "1"]
+    assert main(["prove", *tile, "--dut", str(tmp_path / "dut.toml")]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "mmau prove: name a design: --unit UNIT.toml, or --arch and --instr",
+        "mmau prove: --seconds must be above 0, got 0",
+        "mmau prove: --dut is compared with one unit: --unit UNIT.toml, or --arch and --instr",
+    ]
+
+
+def test_a_unit_with_registers_is_proved_as_it_is_built(pipelined_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--unit", pipelined_file, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["stages"], found["not_proved"]) == ("proved", 3, [])
+    assert found["steps"]["handshake"] == [22, 22]
+    assert {"accumulate", "multiply"} <= set(found["steps"])
+    assert "rst is high in the first cycle" in found["assumed"]
+
+
+def test_a_tile_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "2x1", "--stages", "2"]
+    assert main(["prove", *tile]) == 0
+    assert capsys.readouterr().out.startswith("x86-amx tdpbusd.m16n16k16, 2x1 tile, ones-complement, 2 stages: proved\n")
+
+
+@pytest.mark.simulator
+def test_a_pipeline_that_mixes_up_transfers_is_shown_in_cycles(
+    pipelined_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = rtl.to_verilog
+    fault = ("takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp", "1'h1 ? max_exp_sum_exp : accumulate_sum_exp")
+    monkeypatch.setattr(rtl, "to_verilog", lambda design, top: sound(design, top).replace(*fault))
+    assert main(["prove", "--unit", pipelined_file, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert any("stage 2 holds what it is meant to" in name for name in found["not_proved"])
+    cycles = found["counterexample"]["cycles"]
+    assert cycles[0] == "cycle 0: rst"
+    assert "expected" in cycles[-1]

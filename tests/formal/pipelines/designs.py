@@ -1,0 +1,73 @@
+"""Designs with registers that are proved in a moment, and what can be wrong with them."""
+
+from functools import cache
+
+from formal.pipelines.subjects import combinational
+from golden import Implementation, Unit
+from rtl.designs.samples import TILES, tile_designs
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+from tests.formal.units import SMALL
+
+
+def piped(stages: int) -> UnitDesign:
+    """A small unit with registers."""
+    return UnitDesign(Unit(name="unit", operation=SMALL, implementation=Implementation(stages=stages)))
+
+
+@cache
+def small_tile() -> TileDesign:
+    """Four elements, four steps, one stage."""
+    number = next(k for k, tile in enumerate(TILES) if tile[1] == "tdpbusd.m16n16k16")
+    return tile_designs()[number]
+
+
+@cache
+def verilog_of(design: UnitDesign | TileDesign) -> str:
+    """What is generated for it."""
+    return to_verilog(design, "unit")
+
+
+@cache
+def datapath_of(design: UnitDesign | TileDesign) -> str:
+    """What is generated for its combinational datapath."""
+    return to_verilog(combinational(design), "unit")
+
+
+def faulty(verilog: str, there: str, instead: str) -> str:
+    """The Verilog with one text replaced that stands in it once."""
+    assert verilog.count(there) == 1, there
+    return verilog.replace(there, instead)
+
+
+_SUM_EXP = "takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp"
+
+_VALID = "takes_accumulate ? valid_max_exp : valid_accumulate"
+
+PIPELINE_FAULTS: dict[str, tuple[str, str]] = {
+    "a register without an enable": (_SUM_EXP, "1'h1 ? max_exp_sum_exp : accumulate_sum_exp"),
+    "an enable of the stage behind": (_SUM_EXP, "takes_encode ? max_exp_sum_exp : accumulate_sum_exp"),
+    "an enable of the stage before": (_SUM_EXP, "in_ready ? max_exp_sum_exp : accumulate_sum_exp"),
+    "a result dropped at a stall": (_VALID, "takes_accumulate ? valid_max_exp : 1'h0"),
+    "a result that is there twice": (_VALID, "valid_max_exp | valid_accumulate"),
+    "a register that is passed by": (".e_max(accumulate_sum_exp)", ".e_max(max_exp_sum_exp)"),
+    "a reset that leaves a stage full": ("rst ? 1'h0 : \\$procmux$51_Y", "rst ? 1'h1 : \\$procmux$51_Y"),
+    "a stage without a reset": ("assign \\$5  = rst ? 1'h0 : \\$procmux$51_Y", "assign \\$5  = \\$procmux$51_Y"),
+    "a result that changes while it waits": ("takes_encode ? sum_encode_d : d", "1'h1 ? sum_encode_d : d"),
+    "bubbles that do not close": ("takes_accumulate = \\$2  | takes_encode", "takes_accumulate = takes_encode"),
+    "operands taken when full": ("in_ready = \\$1  | takes_accumulate", "in_ready = 1'h1"),
+    "a value made of the handshake": ("takes_accumulate ? max_exp_special_nan", "takes_accumulate ? out_ready"),
+}
+"""Of the small unit with three stages: what stands in its Verilog, and what instead."""
+
+TILE_FAULTS: dict[str, tuple[str, str]] = {
+    "the result of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$25  : c[31:0]"),
+    "c of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$17  : c[63:32]"),
+    "results in another order": ("{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }", "{ \\d$37 , \\d$25 , \\d$31 , \\d$17  }"),
+    "a step too few": ("assign \\$4  = out_step == 2'h3", "assign \\$4  = out_step == 2'h2"),
+    "a step counted that does not come": ("in_transfer ? \\$3 [1:0] : in_step", "in_valid ? \\$3 [1:0] : in_step"),
+    "a sum that does not wait": ("\\$27  ? out_ready : \\$31", "\\$27  ? out_ready : 1'h1"),
+    "a step that is not counted at reset": ("\\$33  = rst ? 2'h0 : \\$procmux$29_Y", "\\$33  = \\$procmux$29_Y"),
+}
+"""Of the small tile."""

@@ -1,0 +1,43 @@
+"""Netlists flattened."""
+
+import pytest
+
+from formal.obligations.units import deep_stack
+from formal.pipelines.netlist import FlatNetlist, has_registers
+from rtl.verilog.expressions import NoTerm
+from rtl.verilog.netlist import read_netlist
+from rtl.verilog.terms import Terms
+from tests.formal.pipelines.designs import faulty, piped, small_tile, verilog_of
+
+
+def test_boxes_are_not_looked_into_and_what_they_depend_on_is_known() -> None:
+    modules = read_netlist(verilog_of(small_tile()))
+    assert has_registers(modules, "unit.datapath_0_0".join(["\\", ""]))
+    with deep_stack() as manager:
+        netlist = FlatNetlist(Terms(manager), modules, "unit")
+        assert "datapath_1_0.multiply_3" in netlist.boxes
+        assert "datapath_1_1.out_valid" in netlist.registers
+        (box,) = (
+            v for v, source in netlist.source.items() if source.name == "datapath_1_0.multiply_3" and source.kind == "box"
+        )
+        reached = {netlist.source[variable].name for variable in netlist.reached(box)}
+        del netlist, box
+    assert reached == {"a", "b"}
+
+
+def test_a_loop_through_boxes_is_told() -> None:
+    verilog = faulty(verilog_of(piped(3)), ".e_max(accumulate_sum_exp)", ".e_max(sum_encode_d[5:0])")
+    told = ""
+    with deep_stack() as manager:
+        netlist = FlatNetlist(Terms(manager), read_netlist(verilog), "unit")
+        try:
+            netlist.reached(netlist.after["d"].term)
+        except NoTerm as error:
+            told = str(error)
+        del netlist
+    assert told == "a loop through sum_encode"
+
+
+def test_an_input_that_is_not_there() -> None:
+    with deep_stack() as manager, pytest.raises(KeyError):
+        FlatNetlist(Terms(manager), read_netlist(verilog_of(piped(3))), "another")
