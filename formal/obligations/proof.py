@@ -92,7 +92,7 @@ class Proof:
                 obligations, and that it can be no other is one too.
 
         Raises:
-            IncompleteProof: a fact of another proof or under another guard, or a wire that is not cut.
+            IncompleteProof: a fact of another proof or under another guard, a wire that is not cut, or cases with gaps.
         """
         for fact in assume:
             if fact not in self._facts:
@@ -118,8 +118,9 @@ class Proof:
             self._oblige(name, assumed, unfolded)
         else:
             term = self._substituted(cases[0], driven)
+            is_all = self._is_one_of(term, cases[1])
             self._oblige_cases(name, assumed, unfolded, fresh[term], cases[1])
-            self._oblige(f"{name} cases", known, [self._is_one_of(term, cases[1])])
+            self._oblige(f"{name} cases", known, [is_all])
         made = [Fact(conclusion, guard, self) for conclusion in conclusions]
         self._facts |= set(made)
         return made
@@ -147,7 +148,7 @@ class Proof:
             self._oblige(name, [], each[start : start + CASES])
 
     def _is_one_of(self, term: Term, numbers: range) -> Term:
-        """That a term is one of several numbers, the last of which comes in steps of 1 after the first."""
+        """That a term is one of several numbers."""
         make, width = self.terms.manager.mk_term, term.sort().bv_size()
         if numbers.step != 1 or not numbers or numbers[-1] >> width:
             raise IncompleteProof(f"cases are numbers of {width} bits in steps of 1, got {numbers}")

@@ -20,7 +20,7 @@ from formal.solvers.answer import MissingSolver, solver, solver_version
 from formal.subjects import Subject, distinct_subjects, main_job_subjects, subjects
 from formal.tasks import question_key
 from golden import Implementation, catalogue_units
-from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
 from golden.unit import ENCODINGS
 from jobs.contents import verilog_digest
 from rtl.designs.unit_design import UnitDesign
@@ -89,6 +89,8 @@ def test_the_table() -> None:
         ("sum_align_12", "align"),
         ("group_3_accumulate compressor", "accumulate"),
         ("scale_special_7 special", "scale"),
+        ("add_1_0_term_x range", "addend"),
+        ("add_c_0_encode gaps 0", "normalise, round, encode"),
         ("d", "normalise, round, encode"),
     ],
 )
@@ -193,11 +195,10 @@ def test_a_unit_that_is_not_there() -> None:
 
 def test_the_main_jobs_units_that_have_a_specification() -> None:
     units = [each.design.unit for each in main_job_subjects() if isinstance(each.design, UnitDesign)]
-    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
-    assert len(units) >= 12
+    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
     assert {unit.implementation.stages for unit in units} == {0}
-    left = {unit.name for unit in main_units()} - {unit.name for unit in units}
-    assert all(unspecified(unit.operation) is not None for unit in main_units() if unit.name in left)
+    assert [unit.name for unit in units] == [unit.name for unit in main_units()]
+    assert all(unspecified(unit.operation) is None for unit in catalogue_units())
 
 
 def test_the_summary_names_what_is_not_proved() -> None:
