@@ -158,6 +158,12 @@ class Handshake:
         """What a term of the state is after the next clock edge."""
         return self._substituted(term, self.after)
 
+    def _next_whatever_comes(self, term: Term) -> Term:
+        """The same of a term that depends on ports too, which in the next cycle are others, but for `rst`."""
+        ports = {name: self.registers.netlist.inputs[name] for name in ("in_valid", "out_ready")}
+        later = {bits.term: self.logic.terms.free(f"{name} of the next cycle", 1).term for name, bits in ports.items()}
+        return self._substituted(term, {**self.after, **later})
+
     # 2. what holds in every state
 
     def is_at(self, stage: int) -> Term:
@@ -230,12 +236,14 @@ class Handshake:
         running = logic.no(self.reset)
         waits = logic.all([running, self.out_valid, logic.no(self.out_ready)])
         kept = logic.all(self.tokens.kept(name) for name in self.tokens.output_registers)
+        if not self.tokens.reads_registers_alone:
+            kept = logic.false
         result = logic.all([logic.equal(book.taken, self.steps), self.tokens.result])
         empty = logic.equal(book.inside, 0)
         found = [
             Rule("result is the token's", logic.implies(logic.all([self.leaves, self.is_next]), result), True),
             Rule("nothing leaves that has not come in", logic.implies(self.out_valid, logic.no(empty)), True),
-            Rule("result stays valid while it waits", logic.implies(waits, self.next(self.out_valid)), True),
+            Rule("result stays valid while it waits", logic.implies(waits, self._next_whatever_comes(self.out_valid)), True),
             Rule("result stays the same while it waits", logic.implies(waits, kept), True),
             Rule("ready when empty", logic.implies(empty, self.in_ready), True),
             Rule("moves on without a stall", self._moves_on(), False),

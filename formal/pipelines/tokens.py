@@ -50,6 +50,7 @@ class Tokens:
     Attributes:
         groups: of registers that are read. arrives: for each step, that its operands are at the ports and are taken.
         result: what has to hold, that the result is that of the token.
+        output_registers: of which d is made. reads_registers_alone: whether it is made of nothing else.
 
     Raises:
         NotProvable: a value that depends on itself.
@@ -74,6 +75,7 @@ class Tokens:
         self._group_of = {name: group for group in self.groups for name in group.names}
         self.result = logic.all(self._holds(atom, self._group_of) for atom in sorted(self._result))
         self.output_registers = sorted({name for kind, name, _ in self._result if kind == "register"})
+        self.reads_registers_alone = all(kind == "register" for kind, _, _ in self._result)
 
     def after(self, group: Group, step: int) -> Term:
         """Whether the registers of a group hold what they are meant to, after the next clock edge."""

@@ -133,8 +133,8 @@ class Comparison:
             if source.kind == "input":
                 operand = element.operands[source.name].term
                 found[variable] = operand if source.name != "c" or step == 1 else self._pipeline.before[element.result].term
-            elif (name := f"{element.path}{variable.symbol()}") in named:
-                found[variable] = named[name]
+            elif (mine := named.get(f"{element.path}{variable.symbol()}")) is not None and mine.sort() == variable.sort():
+                found[variable] = mine
         return found
 
     def _boxes(self, element: Element, step: int, given: Mapping[Term, Term]) -> Iterator[tuple[Term, Term]]:

@@ -140,6 +140,8 @@ class Circuit:
             place -= part.width
             if not isinstance(part, Slice):
                 raise NoTerm(f"{part.text} is assigned in {self._module.name}")
+            if self._module.directions.get(part.name) == "input":
+                raise NoTerm(f"{part.name}, an input of {self._module.name}, is driven inside of it")
             bottom = min(self._offset(part.name, part.low), self._offset(part.name, part.high))
             name = f"{self._path}{part.name}[{bottom + part.width - 1}:{bottom}]"
             piece = partial(self._part_of, once, place + part.width - 1, place, name)
@@ -163,6 +165,8 @@ class Circuit:
             raise NoTerm(f"{instance.module} is not in the file")
         for connection in instance.connections:
             port, operand = connection.port, connection.operand
+            if port not in of.directions:
+                raise NoTerm(f"{instance.name} is connected at {port}, which {instance.module} has not")
             if operand is None:
                 continue
             if operand.width != of.width(port):  # simulators do not agree on how it is extended

@@ -35,8 +35,8 @@ _CONNECTION = re.compile(rf"    \.({NAME})\((.*)\)(,?)$")
 _EDGE = re.compile(r"  always @\(posedge clk\)$")
 _REGISTER = re.compile(r"    (.*?) <= (.*);$")
 _ASSIGN = re.compile(r"  assign (.*?) = (.*);$")
-_NOTHING = re.compile(r"\s*(?://.*|(?:\(\*.*\*\)|/\*.*\*/)(?: *//.*)?)?$")
-"""A line without a statement: blank, a comment, an attribute."""
+_NOTHING = re.compile(r"\s*(?:(?:\(\*(?:(?!\*\)).)*\*\)|/\*(?:(?!\*/).)*\*/)\s*)*(?://.*)?$")
+"""A line without a statement: blank, comments, attributes, and nothing between them."""
 
 BINARY = frozenset(
     ("+", "-", "*", "/", "%", "&", "|", "^", "~^", "<<", ">>", "<<<", ">>>", "==", "!=", "===", "!==", "<", "<=", ">", ">=",
@@ -108,6 +108,8 @@ class _File:
         if match := _CONNECTION.match(line):
             operand = _operand_of(match[2], module) if match[2].strip() else None
             made = Connection(number, match[1].strip(), operand)
+            if any(other.port == made.port for other in instance.connections):
+                raise UnreadableVerilog(f"a second connection of {made.port}")
             self._instance = replace(instance, connections=(*instance.connections, made))
         elif line.strip() == ");":
             module.instances.append(instance)
@@ -126,6 +128,8 @@ class _File:
             _declare(module, match)
         elif match := _INSTANCE.match(line):
             self._instance = Instance(number, match[1].strip(), match[2].strip(), ())
+            if any(other.name == self._instance.name for other in module.instances):
+                raise UnreadableVerilog(f"a second instance {self._instance.name}")
         elif not _EDGE.match(line) and not _NOTHING.match(line):
             raise UnreadableVerilog("a statement that Yosys does not write for a datapath")
         self._is_edge = _EDGE.match(line) is not None
@@ -142,8 +146,8 @@ def _declare(module: Module, match: re.Match[str]) -> None:
     declared = (int(match[3]), int(match[4])) if match[3] is not None else (0, 0)
     if module.ranges.setdefault(name, declared) != declared:
         raise UnreadableVerilog(f"{name} is declared with other bits before")
-    if kind in ("input", "output", "inout"):
-        module.directions[name] = kind
+    if kind in ("input", "output", "inout") and module.directions.setdefault(name, kind) != kind:
+        raise UnreadableVerilog(f"{name} is declared with another direction before")
     if match[2] is not None:
         module.signed.add(name)
 

@@ -41,6 +41,20 @@ def faulty(verilog: str, there: str, instead: str) -> str:
     return verilog.replace(there, instead)
 
 
+def waiting_for_operands(verilog: str) -> str:
+    """The Verilog of the small tile, whose result is there only in cycles in which operands are, and leaves in no other: so
+    nothing is lost, but what waits is taken back."""
+    wires = ("assign \\told  = \\$32  & in_valid;", "assign \\taken  = out_ready & in_valid;")
+    declared = "  wire \\told ;\n  wire \\taken ;\n" + "".join(f"  {wire}\n" for wire in wires)
+    for there, instead in (
+        ("  assign \\$1  = in_step == 2'h3;\n", declared + "  assign \\$1  = in_step == 2'h3;\n"),
+        ("out_valid = \\out_valid$40  & \\$32 ;", "out_valid = \\out_valid$40  & \\told ;"),
+        ("\\$27  ? out_ready : \\$31", "\\$27  ? \\taken  : \\$31"),
+    ):
+        verilog = faulty(verilog, there, instead)
+    return verilog
+
+
 _SUM_EXP = "takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp"
 
 _VALID = "takes_accumulate ? valid_max_exp : valid_accumulate"
@@ -65,6 +79,10 @@ TILE_FAULTS: dict[str, tuple[str, str]] = {
     "the result of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$25  : c[31:0]"),
     "c of another element": ("\\$7  ? \\d$17  : c[31:0]", "\\$7  ? \\d$17  : c[63:32]"),
     "results in another order": ("{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }", "{ \\d$37 , \\d$25 , \\d$31 , \\d$17  }"),
+    "a result shown only when it is taken": (
+        "{ \\d$37 , \\d$31 , \\d$25 , \\d$17  }",
+        "out_ready ? { \\d$37 , \\d$31 , \\d$25 , \\d$17  } : 128'h0",
+    ),
     "a step too few": ("assign \\$4  = out_step == 2'h3", "assign \\$4  = out_step == 2'h2"),
     "a step counted that does not come": ("in_transfer ? \\$3 [1:0] : in_step", "in_valid ? \\$3 [1:0] : in_step"),
     "a sum that does not wait": ("\\$27  ? out_ready : \\$31", "\\$27  ? out_ready : 1'h1"),

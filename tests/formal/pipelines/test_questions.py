@@ -12,7 +12,16 @@ from golden.unit import MAX_STAGES
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
-from tests.formal.pipelines.designs import PIPELINE_FAULTS, TILE_FAULTS, datapath_of, faulty, piped, small_tile, verilog_of
+from tests.formal.pipelines.designs import (
+    PIPELINE_FAULTS,
+    TILE_FAULTS,
+    datapath_of,
+    faulty,
+    piped,
+    small_tile,
+    verilog_of,
+    waiting_for_operands,
+)
 
 CHEAP = (
     "sm_70 mma.m8n8k4.f32.f16.f16.f16, 2x3 tile",
@@ -84,6 +93,12 @@ def test_a_faulty_pipeline_is_refuted_with_a_trace(fault: str) -> None:
 @pytest.mark.parametrize("fault", TILE_FAULTS)
 def test_a_faulty_tile_is_refuted(fault: str) -> None:
     assert refuted(asked(small_tile(), *TILE_FAULTS[fault]))
+
+
+def test_a_result_that_is_taken_back_when_no_operands_are_there_is_refuted() -> None:
+    verilog = waiting_for_operands(verilog_of(small_tile()))
+    questions = register_questions(small_tile(), verilog, datapath_of(small_tile()))
+    assert refuted(questions) == ["handshake result stays valid while it waits"]
 
 
 def test_a_sound_pipeline_has_no_trace() -> None:

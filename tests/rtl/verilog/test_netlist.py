@@ -7,6 +7,8 @@ import pytest
 from golden import Implementation, Unit
 from golden.unit_file import operation_from_table
 from rtl.verilog.emit import to_verilog
+from rtl.verilog.equivalence import Side, compare
+from rtl.verilog.expressions import NoTerm
 from rtl.verilog.netlist import UnreadableVerilog, read_netlist
 from rtl.verilog.syntax import Binary, Choice, Constant, Signed, Slice, Unary
 
@@ -119,3 +121,56 @@ def test_other_verilog_is_refused(line: str, message: str) -> None:
 def test_a_file_without_a_whole_module_is_refused(text: str) -> None:
     with pytest.raises(UnreadableVerilog, match=r"^there is no whole module in it$"):
         read_netlist(text)
+
+
+BUFFER = "module buffer(x, y);\n  input x;\n  output y;\n  assign y = x;\nendmodule\n"
+
+TOP = (
+    BUFFER + "module top(a, b, d);\n  input a;\n  input b;\n  output [1:0] d;\n"
+    "  buffer one (\n    .x(a),\n    .y(d[0])\n  );\n  buffer other (\n    .x(b),\n    .y(d[1])\n  );\nendmodule\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "message"),
+    [
+        ("  input b;\n", "  input b;\n  output b;\n", "line 9: b is declared with another direction before"),
+        ("buffer other", "buffer one", "line 14: a second instance one"),
+        ("    .x(b),\n", "    .x(b),\n    .x(a),\n", "line 16: a second connection of x"),
+        (
+            "  buffer one",
+            "  (* x *) assign d[1] = a; (* y *)\n  buffer one",
+            "line 10: a statement that Yosys does not write",
+        ),
+        (
+            "  buffer one",
+            "  /* x */ assign d[1] = a; /* y */\n  buffer one",
+            "line 10: a statement that Yosys does not write",
+        ),
+    ],
+)
+def test_no_statement_is_passed_over(there: str, instead: str, message: str) -> None:
+    read_netlist(TOP)
+    with pytest.raises(UnreadableVerilog, match=f"^{re.escape(message)}"):
+        read_netlist(TOP.replace(there, instead))
+
+
+@pytest.mark.parametrize("line", ["(* a *)", "(* a *) (* b *)", "/* a */ // b", '(* src = "a.py:1" *)', "  // (* a *) b"])
+def test_attributes_and_comments_are_no_statements(line: str) -> None:
+    assert read_netlist(TOP.replace("  input b;\n", f"  input b;\n  {line}\n")).keys() == {"buffer", "top"}
+
+
+@pytest.mark.parametrize(
+    ("there", "instead", "message"),
+    [
+        ("  buffer one", "  assign b = a;\n  buffer one", "b, an input of top, is driven inside of it"),
+        ("    .y(d[0])", "    .y(b)", "b, an input of top, is driven inside of it"),
+        ("    .x(b),\n", "    .x(b),\n    .z(b),\n", "other is connected at z, which buffer has not"),
+        ("output [1:0] d;\n", "output [1:0] d;\n  assign d[0] = b;\n", "bits of d in top are driven twice"),
+    ],
+)
+def test_what_is_driven_elsewhere_too_has_no_term(there: str, instead: str, message: str) -> None:
+    side = Side(read_netlist(TOP), "top")
+    assert compare(side, side, 1).verdict == "equal"
+    with pytest.raises(NoTerm, match=f"^{re.escape(message)}$"):
+        compare(side, Side(read_netlist(TOP.replace(there, instead)), "top"), 1)
