@@ -4,7 +4,7 @@ from golden.stimulus import OperandShape
 from golden.stimulus.integers import is_integer
 from probe.features.beneath import BENEATH
 from probe.features.feature import Feature
-from probe.features.floor import FLOOR, SMALL_SUMS
+from probe.features.floor import FLOOR, NEARLY_CANCELLED, SMALL_SUMS
 from probe.features.integer import INTEGERS
 from probe.features.limits import OVERFLOW, SUBNORMALS
 from probe.features.mixed import MIXED
@@ -40,8 +40,8 @@ def telling_features(shape: OperandShape) -> tuple[Feature, ...]:
     """The features whose questions tell rivals apart, the rare ones repeated."""
     features = features_of(shape)
     rare = [feature for feature in features if feature in RARE]
-    unasked = () if is_integer(shape) else UNASKED
-    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * UNASKED_ROUNDS)
+    unasked, last = ((), ()) if is_integer(shape) else (UNASKED, (NEARLY_CANCELLED,))
+    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * UNASKED_ROUNDS, *last)
 
 
 __all__ = ["FEATURES", "RARE", "UNASKED", "Feature", "features_of", "telling_features"]

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from golden.arrays import bits_dtype
+from golden.formats import UE8M0
 from golden.stimulus import GeneratorDraws, Operands, OperandShape
 from golden.stimulus.codes import fractions, lowest_lead, number, zeros
 from golden.stimulus.terms import Products, lead_range, operands_of, window
@@ -48,6 +50,32 @@ def small_sums(shape: OperandShape, draws: GeneratorDraws) -> Operands:
 
 
 SMALL_SUMS = Feature("small sums", "products without c, about the smallest results", ("e_zero", "F"), small_sums)
+
+
+def nearly_cancelled(shape: OperandShape, draws: GeneratorDraws) -> Operands:
+    """c zero, and under the smallest scales two of the smallest products, opposite but for the last bit of a. What is left
+    lies below all other sums: a floor that cuts nothing else shows there. No rows where there is one product alone."""
+    rows = 256 if shape.K > 1 else 0
+    size = (rows, shape.K)
+    lead_a, lead_b = (f.e_min + draws.integers(-1, 3, (rows, 1)) for f in (shape.a, shape.b))
+    frac_a, frac_b = (fractions(draws, f, (rows, 1)) for f in (shape.a, shape.b))
+    order = draws.integers(0, 1 << 32, size).argsort(axis=1)  # the pair stands in any two places
+    first, second = order == 0, order == 1
+    sign, sign_b = draws.integers(0, 2, (rows, 1)), draws.integers(0, 2, (rows, 1))
+    a = number(shape.a, sign ^ second, lead_a, frac_a ^ second)
+    b = number(shape.b, sign_b + 0 * order, lead_b, frac_b)
+    nothing = ~(first | second)
+    blocks = (rows, shape.blocks)
+    scale = None if shape.scale is None else np.full(blocks, 0 if shape.scale is UE8M0 else 1, bits_dtype(shape.scale))
+    return Operands(
+        np.where(nothing, zeros(shape.a, sign + 0 * order), a), np.where(nothing, zeros(shape.b, sign_b + 0 * order), b),
+        zeros(shape.c, draws.integers(0, 2, rows)), scale, scale,
+    )  # fmt: skip
+
+
+NEARLY_CANCELLED = Feature(
+    "smallest sums", "the smallest products, opposite but for a bit", ("e_zero", "F"), nearly_cancelled
+)
 
 FLOOR = Feature(
     "e_zero floor", "c alone, a product alone, and the smallest terms, beside zeros", ("e_zero",),

@@ -24,8 +24,8 @@ def results(source: str, compiler: str, program: Path, runner: list[str]) -> str
     sources = [Path(__file__).parent / source, *sorted((NATIVE / "src").glob("*.cpp"))]
     flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread", "-static"]
     includes = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
-    subprocess.run([compiler, *flags, *includes, *map(str, sources), "-o", str(program)], check=True, timeout=300)
-    return subprocess.run([*runner, str(program)], capture_output=True, text=True, check=True, timeout=300).stdout
+    subprocess.run([compiler, *flags, *includes, *map(str, sources), "-o", str(program)], check=True, timeout=1800)
+    return subprocess.run([*runner, str(program)], capture_output=True, text=True, check=True, timeout=1800).stdout
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not 
 
 
 def compiled(*arguments: str | Path) -> None:
-    subprocess.run(["g++", *FLAGS, *CHECKS, *map(str, arguments)], check=True, timeout=300)
+    subprocess.run(["g++", *FLAGS, *CHECKS, *map(str, arguments)], check=True, timeout=1800)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_sanitizers_find_nothing(program: str, name: str, folder: Path) -> None:
     if not has_instruction_set(name):
         pytest.skip(f"this processor has no {name}")
     run = subprocess.run(
-        [folder / program], env=os.environ | {"MMAU_ISA": name}, capture_output=True, text=True, timeout=300
+        [folder / program], env=os.environ | {"MMAU_ISA": name}, capture_output=True, text=True, timeout=1800
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert run.stdout.startswith(f"{name}: ")

@@ -32,7 +32,7 @@ def test_records_of_a_unit_off_the_catalogue_equal_those_of_its_traces(name: str
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_records_of_many_units_equal_those_of_their_traces(name: str, data: st.DataObject) -> None:
     operation = data.draw(operations(name))

@@ -26,7 +26,7 @@ def test_reference_equals_twin_on_random_operations(name: str, data: st.DataObje
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", golden.OPERATIONS)
-@settings(max_examples=1000)
+@settings(max_examples=600)
 @given(data=st.data())
 def test_reference_equals_twin_on_many_more(name: str, data: st.DataObject) -> None:
     compare(name, data)
