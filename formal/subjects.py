@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import golden
 from cosim.regressions.main_job import main_units
-from formal.obligations.units import NotProvable, Question, unit_questions, unspecified
-from formal.pipelines.questions import assumed, pipeline_questions
+from formal.obligations.units import NotProvable, Question, unspecified
+from formal.pipelines.questions import assumed, datapath_questions, pipeline_questions
 from formal.pipelines.subjects import pipeline_subjects
 from formal.ways import each_way
 from golden import Implementation, Unit
@@ -45,15 +45,16 @@ class Subject:
     design: Design
 
 
-def datapath_questions(design: Design, verilog: str) -> list[Question]:
-    """Of a unit's combinational datapath: every step equal to its specification, and the whole to golden's operation."""
-    if not isinstance(design, UnitDesign) or design.implementation.stages:
-        raise NotProvable(f"{design.name} is no combinational datapath of one unit")
-    return unit_questions(design.unit, verilog)
+def combinational_questions(design: Design, verilog: str) -> list[Question]:
+    """Of a combinational datapath, of one format or several: every step equal to its specification, and the whole to
+    golden's operation."""
+    if design.implementation.stages:
+        raise NotProvable(f"{design.name} has registers")
+    return datapath_questions(design, verilog)
 
 
 KINDS: Mapping[str, Kind] = {
-    "datapath": Kind(datapath_questions),
+    "datapath": Kind(combinational_questions),
     "pipeline": Kind(pipeline_questions, assumed),
 }
 

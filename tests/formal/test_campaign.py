@@ -178,7 +178,7 @@ def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (proved.verdict, not_provable.verdict) == (PROVED, OPEN)
     assert proved.verilog == verilog_digest(verilog_of(SMALL))
     assert (not_provable.problem, not_provable.verilog) == (
-        "NotProvable: unit is no combinational datapath of one unit",
+        "NotProvable: unit has registers",
         "",
     )
     capsys.readouterr()
@@ -210,7 +210,7 @@ def test_the_summary_names_what_is_not_proved() -> None:
 
 
 def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_twice() -> None:
-    listed = [each.design for each in subjects() if each.kind == "datapath"]
+    listed = [each.design for each in subjects() if isinstance(each.design, UnitDesign) and each.kind == "datapath"]
     for encoding in ENCODINGS:
         assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} == {
             unit.operation for unit in catalogue_units()
