@@ -6,6 +6,9 @@
   profiles answers-fp8 answers-round-down answers-encodings \
   clean tools
 
+# The commands and tests start hundreds of Python processes, each of which would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin

@@ -1,18 +1,22 @@
 """What a term gives for numbers in the place of its variables, worked out with Python's integers and without a solver."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 
 from bitwuzla import Kind, Term
 
 
-def in_order(roots: Iterable[Term]) -> Iterator[Term]:
-    """Every term below these, each once, after those that it is made of."""
+def in_order(roots: Iterable[Term], known: Collection[Term] = ()) -> Iterator[Term]:
+    """Every term below these, each once, after those that it is made of.
+
+    Args:
+        known: terms that are left out, with what lies below them alone.
+    """
     done: set[Term] = set()
     waiting = [(root, False) for root in reversed(list(roots))]
     while waiting:
         term, is_ready = waiting.pop()
-        if term in done:
+        if term in done or term in known:
             continue
         if is_ready:
             done.add(term)
@@ -88,6 +92,15 @@ class Evaluation:
         return found
 
 
+def apply_to(term: Term, children: Sequence[Term]) -> int:
+    """What the operation of a term gives for numbers.
+
+    Raises:
+        ValueError: an operation that is not known here.
+    """
+    return int(_operation(term)([number(child) for child in children])) & ((1 << max(1, width(term))) - 1)
+
+
 Apply = Callable[[list[int]], int]
 """What an operation makes of its operands; bits above its own are to be dropped."""
 
@@ -109,6 +122,8 @@ def _operation(term: Term) -> Apply:
         return lambda operands: operands[0] >> low
     if kind in (Kind.BV_SHL, Kind.BV_SHR):
         return lambda operands: _shifted(kind, operands, bits)
+    if kind == Kind.BV_ASHR:
+        return lambda operands: _signed(operands[0], bits) >> operands[1]
     if kind == Kind.BV_SIGN_EXTEND:
         return lambda operands: _signed(operands[0], widths[0])
     if kind == Kind.BV_REDAND:

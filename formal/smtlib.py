@@ -9,7 +9,7 @@ from formal.evaluation import in_order, number, width
 _NAMES = {
     Kind.BV_ADD: "bvadd", Kind.BV_SUB: "bvsub", Kind.BV_MUL: "bvmul", Kind.BV_NEG: "bvneg",
     Kind.BV_AND: "bvand", Kind.BV_OR: "bvor", Kind.BV_XOR: "bvxor", Kind.BV_XNOR: "bvxnor", Kind.BV_NOT: "bvnot",
-    Kind.BV_SHL: "bvshl", Kind.BV_SHR: "bvlshr", Kind.BV_CONCAT: "concat",
+    Kind.BV_SHL: "bvshl", Kind.BV_SHR: "bvlshr", Kind.BV_ASHR: "bvashr", Kind.BV_CONCAT: "concat",
     Kind.BV_ULT: "bvult", Kind.BV_ULE: "bvule", Kind.BV_UGT: "bvugt", Kind.BV_UGE: "bvuge",
     Kind.BV_SLT: "bvslt", Kind.BV_SLE: "bvsle", Kind.BV_SGT: "bvsgt", Kind.BV_SGE: "bvsge",
     Kind.EQUAL: "=", Kind.DISTINCT: "distinct", Kind.ITE: "ite",

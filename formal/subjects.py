@@ -9,6 +9,7 @@ from formal.obligations.units import NotProvable, Question, unspecified
 from formal.pipelines.questions import assumed, datapath_questions, pipeline_questions
 from formal.pipelines.subjects import pipeline_subjects
 from formal.ways import each_way
+from formal.whole import whole_questions, whole_subjects
 from golden import Implementation, Unit
 from golden.unit import ENCODINGS
 from jobs.contents import design_key
@@ -56,18 +57,21 @@ def combinational_questions(design: Design, verilog: str) -> list[Question]:
 KINDS: Mapping[str, Kind] = {
     "datapath": Kind(combinational_questions),
     "pipeline": Kind(pipeline_questions, assumed),
+    "whole": Kind(whole_questions),
 }
 
 
 def kind_of(design: Design) -> str:
-    """By which kind a design is proved: with registers or without."""
-    return "pipeline" if design.implementation.stages else "datapath"
+    """By which kind a design is proved: a unit's combinational datapath, or any other design."""
+    is_datapath = isinstance(design, UnitDesign) and not design.implementation.stages
+    return "datapath" if is_datapath else "pipeline"
 
 
 def subjects() -> list[Subject]:
-    """All that `make formal` proves, each once."""
-    designs = [*(UnitDesign(unit) for unit in (*every_unit(), *each_way())), *pipeline_subjects()]
-    return distinct_subjects([Subject(kind_of(design), design) for design in designs])
+    """All that `make formal` proves, each once; small units step by step and whole."""
+    units = [UnitDesign(unit) for unit in (*every_unit(), *each_way())]
+    stepwise = [Subject(kind_of(design), design) for design in (*units, *pipeline_subjects(), *whole_subjects())]
+    return distinct_subjects([*stepwise, *(Subject("whole", design) for design in whole_subjects())])
 
 
 def main_job_subjects() -> list[Subject]:

@@ -1,5 +1,5 @@
 """`mmau prove`: the generated datapath of a unit equal to golden's operation for every input, step by step, with its
-registers and their handshake where it has any; or a design of one's own equal to that datapath. Exit status 1 is given for
+registers and their handshake where it has any; or a design of one's own equal to that operation. Exit status 1 is given for
 operands or a stimulus alone that a simulation shows to be wrong."""
 
 import argparse
@@ -154,10 +154,9 @@ def _prove_dut(arguments: argparse.Namespace, unit: Unit) -> int:
         print(json.dumps(_dut_as_table(unit, verdict, found)))
     else:
         said = {PROVED: "proved equal to", REFUTED: "differs from", OPEN: "not decided whether equal to"}[verdict]
-        print(f"{arguments.dut}: {said} the generated datapath of {unit.name}")
-        if found.decided_by:
-            print(f"  by {found.decided_by}")
-        for line in (*(f"where {rule}" for rule in found.assumed), found.reason):
+        print(f"{arguments.dut}: {said} {found.equal_to} of {unit.name}")
+        by = f"by {found.decided_by}" if found.decided_by else ""
+        for line in (by, *(f"where {rule}" for rule in found.assumed), *found.decided, found.reason):
             if line:
                 print(f"  {line}")
         if found.expected is not None and found.got is not None:
@@ -171,9 +170,9 @@ def _dut_as_table(unit: Unit, verdict: str, found: OwnDesign) -> dict[str, Any]:
     if found.verdict == "different":
         counterexample = {"inputs": dict(found.inputs), "got": found.got, "expected": found.expected}
     return {
-        "unit": unit.name, "equal_to": "generated datapath", "verdict": verdict, "assumed": list(found.assumed),
-        "decided_by": found.decided_by, "problem": found.reason, "counterexample": counterexample,
-        "explanation": list(found.explanation),
+        "unit": unit.name, "equal_to": found.equal_to, "verdict": verdict, "assumed": list(found.assumed),
+        "decided": list(found.decided), "decided_by": found.decided_by, "problem": found.reason,
+        "counterexample": counterexample, "explanation": list(found.explanation),
     }  # fmt: skip
 
 

@@ -92,14 +92,14 @@ def test_interrupted_run_leaves_nothing_running_and_goes_on(space: Path, start: 
     run = start("explore", str(space), "--out", "out", "--jobs", "2")
     wait_until(lambda: len(list(Path("out/store/results").glob("*.json"))) == 2)  # the simulation goes on for long
     run.process.send_signal(signal.SIGINT)
-    out, err = run.process.communicate(timeout=30)
+    out, err = run.process.communicate(timeout=120)
     assert (run.process.returncode, out) == (130, ""), err
     assert err.splitlines()[-1] == "mmau: ended by SIGINT"
     assert run.processes() == []
     assert list(run.temporary.iterdir()) == []
     space.write_text(quick.partition("[proof]")[0])
     again = start("explore", str(space), "--out", "out", "--jobs", "1", "--json")
-    out, err = again.process.communicate(timeout=120)
+    out, err = again.process.communicate(timeout=300)
     assert (again.process.returncode, json.loads(out)["counts"]["done"]) == (0, 1), err
     assert "1 point (F 1): 2 tasks, 2 of them done; nothing to do" in err
 

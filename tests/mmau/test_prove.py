@@ -80,7 +80,11 @@ def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
 @pytest.mark.parametrize(
     ("found", "status", "said"),
     [
-        (OwnDesign("equal", assumed=("rst is not active",), decided_by="z3"), 0, "proved equal to"),
+        (
+            OwnDesign("equal", assumed=("rst is not active",), decided=("zeros alone",), decided_by="bitwuzla"),
+            0,
+            "proved equal to",
+        ),
         (OwnDesign("different", inputs={"a": 1}, got=2, expected=3, explanation=("a line",)), 1, "differs from"),
         (OwnDesign("not decided", "no solver finished in 1 s"), 3, "not decided whether equal to"),
     ],
@@ -95,12 +99,12 @@ def test_a_design_of_ones_own(
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
     assert main(["prove", "--unit", unit_file, "--dut", str(dut)]) == status
     told = capsys.readouterr().out
-    assert told.startswith(f"{dut}: {said} the generated datapath of unit\n")
-    for line in (*(f"where {rule}" for rule in found.assumed), found.reason, *found.explanation):
+    assert told.startswith(f"{dut}: {said} {found.equal_to} of unit\n")
+    for line in (*(f"where {rule}" for rule in found.assumed), *found.decided, found.reason, *found.explanation):
         assert line in told
     assert main(["prove", "--unit", unit_file, "--dut", str(dut), "--json"]) == status
     table = json.loads(capsys.readouterr().out)
-    assert (table["equal_to"], table["problem"]) == ("generated datapath", found.reason)
+    assert (table["equal_to"], table["problem"], table["decided"]) == (found.equal_to, found.reason, list(found.decided))
 
 
 def test_an_operation_that_has_no_specification(

@@ -1,0 +1,1 @@
+"""Designs of one's own, proved equal to the operation that they should compute."""
