@@ -23,7 +23,7 @@ SIMULATIONS = ROOT / "cosim" / "campaign" / "outcome.json"
 
 SOURCES = (
     *VERILOG_SOURCES, "formal/obligations/*.py", "formal/specification/*.py", "formal/evaluation.py", "formal/smtlib.py",
-    "formal/pipelines/*.py", "formal/subjects.py", "formal/tasks.py",
+    "formal/own/*.py", "formal/pipelines/*.py", "formal/subjects.py", "formal/tasks.py", "formal/whole.py",
 )  # fmt: skip
 """All that decides what the obligations of a subject are."""
 

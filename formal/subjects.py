@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import golden
 from cosim.regressions.main_job import main_units
-from formal.obligations.units import NotProvable, Question, unit_questions, unspecified
-from formal.pipelines.questions import assumed, pipeline_questions
+from formal.obligations.units import NotProvable, Question, unspecified
+from formal.pipelines.questions import assumed, datapath_questions, pipeline_questions
 from formal.pipelines.subjects import pipeline_subjects
 from formal.ways import each_way
+from formal.whole import whole_questions, whole_subjects
 from golden import Implementation, Unit
 from golden.unit import ENCODINGS
 from jobs.contents import design_key
@@ -45,16 +46,18 @@ class Subject:
     design: Design
 
 
-def datapath_questions(design: Design, verilog: str) -> list[Question]:
-    """Of a unit's combinational datapath: every step equal to its specification, and the whole to golden's operation."""
-    if not isinstance(design, UnitDesign) or design.implementation.stages:
-        raise NotProvable(f"{design.name} is no combinational datapath of one unit")
-    return unit_questions(design.unit, verilog)
+def combinational_questions(design: Design, verilog: str) -> list[Question]:
+    """Of a combinational datapath, of one format or several: every step equal to its specification, and the whole to
+    golden's operation."""
+    if design.implementation.stages:
+        raise NotProvable(f"{design.name} has registers")
+    return datapath_questions(design, verilog)
 
 
 KINDS: Mapping[str, Kind] = {
-    "datapath": Kind(datapath_questions),
+    "datapath": Kind(combinational_questions),
     "pipeline": Kind(pipeline_questions, assumed),
+    "whole": Kind(whole_questions),
 }
 
 
@@ -65,9 +68,10 @@ def kind_of(design: Design) -> str:
 
 
 def subjects() -> list[Subject]:
-    """All that `make formal` proves, each once."""
-    designs = [*(UnitDesign(unit) for unit in (*every_unit(), *each_way())), *pipeline_subjects()]
-    return distinct_subjects([Subject(kind_of(design), design) for design in designs])
+    """All that `make formal` proves, each once; small units step by step and whole."""
+    units = [UnitDesign(unit) for unit in (*every_unit(), *each_way())]
+    stepwise = [Subject(kind_of(design), design) for design in (*units, *pipeline_subjects(), *whole_subjects())]
+    return distinct_subjects([*stepwise, *(Subject("whole", design) for design in whole_subjects())])
 
 
 def main_job_subjects() -> list[Subject]:

@@ -178,7 +178,7 @@ def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture
     assert (proved.verdict, not_provable.verdict) == (PROVED, OPEN)
     assert proved.verilog == verilog_digest(verilog_of(SMALL))
     assert (not_provable.problem, not_provable.verilog) == (
-        "NotProvable: unit is no combinational datapath of one unit",
+        "NotProvable: unit has registers",
         "",
     )
     capsys.readouterr()
