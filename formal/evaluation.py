@@ -1,6 +1,7 @@
 """What a term gives for numbers in the place of its variables, worked out with Python's integers and without a solver."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 from bitwuzla import Kind, Term
 
@@ -49,64 +50,94 @@ def evaluate(roots: Iterable[Term], values: Mapping[Term, int]) -> dict[Term, in
     Raises:
         ValueError: an operation that is not known here.
     """
-    found: dict[Term, int] = {}
-    for term in in_order(roots):
-        if term.is_const():
-            found[term] = values[term]
-        elif term.is_value():
-            found[term] = number(term)
-        else:
-            children = term.children()
-            found[term] = _applied(term, children, [found[child] for child in children])
-    return found
+    return Evaluation(roots).every(values)
 
 
-def apply_to(term: Term, children: Sequence[Term]) -> int:
-    """What the operation of a term gives for numbers.
+def apply_to(term: Term, operands: Sequence[int]) -> int:
+    """What the operation of a term that is not a variable makes of numbers.
 
     Raises:
         ValueError: an operation that is not known here.
     """
-    return _applied(term, children, [number(child) for child in children])
+    return int(_operation(term)(list(operands))) & ((1 << max(1, width(term))) - 1)
 
 
-def _applied(term: Term, children: Sequence[Term], operands: Sequence[int]) -> int:
-    kind, bits = term.kind(), width(term)
+class Evaluation:
+    """Works terms out again and again, for other values of their variables.
+
+    Raises:
+        ValueError: an operation that is not known here.
+    """
+
+    def __init__(self, roots: Iterable[Term]) -> None:
+        self._roots = list(roots)
+        self._terms = list(in_order(self._roots))
+        places = {term: place for place, term in enumerate(self._terms)}
+        self._places = places
+        #: Of every term that is not a variable: its place, those of what it is made of, what it makes of them, its bits.
+        self._steps = [
+            (place, [places[child] for child in term.children()], _operation(term), (1 << max(1, width(term))) - 1)
+            for place, term in enumerate(self._terms)
+            if not term.is_const()
+        ]
+
+    def of(self, values: Mapping[Term, int]) -> list[int]:
+        """What the roots give.
+
+        Args:
+            values: of the variables.
+        """
+        found = self._found(values)
+        return [found[self._places[root]] for root in self._roots]
+
+    def every(self, values: Mapping[Term, int]) -> dict[Term, int]:
+        """The same of the roots and all below them."""
+        return dict(zip(self._terms, self._found(values), strict=True))
+
+    def _found(self, values: Mapping[Term, int]) -> list[int]:
+        found = [values[term] if term.is_const() else 0 for term in self._terms]
+        for place, operands, operation, mask in self._steps:
+            found[place] = int(operation([found[operand] for operand in operands])) & mask
+        return found
+
+
+Apply = Callable[[list[int]], int]
+"""What an operation makes of its operands; bits above its own are to be dropped."""
+
+
+def _operation(term: Term) -> Apply:
+    """What a term that is not a variable makes of what it is made of."""
+    if term.is_value():
+        value = number(term)
+        return lambda operands: value
+    kind, bits, widths = term.kind(), width(term), [width(child) for child in term.children()]
     if kind in _CHAINED:
-        value = operands[0]
-        for operand in operands[1:]:
-            value = _CHAINED[kind](value, operand)
-    elif kind in _SIGNED:
-        value = _SIGNED[kind](*(_signed(operand, width(child)) for child, operand in zip(children, operands, strict=True)))
-    elif kind == Kind.ITE:
-        value = operands[1] if operands[0] else operands[2]
-    elif kind in (Kind.BV_NOT, Kind.NOT, Kind.BV_NEG):
-        value = -operands[0] if kind == Kind.BV_NEG else ~operands[0]
-    elif kind == Kind.BV_CONCAT:
-        value = 0
-        for child, operand in zip(children, operands, strict=True):
-            value = value << width(child) | operand
-    elif kind == Kind.BV_EXTRACT:
-        value = operands[0] >> term.indices()[1]
-    elif kind == Kind.BV_ZERO_EXTEND:
-        value = operands[0]
-    elif kind == Kind.BV_SIGN_EXTEND:
-        value = _signed(operands[0], width(children[0]))
-    elif kind in (Kind.BV_SHL, Kind.BV_SHR):
-        value = (
-            0 if operands[1] >= bits else operands[0] << operands[1] if kind == Kind.BV_SHL else operands[0] >> operands[1]
-        )
-    elif kind == Kind.BV_ASHR:
-        value = _signed(operands[0], bits) >> operands[1]
-    elif kind == Kind.BV_REDOR:
-        value = int(operands[0] != 0)
-    elif kind == Kind.BV_REDAND:
-        value = int(operands[0] == (1 << width(children[0])) - 1)
-    elif kind == Kind.BV_REDXOR:
-        value = operands[0].bit_count() & 1
-    else:
+        return partial(reduce, _CHAINED[kind])
+    if kind in _SIGNED:
+        return lambda operands: _SIGNED[kind](_signed(operands[0], widths[0]), _signed(operands[1], widths[1]))
+    if kind == Kind.BV_CONCAT:
+        return lambda operands: reduce(lambda value, part: value << part[0] | part[1], zip(widths, operands, strict=True), 0)
+    if kind == Kind.BV_EXTRACT:
+        low = term.indices()[1]
+        return lambda operands: operands[0] >> low
+    if kind == Kind.BV_ASHR:
+        return lambda operands: _signed(operands[0], widths[0]) >> operands[1]
+    if kind in (Kind.BV_SHL, Kind.BV_SHR):
+        return lambda operands: _shifted(kind, operands, bits)
+    if kind == Kind.BV_SIGN_EXTEND:
+        return lambda operands: _signed(operands[0], widths[0])
+    if kind == Kind.BV_REDAND:
+        return lambda operands: int(operands[0] == (1 << widths[0]) - 1)
+    if kind not in _OTHERS:
         raise ValueError(f"{kind} has no value here")
-    return int(value) & ((1 << max(1, bits)) - 1)
+    return _OTHERS[kind]
+
+
+def _shifted(kind: Kind, operands: list[int], bits: int) -> int:
+    value, places = operands
+    if places >= bits:
+        return 0
+    return value << places if kind == Kind.BV_SHL else value >> places
 
 
 def _signed(value: int, bits: int) -> int:
@@ -126,4 +157,11 @@ _CHAINED: Mapping[Kind, Callable[[int, int], int]] = {
 _SIGNED: Mapping[Kind, Callable[[int, int], int]] = {
     Kind.BV_SLT: lambda x, y: x < y, Kind.BV_SLE: lambda x, y: x <= y,
     Kind.BV_SGT: lambda x, y: x > y, Kind.BV_SGE: lambda x, y: x >= y,
+}  # fmt: skip
+
+_OTHERS: Mapping[Kind, Apply] = {
+    Kind.ITE: lambda operands: operands[1] if operands[0] else operands[2],
+    Kind.BV_NOT: lambda operands: ~operands[0], Kind.NOT: lambda operands: ~operands[0],
+    Kind.BV_NEG: lambda operands: -operands[0], Kind.BV_ZERO_EXTEND: lambda operands: operands[0],
+    Kind.BV_REDOR: lambda operands: int(operands[0] != 0), Kind.BV_REDXOR: lambda operands: operands[0].bit_count() & 1,
 }  # fmt: skip

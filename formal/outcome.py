@@ -68,6 +68,8 @@ def step_of(name: str) -> str:
     for step in ("max_exp", "align", "accumulate", "decode", "multiply", "specials", "addend", "scale"):
         if step in part:
             return step
+    if part.endswith(("_term_x", "_term_y", "_term_z")):  # a code that an adder takes
+        return "addend"
     return "normalise, round, encode" if part == "d" or part.endswith("encode") else part
 
 

@@ -68,6 +68,8 @@ class PairwiseProof:
         """
         facts = []
         for k, exp in enumerate(self._exps):
+            if not self._proof.netlist.has(f"{self._name}.gap_{k}"):  # the term stays where it is
+                continue
             wire = self._proof.netlist.cut(f"{self._name}.gap_{k}")
             gap = (read.e_max - exp).within(0, max(0, read.e_max.high - exp.low))
             equal = self._proof.terms.manager.mk_term(Kind.EQUAL, [wire.term, gap.held_in(wire.width).term])

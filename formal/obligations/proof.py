@@ -17,6 +17,9 @@ from formal.evaluation import in_order, variables
 from formal.obligations.netlist import CutNetlist
 from rtl.verilog.terms import Bits, Terms
 
+CASES = 32
+"""Of a distinction of cases, how many are one obligation: solvers take longer for many at a time."""
+
 
 class IncompleteProof(Exception):
     """Facts that do not lead from the ports to the result."""
@@ -77,6 +80,7 @@ class Proof:
         assume: Sequence[Fact] = (),
         guard: Term | None = None,
         generalise: Sequence[Term] = (),
+        cases: tuple[Term, range] | None = None,
     ) -> list[Fact]:
         """Make facts of conclusions, by an obligation.
 
@@ -84,9 +88,11 @@ class Proof:
             unfold: cut wires, which stand in the obligation for what drives them.
             assume: facts of this proof. guard: where the conclusions hold; facts with another guard cannot be assumed.
             generalise: terms of which nothing is used, so that each becomes a variable.
+            cases: a term and the numbers that it can be, without a gap: the conclusions with each of them in its place are
+                obligations, and that it can be no other is one too.
 
         Raises:
-            IncompleteProof: a fact of another proof or under another guard, or a wire that is not cut.
+            IncompleteProof: a fact of another proof or under another guard, a wire that is not cut, or cases with gaps.
         """
         for fact in assume:
             if fact not in self._facts:
@@ -99,15 +105,22 @@ class Proof:
                 raise IncompleteProof(f"{name} unfolds {wire.symbol()}, which is no cut wire")
             driven[wire] = self.netlist.definitions[wire].term
         unfolded = [self._substituted(conclusion, driven) for conclusion in conclusions]
-        assumed = [fact.formula for fact in assume] + ([guard] if guard is not None else [])
+        known = assumed = [fact.formula for fact in assume] + ([guard] if guard is not None else [])
+        split = [cases[0]] if cases is not None else []
         fresh = {
             self._substituted(term, driven): self.terms.free(f"any {k}", term.sort().bv_size()).term
-            for k, term in enumerate(generalise)
+            for k, term in enumerate([*generalise, *split])
         }
         if fresh:
             unfolded = [self._substituted(conclusion, fresh) for conclusion in unfolded]
             assumed = [self._substituted(formula, fresh) for formula in assumed]
-        self._oblige(name, assumed, unfolded)
+        if cases is None:
+            self._oblige(name, assumed, unfolded)
+        else:
+            term = self._substituted(cases[0], driven)
+            is_all = self._is_one_of(term, cases[1])
+            self._oblige_cases(name, assumed, unfolded, fresh[term], cases[1])
+            self._oblige(f"{name} cases", known, [is_all])
         made = [Fact(conclusion, guard, self) for conclusion in conclusions]
         self._facts |= set(made)
         return made
@@ -117,10 +130,30 @@ class Proof:
         left = [conclusion for conclusion in conclusions if not is_trivial(conclusion)]
         if not left:
             return
-        both = left[0] if len(left) == 1 else make(Kind.AND, left)
+        both = _all(self.terms, left)
         negated = make(Kind.NOT, [both])
         violated = make(Kind.AND, [*assumed, negated]) if assumed else negated
         self.obligations.append(Obligation(name, violated, tuple(assumed), tuple(left)))
+
+    def _oblige_cases(self, name: str, assumed: list[Term], conclusions: list[Term], variable: Term, numbers: range) -> None:
+        """The conclusions with each of several numbers in the place of a variable."""
+        make, width = self.terms.manager.mk_term, variable.sort().bv_size()
+        each = []
+        for number in numbers:
+            by = {variable: self.terms.number(number, width).term}
+            premises = [self._substituted(formula, by) for formula in assumed]
+            follows = _all(self.terms, [self._substituted(formula, by) for formula in conclusions])
+            each.append(make(Kind.IMPLIES, [_all(self.terms, premises), follows]) if premises else follows)
+        for start in range(0, len(each), CASES):
+            self._oblige(name, [], each[start : start + CASES])
+
+    def _is_one_of(self, term: Term, numbers: range) -> Term:
+        """That a term is one of several numbers."""
+        make, width = self.terms.manager.mk_term, term.sort().bv_size()
+        if numbers.step != 1 or not numbers or numbers[-1] >> width:
+            raise IncompleteProof(f"cases are numbers of {width} bits in steps of 1, got {numbers}")
+        lowest, highest = (self.terms.number(number, width).term for number in (numbers[0], numbers[-1]))
+        return make(Kind.AND, [make(Kind.BV_ULE, [lowest, term]), make(Kind.BV_ULE, [term, highest])])
 
     def released(self, fact: Fact) -> Fact:
         """A fact whose guard is a premise of its formula.
@@ -148,6 +181,16 @@ class Proof:
         if reading in self._meanings:
             raise IncompleteProof("a reading of wires has two meanings")
         self._meanings[reading] = (specified, fact)
+
+    def fact_about(self, reading: Term) -> Fact:
+        """The fact that says what a reading of cut wires is.
+
+        Raises:
+            IncompleteProof: there is none.
+        """
+        if reading not in self._meanings:
+            raise IncompleteProof("nothing says what a reading of wires is")
+        return self._meanings[reading][1]
 
     def concluded(self, result: Fact, output: str, specified: Bits, whole: Bits) -> None:
         """Check that the chain is complete, from the ports to an output.
@@ -177,6 +220,10 @@ class Proof:
 def is_trivial(formula: Term) -> bool:
     """Whether a formula says that a term is itself."""
     return bool(formula.is_true() or (formula.kind() == Kind.EQUAL and formula.children()[0] == formula.children()[1]))
+
+
+def _all(terms: Terms, formulas: Sequence[Term]) -> Term:
+    return formulas[0] if len(formulas) == 1 else terms.manager.mk_term(Kind.AND, formulas)
 
 
 class _Expansion:

@@ -5,12 +5,15 @@ from typing import TypeVar
 
 from bitwuzla import Kind, Term
 
+from formal.obligations.magnitudes import bounds
 from formal.obligations.maximum import PairwiseProof
 from formal.obligations.netlist import CutNetlist
 from formal.obligations.proof import Fact, Proof, supports
+from formal.obligations.rounded_sums import RoundedSumProof
 from formal.obligations.sums import SumProof, WordProof
 from formal.specification.keep import Keep
 from formal.specification.numbers import Flag, Number
+from formal.specification.rounded_sums import RoundedSum
 from formal.specification.values import (
     Aligned,
     AlignedLost,
@@ -56,6 +59,8 @@ class ProvedSteps(Keep):
         #: Terms with what they are where they are not finite; further such flags.
         self._specials: list[tuple[str, Addend, Special]] = []
         self._flags: list[tuple[str, Special]] = []
+        #: Of the rounded sum that is encoded next: the netlist's code, the exact sum's, and that they are one.
+        self._rounded: tuple[Bits, Bits, Fact] | None = None
 
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Result):
@@ -64,7 +69,7 @@ class ProvedSteps(Keep):
         read = self._read(value, ports)
         if isinstance(read, Special):
             self._flags.append((name, read))
-        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._netlist.has(f"{name}.gap_0"):
+        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._implementation.max_exp == "pairwise":
             self._pairwise(name, value, read, ports)
         else:
             self._establish(name, value, read, ports, self._promises(value, read))
@@ -127,6 +132,47 @@ class ProvedSteps(Keep):
             self._follows(f"{name} finite", [self.terms.is_nonzero(special.finite.bits), *self._in_range(term)])
         for scale in scales:
             self._follows("scale finite", [self.terms.is_nonzero(scale.finite.bits), *self._in_range(scale)])
+
+    def only(self, special: Special, pairs: Sequence[tuple[Addend, Special]]) -> None:
+        self._guard = self.terms.is_nonzero(special.finite.bits)
+        for term, flags in pairs:
+            self._follows("specials finite", [self.terms.is_nonzero(flags.finite.bits), *self._in_range(term)])
+
+    def rounded(self, name: str, summed: RoundedSum) -> Bits:
+        assert self._guard is not None
+        self._rounded = RoundedSumProof(self, name, summed, self._guard).prove()
+        return summed.code()
+
+    def code(self, name: str, code: Bits) -> Bits:
+        # first the code of what the netlist adds, then that of the exact sum
+        rounded, self._rounded, self._guard = self._rounded, None, None
+        wire = self._netlist.cut(f"{name}.d")
+        exact = self._equal(wire, code)
+        ours = exact if rounded is None else self.terms.manager.substitute_term(exact, {rounded[1].term: rounded[0].term})
+        about = self._released_about([ours, self._netlist.definitions[wire.term].term])
+        facts = self.proof.establish(name, [ours], unfold=[wire.term], assume=about)
+        if rounded is not None:
+            codes = [wire.term, rounded[0].term, rounded[1].term]
+            assume = [*facts, self.proof.released(rounded[2])]
+            facts = self.proof.establish(f"{name} exact", [exact], assume=assume, generalise=codes)
+        self.proof.means(wire.term, code.term, facts[0])
+        return wire
+
+    def about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """The facts about nothing but the wires of some formulas."""
+        return self._about(formulas)
+
+    def of_term(self, name: str, formula: Term, term: Addend, special: Special) -> Fact:
+        """A fact about a term that is not special, from what drives its wires."""
+        holds = self._implied(special.finite, [formula])
+        wires = supports([part.bits.term for _, part in (*term.parts(), *special.parts())])
+        unfold = [wire for wire in wires if wire in self._netlist.definitions]
+        guard, self._guard = self._guard, None
+        support = [*holds, *(self._netlist.definitions[wire].term for wire in unfold)]
+        driven = self.proof.establish(name, holds, unfold=unfold, assume=self._about(support))
+        self._guard = guard
+        (fact,) = self.proof.establish(f"{name} finite", [formula], assume=[*driven, *self._about(holds)], guard=guard)
+        return fact
 
     def _follows(self, name: str, formulas: Sequence[Term]) -> None:
         """Facts that follow from those that share a wire with them, and from facts about nothing but these' wires."""
@@ -195,6 +241,8 @@ class ProvedSteps(Keep):
             is_normal = read.exp > read.exp.low
             top = read.sig.bit(read.sig.high.bit_length() - 1)
             hidden = self._implied(is_normal, [self.terms.is_nonzero(top.bits)])  # of NaN too
+            if read.flushed:
+                hidden += self._implied(read.finite & ~read.zero, [self.terms.is_nonzero(top.bits)])
             return [*(ranges if read.bounded else self._implied(read.finite, ranges)), zero, *hidden]
         if isinstance(read, Exponent):
             each = [self.terms.is_nonzero((term.exp <= read.e_max).bits) for term in read.terms]
@@ -228,38 +276,19 @@ class ProvedSteps(Keep):
         """The result, and that the chain is complete."""
         self._guard = None
         equal = self._equal(self._netlist.outputs[output], specified)
-        wires = supports([equal])
-        about = [fact for fact in self._guarded_freely() if fact.wires <= wires]
+        about = self._released_about([equal])
         (result,) = self.proof.establish(output, [equal], assume=about)
         self.proof.concluded(result, output, specified, whole)
 
-    def _guarded_freely(self) -> list[Fact]:
-        """Every fact without its guard, which becomes a premise."""
-        free = []
-        for fact in self._facts:
-            if fact.guard is None:
-                free.append(fact)
-            else:
-                free.append(self.proof.released(fact))
-        return free
+    def _released_about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """Facts about nothing but the wires of some formulas, without their guards, which become premises."""
+        wires = supports(formulas)
+        return [self.proof.released(fact) for fact in self._facts if fact.wires <= wires]
 
 
 def bits_of(part: Flag | Number | Code) -> Bits:
     """What holds a part."""
     return part.bits
-
-
-def bounds(number: Number) -> list[Flag]:
-    """That a number lies within its bounds, where its bits could hold more."""
-    width = number.bits.width
-    lowest, highest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if number.is_signed else (0, (1 << width) - 1)
-    free = Number(number.terms, number.bits, lowest, highest)
-    found = []
-    if number.low > lowest:
-        found.append(free >= number.low)
-    if number.high < highest:
-        found.append(free <= number.high)
-    return found
 
 
 def proved_steps(

@@ -15,12 +15,15 @@ from formal.obligations.proof import IncompleteProof, Proof
 from formal.obligations.steps import proved_steps
 from formal.obligations.trees import is_row
 from formal.smtlib import question
+from formal.specification.flushed_fma import ftz_eo_fma, ftz_fma
+from formal.specification.fma import fma
+from formal.specification.ftz_addmul import ftz_addmul
 from formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
 from formal.specification.integers import idpa
 from formal.specification.keep import Keep
 from formal.specification.rounded import gtr_fdpa, tr_fdpa
 from golden import Operation, Unit
-from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from rtl.designs.ports import step_operands
 from rtl.steps.truncate import TRUNCATED
 from rtl.verilog.emit import to_verilog
@@ -39,12 +42,15 @@ Specify = Callable[[Terms, Any, Mapping[str, Bits], Keep], Bits]
 
 SPECIFICATIONS: Mapping[type[Operation], Specify] = {
     TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa, TRFDPA: tr_fdpa, GTRFDPA: gtr_fdpa,
-    IDPA: idpa,
+    IDPA: idpa, FMA: fma, FTZAddMul: ftz_addmul, FTZFMA: ftz_fma, FTZEOFMA: ftz_eo_fma,
 }  # fmt: skip
 """Of d, by operation."""
 
 WHOLE = ("_normalise", "_round", "_encode", TRUNCATED)
 """Components whose outputs are not cut: normalise, round and encode are one step of golden, and truncate with them."""
+
+ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA)
+"""Operations whose specification keeps what encode gives."""
 
 
 class NotProvable(Exception):
@@ -115,7 +121,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     specify = SPECIFICATIONS[type(operation)]
     modules = read_netlist(verilog)
     _check_ports(modules, operation)
-    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(WHOLE)}
+    whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE
+    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
     netlist = CutNetlist(terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire))
     return proved_steps(lambda keep: specify(terms, operation, netlist.inputs, keep), netlist, unit.implementation)
 

@@ -1,5 +1,7 @@
 """Steps normalise, round and encode: ρ of a sum (golden: `Format.encode_scaled`, `Conversion.encode`)."""
 
+from dataclasses import dataclass
+
 from formal.specification.numbers import Flag, Number, choose
 from formal.specification.steps import is_shifted_back
 from formal.specification.values import Special, Total
@@ -39,6 +41,39 @@ def rounded(twice: Number, below: Flag, sign: Flag, mode: Mode) -> Number:
     return kept + choose(up, one, zero)
 
 
+@dataclass(frozen=True)
+class Normalised:
+    """A magnitude before it is rounded.
+
+    Attributes:
+        twice: the bits of the significand and one below. below: whether a one lies below that.
+        up: the place of the hidden bit, counted from the magnitude's last. exp: the exponent of the hidden bit.
+    """
+
+    twice: Number
+    below: Flag
+    up: Number
+    exp: Number
+
+
+def normalised(magnitude: Number, lsb: Number, fmt: Format, flush: bool, lost: Flag | None = None) -> Normalised:
+    """A magnitude in units of 2^lsb with its leading one in the place of the hidden bit, or where the format's e_min leaves
+    it; arguments as `converted`."""
+    terms, man = lsb.terms, fmt.man_bits
+    lead = leading_one(magnitude)
+    lowest = Number.constant(terms, fmt.e_min) - lsb
+    up = lead if flush else choose(lead < lowest, lowest, lead).within(0, max(lead.high, lowest.high))
+    twice, below = placed(magnitude, up, man)
+    return Normalised(twice, below if lost is None else below | lost, up, up + lsb)
+
+
+def placed(magnitude: Number, up: Number, man: int) -> tuple[Number, Flag]:
+    """The bits of a significand whose hidden bit lies at place `up`, and one below; and whether a one lies below that."""
+    moved = magnitude.times_two_to(man + 1)
+    twice = moved.shifted_right(up).within(0, (1 << (man + 2)) - 1)
+    return twice, ~is_shifted_back(twice, up, moved)
+
+
 def converted(
     total: Total,
     lsb: Number,
@@ -55,23 +90,16 @@ def converted(
         canonical: whether every zero is +0, as in NVIDIA's units; else it keeps the sign of the total.
         lost: whether there is more below the total's last bit.
     """
-    fmt, magnitude, terms = rho.rounding_format, total.total, lsb.terms
+    fmt, terms = rho.rounding_format, lsb.terms
     man = fmt.man_bits
-    # 1. normalise: how far the last bit that is kept lies above the total's, and man_bits more
-    lead = leading_one(magnitude)
-    lowest = Number.constant(terms, fmt.e_min) - lsb
-    up = lead if flush else choose(lead < lowest, lowest, lead).within(0, max(lead.high, lowest.high))
+    # 1. normalise
+    normal = normalised(total.total, lsb, fmt, flush, lost)
     # 2. round, once
-    placed = magnitude.times_two_to(man + 1)
-    twice = placed.shifted_right(up).within(0, (1 << (man + 2)) - 1)
-    below = ~is_shifted_back(twice, up, placed)
-    if lost is not None:
-        below = below | lost
-    sig = rounded(twice, below, total.sign, rho.mode).within(0, 1 << (man + 1))
+    sig = rounded(normal.twice, normal.below, total.sign, rho.mode).within(0, 1 << (man + 1))
     # 3. a carry out of the significand is a one in the next binade
     carry = sig.bit(man + 1)
     sig = choose(carry, sig.shifted_right(1), sig).within(0, (1 << (man + 1)) - 1)
-    exp = up + lsb + choose(carry, Number.constant(terms, 1), Number.constant(terms, 0))
+    exp = normal.exp + choose(carry, Number.constant(terms, 1), Number.constant(terms, 0))
     # 4. what is still below the normal numbers
     if flush:
         sig = choose(exp < fmt.e_min, Number.constant(terms, 0), sig)

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from formal.specification.numbers import Flag, Number
+from formal.specification.rounded_sums import RoundedSum
 from formal.specification.values import Aligned, Operand, Special, Term, Total, Value, Word
+from rtl.verilog.terms import Bits
 
 V = TypeVar("V", bound=Value)
 
@@ -35,3 +37,15 @@ class Keep:
 
     def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
         """From here on values count only where the flag is set: no term is special then, and no scale."""
+
+    def only(self, special: Special, pairs: Sequence[tuple[Term, Special]]) -> None:
+        """Until the next code, values count only where this special is none; none of the terms, which are given with what
+        they are where they are not finite, is special then."""
+
+    def code(self, name: str, code: Bits) -> Bits:
+        """The code that a sum or a product is rounded to, special ones among them."""
+        return code
+
+    def rounded(self, name: str, summed: RoundedSum) -> Bits:
+        """The code of a rounded sum where it is finite."""
+        return summed.code()

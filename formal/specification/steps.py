@@ -52,7 +52,7 @@ def decode(terms: Terms, fmt: Format, code: Bits, subnormals: Subnormals = "kept
         return Operand(sign, exp, sig, zero, inf, nan, bounded)
     flushed = is_low & ~empty
     kept_sign = sign if subnormals == "±0" else sign & ~flushed
-    return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded)
+    return Operand(kept_sign, exp, choose(flushed, Number.constant(terms, 0), sig), zero | flushed, inf, nan, bounded, True)
 
 
 def _mantissa(terms: Terms, fmt: Format, code: Bits) -> Number:

@@ -31,6 +31,7 @@ class Operand(Value):
 
     Attributes:
         bounded: whether exp lies within its bounds for NaN too; there is no infinity then.
+        flushed: whether every finite one is zero or a normal number.
     """
 
     sign: Flag
@@ -40,6 +41,7 @@ class Operand(Value):
     inf: Flag
     nan: Flag
     bounded: bool
+    flushed: bool = False
 
     @property
     def finite(self) -> Flag:

@@ -1,6 +1,7 @@
 """Units proved in tasks: what is kept, what a missing or crashing solver leaves open, what the table says."""
 
-import os
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from cosim.regressions.main_job import main_units
 from formal import campaign
-from formal.campaign import answer_of, prove
+from formal.campaign import prove
 from formal.obligations.units import Question, unspecified
 from formal.outcome import OPEN, PROVED, REFUTED, Settled, exit_status, step_of, summary, table
 from formal.page import document
@@ -19,11 +20,11 @@ from formal.solvers.answer import MissingSolver, solver, solver_version
 from formal.subjects import Subject, distinct_subjects, main_job_subjects, subjects
 from formal.tasks import question_key
 from golden import Implementation, catalogue_units
-from golden.operations import EFDPA, GSTFDPA, STFDPA, TFDPA
+from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
 from golden.unit import ENCODINGS
-from jobs import Store, Task, run
 from jobs.contents import verilog_digest
 from rtl.designs.unit_design import UnitDesign
+from tests.formal import dying
 from tests.formal.units import SMALL, unit_of, verilog_of
 
 TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))
@@ -88,6 +89,8 @@ def test_the_table() -> None:
         ("sum_align_12", "align"),
         ("group_3_accumulate compressor", "accumulate"),
         ("scale_special_7 special", "scale"),
+        ("add_1_0_term_x range", "addend"),
+        ("add_c_0_encode gaps 0", "normalise, round, encode"),
         ("d", "normalise, round, encode"),
     ],
 )
@@ -95,18 +98,53 @@ def test_the_step_of_an_obligation(name: str, step: str) -> None:
     assert step_of(name) == step
 
 
-def crash(content: dict[str, Any], folder: Path) -> Any:
-    """Work that ends its process, as a solver does that crashes."""
-    os._exit(1)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [
+        (dying.segfault, r"crashed: .*SIGSEGV"),
+        (dying.leave, r"crashed: "),
+        (dying.out_of_memory, r"(crashed|failed): "),
+        (dying.never_end, r"timed out: "),
+    ],
+    ids=["segfault", "exit", "memory", "time"],
+)
+def test_a_solver_that_dies_leaves_its_question_to_the_next(
+    work: Callable[..., Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a question that no solver settles stays open."""
+    monkeypatch.setattr(campaign, "ask", work)
+    monkeypatch.setattr(campaign, "STUCK", 1.0)
+    answers = campaign.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1)
+    (given,) = answers.values()
+    assert [(each["solver"], each["verdict"]) for each in given] == [("bitwuzla", "unknown"), ("z3", "never")]
+    assert re.match(reason, given[0]["reason"]), given[0]["reason"]
+    assert replace(settled(), questions=(FALSE,), answers=answers).verdict == PROVED
+    monkeypatch.setattr(campaign, "PACKAGES", {"bitwuzla": "bitwuzla"})
+    alone = campaign.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1)
+    assert replace(settled(), questions=(FALSE,), answers=alone).verdict == OPEN
+
+
+HARD = """(set-logic QF_BV)
+(declare-const x (_ BitVec 96))
+(declare-const y (_ BitVec 96))
+(assert (= (bvmul x y) (_ bv38131109554928794424750527309 96)))
+(assert (and (bvult (_ bv1 96) x) (bvult x y) (bvult y (_ bv281474976710656 96))))
+"""
+"""Two factors of 48 bits, which no solver finds at once."""
 
 
 @pytest.mark.slow
-def test_a_solver_that_crashes_leaves_the_question_open(tmp_path: Path) -> None:
-    with Store(tmp_path, what="questions") as store:
-        (record,) = run([Task("step", {"question": "…"})], crash, store, workers=1)
-    answer = answer_of(record)
-    assert answer["verdict"] == "unknown"
-    assert answer["reason"].startswith("crashed: ")
+def test_solvers_that_take_too_long_leave_the_question_open(tmp_path: Path) -> None:
+    hard = Question("step", HARD, ())
+    answers = campaign.ask_all({question_key(each): each for each in (hard, FALSE)}, tmp_path, 0.5, 1)
+    given = answers[question_key(hard)]
+    assert [(each["solver"], each["verdict"]) for each in given] == [(name, "unknown") for name in solvers.PACKAGES]
+    assert given[0]["reason"] == "no answer in 0.5 s"
+    assert all(each["reason"] for each in given)
+    both = replace(settled(), questions=(hard, FALSE), answers=answers)
+    assert [both.verdict_of(each) for each in (hard, FALSE)] == [OPEN, PROVED]
+    assert both.verdict == OPEN
 
 
 @pytest.mark.slow
@@ -157,11 +195,10 @@ def test_a_unit_that_is_not_there() -> None:
 
 def test_the_main_jobs_units_that_have_a_specification() -> None:
     units = [each.design.unit for each in main_job_subjects() if isinstance(each.design, UnitDesign)]
-    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA}
-    assert len(units) >= 12
+    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
     assert {unit.implementation.stages for unit in units} == {0}
-    left = {unit.name for unit in main_units()} - {unit.name for unit in units}
-    assert all(unspecified(unit.operation) is not None for unit in main_units() if unit.name in left)
+    assert [unit.name for unit in units] == [unit.name for unit in main_units()]
+    assert all(unspecified(unit.operation) is None for unit in catalogue_units())
 
 
 def test_the_summary_names_what_is_not_proved() -> None:

@@ -8,7 +8,7 @@ from formal.obligations.units import unit_questions
 from formal.solvers.with_bitwuzla import solve
 from golden import Implementation, Operation, Unit
 from golden.formats import Format
-from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA
+from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
 from golden.unit import CIRCUIT_CHOICES
 from rtl.verilog.emit import to_verilog
 
@@ -41,6 +41,13 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"operation": GTRFDPA, "a": "e4m3fnuz", "b": "e5m2fnuz", "c": "fp32", "L": 3, "F": 24, "F2": 31},
     {"operation": IDPA, "a": "int8", "b": "uint8", "c": "int32", "L": 4, "overflow": "saturate"},
     {"operation": IDPA, "a": "uint8", "b": "uint8", "c": "int32", "L": 4},
+    {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "nan": "first"},
+    {"operation": FMA, "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RD-FP16", "flush_results": True,
+     "overflow": "by-mode"},
+    {"operation": FMA, "a": "bf16", "b": "bf16", "c": "fp32", "flush_inputs": True},
+    {"operation": FTZAddMul, "a": "fp16", "b": "fp16", "c": "fp32", "P": 2},
+    {"operation": FTZFMA, "a": "bf16", "b": "bf16", "c": "fp32", "L": 2},
+    {"operation": FTZEOFMA, "a": "fp16", "b": "fp16", "c": "fp32", "L": 2},
 )  # fmt: skip
 """Operations with their keys, the smallest first."""
 
@@ -53,6 +60,8 @@ SMALL = OPERATIONS[0]
 SMALL_TR = next(operation for operation in OPERATIONS if operation.name == "TR-FDPA")
 
 SMALL_IDPA = next(operation for operation in OPERATIONS if operation.name == "IDPA")
+
+SMALL_FMA = next(operation for operation in OPERATIONS if operation.name == "FMA")
 
 STICKY = tuple(operation for operation in OPERATIONS if getattr(operation, "sticky", False))
 

@@ -171,6 +171,71 @@ def test_a_generalised_term_loses_what_it_is() -> None:
     assert not holds(example.proof)
 
 
+def below(example: Example, word: Bits, bound: int) -> Term:
+    return example.terms.manager.mk_term(Kind.BV_ULE, [word.term, example.terms.number(bound, 4).term])
+
+
+def test_cases_one_by_one() -> None:
+    example = Example()
+    a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
+    shifted = example.terms.apply(Kind.BV_SHR, [b, a], 4)
+    either = example.terms.manager.mk_term(Kind.OR, [below(example, shifted, 7), below(example, a, 0)])
+    example.proof.establish("step", [either], cases=(a.term, range(16)))
+    assert [each.name for each in example.proof.obligations] == ["step", "step cases"]
+    assert holds(example.proof)
+
+
+def test_a_case_in_which_it_does_not_hold() -> None:
+    example = Example()
+    a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
+    shifted = example.terms.apply(Kind.BV_SHR, [b, a], 4)
+    example.proof.establish("step", [below(example, shifted, 7)], cases=(a.term, range(16)))
+    assert not holds(example.proof)
+
+
+def test_a_case_that_is_left_out() -> None:
+    """Whether it is at an end or the conclusion would hold there makes no difference: cases have to be all."""
+    for cases in (range(15), range(1, 16)):
+        example = Example()
+        a = example.netlist.inputs["a"]
+        example.proof.establish("step", [below(example, a, 15)], cases=(a.term, cases))
+        verdicts = [solve(question(each.violated)[0], 10).verdict for each in example.proof.obligations]
+        assert verdicts == ["never", "sometimes"]
+
+
+def test_what_is_assumed_settles_which_cases_there_are() -> None:
+    example = Example()
+    (fact,) = example.proof.establish("small", [below(example, example.sum, 3)])  # wrong, which its own obligation shows
+    example.proof.establish("step", [below(example, example.sum, 9)], assume=[fact], cases=(example.sum.term, range(4)))
+    verdicts = [solve(question(each.violated)[0], 10).verdict for each in example.proof.obligations]
+    assert verdicts == ["sometimes", "never", "never"]
+
+
+def test_a_case_stands_for_its_term_everywhere() -> None:
+    """Two terms that are one number but not one term: the other one stays what it is."""
+    example = Example()
+    a, b = example.netlist.inputs["a"], example.netlist.inputs["b"]
+    doubled = example.terms.apply(Kind.BV_ADD, [a, b], 4)
+    example.proof.establish("step", [example.equal(doubled, example.terms.number(3, 4))], cases=(doubled.term, range(16)))
+    assert not holds(example.proof)
+
+
+def test_cases_that_are_no_numbers_of_a_term() -> None:
+    example = Example()
+    a = example.netlist.inputs["a"].term
+    for cases in (range(17), range(0, 16, 2), range(0)):
+        with pytest.raises(IncompleteProof, match=r"^cases are numbers of 4 bits in steps of 1, got range\("):
+            example.proof.establish("step", [below(example, example.sum, 15)], cases=(a, cases))
+
+
+def test_a_reading_of_which_nothing_is_known() -> None:
+    example = Example()
+    fact = example.establish(example.sum, example.added())
+    assert example.proof.fact_about(example.sum.term) is fact
+    with pytest.raises(IncompleteProof, match=r"^nothing says what a reading of wires is$"):
+        example.proof.fact_about(example.large.term)
+
+
 def test_registers_are_refused() -> None:
     clocked = VERILOG.replace("  assign sum = a + b;", "  always @(posedge clk)\n    sum <= a;")
     clocked = clocked.replace("(a, b, d)", "(a, b, clk, d)").replace("wire [3:0] sum", "reg [3:0] sum")

@@ -15,7 +15,6 @@ from formal.specification import fused, rounded
 from formal.specification.numbers import Number
 from formal.specification.values import Aligned, Special, Total
 from golden import Implementation, Operation, Unit
-from golden.operations import FMA
 from golden.rounding import Mode
 from golden.unit import ENCODINGS
 from tests.formal.units import OPERATIONS, SMALL, SMALL_IDPA, SMALL_TR, STICKY, unit_of, verilog_of
@@ -145,8 +144,8 @@ def test_an_assumption_without_a_guarantee_is_refuted(monkeypatch: pytest.Monkey
 
 
 def test_an_operation_without_a_specification() -> None:
-    unit = unit_of(FMA(a="fp16", b="fp16", c="fp16"))  # type: ignore[arg-type]
-    with pytest.raises(NotProvable, match=r"^there is no specification of FMA yet$"):
+    unit = unit_of(SMALL.with_steps(accumulate=sum))
+    with pytest.raises(NotProvable, match=r"^there is no specification of T-FDPA yet$"):
         unit_questions(unit, verilog_of(SMALL))
 
 

@@ -6,7 +6,7 @@ import pytest
 from bitwuzla import TermManager
 
 from formal.counterexample import golden_result
-from formal.evaluation import evaluate
+from formal.evaluation import Evaluation
 from formal.obligations.units import SPECIFICATIONS
 from formal.specification.keep import Keep
 from golden import Operation
@@ -28,11 +28,11 @@ def test_rows_agree_with_golden(operation: Operation) -> None:
     if operation.scale_format is not None:
         width = operation.scales_per_step * operation.scale_format.width
         ports |= {name: terms.free(name, width) for name in ("scale_a", "scale_b")}
-    d = SPECIFICATIONS[type(operation)](terms, operation, ports, Keep())
+    d = Evaluation([SPECIFICATIONS[type(operation)](terms, operation, ports, Keep()).term])
     results = set()
     for _ in range(80):
         inputs = random_inputs(random, operation)
-        found = evaluate([d.term], {ports[name].term: value for name, value in inputs.items()})[d.term]
+        (found,) = d.of({ports[name].term: value for name, value in inputs.items()})
         assert found == golden_result(unit, inputs), inputs
         results.add(found)
     assert len(results) > 25
