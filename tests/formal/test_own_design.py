@@ -133,6 +133,7 @@ def test_what_is_undefined_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> No
     assert compare_own(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != "equal"
 
 
+@pytest.mark.long
 @pytest.mark.simulator
 def test_a_wire_that_nothing_drives_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> None:
     body = " logic [15:0] r; wire u; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = a == 4'h3 ? {r[15:1], u} : r; "
