@@ -6,6 +6,9 @@
   profiles answers-fp8 answers-round-down answers-encodings \
   clean tools
 
+# The commands and tests start hundreds of Python processes, each of which would compile all sources anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -78,10 +81,10 @@ ratchet: $(VENV)/.area  ## A small set of units against their committed cells
 mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: some ten minutes, resumable
 	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
 
-formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, docs/proofs.md: an hour or two, resumable
+formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, ways to build, pipelines, docs/proofs.md: half an hour, resumable
 	$(BIN)/python -m formal.campaign formal/proofs.json docs/proofs.md --jobs $(JOBS)
 
-formal-main: $(VENV)/.dev  ## Proofs of the main job's datapaths whose operation has a specification, into build/formal-main
+formal-main: $(VENV)/.dev  ## Proofs of the main job's units whose operation has a specification, as they are built, into build/formal-main
 	$(BIN)/python -m formal.campaign build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md

@@ -5,7 +5,7 @@ It goes on where it was interrupted: what is done stays in build/formal, the obl
 each question. A question that two subjects share is asked once. A solver that is missing, crashes or gives up leaves its
 question to the next one. The outcome names each design and its Verilog by digests: what `mmau` calls proved is found by them
 (`formal.evidence`). `make formal-main` proves the main job's units whose operation has a specification, as they are built
-there but without stages.
+there.
 Exit status: 0 where every obligation is proved, 1 where one is refuted, 3 where one is open.
 """
 

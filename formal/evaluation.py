@@ -101,6 +101,15 @@ class Evaluation:
         return found
 
 
+def apply_to(term: Term, children: Sequence[Term]) -> int:
+    """What the operation of a term gives for numbers.
+
+    Raises:
+        ValueError: an operation that is not known here.
+    """
+    return int(_operation(term)([number(child) for child in children])) & ((1 << max(1, width(term))) - 1)
+
+
 Apply = Callable[[list[int]], int]
 """What an operation makes of its operands; bits above its own are to be dropped."""
 
@@ -120,10 +129,10 @@ def _operation(term: Term) -> Apply:
     if kind == Kind.BV_EXTRACT:
         low = term.indices()[1]
         return lambda operands: operands[0] >> low
-    if kind == Kind.BV_ASHR:
-        return lambda operands: _signed(operands[0], widths[0]) >> operands[1]
     if kind in (Kind.BV_SHL, Kind.BV_SHR):
         return lambda operands: _shifted(kind, operands, bits)
+    if kind == Kind.BV_ASHR:
+        return lambda operands: _signed(operands[0], bits) >> operands[1]
     if kind == Kind.BV_SIGN_EXTEND:
         return lambda operands: _signed(operands[0], widths[0])
     if kind == Kind.BV_REDAND:

@@ -23,7 +23,7 @@ SIMULATIONS = ROOT / "cosim" / "campaign" / "outcome.json"
 
 SOURCES = (
     *VERILOG_SOURCES, "formal/obligations/*.py", "formal/specification/*.py", "formal/evaluation.py", "formal/smtlib.py",
-    "formal/subjects.py", "formal/tasks.py",
+    "formal/pipelines/*.py", "formal/subjects.py", "formal/tasks.py",
 )  # fmt: skip
 """All that decides what the obligations of a subject are."""
 
@@ -68,11 +68,13 @@ class Known:
     """What is recorded of a design; None of what nothing is, or nothing that is right throughout.
 
     Attributes:
-        built: how, in words; empty where nothing is recorded. left: obligations that are not proved, where some are.
+        design, built: what was put to a proof, by its name then, and how it is built, in words; empty where nothing was.
+        left: obligations that are not proved, where some are.
     """
 
     simulated: Simulated | None = None
     proved: Proved | None = None
+    design: str = ""
     built: str = ""
     left: int = 0
 
@@ -95,6 +97,7 @@ class Known:
         """For JSON."""
         simulated, proved = self.simulated, self.proved
         return {
+            "design": self.design or None,
             "built": self.built or None,
             "simulated": None if simulated is None else
             {"vectors": simulated.vectors, "simulator": simulated.simulator, "date": simulated.date},
@@ -161,7 +164,7 @@ class Evidence:
         if not row:
             return Known(simulated)
         left = sum(total - proved for proved, total in row["steps"].values())
-        return Known(simulated, _proved(row), row["built"], left)
+        return Known(simulated, _proved(row), row["name"], row["built"], left)
 
     def _read(self, path: Path, rows: Any) -> list[dict[str, Any]]:
         try:
@@ -190,7 +193,9 @@ def _proof_rows(outcome: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise ValueError(f"what was proved was made of other {', '.join(sorted(others))}")
     rows = [{**row, "date": str(outcome["date"])} for row in outcome["subjects"]]
     for row in rows:
-        _check_texts(row, ("design", "verilog", "arithmetic", "verdict", "built", "problem", "assumed", "solvers", "date"))
+        _check_texts(
+            row, ("name", "design", "verilog", "arithmetic", "verdict", "built", "problem", "assumed", "solvers", "date")
+        )
         _check_texts({"step": list(row["steps"])}, ("step",))
         _proved(row)
     return rows

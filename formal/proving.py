@@ -1,14 +1,16 @@
-"""One unit's combinational datapath proved within so many seconds, in this process."""
+"""One unit proved within so many seconds, in this process."""
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from formal.counterexample import Vector, vector
-from formal.obligations.units import NotProvable, Question, unit_questions
+from formal.obligations.units import NotProvable, Question
 from formal.outcome import OPEN, PROVED, REFUTED
 from formal.solvers.answer import PACKAGES, MissingSolver, solver
+from formal.subjects import KINDS, kind_of
 from golden import Unit
+from rtl.designs.unit_design import UnitDesign
 
 LEAST = 1.0
 """Seconds that a question gets, however little time is left."""
@@ -40,14 +42,15 @@ class Decision:
 
 
 def decide(unit: Unit, verilog: str, seconds: float) -> Decision:
-    """Prove a unit's combinational datapath equal to golden's operation, step by step.
+    """Prove a unit's Verilog equal to golden's operation, step by step, and that its registers, if any, keep their rules.
 
     Args:
-        verilog: of the datapath, its top module called `unit`.
+        verilog: of the unit, its top module called `unit`.
         seconds: for all questions; what is begun last may take a second longer, and the search for operands as long again.
     """
+    design = UnitDesign(unit)
     try:
-        questions = unit_questions(unit, verilog)
+        questions = KINDS[kind_of(design)].questions(design, verilog)
     except NotProvable as error:
         return Decision(OPEN, problem=str(error))
     verdicts = answered(questions, seconds)
@@ -55,6 +58,8 @@ def decide(unit: Unit, verilog: str, seconds: float) -> Decision:
     if not refuted:
         known = {verdict for _, verdict in verdicts}
         return Decision(PROVED if known == {PROVED} else OPEN, verdicts, "" if known else "there are no obligations")
+    if unit.implementation.stages:
+        return Decision(OPEN, verdicts, f"refuted: {', '.join(refuted)}; `mmau prove` looks for a stimulus that shows it")
     found = next(filter(None, (vector(unit, verilog, name, seconds) for name in refuted)), None)
     if found is None:
         problem = "no operands are found that lead to what refutes these steps: perhaps there are none"

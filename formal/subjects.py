@@ -6,6 +6,9 @@ from dataclasses import dataclass, replace
 import golden
 from cosim.regressions.main_job import main_units
 from formal.obligations.units import NotProvable, Question, unit_questions, unspecified
+from formal.pipelines.questions import assumed, pipeline_questions
+from formal.pipelines.subjects import pipeline_subjects
+from formal.ways import each_way
 from golden import Implementation, Unit
 from golden.unit import ENCODINGS
 from jobs.contents import design_key
@@ -49,18 +52,28 @@ def datapath_questions(design: Design, verilog: str) -> list[Question]:
     return unit_questions(design.unit, verilog)
 
 
-KINDS: Mapping[str, Kind] = {"datapath": Kind(datapath_questions)}
+KINDS: Mapping[str, Kind] = {
+    "datapath": Kind(datapath_questions),
+    "pipeline": Kind(pipeline_questions, assumed),
+}
+
+
+def kind_of(design: Design) -> str:
+    """By which kind a design is proved: a unit's combinational datapath, or any other design."""
+    is_datapath = isinstance(design, UnitDesign) and not design.implementation.stages
+    return "datapath" if is_datapath else "pipeline"
 
 
 def subjects() -> list[Subject]:
     """All that `make formal` proves, each once."""
-    return distinct_subjects([Subject("datapath", UnitDesign(unit)) for unit in every_unit()])
+    designs = [*(UnitDesign(unit) for unit in (*every_unit(), *each_way())), *pipeline_subjects()]
+    return distinct_subjects([Subject(kind_of(design), design) for design in designs])
 
 
 def main_job_subjects() -> list[Subject]:
-    """The main job's units whose operation has a specification: their combinational datapaths."""
-    units = [unit for unit in main_units() if unspecified(unit.operation) is None]
-    return [Subject("datapath", UnitDesign(combinational(unit))) for unit in units]
+    """The main job's units whose operation has a specification, as they are built there."""
+    designs = [UnitDesign(unit) for unit in main_units() if unspecified(unit.operation) is None]
+    return [Subject(kind_of(design), design) for design in designs]
 
 
 def distinct_subjects(listed: Sequence[Subject]) -> list[Subject]:
@@ -78,11 +91,6 @@ def every_unit() -> list[Unit]:
         for unit in golden.catalogue_units()
         for encoding in ENCODINGS
     ]
-
-
-def combinational(unit: Unit) -> Unit:
-    """The unit without registers."""
-    return replace(unit, implementation=replace(unit.implementation, stages=0))
 
 
 def built(implementation: Implementation) -> str:

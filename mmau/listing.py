@@ -16,7 +16,8 @@ def run_list(arguments: argparse.Namespace) -> int:
     """`mmau list`."""
     entries = golden.instructions(arguments.arch)
     if arguments.json:
-        print(json.dumps({"instructions": [entry.as_dict() | {"datapaths": datapaths(entry)} for entry in entries]}))
+        listed = [entry.as_dict() | {"datapaths": datapaths(entry)} for entry in entries]
+        print(json.dumps({"instructions": listed, "not_recorded": committed().problems}))
         return OK
     rows = [("arch", "instruction", "operation", "parameters", "evidence", "simulated", "proved")]
     rows += [

@@ -13,13 +13,13 @@ from cosim import load_dut
 from cosim.compile.errors import SimulationError
 from cosim.dut.elaborate import ElaborationError
 from formal.counterexample import Vector, vector
-from formal.obligations.units import NotProvable, Question, unit_questions
+from formal.obligations.units import NotProvable, Question
 from formal.outcome import OPEN, PROVED, REFUTED, step_of
 from formal.own_design import OwnDesign, compare_own
 from formal.pipelines.pipeline import HANDSHAKE, VALUES
-from formal.pipelines.questions import assumed, handshake_trace, register_questions
+from formal.pipelines.questions import assumed, datapath_questions, handshake_trace, register_questions
 from formal.pipelines.replay import broken
-from formal.pipelines.subjects import datapath_of
+from formal.pipelines.subjects import combinational
 from formal.proving import answered
 from formal.replay import replayed
 from golden import Unit
@@ -96,9 +96,11 @@ def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
     stages = design.implementation.stages
     verilog = rtl.to_verilog(design, "unit")
     try:
-        unit = datapath_of(design)
-        datapath = rtl.to_verilog(unit, "unit") if stages else verilog
-        questions = [*(register_questions(design, verilog, datapath) if stages else []), *unit_questions(unit, datapath)]
+        within = combinational(design)
+        datapath = rtl.to_verilog(within, "unit") if stages else verilog
+        questions = [
+            *(register_questions(design, verilog, datapath) if stages else []), *datapath_questions(within, datapath)
+        ]  # fmt: skip
     except NotProvable as error:
         return _report(arguments, design, OPEN, [], problem=str(error))
     verdicts = answered(questions, arguments.seconds)
@@ -108,6 +110,9 @@ def _prove_design(arguments: argparse.Namespace, design: rtl.Design) -> int:
         return _report(arguments, design, PROVED if is_proved else OPEN, verdicts)
     if any(name.startswith((HANDSHAKE, VALUES)) for name in refuted):
         return _registers_refuted(arguments, design, verilog, verdicts)
+    if not isinstance(within, rtl.UnitDesign):
+        return _report(arguments, design, OPEN, verdicts, problem="operands are looked for in datapaths of one format alone")
+    unit = within.unit
     found = next(filter(None, (vector(unit, datapath, name, arguments.seconds) for name in refuted)), None)
     if found is None:
         problem = "no operands are found that lead to what refutes these steps: perhaps there are none"

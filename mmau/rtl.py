@@ -4,8 +4,7 @@ import argparse
 import json
 import re
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,7 @@ from golden.files import check_output, is_stdout, write_output
 from jobs.contents import design_key, verilog_digest
 from mmau import OK
 from mmau.designs import chosen_design
-
-WIDTH = 117
-"""Columns of a line of a header, behind its slashes."""
+from rtl.verilog.headers import with_paragraph
 
 
 def run_rtl(arguments: argparse.Namespace) -> int:
@@ -60,19 +57,12 @@ def progress(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def known_of(design: rtl.Design, top: str) -> Callable[[str], list[str]]:
-    """Makes the lines of a header that say what is known of a design's Verilog."""
-
-    def lines(verilog: str) -> list[str]:
-        known = committed().of_design(design_key(design.as_table()), verilog_digest(verilog, top))
-        return [piece for line in known.lines() for piece in textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
-
-    return lines
-
-
 def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:
-    """Write the Verilog of a design; the top module, whose name is returned, is named after the file."""
+    """Write the Verilog of a design, with what is known of it; the top module, whose name is returned, is named after the
+    file."""
     top = "unit" if is_stdout(path) else re.sub(r"\W", "_", path.stem)
     top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
-    write_output(path, rtl.to_verilog(design, top, known_of(design, top)).encode(), inputs)
+    verilog = rtl.to_verilog(design, top)
+    known = committed().of_design(design_key(design.as_table()), verilog_digest(verilog, top))
+    write_output(path, with_paragraph(verilog, known.lines()).encode(), inputs)
     return top

@@ -200,7 +200,7 @@ class _Runner:
             self._outcomes[record.task.key] = record
             if record.done:
                 for point in circuits.get(record.task.key, ()):
-                    output.write_verilog(self.folder, point, record)
+                    self._write_verilog(point)
             if time.monotonic() - self._kept > SECONDS_BETWEEN:
                 self.keep_results()
 
@@ -212,7 +212,13 @@ class _Runner:
         for key, sharing in circuits.items():
             for point in sharing:
                 if key in self._outcomes and self._outcomes[key].done:
-                    output.write_verilog(self.folder, point, self._outcomes[key])
+                    self._write_verilog(point)
+
+    def _write_verilog(self, point: Point) -> None:
+        """Of a point whose co-simulation is done; once more when its proof is."""
+        keys = {part.kind: part.task.key for part in self._parts[point.name]}
+        simulated, proof = self._outcomes[keys["proof"]], self._outcomes.get(keys.get(FORMAL, ""))
+        output.write_verilog(self.folder, point, simulated, FORMAL in keys and proof is None, proof)
 
     def _is_complete(self, point: Point) -> bool:
         return all(part.task.key in self._outcomes for part in self._parts[point.name])

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from explore.run.proof import VERILOG, renamed
+from explore.run.records import joined
 from explore.space.points import Point
 from golden.checks import listed
 from golden.files import write_atomically
 from jobs import Record
+from rtl.verilog.headers import with_paragraph
 
 STORE, RESULTS, SPACE = "store", "results.jsonl", "space.toml"
 
@@ -49,12 +51,29 @@ def remove_verilog(folder: Path, point: Point) -> None:
     (folder / "verilog" / f"{point.file_name}.v").unlink(missing_ok=True)
 
 
-def write_verilog(folder: Path, point: Point, record: Record) -> None:
-    """The Verilog that a task has left, under the point's name."""
+def write_verilog(folder: Path, point: Point, record: Record, is_waiting: bool, proof: Record | None) -> None:
+    """The Verilog that a task has left, under the point's name, with what is known of it.
+
+    Args:
+        record: of its co-simulation. proof: of its proof, None where none was asked or it is still to come.
+        is_waiting: whether it is.
+    """
     if record.folder is None:
         raise ValueError(f"{point.name}: the task that is done has left no Verilog; remove {folder} to begin anew")
     text = (record.folder / VERILOG).read_text(encoding="utf-8")
-    _write(folder / "verilog" / f"{point.file_name}.v", renamed(text, point.name))
+    text = with_paragraph(renamed(text, point.name), known_of(record, is_waiting, proof))
+    _write(folder / "verilog" / f"{point.file_name}.v", text)
+
+
+def known_of(record: Record, is_waiting: bool, proof: Record | None) -> tuple[str, str]:
+    """What a point's header says: simulated, proved."""
+    if record.result is None:
+        return "Simulated: no.", "Proved: no."
+    found = joined(record.result, proof)
+    received, mismatches = found["received"], found["mismatches"]
+    note = "its proof has not ended" if is_waiting else found["proved_note"]
+    proved = f"for all inputs, {found['obligations']} obligations" if found["proved"] else f"no; {note}"
+    return f"Simulated: {received:,} vectors in Verilator, {mismatches:,} mismatches.", f"Proved: {proved}."
 
 
 def write_results(folder: Path, records: Sequence[Mapping[str, Any]]) -> None:

@@ -10,15 +10,12 @@ from rtl.verilog.emit import to_verilog
 
 
 def prove(unit: Unit, seconds: float) -> dict[str, Any]:
-    """Prove a unit's datapath, its Verilog written anew.
+    """Prove a unit, its Verilog written anew.
 
     Returns:
         `proved`: True; False where operands are known on which it is not golden's; None where it is not decided.
         `proved_note`: why not. `obligations`: how many there are; `open`: those that are not proved. `verilog`: its digest.
     """
-    if unit.implementation.stages:
-        stages = unit.implementation.stages
-        return _told(None, f"not decided: combinational datapaths are proved, this one has stages = {stages}", 0, [], "")
     verilog = to_verilog(unit, TOP)
     found = decide(unit, verilog, seconds)
     digest, obligations = verilog_digest(verilog), len(found.verdicts)

@@ -6,31 +6,50 @@ reset on; that these questions suffice is formal/pipelines' argument (docs/forma
 """
 
 from formal.obligations.units import NotProvable, Question, deep_stack, unit_questions
+from formal.pipelines.formats import format_questions
 from formal.pipelines.pipeline import TOP, Pipeline
 from formal.pipelines.subjects import combinational, datapath_of, shape_of
 from formal.pipelines.trace import Trace, shortest_trace
 from rtl.designs.design import Design
+from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.verilog.emit import to_verilog
 from rtl.verilog.expressions import NoTerm
 from rtl.verilog.terms import Terms
 
 
 def pipeline_questions(design: Design, verilog: str | None = None) -> list[Question]:
-    """The questions of a design with registers, those of its combinational datapath among them.
+    """The questions of a unit, a tile or a datapath of several formats: those that its registers raise, where there are any,
+    and those of its combinational datapath.
 
     Args:
         verilog: of the design, its top module called `unit`; None for the one that is generated.
 
     Raises:
-        NotProvable: the design is combinational, a handshake that is not understood, values that are made of other than
-            what the combinational datapath makes them of, or no specification of the operation.
+        NotProvable: a handshake that is not understood, values that are made of other than what the combinational datapath
+            makes them of, or no specification of the operation.
     """
+    text = to_verilog(design, TOP) if verilog is None else verilog
+    if not design.implementation.stages:
+        return datapath_questions(design, text)
     datapath = to_verilog(combinational(design), TOP)
-    return [*register_questions(design, verilog, datapath), *unit_questions(datapath_of(design), datapath)]
+    return [*register_questions(design, text, datapath), *datapath_questions(combinational(design), datapath)]
+
+
+def datapath_questions(design: Design, verilog: str) -> list[Question]:
+    """The questions of a combinational datapath.
+
+    Raises:
+        NotProvable: no specification of the operation, or the steps do not lead from the ports to d.
+    """
+    if isinstance(design, MultiFormatDesign):
+        return format_questions(design, verilog)
+    return unit_questions(datapath_of(design), verilog)
 
 
 def assumed(design: Design) -> tuple[str, ...]:
-    """What is assumed of whoever drives a design with registers."""
+    """What is assumed of whoever drives a design."""
+    if not design.implementation.stages:
+        return ()
     lines = ["rst is high in the first cycle", "in a cycle in which rst is high no transfer happens"]
     if shape_of(design).steps > 1:
         lines.append("how soon the result comes counts on operands of the next step being there")

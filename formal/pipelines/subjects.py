@@ -1,4 +1,4 @@
-"""Designs with registers: the combinational datapath that each consists of, and which are proved."""
+"""Designs with registers or of several formats: the combinational datapath of each, and which are proved."""
 
 from dataclasses import replace
 
@@ -49,7 +49,7 @@ def shape_of(design: Design) -> Shape:
 
 
 def pipeline_subjects() -> list[Design]:
-    """Designs with registers that are proved: units of the main job, sample tiles, datapaths of several formats."""
+    """What is proved beside combinational units: units of the main job with registers, sample tiles, and datapaths of
+    several formats with and without registers."""
     units = [unit for unit in main_units() if unit.implementation.stages]
-    shared = [design for design in multi_format_designs() if design.implementation.stages]
-    return [*map(UnitDesign, units), *shared, *tile_designs()]
+    return [*map(UnitDesign, units), *multi_format_designs(), *tile_designs()]

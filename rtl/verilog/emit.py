@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
 
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
@@ -42,22 +41,12 @@ class YosysError(Exception):
     """Yosys could not write the Verilog."""
 
 
-Known = Callable[[str], Sequence[str]]
-"""What is known of Verilog without a header, in lines."""
-
-
-def nothing_known(verilog: str) -> Sequence[str]:
-    """Nothing."""
-    return ()
-
-
-def to_verilog(design: Unit | Design, top: str = "unit", known: Known = nothing_known) -> str:
+def to_verilog(design: Unit | Design, top: str = "unit") -> str:
     """Verilog-2005 text of a design, the same text for the same design.
 
     Args:
         design: what to build; a unit stands for its datapath.
         top: name of the top module, a Verilog identifier.
-        known: what its header says of its verification.
 
     Raises:
         ValueError: parameters that no component can hold, or a bad name.
@@ -65,8 +54,7 @@ def to_verilog(design: Unit | Design, top: str = "unit", known: Known = nothing_
     """
     _check_name(top)
     chosen = as_design(design)
-    text = modules(chosen.component(), top)
-    return f"{header(chosen, top, known(text))}\n{text}"
+    return f"{header(chosen, top)}\n{modules(chosen.component(), top)}"
 
 
 def _check_name(top: str) -> None:

@@ -57,7 +57,7 @@ class DaskProcesses:
 
 def wait_until_written(path: Path, lines: int) -> list[str]:
     """The lines of a file, once there are so many."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 300
     while not path.exists() or path.read_text().count("\n") < lines:
         assert time.monotonic() < until, f"{path} does not come to {lines} lines"
         time.sleep(0.02)

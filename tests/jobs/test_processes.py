@@ -17,7 +17,7 @@ def test_whatever_a_task_does_is_its_status_and_the_rest_goes_on(tmp_path: Path)
     doing = ["raise", "kill", "abort", "leave", "exit", "hang", "no JSON", "NaN", None]
     tasks = [Task(f"{do}", {"x": 3, "do": do, "pids": str(pids)}) for do in doing]
     began = time.monotonic()
-    records = run_here(tasks, tmp_path / "store", seconds=3.0)
+    records = run_here(tasks, tmp_path / "store", seconds=10.0)
     assert time.monotonic() - began < 60
     told = {record.task.name: (record.status, record.message) for record in records}
     assert told == {
@@ -26,7 +26,7 @@ def test_whatever_a_task_does_is_its_status_and_the_rest_goes_on(tmp_path: Path)
         "abort": (CRASHED, "its process was ended by SIGABRT"),
         "leave": (CRASHED, "its process exited with status 3"),
         "exit": (FAILED, "it asked to end the process with status it is over"),
-        "hang": (TIMED_OUT, "did not end within 3 s"),
+        "hang": (TIMED_OUT, "did not end within 10 s"),
         "no JSON": (
             FAILED,
             "TypeError: the work function must return plain JSON: Object of type set is not JSON serializable",

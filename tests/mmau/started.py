@@ -35,7 +35,7 @@ class Started:
 
     def wait_for(self, program: str) -> None:
         """Wait until a program of that name runs."""
-        until = time.monotonic() + 120
+        until = time.monotonic() + 300
         while not any(program in line for line in self.processes()):
             assert self.process.poll() is None, self.process.communicate()
             assert time.monotonic() < until, f"{program} does not come"

@@ -130,7 +130,7 @@ def test_killed_simulator_is_no_verdict_on_the_design(start: Callable[..., Start
     number = pid_of(run, "vvp -m")
     time.sleep(2)
     os.kill(number, signal.SIGKILL)
-    out, err = run.process.communicate(timeout=30)
+    out, err = run.process.communicate(timeout=120)
     assert (run.process.returncode, out) == (2, "")
     assert "mmau cosim: the simulation of unit broke off: vvp was ended by SIGKILL; is there too little memory?" in err
     assert run.processes() == []

@@ -22,7 +22,7 @@ def assert_ends(run: Started, signum: signal.Signals) -> None:
     """Sent to the command alone, the signal ends it and all that it started."""
     assert len(run.processes()) > 1
     run.process.send_signal(signum)
-    out, err = run.process.communicate(timeout=20)
+    out, err = run.process.communicate(timeout=120)
     assert run.process.returncode == 128 + signum, err
     assert out == ""
     assert err.splitlines()[-1] == f"mmau: ended by {signum.name}"
@@ -87,7 +87,7 @@ def test_at_any_early_moment_nothing_is_left(argv: list[str], start: Callable[..
         run = start(*argv)
         time.sleep(delay)
         run.process.send_signal(signal.SIGTERM)
-        _, err = run.process.communicate(timeout=20)
+        _, err = run.process.communicate(timeout=120)
         statuses.add(run.process.returncode)
         assert run.processes() == [], err
         assert list(run.temporary.iterdir()) == [], err

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,8 @@ from formal.counterexample import golden_result
 from formal.obligations import units
 from formal.own_design import OwnDesign
 from formal.specification import fused
+from golden import Implementation, Unit
+from golden.operations import TFDPA
 from golden.unit_file import unit_to_toml
 from mmau import prove
 from mmau.cli import main
@@ -138,6 +141,19 @@ def test_a_tile_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
     tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "2x1", "--stages", "2"]
     assert main(["prove", *tile]) == 0
     assert capsys.readouterr().out.startswith("x86-amx tdpbusd.m16n16k16, 2x1 tile, ones-complement, 2 stages: proved\n")
+
+
+def test_a_datapath_of_several_formats_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for name, count in (("e4m3", 2), ("e2m1", 4)):
+        keys: dict[str, Any] = {"a": name, "b": name, "c": "fp16", "L": count, "F": 9, "rho": "RNE-FP16", "e_zero": -20}
+        unit = Unit(name=name, operation=TFDPA(**keys), implementation=Implementation(stages=2))
+        files.append(tmp_path / f"{name}.toml")
+        files[-1].write_text(unit_to_toml(unit), encoding="utf-8")
+    assert main(["prove", "--unit", str(files[0]), "--also", str(files[1])]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("e4m3 in 2 formats, ones-complement, 2 stages: proved\n")
+    assert "  handshake: 20 of 20 obligations proved\n" in told
 
 
 @pytest.mark.simulator

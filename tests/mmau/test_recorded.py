@@ -94,6 +94,7 @@ def test_the_list_tells_of_the_datapaths_of_each_operation(capsys: pytest.Captur
     assert cli.main(["list", "--arch", "sm_70", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["instructions"]
     assert listed[0]["datapaths"] == [{
+        "design": "volta",
         "built": "sign-magnitude",
         "simulated": {"vectors": 1500, "simulator": "Verilator", "date": "2026-11-21"},
         "proved": {"steps": {"align": 5}, "assumed": ["a reset came first"], "solvers": ["z3"], "date": "2026-11-22"},
@@ -109,6 +110,9 @@ def test_the_list_says_nothing_where_other_sources_are_installed(
     monkeypatch.setattr(evidence, "made_of", lambda sources: here | {"mmau": "9.9.9"})
     assert cli.main(["list", "--arch", "sm_70"]) == 0
     assert "1 of 1" not in capsys.readouterr().out
+    assert cli.main(["list", "--arch", "sm_70", "--json"]) == 0
+    why = json.loads(capsys.readouterr().out)["not_recorded"]
+    assert why == {"PROOFS": "what was proved was made of other mmau"}
 
 
 @pytest.mark.simulator

@@ -26,6 +26,17 @@ def start(*argv: str, preexec: str = "") -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
+def wait_for_work(run: subprocess.Popen[str]) -> None:
+    """Until the models are imported, however busy the machine; then a moment more, in which it begins."""
+    until = time.monotonic() + 120
+    while "multiarray" not in Path(f"/proc/{run.pid}/maps").read_text():
+        assert run.poll() is None, "it should run for long"
+        assert time.monotonic() < until, "it does not begin"
+        time.sleep(0.02)
+    time.sleep(0.5)
+    assert run.poll() is None, "it should run for long"
+
+
 @pytest.fixture
 def long_run(tmp_path: Path) -> list[str]:
     """An evaluation of many seconds, in an otherwise empty folder."""
@@ -37,8 +48,7 @@ def long_run(tmp_path: Path) -> list[str]:
 @pytest.mark.parametrize("signum", ENDING, ids=lambda signum: signum.name)
 def test_status_is_128_and_the_signal(signum: signal.Signals, long_run: list[str], tmp_path: Path) -> None:
     run = start(*long_run)
-    time.sleep(1.0)
-    assert run.poll() is None, "it should run for long"
+    wait_for_work(run)
     run.send_signal(signum)
     out, err = run.communicate(timeout=30)
     assert run.returncode == 128 + signum
@@ -75,7 +85,7 @@ def test_nothing_heavy_is_imported_before_the_handlers_stand() -> None:
 def test_ignored_signals_stay_ignored(long_run: list[str]) -> None:
     """As under nohup."""
     run = start(*long_run, preexec="trap '' HUP")
-    time.sleep(1.0)
+    wait_for_work(run)
     run.send_signal(signal.SIGHUP)
     time.sleep(0.5)
     assert run.poll() is None

@@ -1,5 +1,6 @@
 """The committed outcome of the campaign: complete, in every encoding, and without a mismatch."""
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from cosim.campaign.tasks import SEEDS_A_UNIT, VECTORS, tasks
 from cosim.campaign.units import campaign_units
 from golden import OPERATIONS
 from golden.unit import ENCODINGS
+from jobs.contents import unit_key
 from jobs.provenance import ROOT
 from tests.cosim.campaign.test_campaign import MADE_WITH, done
 
@@ -69,6 +71,14 @@ def test_it_says_what_was_run(outcome: dict[str, Any]) -> None:
         assert all(made_with[key] for key in ("commit", "sources", "library", "compiler", "isa", "python", "verilator"))
         assert not made_with["commit"].endswith("+")
         assert row["date"]
+
+
+def test_every_run_says_of_which_verilog_it_is(outcome: dict[str, Any]) -> None:
+    units = {(u.name, u.implementation.encoding, u.implementation.stages): u for u in campaign_units()}
+    for run in outcome["runs"]:
+        assert run["design"] == unit_key(units[run["unit"], run["encoding"], run["stages"]])
+        assert re.fullmatch(r"[0-9a-f]{64}", run["verilog"])
+    assert len({run["verilog"] for run in outcome["runs"]}) == len(outcome["runs"])
 
 
 def test_page_is_that_of_the_outcome(outcome: dict[str, Any]) -> None:

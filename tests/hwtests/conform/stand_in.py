@@ -137,6 +137,6 @@ FAULTS: dict[str, Fault | None] = {
 if __name__ == "__main__":
     fault = sys.argv[1]
     if fault == "slow-start":
-        time.sleep(2.5)
+        time.sleep(5.0)
         fault = "none"
     sys.exit(main(no_device if fault == "no-device" else lambda: StandIn(FAULTS[fault])))

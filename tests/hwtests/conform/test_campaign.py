@@ -144,7 +144,7 @@ def test_full_standard_error_stops_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_slow_start_is_not_hung(tmp_path: Path) -> None:
     """The worker takes longer for its first event than later events may take."""
-    report, _ = run(tmp_path / "report.json", "slow-start", hang_seconds=1.5, pattern=NAMES[0], vectors=1)
+    report, _ = run(tmp_path / "report.json", "slow-start", hang_seconds=4.0, pattern=NAMES[0], vectors=1)
     assert report.complete()
 
 
