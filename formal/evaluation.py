@@ -53,15 +53,6 @@ def evaluate(roots: Iterable[Term], values: Mapping[Term, int]) -> dict[Term, in
     return Evaluation(roots).every(values)
 
 
-def apply_to(term: Term, operands: Sequence[int]) -> int:
-    """What the operation of a term that is not a variable makes of numbers.
-
-    Raises:
-        ValueError: an operation that is not known here.
-    """
-    return int(_operation(term)(list(operands))) & ((1 << max(1, width(term))) - 1)
-
-
 class Evaluation:
     """Works terms out again and again, for other values of their variables.
 

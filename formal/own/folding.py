@@ -43,7 +43,7 @@ class Folding:
     def _simplified(self, term: Term, children: list[Term]) -> Term | None:
         """The term where it is a number or one of its operands; None where it is neither."""
         if all(child.is_value() for child in children):
-            return self._number(apply_to(term, [number(child) for child in children]), term)
+            return self._number(apply_to(term, children), term)
         kind = term.kind()
         if kind == Kind.BV_EXTRACT:
             return self._part(children[0], *term.indices())
