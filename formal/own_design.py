@@ -26,6 +26,7 @@ from formal.own.asking import Limits
 from formal.own.cases import Case, Kept, cases_of
 from formal.own.circuit import read_circuit
 from formal.own.deciding import Comparison, Decision, Differs
+from formal.own.handshake import RESET
 from formal.own.reading import NotCompared, read_design
 from formal.own.rows import Column
 from formal.own.transfers import Transfers, transfers_of
@@ -109,7 +110,8 @@ def compare_own(unit: Unit, dut: Dut, seconds: float) -> OwnDesign:
 def _assumed(dut: Dut) -> list[str]:
     found, marked = [], dut.protocol in ("valid", "valid-ready")
     if dut.reset is not None:
-        found.append(f"{dut.reset.name} is not active" + (" but at the start" if marked else ""))
+        first = f" but for {RESET} cycles or more at the start" if marked else ""
+        found.append(f"{dut.reset.name} is not active{first}")
     if dut.enable is not None and marked:
         found.append(f"{dut.enable} is 1")
     return found

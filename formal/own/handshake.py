@@ -20,7 +20,7 @@ from formal.own.reading import NotCompared
 from rtl.verilog.terms import Bits, Terms
 
 RESET = 4
-"""Cycles for which reset is held."""
+"""Cycles for which reset is held at least."""
 
 MOST = 64
 """Operands under way: more than that are taken for a design that never gives a result."""
@@ -87,7 +87,7 @@ class Handshake:
         self._terms, self._machine, self._circuit = terms, machine, circuit
         self._waits, self._controls = protocol == "valid-ready", controls
         self._tokens: list[Operands] = [operands]
-        self._loose: dict[str, Term] = {}
+        self._loose: dict[tuple[str, int], Term] = {}
         self._supports: dict[Term, frozenset[Term]] = {}
         self._results: dict[Term, Bits] = {}
 
@@ -118,11 +118,14 @@ class Handshake:
         yield from product((1, 0), (1, 0) if self._waits else (1,))
 
     def _after_reset(self) -> Reached:
-        state = self._machine.start
+        registers = self._forgotten(self._machine.start, 0)
         if "rst" in self._circuit.inputs:
+            reset = {**self._controls, "rst": self._terms.number(1, 1)}
             for _ in range(RESET):
-                state = self._machine.cycle(state, {**self._controls, "rst": self._terms.number(1, 1)}).after()
-        return Reached(self._forgotten(state, 0), 0, False)
+                before, registers = registers, self._forgotten(self._machine.cycle(dict(registers), reset).after(), 0)
+            if registers != before:
+                raise NotCompared(f"registers still change after {RESET} cycles of reset")
+        return Reached(registers, 0, False)
 
     def _next(self, reached: Reached, in_valid: int, out_ready: int) -> Step:
         offered = self._token(reached.waiting) if in_valid else {}
@@ -202,10 +205,11 @@ class Handshake:
         return Folding(self._terms.manager, by).of(part)
 
     def _undefined(self, name: str, bits: int) -> Term:
-        if name not in self._loose:
-            self._loose[name] = self._terms.free(f"undefined {name}", bits).term
-            self._machine.undefined.add(self._loose[name])
-        return self._loose[name]
+        key = (name, bits)
+        if key not in self._loose:
+            self._loose[key] = self._terms.free(f"undefined {name}", bits).term
+            self._machine.undefined.add(self._loose[key])
+        return self._loose[key]
 
     def _unknown(self, name: str, place: int, bits: int) -> Term:
         register = self._circuit.states[name]
