@@ -84,7 +84,7 @@ mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: 
 formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, ways to build, pipelines, docs/proofs.md: half an hour, resumable
 	$(BIN)/python -m formal.campaign formal/proofs.json docs/proofs.md --jobs $(JOBS)
 
-formal-main: $(VENV)/.dev  ## Proofs of the main job's units whose operation has a specification, as they are built, into build/formal-main
+formal-main: $(VENV)/.dev  ## Proofs of the main job's units, as they are built, into build/formal-main
 	$(BIN)/python -m formal.campaign build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 
 coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md

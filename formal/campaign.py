@@ -4,8 +4,7 @@ step by step: `python -m formal.campaign OUTCOME.json PAGE.md [--main-job] [--un
 It goes on where it was interrupted: what is done stays in build/formal, the obligations of each subject and the answer to
 each question. A question that two subjects share is asked once. A solver that is missing, crashes or gives up leaves its
 question to the next one. The outcome names each design and its Verilog by digests: what `mmau` calls proved is found by them
-(`formal.evidence`). `make formal-main` proves the main job's units whose operation has a specification, as they are built
-there.
+(`formal.evidence`). `make formal-main` proves the main job's units, as they are built there.
 Exit status: 0 where every obligation is proved, 1 where one is refuted, 3 where one is open.
 """
 
@@ -48,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="formal", description="Prove every distinct datapath of the catalogue.")
     parser.add_argument("outcome", type=Path, help="where the outcome goes, JSON")
     parser.add_argument("page", type=Path, help="where its page goes, Markdown")
-    parser.add_argument("--main-job", action="store_true", help="the units of the main job that have a specification")
+    parser.add_argument("--main-job", action="store_true", help="the units of the main job")
     parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names hold the text")
     parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N", help=f"for each question ({SECONDS:g})")
     parser.add_argument("--within", type=float, metavar="N", help="put no further design together after so many seconds")
@@ -118,7 +117,7 @@ def ask_all(
                 for key in waiting:
                     answers[key].append({"solver": name, "verdict": "unknown", "reason": str(error)})
                 continue
-            records = run(tasks.values(), ask, store, workers=jobs, seconds=STUCK * seconds, unit="questions")
+            records = run(tasks.values(), ask, store, workers=jobs, seconds=STUCK * seconds, unit="questions", retry=True)
             found = {record.task.key: record for record in records}
             for key, task in tasks.items():
                 answers[key].append({"solver": name, **answer_of(found[task.key])})

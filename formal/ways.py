@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import golden
-from formal.obligations.units import unspecified
 from golden import Implementation, Operation, Unit
 from golden.operations import EFDPA, IDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS
@@ -35,9 +34,9 @@ UNUSED: Mapping[type[Operation], frozenset[str]] = {
 
 
 def each_way() -> list[Unit]:
-    """`DATAPATHS` whose operation has a specification, in every encoding, built otherwise."""
+    """`DATAPATHS`, in every encoding, built otherwise."""
     by_name = {unit.name: unit for unit in golden.catalogue_units()}
-    units = [by_name[name] for name in DATAPATHS if unspecified(by_name[name].operation) is None]
+    units = [by_name[name] for name in DATAPATHS]
     return [replace(unit, implementation=way) for unit in units for way in ways(type(unit.operation))]
 
 
