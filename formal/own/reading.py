@@ -20,11 +20,12 @@ from rtl.tools import run_tool
 
 READ = (
     f"read_slang --threads 1 --top {WRAPPER} dut.sv; hierarchy -check -top {WRAPPER}; proc -noopt; "
-    "chformal -remove; setundef -undriven -anyseq; flatten; setundef -undriven -anyseq; memory; write_json registers.json; "
+    "chformal -remove; setundef -undriven -anyseq; flatten; setundef -undriven -anyseq; memory_collect; memory_map; "
+    "opt_clean; setundef -undriven -anyseq; write_json registers.json; "
     "async2sync; opt -full; dffunmap; pmuxtree; bmuxmap; demuxmap; opt_clean; write_json circuit.json"
 )
-"""What is undefined may be anything at any time: it is never chosen so that two results agree. Assertions and assumptions of
-the design count for nothing."""
+"""What is undefined may be anything at any time: it is never chosen so that two results agree; so `memory` is not among the
+passes, which takes words that nothing writes for 0. Assertions and assumptions of the design count for nothing."""
 
 REGISTERS = {
     "$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$sdffce", "$aldff", "$aldffe", "$dffsr", "$dffsre",

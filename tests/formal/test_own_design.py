@@ -140,6 +140,19 @@ def test_a_wire_that_nothing_drives_is_not_chosen_so_that_it_agrees(tmp_path: Pa
     assert compare_own(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != "equal"
 
 
+TABLE = (
+    " logic [15:0] r, table_[0:WORDS]; inner core(.a(a), .b(b), .c(c), .d(r)); "
+    "initial begin table_[0] = 0; table_[1] = 0; table_[2] = 0; end assign d = r ^ table_[a[1:0]]; "
+)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(("words", "body"), [(2, TABLE), (3, TABLE), (3, TABLE.replace("end", "table_[3] = 0; end"))])
+def test_a_word_of_a_table_that_is_not_given_is_not_taken_for_zero(tmp_path: Path, words: int, body: str) -> None:
+    found = compare_own(unit_of(TINY), design(tmp_path, body.replace("WORDS", str(words))), SECONDS)
+    assert (found.verdict == "equal") is ("table_[3]" in body)
+
+
 THIRD_PARTY = Path(__file__).parent.parent / "third_party"
 
 
