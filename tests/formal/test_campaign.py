@@ -213,7 +213,7 @@ def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_tw
     listed = [each.design for each in subjects() if each.kind == "datapath"]
     assert all(isinstance(design, UnitDesign) for design in listed)
     for encoding in ENCODINGS:
-        assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} == {
+        assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} >= {
             unit.operation for unit in catalogue_units()
         }
     assert any(each.implementation.max_exp == "pairwise" for each in listed)
