@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from formal.counterexample import Vector, vector
 from formal.obligations.units import NotProvable, Question
 from formal.outcome import OPEN, PROVED, REFUTED
-from formal.solvers.answer import PACKAGES, MissingSolver, solver
+from formal.solvers.answer import PACKAGES, MissingSolver, limited_memory, solver
 from formal.subjects import KINDS, kind_of
 from golden import Unit
 from rtl.designs.unit_design import UnitDesign
@@ -76,15 +76,18 @@ def answered(questions: Sequence[Question], seconds: float) -> Verdicts:
 
 
 def verdict_of(question: str, end: float) -> str:
-    """What the first solver says that knows; a solver that is missing leaves it to the next one.
+    """What the first solver says that knows; one that is missing or fails leaves it to the next one.
 
     Args:
         end: by the monotonic clock.
     """
     for name in PACKAGES:
         try:
-            answer = solver(name)(question, max(LEAST, end - time.monotonic()))
+            with limited_memory():
+                answer = solver(name)(question, max(LEAST, end - time.monotonic()))
         except MissingSolver:
+            continue
+        except Exception:  # each library has exceptions of its own; what failed knows nothing
             continue
         if answer.verdict != "unknown":
             return PROVED if answer.verdict == "never" else REFUTED

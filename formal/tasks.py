@@ -3,14 +3,13 @@
 import gzip
 import hashlib
 import json
-import resource
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from formal.obligations.units import TOP, Question
-from formal.solvers.answer import solver, solver_version
+from formal.solvers.answer import limited_memory, solver, solver_version
 from formal.subjects import KINDS, Subject, built
 from jobs import Record, Task
 from jobs.contents import verilog_digest
@@ -19,9 +18,6 @@ from rtl.verilog.emit import to_verilog
 
 QUESTIONS = "questions.json.gz"
 """The file that holds a subject's questions."""
-
-MEMORY = 6 << 30
-"""What a solver may take (bytes of address space)."""
 
 
 def subject_task(subject: Subject, depends: Mapping[str, Any]) -> Task:
@@ -72,10 +68,9 @@ def question_task(question: Question, name: str, seconds: float) -> Task:
 
 def ask(content: dict[str, Any], folder: Path) -> Any:
     """Work of `question_task`: the verdict, the values of the variables, why it is unknown, and the seconds it took."""
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard), hard))
     started = time.process_time()
-    answer = solver(content["solver"])(content["question"], content["seconds"])
+    with limited_memory():
+        answer = solver(content["solver"])(content["question"], content["seconds"])
     seconds = round(time.process_time() - started, 3)
     return {"verdict": answer.verdict, "values": dict(answer.values), "reason": answer.reason, "seconds": seconds}
 

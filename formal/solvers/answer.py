@@ -1,6 +1,8 @@
 """What a solver can say of a question, and which solvers there are."""
 
-from collections.abc import Callable, Mapping
+import resource
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -32,6 +34,10 @@ PACKAGES = {"bitwuzla": "bitwuzla", "z3": "z3-solver", "cvc5": "cvc5"}
 """Solvers in the order in which they are tried, and the packages that bring them."""
 
 
+MEMORY = 6 << 30
+"""What a process with a solver in it may take (bytes of address space)."""
+
+
 class MissingSolver(Exception):
     """A solver that is not installed."""
 
@@ -61,3 +67,15 @@ def solver(name: str) -> Solve:
     except ImportError:
         raise MissingSolver(f"the solver {name} is missing; `pip install {PACKAGES[name]}` brings it") from None
     return solve
+
+
+@contextmanager
+def limited_memory() -> Iterator[None]:
+    """Where no more than `MEMORY` can be taken: a solver that wants more fails there."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    lower = [limit for limit in (soft, hard, MEMORY) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(lower), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
