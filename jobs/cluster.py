@@ -5,6 +5,7 @@ handed over, whichever comes first. Dask pickles its own messages, between machi
 the name of a function, texts of JSON, and bytes in them.
 """
 
+import gc
 import json
 import logging
 import os
@@ -13,7 +14,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -237,9 +238,24 @@ def _client(address: str, answer: float) -> Any:
     for name in ("distributed", "distributed.client"):  # what these would tell is told here, in one line
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
-        return Client(address, timeout=answer, set_as_default=False, direct_to_workers=False)
+        with _nothing_collected():
+            return Client(address, timeout=answer, set_as_default=False, direct_to_workers=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         said = str(error).partition("\n")[0]
-        raise WorkerError(
-            f"no Dask scheduler answers at {address!r}: {said}; name one that runs, like tcp://host:8786 (`dask scheduler`)"
-        ) from error
+    gc.collect()  # the client that did not come about ends here, and not while another one is at work
+    raise WorkerError(
+        f"no Dask scheduler answers at {address!r}: {said}; name one that runs, like tcp://host:8786 (`dask scheduler`)"
+    )
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Without collection of garbage: a client that is collected while another one starts waits for a lock of that one, for
+    ever (`distributed.utils.LoopRunner`)."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,5 +1,6 @@
 """The engine of a cluster: outcomes as on one machine; whatever is lost is done again, and every task has one outcome."""
 
+import gc
 import os
 import signal
 import sys
@@ -173,6 +174,15 @@ def test_wrong_address_is_one_message(address: str, said: str) -> None:
         Cluster(address)
     assert str(caught.value).startswith(f"no Dask scheduler answers at '{address}': {said}")
     assert "\n" not in str(caught.value)
+
+
+def test_a_client_that_did_not_come_about_does_not_wait_for_the_next() -> None:
+    """Collected while the next one starts, it waited for a lock of that one for ever."""
+    for _ in range(3):
+        with pytest.raises(WorkerError):
+            Cluster("nonsense")
+        assert [each for each in gc.get_objects() if isinstance(each, distributed.Client) and each.status != "closed"] == []
+    assert gc.isenabled()
 
 
 def test_address_where_nothing_answers_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
