@@ -109,7 +109,7 @@ def show(reports: Sequence[Report], errors: Mapping[str, str], arguments: argpar
         found |= {"errors": [{"unit": name, "message": message} for name, message in errors.items()]} if errors else {}
         print(json.dumps(found))
     else:
-        print("\n".join([summary(reports, arguments.seed), *said_of(reports)]))
+        print("\n".join([*said_of(reports), summary(reports, arguments.seed)]))  # the sums are the last line
         if waves is not None:
             print(f"waveform: {waves}")
         if arguments.work is not None:

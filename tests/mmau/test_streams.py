@@ -75,7 +75,7 @@ def test_both_closed() -> None:
 def test_reader_that_leaves_is_no_error() -> None:
     done = mmau("| head -n 1; exit ${PIPESTATUS[0]}", "list")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == ["arch", "instruction", "operation", "parameters", "evidence"]
+    assert done.stdout.split() == ["arch", "instruction", "operation", "parameters", "evidence", "simulated", "proved"]
 
 
 @pytest.mark.parametrize("lines", [1, 100_000])
