@@ -102,12 +102,11 @@ def test_the_step_of_an_obligation(name: str, step: str) -> None:
 @pytest.mark.parametrize(
     ("work", "reason"),
     [
-        (dying.segfault, r"crashed: .*SIGSEGV"),
-        (dying.leave, r"crashed: "),
-        (dying.out_of_memory, r"(crashed|failed): "),
-        (dying.never_end, r"timed out: "),
+        pytest.param(dying.segfault, r"crashed: .*SIGSEGV", id="segfault"),
+        pytest.param(dying.leave, r"crashed: ", id="exit"),
+        pytest.param(dying.out_of_memory, r"(crashed|failed): ", id="memory"),
+        pytest.param(dying.never_end, r"timed out: ", id="time", marks=pytest.mark.long),
     ],
-    ids=["segfault", "exit", "memory", "time"],
 )
 def test_a_solver_that_dies_leaves_its_question_to_the_next(
     work: Callable[..., Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ from tests.formal.pipelines.designs import PIPELINE_FAULTS, TILE_FAULTS, faulty,
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_fault_is_seen_that_rests_on_the_state_at_first() -> None:
     verilog = faulty(verilog_of(piped(3)), *PIPELINE_FAULTS["a stage without a reset"])
     found = broken(piped(3), verilog, handshake_trace(piped(3), verilog, 10))
@@ -20,7 +20,7 @@ def test_a_fault_is_seen_that_rests_on_the_state_at_first() -> None:
 
 
 @pytest.mark.simulator
-@pytest.mark.slow
+@pytest.mark.long
 def test_values_that_are_mixed_up_are_seen_without_a_trace() -> None:
     verilog = faulty(verilog_of(small_tile()), *TILE_FAULTS["results in another order"])
     assert handshake_trace(small_tile(), verilog, 10) is None
