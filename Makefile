@@ -1,10 +1,6 @@
 # MMAU. `make cosim` and `make test` are all a newcomer needs; both set everything up in .venv first.
 .DEFAULT_GOAL := help
-.PHONY: help cosim coverage verilog test test-fast test-long kernels lint format types peer vectors bench bench-cosim bench-explore \
-  analysis analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry \
-  analysis-mitigation campaign-cosim campaign-native stimulus-mutants mutants formal formal-main coverage-table area cost ratchet probing papers \
-  profiles answers-fp8 answers-round-down answers-encodings \
-  clean tools
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 # The commands and tests start hundreds of Python processes, each of which would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,133 +12,219 @@ VECTORS ?= 20000
 JOBS ?= 2
 MINUTES ?=
 WHOLE ?=
+SLICE ?=
+QEMU ?= qemu-aarch64
+RVBNA ?=
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
-help:  ## This list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+# `##` explains a target that a contributor needs, `#:` one of all others.
+help:
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-cosim: $(VENV)/.cosim  ## The main job: co-simulate the generated datapaths against the golden models
+help-all:  ## List every target, those that write docs/evidence among them
+	@awk -F ':.*#[#:] ' '/^[a-z0-9-]+:.*#[#:] / {printf "  make %-22s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+cosim: $(VENV)/.cosim  ## Co-simulate the main generated datapaths with the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every way to build, over 1,000,000 vectors an operation
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation
 	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000
 
-verilog: $(VENV)/.cosim  ## Verilog of every distinct datapath of the catalogue, and of tiles, into build/verilog, linted
+verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it
 	$(BIN)/python -m rtl.verilog.lint build/verilog
 
-test: $(VENV)/.dev  ## All tests but for volume: a few minutes
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long"
+test: $(VENV)/.dev  ## Run the tests, all but volume, GPU kernels, peers and campaigns
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign"
 
-test-fast: $(VENV)/.dev  ## The quick tests: no simulation in Verilator, no long random searches, nothing that compiles
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not kernels and not long and not slow and not simulator"
+test-fast: $(VENV)/.dev  ## Run the quick tests: no simulation in Verilator, no long random searches, nothing that compiles
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign and not slow and not simulator"
 
-test-long: $(VENV)/.dev  ## The volume that `make test` leaves out
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m long
+test-tools: $(VENV)/.dev  #: Run the tests that need or use optional tools (Icarus, OpenSTA, QEMU, Chromium …), where these are installed
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "(needs or uses) and not peer and not site and not kernels and not long and not campaign"
 
-peer: $(VENV)/.peer  ## The tests that run the public MMA-Sim package beside the models (downloads PyTorch)
+test-long: $(VENV)/.dev  ## Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "long and not site and not peer" $(if $(SLICE),--slice $(SLICE))
+
+attack: $(VENV)/.dev  ## Try every broken design, generator, proof and record that should be caught; prints attempted, caught by what, passed
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -p tests.attack.score -m "attack and not peer"
+
+peer: $(VENV)/.peer  #: Run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer
 
-vectors: $(VENV)/.peer  ## Fresh vectors computed by MMA-Sim, made as those of tests/data, into build/vectors.npz
+vectors: $(VENV)/.peer  #: Write fresh vectors computed by MMA-Sim, as those of tests/data, to build/vectors
 	@mkdir -p build
-	$(BIN)/python -m tests.data.remake_vectors build/vectors.npz
+	$(BIN)/python -m tests.data.remake_vectors build/vectors
 
-bench: $(VENV)/.peer  ## The native engine's speed beside MMA-Sim's, into build/bench.json
+bench: $(VENV)/.peer  #: Measure the native engine's speed beside MMA-Sim's, into build/bench.json
 	@mkdir -p build
-	$(BIN)/python -m benchmarks.native build/bench.json
+	$(BIN)/python -m studies.native_speed build/bench.json
 
-campaign-cosim: $(VENV)/.cosim  ## 10^8 vectors of every operation in volume mode, docs/campaign-cosim.md; goes on where it was interrupted
-	$(BIN)/python -m cosim.campaign cosim/campaign/outcome.json docs/campaign-cosim.md build/campaign-cosim
+campaign-cosim: $(VENV)/.cosim  #: Co-simulate 10^8 vectors of every operation in volume mode; writes docs/evidence/campaign-cosim.md; resumes
+	$(BIN)/python -m studies.cosim_campaign mmau/formal/simulations.json docs/evidence/campaign-cosim.md build/campaign-cosim
 
-bench-cosim: $(VENV)/.cosim  ## Co-simulation's speed beside the same simulator with nothing to do, and time to the first vector
-	$(BIN)/python -m cosim.speed
+bench-cosim: $(VENV)/.cosim  #: Measure the speed of co-simulation beside the bare simulator, and the time to the first vector
+	$(BIN)/python -m studies.cosim_speed
 
-bench-explore: $(VENV)/.dev  ## How long design spaces of 200 points take, from samples; WHOLE=1 times all points
-	$(BIN)/python -m explore.speed $(if $(WHOLE),--whole)
+bench-explore: $(VENV)/.dev  #: Measure how long design spaces of 200 points take, from samples; WHOLE=1 times all points
+	$(BIN)/python -m studies.explore_speed $(if $(WHOLE),--whole)
 
-campaign-native: $(VENV)/.dev  ## The native engine against the reference on 10^8 rows; goes on where it was interrupted
-	$(BIN)/python -m benchmarks.campaign_native docs/campaign-native.json build/campaign-native
+campaign-native: $(VENV)/.dev  #: Compare the native engine with the reference on 10^8 rows; writes docs/evidence/campaign-native.json; resumes
+	$(BIN)/python -m studies.native_campaign docs/evidence/campaign-native.json build/campaign-native
 
-stimulus-mutants: $(VENV)/.dev  ## How many rows of the stimulus at volume each mutant of a model needs, docs/stimulus-mutants.md
+stimulus-mutants: $(VENV)/.dev  #: Count the rows at volume that each mutant of a model needs; writes docs/evidence/stimulus-mutants.md
 	@mkdir -p build
-	$(BIN)/python -m benchmarks.stimulus_mutants docs/stimulus-mutants.md build/stimulus-mutants
+	$(BIN)/python -m studies.stimulus_mutants docs/evidence/stimulus-mutants.md build/stimulus-mutants
 
-kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, CUDA's with two compilers, and check what it became (no GPU needed)
+golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see who notices; writes docs/evidence/golden-mutants.md; resumes
+	@mkdir -p build
+	$(BIN)/python -m studies.golden_mutants docs/evidence/golden-mutants.md build/golden-mutants
+
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, a sample also with the oldest compiler, and check the machine instructions (no GPU needed)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
-	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m cuda_compiler
+	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler and not kernels"
 
-area: $(VENV)/.area  ## The table of costs, docs/area.md: most of an hour, resumable; MINUTES=30 stops early
-	$(BIN)/python -m rtl.cost.table docs build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
+kernels-oldest: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  #: Compile every CUDA kernel with the oldest compiler too, of which `make kernels` compiles a sample
+	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler and kernels"
 
-cost: $(VENV)/.dev  ## Published ratios beside ours, docs/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
-	$(BIN)/python -m explore.cost.published docs/explore/cost.json build/cost
+area: $(VENV)/.area  #: Measure the cells and depth of the datapaths; writes docs/evidence/area.md; most of an hour; resumes; MINUTES=30 stops early
+	$(BIN)/python -m studies.area docs/evidence build/area --jobs $(JOBS) $(if $(MINUTES),--minutes $(MINUTES))
 
-ratchet: $(VENV)/.area  ## A small set of units against their committed cells
-	$(BIN)/python -m rtl.cost.ratchet
+cost: $(VENV)/.dev  #: Compare published ratios of cost with ours; writes docs/evidence/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
+	$(BIN)/python -m studies.published_costs docs/evidence/explore/cost.json build/cost
 
-mutants: $(VENV)/.mutation  ## The mutants of every operation, docs/mutants.md: some ten minutes, resumable
-	$(BIN)/python -m cosim.mutation.campaign docs --jobs $(JOBS)
+ratchet: $(VENV)/.area  ## Compare the cells of a small set of units with the committed figures
+	$(BIN)/python -m studies.area.ratchet
 
-formal: $(VENV)/.dev  ## Proofs of every distinct datapath in every encoding, ways to build, pipelines, docs/proofs.md: half an hour, resumable
-	$(BIN)/python -m formal.campaign formal/proofs.json docs/proofs.md --jobs $(JOBS)
+mutants: $(VENV)/.mutation  #: Run the mutants of every operation; writes docs/evidence/mutants.md; some ten minutes; resumes
+	$(BIN)/python -m studies.mutants docs/evidence --jobs $(JOBS)
 
-formal-main: $(VENV)/.dev  ## Proofs of the main job's units, as they are built, into build/formal-main
-	$(BIN)/python -m formal.campaign build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
+formal: $(VENV)/.dev  #: Prove every distinct datapath in every encoding, implementation options, pipelines; writes docs/evidence/proofs.md; half an hour; resumes
+	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
-coverage-table: $(VENV)/.cosim  ## The page of functional coverage, docs/coverage.md
-	$(BIN)/python -m cosim.runner.coverage_table docs/coverage.md
+formal-main: $(VENV)/.dev  ## Prove the units of `make cosim`, into build/formal-main, and check that their recorded proofs stand
+	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
+	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)
 
-probing: $(VENV)/.dev  ## The probe on the catalogue and 1,000 random units, docs/probing-sweep.md: an hour or two, resumable; MINUTES=30 stops early
-	$(BIN)/python -m probe.sweep docs/probing.json $(if $(MINUTES),--minutes $(MINUTES))
-	$(BIN)/python -m probe.sweep_page docs/probing.json docs/probing-sweep.md
-
-papers: $(VENV)/.dev  ## The papers' own tests, their values beside the models', docs/papers.md
-	$(BIN)/python -m probe.papers.page docs/papers.md
-
-profiles: $(VENV)/.dev  ## The numeric profiles of every architecture's model, docs/profiles
-	$(BIN)/python -m benchmarks.profiles docs/profiles
-
-answers-fp8: $(VENV)/.peer  ## How many fraction bits FP8 training needs, docs/explore/fp8-accumulation.md: half an hour, resumable
+formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step, on symbolic integers; writes docs/evidence/specifications.md; 25 s an operation at most; resumes
 	@mkdir -p build
-	$(BIN)/python -m explore.answers.fp8_training examples/spaces/fp8-accumulation.toml docs/explore build/answers-fp8
+	$(BIN)/python -m studies.specification_proofs docs/evidence/specifications.md build/formal-golden
 
-analysis-discrepancy: $(VENV)/.dev  ## One input on every unit: table 8 of paper 000, docs/analysis/discrepancy.md
-	$(BIN)/python -m analysis discrepancy docs/analysis
+formal-compare: $(VENV)/.dev  #: Check that the recorded proofs stand: make their Verilog, specifications and questions again, without a solver
+	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --jobs $(JOBS)
 
-analysis-bounds: $(VENV)/.dev  ## Error bounds against the stimulus and a search: table 9, a few minutes
-	$(BIN)/python -m analysis bounds docs/analysis
+formal-second: $(VENV)/.dev  #: Put every question of `make formal` to a second, unrelated solver; writes docs/evidence/second-opinions.json and proofs.md; resumes
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --jobs $(JOBS)
 
-analysis-risks: $(VENV)/.dev  ## Risky designs, from parameters: table 10
-	$(BIN)/python -m analysis risks docs/analysis
+formal-second-main: $(VENV)/.dev  #: Likewise for the units of `make cosim` alone
+	$(BIN)/python -m studies.proofs.second mmau/formal/proofs.json docs/evidence/second-opinions.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
-analysis-bias: $(VENV)/.dev  ## CDNA3's bias: figure 3
-	$(BIN)/python -m analysis bias docs/analysis
+formal-refutations: $(VENV)/.dev  #: Refute the questions of the units of `make cosim` with lemmas that a small checker accepts; writes docs/evidence/refutations.json and proofs.md; resumes
+	$(BIN)/python -m studies.proofs.refuted mmau/formal/proofs.json docs/evidence/refutations.json docs/evidence/proofs.md --main-job --jobs $(JOBS)
 
-analysis-monotonicity: $(VENV)/.dev  ## Units that are not monotonic, and the smallest input that shows it
-	$(BIN)/python -m analysis monotonicity docs/analysis
+formal-registers: $(VENV)/.dev  #: Prove every distinct datapath of the catalogue with 1, 3 and 8 stages equal to the one without; writes docs/evidence/registers.md; resumes
+	$(BIN)/python -m studies.proofs.registers docs/evidence/registers.md --jobs $(JOBS)
 
-analysis-symmetry: $(VENV)/.dev  ## Units that are not symmetric, and the smallest input that shows it
-	$(BIN)/python -m analysis symmetry docs/analysis
+formal-netlist: $(VENV)/.cosim  #: Prove that synthesised netlists of the units of `make cosim` equal their Verilog; writes docs/evidence/netlists.md; resumes
+	@mkdir -p build
+	$(BIN)/python -m studies.proofs.netlists docs/evidence/netlists.md build/formal-netlist --jobs $(JOBS)
 
-analysis-mitigation: $(VENV)/.dev  ## What helps against the risky designs, measured: section 6.3
-	$(BIN)/python -m analysis mitigation docs/analysis
+coverage-table: $(VENV)/.cosim  #: Write the page of functional coverage, docs/evidence/coverage.md
+	$(BIN)/python -m studies.coverage_table docs/evidence/coverage.md
 
-analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  ## All pages of docs/analysis
+probing: $(VENV)/.dev  #: Try the probe on the catalogue and 1,100 random units; writes docs/evidence/probing-sweep.md; an hour or two; resumes; MINUTES=30 stops early
+	$(BIN)/python -m studies.probe_sweep docs/evidence/probing.json $(if $(MINUTES),--minutes $(MINUTES))
+	$(BIN)/python -m studies.probe_sweep.probe_sweep_page docs/evidence/probing.json docs/evidence/probing-sweep.md
 
-answers-round-down: $(VENV)/.dev  ## What CDNA3's rounding down costs in bias and saves in area, docs/explore/round-down.md
+emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft to Spike (RVBNA=…, examples/program); writes docs/evidence/emulated.md; hours; resumes
+	@mkdir -p build
+	aarch64-linux-gnu-gcc -O1 -static -march=armv9-a examples/program/sme.c -o build/sme
+	$(BIN)/python -m studies.emulated docs/evidence/emulated.md build/emulated "armv9-sme=$(QEMU) -cpu max build/sme {name}" $(if $(RVBNA),"riscv-zvbdota=$(RVBNA)")
+
+recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
+	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
+
+papers: $(VENV)/.dev  #: Compare the papers' own tests with the models; writes docs/evidence/papers.md
+	$(BIN)/python -m studies.papers docs/evidence/papers.md
+
+papers-check: $(VENV)/.dev  #: Derive every cell of the papers' tables again and compare it
+	$(BIN)/python -m studies.papers --check
+
+model: $(VENV)/.dev  #: Run a small transformer under several arithmetics; writes docs/evidence/model.md
+	$(BIN)/python -m studies.model docs/evidence
+
+bench-gemm: $(VENV)/.peer  #: Measure matrix products and frameworks beside golden.gemm and PyTorch, as ratios in one run
+	$(BIN)/python -m studies.gemm_speed
+
+public-tests: $(VENV)/.dev  #: Run the tolerances of eight public tests on wrong kernels; writes docs/evidence/public-tests.md
+	$(BIN)/python -m studies.public_tests docs/evidence/public-tests.md
+
+profiles: $(VENV)/.dev  #: Write the numeric profiles of every architecture's model, docs/evidence/profiles
+	$(BIN)/python -m studies.profiles docs/evidence/profiles
+
+answers-fp8: $(VENV)/.peer  #: Find how many fraction bits FP8 training needs; writes docs/evidence/explore/fp8-accumulation.md; half an hour; resumes
+	@mkdir -p build
+	$(BIN)/python -m studies.answers.fp8_training examples/spaces/fp8-accumulation.toml docs/evidence/explore build/answers-fp8
+
+analysis-discrepancy: $(VENV)/.dev  #: Compute one input on every unit, table 8 of Xie et al.; writes docs/evidence/analysis/discrepancy.md
+	$(BIN)/python -m studies.analysis discrepancy docs/evidence/analysis
+
+analysis-bounds: $(VENV)/.dev  #: Compare error bounds with the stimulus and a search, table 9; a few minutes
+	$(BIN)/python -m studies.analysis bounds docs/evidence/analysis
+
+analysis-risks: $(VENV)/.dev  #: List risky designs from their parameters, table 10
+	$(BIN)/python -m studies.analysis risks docs/evidence/analysis
+
+analysis-bias: $(VENV)/.dev  #: Measure CDNA3's bias, figure 3
+	$(BIN)/python -m studies.analysis bias docs/evidence/analysis
+
+analysis-monotonicity: $(VENV)/.dev  #: Find units that are not monotonic, and the smallest input that shows it
+	$(BIN)/python -m studies.analysis monotonicity docs/evidence/analysis
+
+analysis-symmetry: $(VENV)/.dev  #: Find units that are not symmetric, and the smallest input that shows it
+	$(BIN)/python -m studies.analysis symmetry docs/evidence/analysis
+
+analysis-mitigation: $(VENV)/.dev  #: Measure what helps against the risky designs, section 6.3
+	$(BIN)/python -m studies.analysis mitigation docs/evidence/analysis
+
+analysis: analysis-discrepancy analysis-bounds analysis-risks analysis-bias analysis-monotonicity analysis-symmetry analysis-mitigation  #: Write all pages of docs/evidence/analysis
+
+answers-round-down: $(VENV)/.dev  #: Measure what CDNA3's rounding down costs in bias and saves in area; writes docs/evidence/explore/round-down.md
 	$(BIN)/mmau explore examples/spaces/round-down.toml --out build/explore/round-down --jobs $(JOBS)
-	$(BIN)/python -m explore.answers round-down build/explore/round-down docs/explore
+	$(BIN)/python -m studies.answers round-down build/explore/round-down docs/evidence/explore
 
-answers-encodings: $(VENV)/.dev  ## Sign and magnitude or complements, cut or sticky, docs/explore/encodings.md
+answers-encodings: $(VENV)/.dev  #: Compare sign and magnitude with complements, cut with sticky; writes docs/evidence/explore/encodings.md
 	$(BIN)/mmau explore examples/spaces/encodings.toml --out build/explore/encodings --jobs $(JOBS)
-	$(BIN)/python -m explore.answers encodings build/explore/encodings docs/explore
+	$(BIN)/python -m studies.answers encodings build/explore/encodings docs/evidence/explore
 
-lint: $(VENV)/.dev  ## Formatting and lint rules
+docs: $(VENV)/.site  ## Build the documentation site and the instruction explorer, strictly, into build/site
+	$(BIN)/python -m studies.site build/site
+
+docs-serve: docs  #: Show the site at localhost, port 8000
+	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/site 8000
+
+test-site: $(VENV)/.site  #: Run the tests of the site and of the explorer; those in a browser need Debian's chromium
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m site
+
+answers-ones-complement: $(VENV)/.dev  #: Measure what RDNA3's one's complement in the frame of c saves; writes docs/evidence/explore/ones-complement.md
+	$(BIN)/python -m studies.answers.ones_complement docs/evidence/explore
+
+release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of materials and the recordings' archive, twice, into dist; try the wheel
+	$(BIN)/python -m studies.release dist
+	@wheel=$$(echo dist/mmau-*-py3-none-manylinux_*_$$(uname -m).whl); \
+	for python in $(PYTHONS); do \
+	  if $$python -c '' 2>/dev/null; then PYTHON=$$python MMAU_WHEEL=$$wheel .ci/wheel || exit; \
+	  else echo "$$python is not on this machine: the wheel was not tried there"; fi; \
+	done; \
+	MMAU_WHEEL=$$wheel $(BIN)/pytest -s tests/docs/test_first_mismatch.py
+
+lint: $(VENV)/.dev  ## Check formatting and lint rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(VENV)/.dev  ## Type checks
+types: $(VENV)/.dev  ## Check types
 	$(BIN)/mypy
 
-format: $(VENV)/.dev  ## Format the sources in place
+format: $(VENV)/.dev  #: Format the sources in place
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -162,7 +244,7 @@ tools:
 # The installation builds the native library, so that it is made anew when its sources have changed.
 NATIVE := $(shell find golden/native -name '*.[ch]pp' -o -name '*.h' -o -name '*.inc' -o -name CMakeLists.txt)
 
-$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.mutation $(VENV)/.peer: pyproject.toml constraints.txt $(NATIVE) | tools
+$(VENV)/.area $(VENV)/.cosim $(VENV)/.dev $(VENV)/.kernels $(VENV)/.mutation $(VENV)/.peer $(VENV)/.release $(VENV)/.site: pyproject.toml constraints.txt $(NATIVE) | tools
 	@echo "setting up $(VENV) ($(subst .,,$(notdir $@)) packages; a minute or two the first time)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[$(EXTRA_$(subst .,,$(notdir $@)))]'
@@ -178,3 +260,5 @@ EXTRA_dev := dev
 EXTRA_kernels := dev,nvidia,amd,rocm
 EXTRA_mutation := mutation
 EXTRA_peer := dev,peer
+EXTRA_release := dev,release
+EXTRA_site := dev,site

@@ -1,4 +1,4 @@
-"""Co-simulation: a datapath in a simulator, checked vector by vector against the golden model.
+"""Co-simulation: a datapath runs in a simulator, and every result is compared with the golden model.
 
     >>> import cosim, golden
     >>> volta = golden.catalogue_units()[0]
@@ -6,16 +6,17 @@
     >>> report.passed, report.sent, report.received, report.mismatches
     (True, 1000, 1000, 0)
 
-`run` takes one unit, or a `rtl.MultiFormatDesign`, or a `rtl.TileDesign`; `run_many` several side by side; `table` shows
-their reports. Verilog of one's own takes the place of the generated one: `load_dut("dut.toml")` says how it is driven. For a
-testbench of one's own, `cosim.bench` has the parts: stimulus, driver, monitor, scoreboard, coverage.
+`run` simulates one unit, `rtl.MultiFormatDesign` or `rtl.TileDesign`; `run_many` simulates several at a time; `table` prints
+their reports. A `Request`, or its fields as keywords, holds the stimulus and the simulator. A user design, described by
+`load_dut("dut.toml")`, replaces the generated design. `cosim.bench` has the parts of a user's testbench: stimulus, driver,
+monitor, scoreboard, coverage.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cosim.bench.comparison import Compare
+    from cosim.bench.comparison_rules import Compare
     from cosim.bench.selection import Selection
     from cosim.compile.errors import SimulationError
     from cosim.dut.connection import PortMismatch
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from cosim.regressions.main_job import main_job
     from cosim.runner.build import SIMULATORS
     from cosim.runner.report import Report
+    from cosim.runner.request import Request
     from cosim.runner.run import CampaignError, run, run_many
-    from cosim.runner.text import summary, table
+    from cosim.runner.text_report import summary, table
 
 __all__ = [
     "SIMULATORS",
@@ -37,6 +39,7 @@ __all__ = [
     "ElaborationError",
     "PortMismatch",
     "Report",
+    "Request",
     "Reset",
     "Selection",
     "SimulationError",
@@ -53,28 +56,35 @@ __all__ = [
     "table",
 ]
 
-_MODULES = (
-    "bench.comparison",
-    "bench.selection",
-    "dut.connection",
-    "dut.description",
-    "dut.elaborate",
-    "dut.generated",
-    "runner.build",
-    "compile.errors",
-    "runner.report",
-    "runner.run",
-    "runner.text",
-    "regressions.coverage_job",
-    "regressions.main_job",
-)
-"""Where these names are. They are imported when one is asked for: `cosim.bench` does without the runner."""
+_MODULES = {
+    "SIMULATORS": "runner.build",
+    "CampaignError": "runner.run",
+    "Compare": "bench.comparison_rules",
+    "Dut": "dut.description",
+    "ElaborationError": "dut.elaborate",
+    "PortMismatch": "dut.connection",
+    "Report": "runner.report",
+    "Request": "runner.request",
+    "Reset": "dut.description",
+    "Selection": "bench.selection",
+    "SimulationError": "compile.errors",
+    "coverage_job": "regressions.coverage_job",
+    "coverage_units": "regressions.coverage_job",
+    "dut_from_table": "dut.description",
+    "dut_like": "dut.generated",
+    "load_dut": "dut.description",
+    "load_ports": "dut.generated",
+    "main_job": "regressions.main_job",
+    "run": "runner.run",
+    "run_many": "runner.run",
+    "summary": "runner.text_report",
+    "table": "runner.text_report",
+}
+"""The module of each public name, imported when the name is first used, so that `cosim.bench` and the pytest plugin do not
+import the runner."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for module in _MODULES:
-            found = import_module(f"{__name__}.{module}")
-            if name in vars(found):
-                return vars(found)[name]
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

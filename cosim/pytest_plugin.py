@@ -1,10 +1,10 @@
-"""The pytest fixture `mmau_cosim`, which comes with the installation: co-simulation as a test in one's own project.
+"""The pytest fixture `mmau_cosim`, which the installation registers: co-simulation as a test of a user's project.
 
     def test_my_dut(mmau_cosim):
         report = mmau_cosim("dut.toml", unit="unit.toml", vectors=2000)
         assert report.passed
 
-Loading this module imports nothing but pytest: a run of pytest that does not ask for the fixture does not wait for it.
+This module imports only pytest, so that tests without the fixture do not wait for other imports.
 """
 
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from cosim import Dut, Report
+    from cosim.dut.description import Dut
+    from cosim.runner.report import Report
     from golden import Unit
     from rtl import Design
 
@@ -26,23 +27,20 @@ class Cosimulation(Protocol):
         dut: "str | Path | Dut | None" = None,
         *,
         unit: "str | Path | Unit | Design",
-        vectors: int = 20000,
-        seed: int = 0,
         waves: "str | Path | None" = None,
         **options: Any,
     ) -> "Report":
         """Co-simulate a design with the golden model of a unit, by `cosim.run`.
 
         Args:
-            dut: how the design is built and driven: the path of a `dut.toml`, or what `cosim.load_dut` made of it; None for
-                the generated design. Paths count from the folder of the test's file.
-            unit: what it should compute: the path of a unit's TOML file, or a unit, or another design of this project.
-            vectors, seed: of the stimulus; the same ones give the same run.
-            waves: where to leave a waveform, or None.
-            options: others of `cosim.run`: `simulator`, `work_dir` …
+            dut: the user design: the path of a `dut.toml`, or the result of `cosim.load_dut`; None for the generated
+                design. Relative paths start at the folder of the test's file.
+            unit: the reference: the path of a unit's TOML file, a unit, or another design of this project.
+            waves: path for a waveform, or None.
+            options: other fields of `cosim.Request`: `vectors`, `seed`, `simulator` …
 
         Returns:
-            The report. Its table, and where it failed its first mismatch, are printed: pytest shows them beside a failure.
+            The report. Its table and, after a failure, its first mismatch are printed: pytest shows them with the failure.
 
         Raises:
             As `cosim.run`.
@@ -58,19 +56,19 @@ def mmau_cosim(request: pytest.FixtureRequest) -> Cosimulation:
         dut: "str | Path | Dut | None" = None,
         *,
         unit: "str | Path | Unit | Design",
-        vectors: int = 20000,
-        seed: int = 0,
         waves: "str | Path | None" = None,
         **options: Any,
     ) -> "Report":
-        import cosim
         import golden
+        from cosim.dut.description import load_dut
+        from cosim.runner.run import run
+        from cosim.runner.text_report import summary
 
         design = golden.load_unit(folder / unit) if isinstance(unit, str | Path) else unit
-        mine = cosim.load_dut(folder / dut) if isinstance(dut, str | Path) else dut
+        mine = load_dut(folder / dut) if isinstance(dut, str | Path) else dut
         wave_file = None if waves is None else folder / waves
-        report = cosim.run(design, vectors=vectors, seed=seed, dut=mine, waves=wave_file, **options)
-        print(cosim.summary([report], seed))
+        report = run(design, dut=mine, waves=wave_file, **options)
+        print(summary([report], report.seed))
         for name in ("seed", "vectors", "received", "mismatches"):
             request.node.user_properties.append((f"mmau_{name}", getattr(report, name)))
         return report

@@ -5,9 +5,9 @@ with sums promoted to fp32 after every fourth instruction.
 """
 
 import golden
-from explore.network.mapping import map_module
-from explore.network.product import Product
-from explore.network.pytorch import torch
+from mmau.explore.network.mapping import map_module
+from mmau.explore.network.product import Product
+from mmau.explore.network.pytorch import torch
 
 STEPS = 30
 BATCH = 64

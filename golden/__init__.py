@@ -6,14 +6,16 @@
     >>> float(d)
     16.5
 
-`instruction` and `instructions` open the catalogue, `load_unit` a unit of your own; both have `.dot`, and `.explain` for the
-steps of one dot product. `gemm` multiplies matrices of any size with an instruction or a unit, in an order that `load_order`
-reads. `FORMATS` and `OPERATIONS` are what they are made of.
+`instruction` and `instructions` return entries of the catalogue; `load_unit` reads a user's unit from a TOML file. An
+instruction and a unit both have `.dot`, which computes dot products, and `.explain`, which shows the steps of one. `gemm`
+multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its accumulation from a file.
+`FORMATS` and `OPERATIONS` are the number formats and the elementary operations of instructions and units.
 """
 
 from golden.catalogue import ARCHITECTURES, PROCESSORS, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
-from golden.gemm_order import GemmOrder, load_order
+from golden.gemm_file import load_order
+from golden.gemm_order import GemmOrder
 from golden.instruction import EVIDENCE, Instruction
 from golden.native.engine import set_threads
 from golden.operations import OPERATIONS, Operation

@@ -1,7 +1,7 @@
-"""Operands as NumPy arrays: bit patterns in, bit patterns out, and every check on dtype, shape and code range.
+"""Operands as NumPy arrays: conversion to and from bit patterns, and the checks of dtype, shape and code range.
 
-An operand is an array of unsigned integers of the format's storage width, or of the format's own float dtype, which is
-taken by its bits and never converted.
+An operand is an array of unsigned integers of the format's storage width, or of the format's float dtype, whose bit patterns
+are read without conversion.
 """
 
 from functools import cache
@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from golden.device import is_device_array
+from golden.device_arrays import is_device_array
 from golden.formats import Format
 from golden.operations import Operation
 from golden.tensors import from_tensor, is_tensor, to_tensor
@@ -25,18 +25,18 @@ def bits_dtype(operand: Format) -> np.dtype[Any]:
 
 
 def float_dtype(operand: Format) -> np.dtype[Any] | None:
-    """The float dtype with the same bits, NumPy's or ml_dtypes'; None where there is none."""
+    """The float dtype with the same bits, from NumPy or ml_dtypes; None if neither has one."""
     return _dtypes(operand.storage_bits, operand.dtype)[1]
 
 
-@cache  # by the two keys, for every call asks and a format takes longer to hash
+@cache  # keyed by two attributes, because hashing a Format takes longer and every call does it
 def _dtypes(storage_bits: int, dtype: str | None) -> tuple[np.dtype[Any], np.dtype[Any] | None]:
     floats = None if dtype is None else np.dtype(getattr(ml_dtypes, dtype, None) or dtype)
     return np.dtype(f"uint{storage_bits}"), floats
 
 
 def to_bits(what: str, array: Any, operand: Format) -> BitArray:
-    """The array's bit patterns. A torch tensor in CPU memory is taken by its bits too, without a copy.
+    """Return the array's bit patterns, without a copy; a torch tensor in CPU memory is accepted too.
 
     Raises:
         TypeError: not a NumPy array, or of another dtype.
@@ -54,18 +54,20 @@ def to_bits(what: str, array: Any, operand: Format) -> BitArray:
 
 
 def _as_array(what: str, array: Any, operand: Format) -> npt.NDArray[Any]:
-    """A NumPy or CuPy array, taken as it is; a tensor as the NumPy array of its bits."""
+    """A NumPy or CuPy array unchanged; a torch tensor as the NumPy array of its bits."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{what} must be an array without a mask, which no unit has; got a masked array: fill it first")
     if isinstance(array, (np.ndarray, np.generic)):
         return np.asarray(array)
     if is_device_array(array):
-        return array  # type: ignore[no-any-return]  # has what is used of NumPy's
+        return array  # type: ignore[no-any-return]  # has the part of NumPy's interface that is used
     if is_tensor(array):
         return from_tensor(array)
     raise TypeError(f"{what} must be a NumPy array of {_accepted(operand)}, got {type(array).__name__}")
 
 
 def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
-    """Codes as floats where `like` (the operand c) came as floats, as a tensor where it came as one, else as they are."""
+    """Return codes in the kind of `like` (operand c): as floats, as a torch tensor, or unchanged as bit patterns."""
     if type(like) is not np.ndarray and is_tensor(like):
         return to_tensor(codes, float_dtype(result), like)
     if like.dtype.kind == "u":
@@ -75,13 +77,13 @@ def from_bits(codes: BitArray, result: Format, like: Any) -> Any:
 
 
 def check_shape(what: str, array: npt.NDArray[Any], shape: tuple[int, ...], rule: str) -> None:
-    """Raise ValueError unless the array has that shape; `rule` says why it should."""
+    """Raise ValueError unless the array has that shape; `rule` is the reason, for the message."""
     if array.shape != shape:
         raise ValueError(f"{what} must have shape {shape} ({rule}), got {array.shape}")
 
 
 def scale_codes(what: str, given: Any, operation: Operation, shape: tuple[int, ...], rule: str) -> BitArray | None:
-    """The codes of scales, None where the operation has none.
+    """The codes of scales; None if the operation has none.
 
     Raises:
         TypeError: a wrong dtype.

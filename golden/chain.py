@@ -1,8 +1,8 @@
-"""Φ: how an instruction spends its K products on steps of its operation (paper 000, algorithm 5)."""
+"""Φ: the chain of steps with which an instruction computes K products (paper 000, algorithm 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, Protocol, get_args
 from zlib import crc32
 
@@ -14,14 +14,14 @@ from golden.operations.t_fdpa import TFDPA
 from golden.specials import nvidia_nan, quiet_nan
 
 Order = Literal["in-order", "pairs-of-four", "even-odd"]
-"""Which products each step takes: in order of k; first the k with k mod 4 < 2, then the rest; first the even k, then the
-odd ones (numerics.md, section 9)."""
+"""The order in which steps take products: by k; k mod 4 < 2 first, then the rest; even k first, then odd k (numerics.md,
+section 9)."""
 
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 
 class DotProduct(Protocol):
-    """Anything that computes one dot-product-accumulate from bit patterns."""
+    """A function that computes one dot-product-accumulate from bit patterns."""
 
     def __call__(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int], scale_b: Sequence[int]
@@ -32,7 +32,7 @@ def steps_for(operation: Operation, K: int) -> Operation:
     """The operation with L = min(K, L).
 
     Raises:
-        TypeError, ValueError: K is not a positive multiple of that L.
+        TypeError, ValueError: K is not a positive multiple of that L, or the operation cannot have L = K.
     """
     check_least("K", K, 1)
     try:
@@ -48,7 +48,7 @@ def steps_for(operation: Operation, K: int) -> Operation:
 class Chain:
     """d ← step(a[k:k+L], b[k:k+L], d) for k = 0, L, 2L …, starting from c.
 
-    `operation` is fitted to K already (`steps_for`).
+    `operation` must have an L that divides K (`steps_for`).
     """
 
     operation: Operation
@@ -75,8 +75,12 @@ class Chain:
             d = operation.step(a[k:end], b[k:end], d, scale_a[blocks], scale_b[blocks])
         return d
 
+    def order_over(self, K: int) -> list[int]:
+        """The indices k of K products in the order in which the steps take them."""
+        return list(range(K))
+
     def _blocks(self, k: int) -> slice:
-        """Which scales the step that starts at product k takes."""
+        """The scales of the step that starts at product k."""
         block_size = self.operation.block_size
         if block_size is None:
             return slice(0)
@@ -85,10 +89,10 @@ class Chain:
 
 @dataclass(frozen=True)
 class ConvertedChain:
-    """FP8 `mma.sync` where no FP8 datapath stands behind it (sm_90, sm_100; numerics.md, section 9).
+    """An FP8 `mma.sync` that runs on the fp16 datapath (sm_90, sm_100; numerics.md, section 9).
 
-    A and B are converted to fp16 (exact), two chained T-FDPA run from zero over the products in `order`, and C is added at
-    the end in one RNE addition in d's format. The catalogue's order is pairs-of-four for both outputs.
+    A and B are converted to fp16 (exact), two chained T-FDPA steps start from zero and take the products in `order`, and C
+    is added at the end in one RNE addition in d's format. The catalogue's order is pairs-of-four for both output formats.
     """
 
     operation: TFDPA
@@ -119,35 +123,41 @@ class ConvertedChain:
     def __call__(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        order = product_order(self.order, len(a))
+        order = self.order_over(len(a))
         x = [to_fp16(self.a, a[k]) for k in order]
         y = [to_fp16(self.b, b[k]) for k in order]
         d = self.operation.d
         return add(Chain(self.operation)(x, y, 0), c, d, nvidia_nan(d))
 
+    def order_over(self, K: int) -> list[int]:
+        """The indices k of K products in the order in which the steps take them."""
+        return product_order(self.order, K)
+
 
 def _hash(chain: Chain | ConvertedChain) -> int:
-    """Computed once, for chains are keys wherever the native engine is called; the same in every process, for it is pickled
-    with the chain."""
+    """A hash that is the same in every process, because it is pickled with the chain.
+
+    Chains are keys of the native engine's caches, so it is computed once per chain.
+    """
     return crc32(repr(chain).encode())
 
 
-def product_order(order: Order, K: int) -> list[int]:
+RUNS: dict[str, int] = {"in-order": 0, "even-odd": 1, "pairs-of-four": 2, "fours-of-eight": 4, "eights-of-sixteen": 8}
+"""Every order of a chain, with the length r of its runs: first the k with k mod 2r < r, then the others; 0 is by k."""
+
+
+def product_order(order: str, K: int) -> list[int]:
     """The indices k in the order in which the steps take them.
 
     Raises:
-        ValueError: no such order.
+        ValueError: an unknown order.
     """
-    check_choice("order", order, ORDERS)
-    match order:
-        case "in-order":
-            return list(range(K))
-        case "pairs-of-four":
-            return sorted(range(K), key=lambda k: k % 4 >= 2)
-        case "even-odd":
-            return sorted(range(K), key=lambda k: k % 2)
+    check_choice("order", order, RUNS)
+    run = RUNS[order]
+    return sorted(range(K), key=lambda k: k % (2 * run) >= run) if run else list(range(K))
 
 
+@cache
 def to_fp16(source: Format, code: int) -> int:
     """An FP8 code as fp16: exact, so a subnormal of e4m3 becomes a normal number."""
     sign, exp, sig, cls = source.decode(code)

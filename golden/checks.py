@@ -1,4 +1,4 @@
-"""Wording of errors: every message names the thing, the rule, the value received and, where there is one, the fix."""
+"""Checks of arguments; every error message names the argument, the rule, the value received and the fix, if any."""
 
 import difflib
 from collections.abc import Collection, Iterable
@@ -23,7 +23,7 @@ def check_int(key: str, value: Any, low: int, high: int) -> None:
 
 
 def check_least(key: str, value: Any, least: int) -> None:
-    """Raise unless `value` is an integer (not a bool) from `least` on."""
+    """Raise unless `value` is an integer (not a bool) of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{key} must be an integer, got {value!r}")
     if value < least:
@@ -48,7 +48,7 @@ def check_bool(key: str, value: Any) -> None:
 
 
 def check_name(key: str, value: Any) -> None:
-    """Raise unless `value` is a text that can stand in a message."""
+    """Raise unless `value` is a non-empty string of printable characters."""
     if not isinstance(value, str) or not value or not value.isprintable():
         raise ValueError(f"{key} must be a non-empty string of printable characters, got {value!r}")
 

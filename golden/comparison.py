@@ -1,4 +1,4 @@
-"""Comparison of results as bits: the one place that says when two NaNs are equal (numerics.md, section 3).
+"""Bit-for-bit comparison of results: the only place that decides when two NaNs are equal (numerics.md, section 3).
 
 A result is a code of d, as a Python integer or as an array of NumPy or CuPy; everything here takes all three.
 """
@@ -10,7 +10,7 @@ from golden.operations import Operation
 
 
 def is_nan(codes: Any, result: Format) -> Any:
-    """Where codes of a result's format are NaN: a bool for an integer, an array of them for an array.
+    """Whether codes of a result's format are NaN: a bool for an integer, an array of them for an array.
 
     Raises:
         ValueError: a format that no result has: one without infinities.
@@ -25,8 +25,8 @@ def is_nan(codes: Any, result: Format) -> Any:
 
 
 def differing(got: Any, expected: Any, operation: Operation) -> Any:
-    """Where two results of an operation differ: bit for bit, but any NaN equals any NaN where the operation leaves its
-    encoding open (`Operation.nan_is_fixed`)."""
+    """Whether results of an operation differ, bit for bit; any NaN equals any NaN if the operation does not fix its encoding
+    (`Operation.nan_is_fixed`)."""
     differs = got != expected
     if operation.nan_is_fixed():
         return differs

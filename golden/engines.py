@@ -1,4 +1,4 @@
-"""Engines: ways to run one dot product over a batch. The reference is exact and in Python; it is the definition."""
+"""Engines that run one chain over a batch of dot products. The reference engine, exact and in Python, is the definition."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -8,19 +8,22 @@ import numpy as np
 from golden.arrays import BitArray, bits_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice
-from golden.device import is_device_array
+from golden.device_arrays import is_device_array
 from golden.native import cuda
 from golden.native import engine as native
+from golden.native.parameters import is_only_ordered
 from golden.operations import FMA
 from golden.ordered_chain import OrderedChain, fp16_codes
 from golden.paired_chain import PairedChain
+from golden.sum_chain import SumChain
+from golden.sum_rows import run_sums
 
 
 class Batch(NamedTuple):
     """The operands of many dot products, as bit patterns.
 
-    a, b: [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None. With columns = N the rows are the elements of a
-    matrix product: c is [M, N], a and scale_a have M rows, b and scale_b N, the columns of B.
+    a, b: [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None. With columns = N > 0 it is a matrix product: c is
+    [M, N], a and scale_a have M rows (of A), b and scale_b have N rows (columns of B).
     """
 
     a: BitArray
@@ -67,22 +70,22 @@ ENGINES: dict[str, Engine] = {
 
 
 def fastest_engine(on_device: bool = False) -> str:
-    """The engine that computes where none is named.
+    """The default engine.
 
     Args:
-        on_device: whether the arrays are CuPy's.
+        on_device: whether the arrays are CuPy arrays.
     """
     return "cuda" if on_device else "native" if native.is_available() else "reference"
 
 
 def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitArray:
-    """Run a batch on the named engine; None picks the fastest there is.
+    """Run a batch on the named engine; None selects the fastest one available.
 
     Returns:
         d, bit patterns in the shape of c.
 
     Raises:
-        ValueError: no such engine, or it is not installed.
+        ValueError: an unknown engine, or one that is not installed or cannot run these arrays or this chain.
     """
     on_device = is_device_array(batch.c)
     if engine is None:
@@ -91,21 +94,25 @@ def run(engine: str | None, chain: Chain | ConvertedChain, batch: Batch) -> BitA
         check_choice("engine", engine, ENGINES)
     if on_device and engine != "cuda":
         raise ValueError(f"engine {engine!r} takes NumPy arrays; got CuPy arrays, which engine 'cuda' takes")
-    if engine == "reference" or not isinstance(chain, (OrderedChain, PairedChain)):
+    if engine == "native" and isinstance(chain, SumChain):
+        return run_sums(chain, batch.a, batch.b, batch.c)
+    if engine == "reference" or is_only_ordered(chain) or not isinstance(chain, (OrderedChain, PairedChain, SumChain)):
         return ENGINES[engine](chain, batch)
     if engine == "cuda":
-        raise ValueError("engine 'cuda' has no chain but those of GPUs; give NumPy arrays")
+        raise ValueError("engine 'cuda' runs only the chains of GPUs; give NumPy arrays")
     if isinstance(chain, OrderedChain):
         return run_ordered(ENGINES[engine], chain, batch)
+    assert isinstance(chain, PairedChain)
     return run_paired(ENGINES[engine], chain, batch)
 
 
 def run_ordered(engine: Engine, chain: OrderedChain, batch: Batch) -> BitArray:
-    """A chain that a unit's table says, as plain chains and additions of an engine."""
+    """Run the chain of a unit's table [chain] as plain chains and additions on an engine."""
     a, b = batch.a, batch.b
     if chain.table.convert is not None:
         a, b = fp16_codes(chain.a)[a], fp16_codes(chain.b)[b]
-    starts = chain.starts(batch.c, np.zeros_like(batch.c))
+    a = a ^ a.dtype.type(chain.inverted)
+    starts = chain.starts(batch.c, np.full_like(batch.c, chain.zero))
     sums = [
         engine(Chain(chain.operation), batch._replace(a=a[:, products], b=b[:, products], c=start))
         for products, start in zip(chain.products(a.shape[-1]), starts, strict=True)
@@ -117,8 +124,9 @@ def run_ordered(engine: Engine, chain: OrderedChain, batch: Batch) -> BitArray:
 
 
 def run_paired(engine: Engine, chain: PairedChain, batch: Batch) -> BitArray:
-    """A paired chain, as multiply-adds of an engine."""
+    """Run a paired chain as multiply-adds on an engine."""
     negative_zeros, d = np.full_like(batch.c, chain.operation.d.negative_zero), batch.c
+    batch = batch._replace(a=batch.a ^ batch.a.dtype.type(chain.inverted))
     for k in range(0, batch.a.shape[-1], 2):
         pair = [
             engine(Chain(chain.operation), batch._replace(a=batch.a[:, [i]], b=batch.b[:, [i]], c=negative_zeros))
@@ -129,7 +137,7 @@ def run_paired(engine: Engine, chain: PairedChain, batch: Batch) -> BitArray:
 
 
 def added(engine: Engine, addition: FMA, x: BitArray, y: BitArray) -> BitArray:
-    """x + y, as the multiply-adds x·1 + y of an engine."""
+    """x + y, computed as the multiply-adds x·1 + y on an engine."""
     factors = x.reshape(-1, 1)
     ones = np.full_like(factors, addition.d.encode(1))
     return engine(Chain(addition), Batch(factors, ones, y.reshape(-1))).reshape(x.shape)

@@ -1,35 +1,44 @@
-"""Files: TOML in, and writing that leaves either the whole file or none."""
+"""Files: reading TOML, atomic writing, which leaves either the whole file or none, and locks between processes."""
 
 import errno
+import fcntl
 import io
 import os
 import secrets
+import shutil
 import stat
 import sys
+import tempfile
+import time
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 MAX_TOML_BYTES = 1 << 20
-"""Largest TOML file that is read (bytes); a unit's takes less than a thousand."""
+"""Largest TOML file that is read (bytes); a unit file has less than a thousand."""
 
 MAX_TOML_DEPTH = 8
-"""How deep its tables and arrays may be nested; a unit's are two deep."""
+"""Largest nesting depth of its tables and arrays; a unit file has a depth of two."""
+
+LOCKED_WITHIN = 10.0
+"""Seconds after which a temporary file is locked by its process, unless that has ended."""
 
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
 def is_stdout(path: str | Path) -> bool:
-    """Whether `write_output` writes what goes to `path` to stdout: `-` and /dev/stdout do."""
+    """Whether `write_output` writes to stdout for this path: `-` or /dev/stdout."""
     return str(path) in _STDOUT
 
 
 def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Raise where `write_output` would, as far as that can be known before there is something to write.
+    """Raise the errors of `write_output` that can be detected before the content exists.
 
     Args:
-        inputs: files that are read, which the output must not be, under whatever name.
+        inputs: files that are read; the output must not be one of them under another name.
 
     Raises:
         ValueError: the output is an input. OSError: the folder is missing, or the file is a folder or read-only.
@@ -48,7 +57,7 @@ def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
 
 
 def write_output(path: str | Path, content: bytes | Iterable[bytes], inputs: Iterable[str | Path] = ()) -> None:
-    """Write what a command was asked to write: to stdout where `path` is `-`, else as `write_atomically`.
+    """Write the output of a command: to stdout if `path` is `-`, else as `write_atomically`.
 
     Raises:
         ValueError: the output is one of the inputs. OSError: it cannot be written.
@@ -64,7 +73,7 @@ def write_output(path: str | Path, content: bytes | Iterable[bytes], inputs: Ite
 
 
 def write_atomically(path: str | Path, content: bytes | Iterable[bytes], durable: bool = False) -> None:
-    """Write a file, at once or in pieces, by way of a temporary one beside it, so that nothing half-written is ever seen.
+    """Write a file, at once or in pieces, through a temporary file beside it, so that no reader sees a partial file.
 
     A file that was there keeps its mode, a new one has what the umask leaves; of a symlink the target is written. What is no
     regular file, a device or a FIFO, is written through.
@@ -89,7 +98,7 @@ def write_atomically(path: str | Path, content: bytes | Iterable[bytes], durable
 
 
 def _status(target: Path) -> os.stat_result | None:
-    """What is there to be written over; None where nothing is."""
+    """The status of the existing file at a path; None if there is none."""
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -102,9 +111,11 @@ def _status(target: Path) -> os.stat_result | None:
 
 
 def _replace(target: Path, content: bytes | Iterable[bytes], mode: int | None, durable: bool) -> None:
-    temporary = target.with_name(f".mmau-{secrets.token_hex(8)}.tmp")
+    _clear(target.parent)
+    temporary = target.with_name(f".mmau-held-{secrets.token_hex(8)}.tmp")
     try:
         with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb", buffering=0) as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
             if mode is not None:
                 os.fchmod(stream.fileno(), mode)
             _write_all(stream, content)
@@ -119,7 +130,7 @@ def _replace(target: Path, content: bytes | Iterable[bytes], mode: int | None, d
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's entries to the disk: a new name is not there with the file's content alone."""
+    """Flush a folder's entries to the disk; syncing a file does not make its new name durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -127,8 +138,78 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+@contextmanager
+def temporary_folder(prefix: str) -> Iterator[str]:
+    """A context with a temporary folder, locked by this process. Those whose processes were killed are removed first.
+
+    Args:
+        prefix: beginning of its name, `mmau-…-`.
+    """
+    for path in Path(tempfile.gettempdir()).glob(f"{prefix}held-*"):
+        if path.is_dir() and _is_abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix=f"{prefix}held-") as name, held(Path(name)):
+        yield name
+
+
+def _is_abandoned(path: Path) -> bool:
+    """Whether the process that made a temporary file or folder, and locked it, has ended."""
+    try:
+        if time.time() - path.stat().st_mtime < LOCKED_WITHIN:
+            return False
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:  # it has just been removed, or is another user's
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+@cache
+def _clear(folder: Path) -> None:
+    """Remove the temporary files in a folder whose processes were killed, once in a process."""
+    for path in folder.glob(".mmau-held-*.tmp"):
+        if path.is_file() and _is_abandoned(path):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """A context in which no other process has the folder in such a context; waits for it. It ends with this process."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[None]:
+    """A context in which a run uses the folder alone, by the file `lock` in it.
+
+    Raises:
+        ValueError: another run uses it. OSError: it cannot be written.
+    """
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ValueError(
+                f"{folder} is in use by another run: wait until it has ended, or name another folder"
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
 def _write_all(stream: io.FileIO, content: bytes | Iterable[bytes]) -> None:
-    """All of it: an unbuffered write may take less than it is given."""
+    """Write all of the content; one unbuffered write may accept only a part."""
     for piece in _pieces(content):
         rest = memoryview(piece)
         while rest:
@@ -140,7 +221,7 @@ def _pieces(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """A TOML file's table.
+    """Read the table of a TOML file.
 
     Raises:
         ValueError: not a TOML file, or one larger or nested deeper than is read. OSError: the file cannot be read.
@@ -148,7 +229,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     with open(path, "rb") as stream:
         content = stream.read(MAX_TOML_BYTES + 1)
     if len(content) > MAX_TOML_BYTES:
-        raise ValueError(f"{path}: must be a TOML file of at most {MAX_TOML_BYTES} bytes, and is larger")
+        raise ValueError(f"{path}: must be a TOML file of at most {MAX_TOML_BYTES} bytes, but is larger")
     try:
         table = tomllib.loads(content.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -158,5 +239,5 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         level = [value for values in level for value in (values.values() if isinstance(values, dict) else values)]
         level = [value for value in level if isinstance(value, (dict, list))]
     if level:
-        raise ValueError(f"{path}: must nest tables and arrays at most {MAX_TOML_DEPTH} deep, and nests them deeper")
+        raise ValueError(f"{path}: must nest tables and arrays at most {MAX_TOML_DEPTH} deep, but nests them deeper")
     return table

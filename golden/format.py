@@ -1,4 +1,4 @@
-"""A number format: what the bits of an operand, an accumulator or a scale mean (numerics.md, section 2).
+"""Number formats: the meaning of the bits of an operand, an accumulator or a scale (numerics.md, section 2).
 
 Decoding splits a bit pattern into sign, exponent, significand and class without rounding anything; encoding rounds an exact
 value once.
@@ -10,18 +10,14 @@ from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from golden.format_checks import check_format
+from golden.format_fields import FormatFields
 from golden.rounding import MODES, Mode, Overflow, overflows_to_largest, shift_and_round
-
-Specials = Literal["ieee", "fn", "fnuz", "finite"]
-"""Which codes are special: `ieee`, Inf and NaN at the top exponent; `fn`, no Inf, NaN where exponent and mantissa are all
-ones; `fnuz`, no Inf and no −0, the code of −0 is NaN; `finite`, every code is a number."""
 
 
 class Cls(IntEnum):
-    """The class of a bit pattern. Ordered: everything from `INFINITY` on is not finite."""
+    """The class of a bit pattern, in order: `INFINITY` and all later classes are not finite."""
 
     ZERO = 0
     SUBNORMAL = 1
@@ -31,7 +27,7 @@ class Cls(IntEnum):
 
 
 class Decoded(NamedTuple):
-    """An operand's parts: for a finite one, value = (−1)^sign · sig · 2^(exp − man_bits).
+    """The parts of an operand; a finite one has the value (−1)^sign · sig · 2^(exp − man_bits).
 
     `exp` is unbiased and stays at e_min for subnormals and zero; `sig` is the integer significand, hidden bit included.
     Infinity and NaN have sig 0 and exp e_min.
@@ -44,48 +40,15 @@ class Decoded(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Format:
-    """A binary floating-point format.
-
-    Attributes:
-        name: its name in the catalogue and in unit files.
-        exp_bits, man_bits: field widths (bits).
-        bias: exponent value of an all-zero stored exponent is `1 − bias` (with subnormals).
-        specials: see `Specials`.
-        storage_bits: width of the unsigned integer that carries one code (8, 16, 32 or 64).
-        pad_bits: low bits of the stored word that decode ignores and encode writes as zero (tf32: 13).
-        signed: False where the sign bit is absent (ue8m0) or ignored (ue4m3).
-        subnormals: False for ue8m0, whose code 0 is 2^−127 and which has no zero.
-        dtype: the matching NumPy or ml_dtypes dtype name, None where there is none.
-    """
-
-    name: str
-    exp_bits: int
-    man_bits: int
-    bias: int
-    specials: Specials
-    storage_bits: int
-    pad_bits: int = 0
-    signed: bool = True
-    subnormals: bool = True
-    dtype: str | None = None
-
-    def __post_init__(self) -> None:
-        check_format(self)
+class Format(FormatFields):
+    """A binary floating-point format: its fields (`FormatFields`), decoding, and encoding with rounding."""
 
     def __hash__(self) -> int:
-        return hash(self.name)  # formats are keys wherever a dot product is called
-
-    @cached_property
-    def width(self) -> int:
-        """Bits of a code: FP6 6, FP4 4, tf32 32 (an fp32 word), ue4m3 8 (its top bit is ignored)."""
-        if not self.subnormals:
-            return self.exp_bits
-        return 1 + self.exp_bits + self.man_bits + self.pad_bits
+        return hash(self.name)  # formats are dictionary keys in every dot product
 
     @cached_property
     def codes(self) -> int:
-        """How many bit patterns there are: codes are 0 … codes − 1."""
+        """Number of bit patterns: codes are 0 … codes − 1."""
         return 1 << self.width
 
     @cached_property
@@ -110,12 +73,12 @@ class Format:
 
     @cached_property
     def infinity(self) -> int | None:
-        """Code of +Inf, None where the format has none."""
+        """Code of +Inf, None if the format has none."""
         return self._exponent_ones << self.pad_bits if self.specials == "ieee" else None
 
     @cached_property
     def nan(self) -> int | None:
-        """Code of the quiet NaN with an otherwise empty payload (0x80 for fnuz), None where the format has none."""
+        """Code of the quiet NaN with an otherwise empty payload (0x80 for fnuz), None if the format has none."""
         if self.specials == "ieee":
             return (self._exponent_ones | (1 << (self.man_bits - 1))) << self.pad_bits
         if self.specials == "fn":
@@ -124,7 +87,7 @@ class Format:
 
     @cached_property
     def negative_zero(self) -> int:
-        """Code of −0; where the format has none, of its zero."""
+        """Code of −0, or of +0 if the format has no −0."""
         return self._sign_bit if self.signed and self.specials != "fnuz" else 0
 
     @cached_property
@@ -133,7 +96,7 @@ class Format:
 
     @cached_property
     def _field_mask(self) -> int:
-        """Exponent and mantissa fields, all ones, without the pad."""
+        """Mask of the exponent and mantissa fields, without the pad bits."""
         return (1 << (self.exp_bits + self.man_bits)) - 1
 
     @cached_property
@@ -157,7 +120,7 @@ class Format:
         return self._table[code] if self.width <= 8 else self._decode(code)
 
     def _integer(self, code: Any) -> int:
-        """A code that is not a Python integer, a NumPy one perhaps."""
+        """A code as a Python integer, from another integer type such as NumPy's."""
         if isinstance(code, bool) or not hasattr(code, "__index__"):
             raise TypeError(f"{self.name} code must be an integer, got {code!r}")
         return operator.index(code)
@@ -208,7 +171,7 @@ class Format:
             exact = Fraction(value)
         except (OverflowError, ValueError) as error:
             raise ValueError(f"encode takes a finite value, got {value!r}") from error
-        # The quotient is kept to far below the smallest code, with a sticky bit under it for all that is left.
+        # The quotient reaches far below the smallest code; a sticky bit below it stands for the remainder.
         below = max(0, -(self.e_min - self.man_bits)) + 3
         scaled = exact * (1 << below)
         floor = scaled.numerator // scaled.denominator
@@ -216,7 +179,7 @@ class Format:
         return self.encode_scaled(2 * floor + sticky, -below - 1, mode)
 
     def encode_scaled(self, value: int, exp: int, mode: Mode, overflow: Overflow = "infinity", flush: bool = False) -> int:
-        """Code of `value · 2**exp`, rounded once in `mode`; the sign of a value that rounds to zero is kept.
+        """Code of `value · 2**exp`, rounded once in `mode`; a value that rounds to zero keeps its sign.
 
         Args:
             value: signed integer.
@@ -230,22 +193,22 @@ class Format:
             return self._not_a_number_or(0)
         # 1. normalise
         lsb = self.last_bit(value, exp, flush)
-        # 2. round: all that lies below lsb goes, once
+        # 2. round at lsb, once
         sig = abs(shift_and_round(value, lsb - exp, mode))
         # 3. a carry out of the significand, 1 1 1 1 → 1 0 0 0 0, is a one in the next binade
         if sig >> (self.man_bits + 1):
             sig, lsb = sig >> 1, lsb + 1
-        # 4. ue8m0 has no zero: what is too small is its smallest code
+        # 4. ue8m0 has no zero: a smaller value becomes its smallest code
         if not self.subnormals and sig < (1 << self.man_bits):
             sig, lsb = 1 << self.man_bits, self.e_min - self.man_bits
-        # 5. what is still below the normal numbers after rounding
+        # 5. a result still below the normal numbers after rounding
         if flush and lsb + self.man_bits < self.e_min:
             return self.negative_zero if negative else 0
         # 6. encode
         return self._pack(negative, sig, lsb + self.man_bits, overflows_to_largest(overflow, mode, negative))
 
     def last_bit(self, value: int, exp: int, flush: bool = False) -> int:
-        """Step normalise: the exponent (value) of the last bit that is kept of `value · 2**exp`.
+        """Step normalise: the exponent (value) of the last bit of `value · 2**exp` that rounding retains.
 
         It follows the leading one, whose exponent is `top`. Below the normal numbers it stays where the smallest of them has
         it, unless these are flushed, and fewer bits are left, as here with man_bits = 3:
@@ -256,7 +219,7 @@ class Format:
         return (top if flush else max(top, self.e_min)) - self.man_bits
 
     def _pack(self, negative: bool, sig: int, exp: int, saturates: bool) -> int:
-        """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, the hidden bit left out."""
+        """The code of sig · 2**(exp − man_bits): |sign|stored exponent|mantissa|pad|, without the hidden bit."""
         sign = self._sign_bit if negative else 0
         hidden = 1 << self.man_bits
         stored_exp = exp + self.bias if sig & hidden or not self.subnormals else 0
@@ -288,7 +251,7 @@ class Format:
         return (self._sign_bit if sign else 0) | self.infinity
 
     def split(self, code: int) -> str:
-        """The bits by field: `0_01111_0000000000`, with the ignored low bits of tf32 after a fourth mark."""
+        """The bits by field: `0_01111_0000000000`; the ignored low bits of tf32 follow as a fourth field."""
         bits = f"{code:0{self.width}b}"
         man_end = self.width - self.pad_bits
         edges = (0, man_end - self.man_bits - self.exp_bits, man_end - self.man_bits, man_end, self.width)

@@ -1,16 +1,16 @@
 """The number formats of the models, by name (numerics.md, section 2).
 
 Sources: IEEE 754-2019; OCP 8-bit Floating Point 1.0 (e4m3, e5m2); OCP Microscaling 1.0 (e3m2, e2m3, e2m1, ue8m0); PTX ISA
-(tf32, ue4m3); AMD CDNA3 ISA (fnuz). e4m3ieee is e4m3 with the special values that IEEE 754 gives its formats.
+(tf32, ue4m3; s4, u4, b1); AMD CDNA3 ISA (fnuz). e4m3ieee is e4m3 with the special values that IEEE 754 gives its formats.
 """
 
 from golden.format import Cls, Decoded, Format, power_of_two
 from golden.integer_format import IntegerFormat, integer
 
 __all__ = [
-    "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E4M3IEEE", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16", "FP32",
-    "FP64", "INT8", "INT32", "INTEGERS", "TF32", "UE4M3", "UE8M0", "UINT8", "Cls", "Decoded", "Format", "IntegerFormat",
-    "power_of_two",
+    "B1", "BF16", "E2M1", "E2M3", "E3M2", "E4M3", "E4M3FNUZ", "E4M3IEEE", "E5M2", "E5M2FNUZ", "E8M13", "FORMATS", "FP16",
+    "FP32", "FP64", "INT4", "INT8", "INT32", "INTEGERS", "TF32", "UE4M3", "UE8M0", "UINT4", "UINT8", "Cls", "Decoded",
+    "Format", "IntegerFormat", "power_of_two",
 ]  # fmt: skip
 
 FP64 = Format(name="fp64", exp_bits=11, man_bits=52, bias=1023, specials="ieee", storage_bits=64, dtype="float64")
@@ -36,13 +36,16 @@ E4M3IEEE = Format(name="e4m3ieee", exp_bits=4, man_bits=3, bias=7, specials="iee
 E8M13 = Format(
     name="e8m13", exp_bits=8, man_bits=13, bias=127, specials="ieee", storage_bits=32, pad_bits=10, dtype="float32"
 )
-"""What RZ-E8M13 rounds to: an fp32 word whose low 10 bits are zero (paper 000, table 2)."""
+"""The result format of RZ-E8M13: an fp32 word whose low 10 bits are zero (paper 000, table 2)."""
 
 INT8 = integer("int8", 8, signed=True)
 UINT8 = integer("uint8", 8, signed=False)
+INT4 = integer("int4", 4, signed=True)
+UINT4 = integer("uint4", 4, signed=False)
+B1 = integer("b1", 1, signed=False)
 INT32 = integer("int32", 32, signed=True)
 
-INTEGERS: dict[str, IntegerFormat] = {f.name: f for f in (INT8, UINT8, INT32)}
+INTEGERS: dict[str, IntegerFormat] = {f.name: f for f in (INT8, UINT8, INT4, UINT4, B1, INT32)}
 """The formats of the operations on integers."""
 
 FORMATS: dict[str, Format] = {

@@ -1,5 +1,8 @@
 """Self-contained HTML pages: elements whose text is escaped, and one style sheet, light and dark, without any script.
 
+The project builds all its HTML with this module. It is in golden because `trace.html()` needs it; Markdown and figures are
+in `mmau.report`.
+
 >>> str(element("td", "a < b", element("code", "0x1"), scope="row"))
 '<td scope="row">a &lt; b<code>0x1</code></td>'
 """
@@ -12,13 +15,13 @@ VOID = frozenset({"br", "col", "hr", "meta"})
 
 
 class Markup(str):
-    """Text that is HTML already. Everything else is escaped where it enters an element."""
+    """Text that is already HTML. All other text is escaped when it becomes a child of an element."""
 
     __slots__ = ()
 
 
 def element(name: str, *children: str, **attributes: str) -> Markup:
-    """An element. Children are text, or `Markup`; of an attribute's name a trailing underline is dropped (`class_`)."""
+    """An element. Children are text or `Markup`; a trailing underscore of an attribute's name is dropped (`class_`)."""
     pairs = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
     if name in VOID:
         return Markup(f"<{name}{pairs}>")
@@ -26,18 +29,18 @@ def element(name: str, *children: str, **attributes: str) -> Markup:
 
 
 def joined(children: Sequence[str]) -> Markup:
-    """Several children one after another."""
+    """Join children; text is escaped."""
     return Markup("".join(child if isinstance(child, Markup) else visible(child) for child in children))
 
 
 def visible(text: str) -> Markup:
-    """Text, escaped; control characters, which no page may hold, become their pictures."""
+    """Escape text; control characters, which HTML forbids, become their Unicode pictures."""
     pictures = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {127: 0x2421}
     return Markup(escape(text.translate(pictures)))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, numbers: Sequence[int] = ()) -> Markup:
-    """A table that scrolls by itself where it is too wide, by keyboard too.
+    """A table that scrolls, also by keyboard, if it is too wide for the page.
 
     Args:
         numbers: columns that are aligned to the right.
@@ -50,18 +53,18 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str, nu
 
 
 def wide(inner: Markup, name: str) -> Markup:
-    """Something that scrolls by itself where it is too wide, by keyboard too; its name is for those who hear the page."""
+    """Content that scrolls, also by keyboard, if it is too wide; its name is for screen readers."""
     return element("div", inner, class_="wide", tabindex="0", role="region", aria_label=name)
 
 
 def details(summary: str, *body: str, opened: bool = False) -> Markup:
-    """A part that opens and closes, by keyboard too."""
+    """A section that opens and closes, also by keyboard."""
     inner = joined([element("summary", summary), *body])
     return Markup(f"<details{' open' if opened else ''}>{inner}</details>")
 
 
 def page(title: str, *body: str) -> str:
-    """A whole page. It asks the network for nothing."""
+    """A complete page, which loads nothing from the network."""
     head = joined(
         [
             element("meta", charset="utf-8"),

@@ -1,4 +1,4 @@
-"""An instruction of the catalogue: its shape, its formats, its operation, and on what its model rests."""
+"""An instruction of the catalogue: its shape, its formats, its operation, and the evidence for its model."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +9,7 @@ from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
+from golden.ordered_chain import OrderedChain
 from golden.paired_chain import PairedChain
 from golden.trace import Trace
 from golden.unit import batched_dot, explained
@@ -17,10 +18,11 @@ EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",
     "third-party": "a recording of that silicon by others",
     "published": "validated on silicon by the cited authors",
+    "documented": "exact arithmetic that the vendor's manual states; no silicon",
     "emulated": "agrees with an emulator of the vendor's text; no silicon",
     "inferred": "by analogy with an instruction that has one of the above",
 }
-"""What a model rests on, strongest first (numerics.md, section 10)."""
+"""Kinds of evidence for a model, strongest first (numerics.md, section 10)."""
 
 
 MAX_SIZE = 1 << 20
@@ -29,16 +31,16 @@ MAX_SIZE = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class Instruction:
-    """D = A·B + C of shape m×n×k, every element computed alone by a chain of `operation`.
+    """A matrix instruction D = A·B + C of shape m×n×k; a chain of `operation` computes every element independently.
 
     Attributes:
-        arch, name: as in the catalogue.
-        m, n, k: shape.
-        a, b: formats of the operands as the instruction takes them.
-        operation: the elementary operation, its L fitted to k.
-        chain: how the k products are spent on steps of the operation.
+        arch, name: architecture and name in the catalogue.
+        m, n, k: shape (elements): A is m×k, B is k×n, C and D are m×n.
+        a, b: formats of the elements of A and B, before any conversion in the chain.
+        operation: the elementary operation, with L at most k.
+        chain: the order in which steps of the operation consume the k products.
         evidence: one of `EVIDENCE`.
-        note: what is unmeasured, or empty.
+        note: the part of the model that is not measured, or empty.
     """
 
     arch: str
@@ -67,14 +69,15 @@ class Instruction:
         self._check_consistent()
 
     def _check_consistent(self) -> None:
-        """What holds between the fields."""
+        """Check the relations between the fields."""
         chain = self.chain
         if chain.operation != self.operation:
             raise ValueError(f"operation of {self.name} must be that of its chain, got another")
         taken = (chain.a, chain.b) if isinstance(chain, ConvertedChain) else (self.operation.a, self.operation.b)
         if taken != (self.a, self.b):
             raise ValueError(
-                f"a and b of {self.name} must be what its chain takes, {taken[0]} and {taken[1]}; got {self.a} and {self.b}"
+                f"a and b of {self.name} must be the formats that its chain takes, {taken[0]} and {taken[1]}; "
+                f"got {self.a} and {self.b}"
             )
         if self.k % self.operation.length:
             raise ValueError(f"k of {self.name} must be a multiple of L={self.operation.length}, got {self.k}")
@@ -91,18 +94,25 @@ class Instruction:
 
     @property
     def fp16_order(self) -> Order | None:
-        """Where FP8 runs as fp16 work, the order in which the steps take the products; else None (golden.chain)."""
+        """The order in which the steps take products if the instruction converts FP8 to fp16; else None (golden.chain)."""
         return self.chain.order if isinstance(self.chain, ConvertedChain) else None
 
     @property
+    def order(self) -> str:
+        """The order in which the steps take products (golden.chain.RUNS)."""
+        if isinstance(self.chain, OrderedChain):
+            return self.chain.table.order
+        return self.fp16_order or "in-order"
+
+    @property
     def step_name(self) -> str:
-        """Name of the unit that runs its steps; where FP8 runs as fp16 work, no FP8 unit stands behind it."""
+        """Name of the unit of one step; it says "fp16 step" if the instruction converts FP8 to fp16."""
         of = "fp16 step of " if self.fp16_order is not None else "multiply-add of " if self.is_paired else ""
         return f"{of}{self.arch} {self.name}"
 
     @property
     def is_paired(self) -> bool:
-        """Whether its products and sums are rounded by themselves, each by a multiply-add (golden.paired_chain)."""
+        """Whether every product and every sum is rounded separately, by a multiply-add each (golden.paired_chain)."""
         return isinstance(self.chain, PairedChain)
 
     @cached_property
@@ -124,14 +134,14 @@ class Instruction:
         scale_b: Any = None,
         engine: str | None = None,
     ) -> Any:
-        """d = c + Σ a_k·b_k, each row as the instruction computes one element of D.
+        """Compute d = c + Σ a_k·b_k for each row, as the instruction computes one element of D.
 
         Args:
-            a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] where block-scaled.
-            engine: "reference", "native", or None for the fastest there is.
+            a, b: operands [..., k]; c: accumulators [...]; scale_a, scale_b: [..., k/K_block] if block-scaled, else None.
+            engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
 
         Returns:
-            d [...], bits where c came as bits, floats where c came as floats.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
@@ -139,13 +149,13 @@ class Instruction:
         return batched_dot(self.chain, self.k, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
 
     def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
-        """The steps of one dot product.
+        """Trace the steps of one dot product.
 
         Args:
-            a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] where block-scaled.
+            a, b: operands [k]; c: one accumulator; scale_a, scale_b: [k/K_block] if block-scaled, else None.
 
         Returns:
-            Its trace, with text, HTML and JSON.
+            The trace, as text, HTML and JSON.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
@@ -162,14 +172,14 @@ class Instruction:
         scale_b: Any = None,
         engine: str | None = None,
     ) -> Any:
-        """D = A·B + C.
+        """Compute D = A·B + C.
 
         Args:
             A: [m, k]. B: [k, n]. C: [m, n]. scale_a: [m, k/K_block]. scale_b: [k/K_block, n].
             engine: as in `dot`.
 
         Returns:
-            D [m, n], bits or floats as C came.
+            D [m, n]: bit patterns or floats, like C.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
@@ -177,7 +187,7 @@ class Instruction:
         return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The shape, formats, parameters and evidence as values that JSON can hold."""
         return {
             "arch": self.arch,
             "name": self.name,
@@ -193,6 +203,7 @@ class Instruction:
             "operation": self.operation.name,
             "parameters": self.operation.parameters(),
             "fp16_order": self.fp16_order,
+            "order": self.order,
             "evidence": self.evidence,
             "note": self.note,
         }

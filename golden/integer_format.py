@@ -3,32 +3,35 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from golden.checks import check_bool, check_name
+from golden.checks import check_bool, check_int, check_name
 from golden.format import Cls, Decoded, Format
-from golden.format_checks import STORAGE_BITS, check_dtype
+from golden.format_fields import STORAGE_BITS, check_dtype
 from golden.rounding import Mode, Overflow, shift_and_round
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class IntegerFormat(Format):
-    """An integer of `storage_bits`, in two's complement where signed.
+    """An integer of `bits`, in two's complement if signed; codes of fewer than 8 bits are carried one in a byte.
 
     It decodes as any other format does: value = (−1)^sign · sig · 2^exp, exp always 0. There is no −0, no infinity, no NaN
-    and no subnormal. `integer` makes one.
+    and no subnormal. `integer` creates such formats.
     """
+
+    bits: int
 
     def __post_init__(self) -> None:
         check_name("name of a format", self.name)
         check_bool(f"signed of {self.name}", self.signed)
         if type(self.storage_bits) is not int or self.storage_bits not in STORAGE_BITS:
             raise ValueError(f"storage_bits of {self.name} must be 8, 16, 32 or 64, got {self.storage_bits!r}")
+        check_int(f"bits of {self.name}", self.bits, 1 + self.signed, self.storage_bits)
         check_dtype(self)
 
     __hash__ = Format.__hash__
 
     @cached_property
     def width(self) -> int:
-        return self.storage_bits
+        return self.bits
 
     @cached_property
     def e_min(self) -> int:
@@ -60,7 +63,7 @@ class IntegerFormat(Format):
         return 0
 
     def number(self, code: int) -> int:
-        """The integer that a code stands for."""
+        """The integer value of a code."""
         return code - self.codes if self.signed and code > self.max_finite else code
 
     def _decode(self, code: int) -> Decoded:
@@ -68,7 +71,7 @@ class IntegerFormat(Format):
         return Decoded(int(value < 0), 0, abs(value), Cls.NORMAL if value else Cls.ZERO)
 
     def encode_scaled(self, value: int, exp: int, mode: Mode, overflow: Overflow = "infinity", flush: bool = False) -> int:
-        """Code of `value · 2**exp`, rounded once in `mode`; beyond the range, of the largest or the smallest number."""
+        """Code of `value · 2**exp`, rounded once in `mode`; beyond the range, that of the largest or smallest number."""
         rounded = shift_and_round(value, -exp, mode)
         return max(self.lowest, min(rounded, self.max_finite)) % self.codes
 
@@ -76,7 +79,7 @@ class IntegerFormat(Format):
         return 0
 
     def split(self, code: int) -> str:
-        """The bits, which are one field."""
+        """The bits of a code; an integer has one field."""
         return f"{code:0{self.width}b}"
 
     def describe(self, code: int) -> str:
@@ -86,8 +89,8 @@ class IntegerFormat(Format):
 
 
 def integer(name: str, bits: int, signed: bool) -> IntegerFormat:
-    """The integer format of so many bits, carried by the dtype of that name or by its bits."""
+    """The integer format of `bits` bits; arrays have the dtype of that name, or hold its bits as unsigned integers."""
     return IntegerFormat(
-        name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=bits, signed=signed,
-        dtype=name if signed else None,  # an unsigned array is one of bits
+        name=name, exp_bits=0, man_bits=0, bias=0, specials="finite", storage_bits=max(bits, 8), bits=bits, signed=signed,
+        dtype=name if signed and bits >= 8 else None,  # an array of unsigned integers already holds bit patterns
     )  # fmt: skip

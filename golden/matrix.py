@@ -1,4 +1,4 @@
-"""The elements of one instruction's D."""
+"""The matrix product of one instruction."""
 
 from typing import Any, Protocol
 
@@ -9,11 +9,11 @@ from golden.formats import Format
 from golden.operations import Operation
 
 Matrices = tuple[Any, Any, Any, Any, Any]
-"""A [M, K], B [K, N], C [M, N], scale_a [M, blocks], scale_b [blocks, N]; the scales are None where there are none."""
+"""A [M, K], B [K, N], C [M, N], scale_a [M, blocks], scale_b [blocks, N]; the scales are None if unscaled."""
 
 
 class Multiplier(Protocol):
-    """What a matrix product takes from an instruction: its formats and how it spends its k products."""
+    """The parts of an instruction that a matrix product needs: its formats and its chain over k."""
 
     @property
     def name(self) -> str: ...
@@ -30,7 +30,7 @@ class Multiplier(Protocol):
 
 
 def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrices: Matrices, engine: str | None) -> Any:
-    """D of one instruction of that shape (m, n, k).
+    """Compute D of one instruction of shape (m, n, k).
 
     Raises:
         TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
@@ -50,10 +50,10 @@ def matrix_product(instruction: Multiplier, shape: tuple[int, int, int], matrice
 def matrix_scales(
     name: str, operation: Operation, scale_a: Any, scale_b: Any, shape: tuple[int, int, int]
 ) -> tuple[BitArray | None, BitArray | None]:
-    """The scales, [M, blocks] and [blocks, N], with every block begun in K.
+    """Check the scales, [M, blocks] and [blocks, N] with blocks = ⌈K/K_block⌉, and return their codes.
 
     Args:
-        name: of what multiplies, for messages.
+        name: the model's name, for messages.
         shape: M, K and N.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Instruction names: what they say about shape and formats, and the patterns that stand for many of them."""
+"""Instruction names: parsing shape and formats out of a name, and expanding patterns of names."""
 
 import itertools
 import re
@@ -7,24 +7,37 @@ from dataclasses import dataclass
 
 from golden.formats import FORMATS, Format
 
-NVIDIA_TYPES: dict[str, str] = {"f64": "fp64", "f32": "fp32", "f16": "fp16"}
+INTEGER_TYPES: dict[str, str] = {"s8": "int8", "u8": "uint8", "s4": "int4", "u4": "uint4"}
+"""Names of integers in PTX, and in the signs of RDNA's names."""
+
+NVIDIA_TYPES: dict[str, str] = {"f64": "fp64", "f32": "fp32", "f16": "fp16", **INTEGER_TYPES, "s32": "int32"}
 """PTX type names that differ from this project's format names."""
 
 AMD_TYPES: dict[str, str] = {
     "f64": "fp64", "f32": "fp32", "f16": "fp16", "bf16": "bf16", "xf32": "tf32", "fp8": "e4m3fnuz", "bf8": "e5m2fnuz",
+    "i8": "int8", "i32": "int32",
 }  # fmt: skip
 """CDNA type names (xf32 has tf32's bits)."""
 
 _NVIDIA = re.compile(
-    r"(?P<family>mma|wgmma|tcgen05)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)"
-    r"(?:\.kind::(?P<kind>\w+?))?(?:\.block(?P<block>\d+))?(?P<types>(?:\.[a-z]\w*)+)"
+    r"(?P<family>mma|wmma|wgmma|tcgen05)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)"
+    r"(?:\.satfinite)?(?:\.kind::(?P<kind>\w+?))?(?:\.block(?P<block>\d+))?(?P<types>(?:\.[a-z]\w*?)+?)(?:\.(?:xor|and)\.popc)?"
 )
 _AMD = re.compile(
-    r"v_mfma_(?P<d>f32|f64)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8)"
+    r"v_mfma_(?P<d>f32|f64|i32)_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?:_\d+b)?_?(?P<a>xf32|bf16|f16|f32|f64|fp8|bf8|i8)"
     r"(?:_(?P<b>fp8|bf8))?(?:_1k)?"
 )
+_RDNA = re.compile(
+    r"v_(?:dot2|wmma)_(?P<d>f32|f16|bf16)_(?:(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_)?(?P<ab>f16|bf16)(?:_w(?:32|64))?"
+)
+_RDNA_INTEGERS = re.compile(
+    r"v_wmma_i32_(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_iu(?P<bits>8|4)_w(?:32|64)\.(?P<a>[su](?P=bits))\.(?P<b>[su](?P=bits))"
+    r"(?:\.clamp)?"
+)
 _AMX = re.compile(r"tdp(?P<types>bf16|fp16|bss|bsu|bus|buu)(?:ps|d)\.m(?P<m>\d+)n(?P<n>\d+)k(?P<k>\d+)")
-_ARM_FP8 = re.compile(r"(?P<family>fdot|fmmla)\.(?P<d>s|h)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)")
+_ARM_FP8 = re.compile(r"(?P<family>fdot|fmmla|fmopa\.za)\.(?P<d>s|h)\.(?P<a>e4m3|e5m2)\.(?P<b>e4m3|e5m2)")
+_SME = re.compile(r"(?P<family>[a-z]+mop)[as](?P<types>\.za\.[a-z]\.[a-z])(?:\.ebf)?")
+_ZVBDOTA = re.compile(r"(?P<family>v[a-z]+(?:\.alt)?)\.vv\.(?P<a>[a-z0-9]+)\.k(?P<k>\d+)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)\.\.(\d+)")
 
@@ -33,7 +46,7 @@ AMX_TYPES: dict[str, tuple[str, str, str]] = {
     "bf16": ("bf16", "bf16", "fp32"), "fp16": ("fp16", "fp16", "fp32"), "bss": ("int8", "int8", "int32"),
     "bsu": ("int8", "uint8", "int32"), "bus": ("uint8", "int8", "int32"), "buu": ("uint8", "uint8", "int32"),
 }  # fmt: skip
-"""What the letters between `tdp` and `ps` or `d` say of the formats of a, of b, and of c and d."""
+"""Formats of a, of b, and of c and d for the letters between `tdp` and `ps` or `d`."""
 
 VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
     "vdpbf16ps": (2, "bf16", "bf16", "fp32"), "vpdpbusd": (4, "uint8", "int8", "int32"),
@@ -41,12 +54,27 @@ VECTOR_TYPES: dict[str, tuple[int, str, str, str]] = {
     "fmla.h": (1, "fp16", "fp16", "fp16"), "fmla.s": (1, "fp32", "fp32", "fp32"), "fmla.d": (1, "fp64", "fp64", "fp64"),
     "bfmlalb": (1, "bf16", "bf16", "fp32"), "bfmlalt": (1, "bf16", "bf16", "fp32"), "bfdot": (2, "bf16", "bf16", "fp32"),
 }  # fmt: skip
-"""Instructions of one dot product a lane: K, the formats of a, of b, and of c and d."""
+"""Instructions with one dot product per lane: K, the formats of a, of b, and of c and d."""
+
+SME_TYPES: dict[str, tuple[int, str, str, str]] = {
+    "fmop.za.s.s": (1, "fp32", "fp32", "fp32"), "fmop.za.d.d": (1, "fp64", "fp64", "fp64"),
+    "fmop.za.h.h": (1, "fp16", "fp16", "fp16"), "bfmop.za.h.h": (1, "bf16", "bf16", "bf16"),
+    "fmop.za.s.h": (2, "fp16", "fp16", "fp32"), "bfmop.za.s.h": (2, "bf16", "bf16", "fp32"),
+    "smop.za.s.b": (4, "int8", "int8", "int32"), "umop.za.s.b": (4, "uint8", "uint8", "int32"),
+    "sumop.za.s.b": (4, "int8", "uint8", "int32"), "usmop.za.s.b": (4, "uint8", "int8", "int32"),
+}  # fmt: skip
+"""Arm's sums of outer products, without the letter that says whether they are added or subtracted; the rest as above."""
+
+ZVBDOTA_TYPES: dict[str, tuple[str, str]] = {
+    "vfwbdota": ("bf16", "fp32"), "vfqwbdota": ("e4m3", "fp32"), "vfqwbdota.alt": ("e5m2", "fp32"),
+    "vqwbdotau": ("uint8", "int32"), "vqwbdotas": ("int8", "int32"),
+}  # fmt: skip
+"""RISC-V's batched dot products: the formats of vs2, which is b, and of c and d; that of vs1, which is a, ends a name."""
 
 
 @dataclass(frozen=True)
 class ParsedName:
-    """What a name spells out: shape, formats, elements a scale covers and the scale's format (None where unscaled)."""
+    """The facts that a name states: shape, formats, elements a scale covers and the scale's format (None where unscaled)."""
 
     m: int
     n: int
@@ -60,7 +88,7 @@ class ParsedName:
 
 
 def expand(pattern: str) -> list[str]:
-    """Every name a pattern stands for: `{a,b}` is each alternative, `{8..256..8}` each number of that range."""
+    """All names that a pattern matches: `{a,b}` is each alternative, `{8..256..8}` the range with both ends."""
     pieces = _BRACES.split(pattern)
     choices = [_alternatives(piece) if i % 2 else [piece] for i, piece in enumerate(pieces)]
     return ["".join(parts) for parts in itertools.product(*choices)]
@@ -74,7 +102,7 @@ def _alternatives(piece: str) -> list[str]:
 
 
 def parse_name(name: str) -> ParsedName:
-    """Read a name.
+    """Parse an instruction name.
 
     Raises:
         ValueError: the name does not follow the grammar of numerics.md, sections 7 and 11.
@@ -86,35 +114,48 @@ def parse_name(name: str) -> ParsedName:
         b = FORMATS[AMD_TYPES[match["b"]]] if match["b"] else a
         d = FORMATS[AMD_TYPES[match["d"]]]
         return ParsedName(int(match["m"]), int(match["n"]), int(match["k"]), a, b, d, d, None, None)
+    if match := _RDNA.fullmatch(name):
+        ab, d = (FORMATS[AMD_TYPES[match[key]]] for key in ("ab", "d"))
+        m, n, k = (int(match[key]) for key in "mnk") if match["k"] else (1, 1, 2)
+        return ParsedName(m, n, k, ab, ab, d, d, None, None)
+    if match := _RDNA_INTEGERS.fullmatch(name):
+        of_a, of_b = (INTEGER_TYPES[match[key]] for key in "ab")
+        return _in_place((of_a, of_b, "int32"), int(match["k"]), int(match["m"]), int(match["n"]))
     if match := _AMX.fullmatch(name):
-        return _of_processor(AMX_TYPES[match["types"]], int(match["k"]), int(match["m"]), int(match["n"]))
+        return _in_place(AMX_TYPES[match["types"]], int(match["k"]), int(match["m"]), int(match["n"]))
     if name in VECTOR_TYPES:
         k, *types = VECTOR_TYPES[name]
-        return _of_processor(types, k)
+        return _in_place(types, k)
     if name == "bfmmla":
-        return _of_processor(("bf16", "bf16", "fp32"), 4, 2, 2)
+        return _in_place(("bf16", "bf16", "fp32"), 4, 2, 2)
+    if (match := _SME.fullmatch(name)) and match["family"] + match["types"] in SME_TYPES:
+        k, *types = SME_TYPES[match["family"] + match["types"]]
+        return _in_place(types, k)
+    if (match := _ZVBDOTA.fullmatch(name)) and match["family"] in ZVBDOTA_TYPES:
+        of_a = INTEGER_TYPES.get(match["a"], match["a"])
+        return _in_place((of_a, *ZVBDOTA_TYPES[match["family"]]), int(match["k"]), 1, 8)
     if match := _ARM_FP8.fullmatch(name):
         return _parse_arm_fp8(match)
-    raise ValueError(f"{name!r} does not read as an instruction name")
+    raise ValueError(f"{name!r} is not an instruction name (docs/numerics.md, sections 7 and 11)")
 
 
 def _parse_arm_fp8(match: re.Match[str]) -> ParsedName:
-    """A result has room for 4 elements of fp32, or 2 of fp16; the rows of a 2×2 matrix have twice as many."""
+    """Parse FDOT, FMOPA and FMMLA: K is 4 for an fp32 and 2 for an fp16 result; twice that for FMMLA, of shape 2×2."""
     c, k = {"s": ("fp32", 4), "h": ("fp16", 2)}[match["d"]]
     side = 2 if match["family"] == "fmmla" else 1
-    return _of_processor((match["a"], match["b"], c), side * k, side, side)
+    return _in_place((match["a"], match["b"], c), side * k, side, side)
 
 
-def _of_processor(types: Sequence[str], k: int, m: int = 1, n: int = 1) -> ParsedName:
-    """An instruction of a processor, which accumulates in place, without scales."""
+def _in_place(types: Sequence[str], k: int, m: int = 1, n: int = 1) -> ParsedName:
+    """An instruction without scales whose c and d have one format."""
     a, b, c = (FORMATS[name] for name in types)
     return ParsedName(m, n, k, a, b, c, c, None, None)
 
 
 def _parse_nvidia(name: str, match: re.Match[str]) -> ParsedName:
-    """NVIDIA's order is D.A.B[.C][.scale]; wgmma and tcgen05 have no C of their own: it is D."""
+    """Parse NVIDIA's types, D.A.B[.C][.scale]; wgmma and tcgen05 accumulate in place, so their names have no C."""
     types = [NVIDIA_TYPES.get(word, word) for word in match["types"].split(".")[1:]]
-    accumulates_in_place = match["family"] != "mma"
+    accumulates_in_place = match["family"] not in ("mma", "wmma")
     expected = 3 + (not accumulates_in_place) + (match["block"] is not None)
     if len(types) != expected or any(word not in FORMATS for word in types):
         raise ValueError(f"{name!r} must name {expected} formats after its shape")

@@ -1,4 +1,4 @@
-"""Arrays in and out of .npz files, without pickle, checked before their data are read."""
+"""Reading and writing of arrays in .npz files, without pickle; headers are checked before data are read."""
 
 import io
 import lzma
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from golden.checks import listed
 
 MAX_ARRAY_BYTES = 1 << 32
-"""Most that the arrays read from one file take together (bytes): a compressed file can claim any size."""
+"""Upper limit of the total size of the arrays read from one file (bytes); a compressed file can claim any size."""
 
 _MAX_HEADER = 10_000  # bytes of a .npy header: NumPy's own limit
 _CHUNK = 1 << 20  # bytes that are decompressed at a time
@@ -37,7 +37,7 @@ def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
 
 
 class ArrayHeader(NamedTuple):
-    """What the header of an array in a file says."""
+    """The header of an array in a file."""
 
     shape: tuple[int, ...]
     fortran: bool
@@ -55,15 +55,15 @@ def read_npz(
     optional: Sequence[str] = (),
     check: Callable[[Mapping[str, ArrayHeader]], None] = lambda headers: None,
 ) -> dict[str, npt.NDArray[Any]]:
-    """The named arrays of a .npz file; others in it are not read. Nothing is ever unpickled.
+    """The named arrays of a .npz file; other arrays are not read. Nothing is ever unpickled.
 
     Args:
-        check: called with the headers of all arrays that will be read, before the data of any; raises what it refuses.
+        check: called with the headers of all arrays to be read, before any data; it raises to refuse them.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: not a file, not a .npz, damaged, an array missing, there twice, of Python objects, of a size that its
-            data do not have, or all together above `MAX_ARRAY_BYTES`.
+        ValueError: not a file, not a .npz, damaged; an array is missing, repeated, of Python objects, or of another size
+            than its data; or the total size exceeds `MAX_ARRAY_BYTES`.
     """
     kind = os.stat(path).st_mode
     if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):  # zipfile would look for the end of /dev/zero
@@ -89,11 +89,11 @@ _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, NotImplementedError, RuntimeError, struct.error,
     OverflowError, UnicodeDecodeError,
 )  # fmt: skip
-"""What `zipfile` raises for one damaged file or another; bzip2 says OSError."""
+"""Exceptions of `zipfile` for damaged files; bzip2 raises OSError."""
 
 
 def _wanted(path: str | Path, archive: zipfile.ZipFile, required: Sequence[str], optional: Sequence[str]) -> list[str]:
-    """The arrays to read, each in the file once."""
+    """The names of the arrays to read, checked to be in the file once."""
     stored = Counter(info.filename for info in archive.infolist())
     missing = [name for name in required if f"{name}.npy" not in stored]
     if missing:
@@ -106,7 +106,7 @@ def _wanted(path: str | Path, archive: zipfile.ZipFile, required: Sequence[str],
 
 
 def _header(archive: zipfile.ZipFile, name: str) -> ArrayHeader:
-    """An array's header, checked against the size that the archive says its member has."""
+    """An array's header, checked against the member size in the archive."""
     member = f"{name}.npy"
     with archive.open(member) as stream:
         header = _read_header(stream, name)
@@ -129,16 +129,16 @@ def _array(archive: zipfile.ZipFile, name: str, header: ArrayHeader) -> npt.NDAr
                 found = begin + len(piece)
                 raise ValueError(f"array {name} is damaged: its header says {header.size} bytes, {found} are there")
             chunk[:] = np.frombuffer(piece, np.uint8)
-        if stream.read(1):  # reads on to the end, where the checksum is compared
+        if stream.read(1):  # reading to the end makes zipfile compare the checksum
             raise ValueError(f"array {name} is damaged: its header says {header.size} bytes, more are there")
     try:
         return np.ndarray(header.shape, header.dtype, data.data, order="F" if header.fortran else "C")
-    except (ValueError, TypeError, OverflowError) as error:  # more axes than NumPy has, or longer ones, but no elements
+    except (ValueError, TypeError, OverflowError) as error:  # an empty array with more or longer axes than NumPy supports
         raise ValueError(f"array {name} is damaged: its shape is {header.shape}: {error}") from error
 
 
 def _header_text(stream: Any, length_bytes: int) -> io.BytesIO:
-    """The header. NumPy writes ml_dtypes' e5m2 as the float `f1`, which it does not read: raw bytes then."""
+    """Read the header. NumPy writes ml_dtypes' e5m2 as the float `f1` but cannot read that, so it is read as raw bytes."""
     prefix = stream.read(length_bytes)
     length = int.from_bytes(prefix, "little")
     if length > _MAX_HEADER:
@@ -152,9 +152,9 @@ def _read_header(stream: Any, name: str) -> ArrayHeader:
     try:
         version = np.lib.format.read_magic(stream)
         if version not in readers:
-            raise ValueError(f".npy format version {version} is not read")
+            raise ValueError(f".npy format version {version} is not supported")
         text = _header_text(stream, 2 if version == (1, 0) else 4)
-        with warnings.catch_warnings(action="ignore"):  # of a header as Python 2 wrote it, which is read nevertheless
+        with warnings.catch_warnings(action="ignore"):  # NumPy warns of headers that Python 2 wrote, but reads them
             header = ArrayHeader(*readers[version](text, max_header_size=_MAX_HEADER))
     except (ValueError, TypeError, SyntaxError, tokenize.TokenError, MemoryError, RecursionError) as error:
         raise ValueError(f"array {name} is damaged: {_first_line(error)}") from error

@@ -1,4 +1,4 @@
-"""The chain of Arm's BFDOT and BFMMLA: every product and every sum is rounded by itself (numerics.md, section 11)."""
+"""The chain of Arm's BFDOT and BFMMLA: every product and every sum is rounded separately (numerics.md, section 11)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,14 @@ from golden.operations import FMA
 class PairedChain(Chain):
     """d ← d + (a_k·b_k + a_(k+1)·b_(k+1)) for even k, from c: two products, their sum, and its sum with d, each rounded.
 
-    Each of these is a multiply-add of `operation`, FMA on bf16 with an fp32 addend and a ρ of its own: a product is added to
-    −0, and x + y is x·1 + y on fp32.
+    Each of them is a multiply-add with the ρ of `operation`, an FMA of bf16 with an fp32 addend: a product is added to −0,
+    and x + y is computed as x·1 + y in fp32.
+
+    Attributes:
+        subtract: whether the products are subtracted: every element of a has its sign inverted (Arm's BFMOPS).
     """
+
+    subtract: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -29,17 +34,22 @@ class PairedChain(Chain):
     ) -> int:
         if len(a) % 2:
             raise ValueError(f"K of a paired chain must be even, got {len(a)}")
-        products = [self.operation.step([x], [y], FP32.negative_zero) for x, y in zip(a, b, strict=True)]
+        products = [self.operation.step([x ^ self.inverted], [y], FP32.negative_zero) for x, y in zip(a, b, strict=True)]
         d = c
         for even, odd in zip(products[::2], products[1::2], strict=True):
             d = self.added(d, self.added(even, odd))
         return d
 
     @property
+    def inverted(self) -> int:
+        """The bits of every element of a that are inverted."""
+        return self.operation.a.negative_zero if self.subtract else 0
+
+    @property
     def addition(self) -> FMA:
-        """The multiply-add that adds: of fp32, with the same keys."""
+        """The multiply-add for additions: FMA on fp32, with the same keys."""
         return self.operation.changed(a=FP32, b=FP32)  # type: ignore[return-value]  # checked when it was made
 
     def added(self, x: int, y: int) -> int:
-        """x + y."""
+        """x + y, codes of fp32, rounded once."""
         return self.addition.step([x], [FP32.encode(1)], y)

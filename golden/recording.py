@@ -1,15 +1,16 @@
-"""Recordings: what a device computed for given inputs, written so that they can be trusted and replayed anywhere.
+"""Recordings: inputs and the results computed for them, in a file that can be verified and replayed anywhere.
 
-A recording is a .npz file (format version 1), readable with NumPy alone and never pickled:
+A recording is a .npz file (format version 2), readable with NumPy alone and never pickled:
 
-    a, b [rows, K], c, d [rows], scale_a, scale_b [rows, K/K_block] where scaled
-                    bit patterns, in the storage widths of `golden.Format`
-    label [rows]    uint8, which generator made a row: an index into the header's `names`
+    a, b [rows, K], c, d [rows], scale_a, scale_b [rows, K/K_block] if scaled
+                    bit patterns, in the storage widths of `golden.Format`. K is that of the instruction, or a multiple:
+                    the instruction was then repeated along K, each time from the d of the time before
+    label [rows]    uint8, the generator of a row: an index into the header's `names`
     header          uint8, JSON in UTF-8: an object with exactly the keys of `Header` and `sha256`
 
 `sha256` is the digest of all arrays but the header: a, b, c, d, label, scale_a, scale_b, of each name, dtype, shape, bytes.
-`index.json` beside the recordings lists every file with the digest of its bytes. Reading checks all of it, and that the
-arrays are operands of the instruction named; what fails is refused.
+Reading checks it, and that the arrays are operands and results of the named instruction. `golden.recording_index` lists the
+files of a folder.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ import io
 import json
 import re
 import zipfile
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -28,18 +29,27 @@ import numpy.typing as npt
 import golden
 from golden import Instruction
 from golden.arrays import check_shape, to_bits
-from golden.files import write_atomically
+from golden.chain import Chain, ConvertedChain
+from golden.checks import check_choice
 from golden.formats import Format
 from golden.npz import read_npz
 from golden.stimulus import Operands
+from golden.unit import batched_dot
 
-VERSION = 1
-INDEX = "index.json"
-FOLDER = Path(__file__).resolve().parents[1] / "hwtests" / "recordings"
-"""The project's own recordings, in its source tree."""
+VERSION = 2
+
+KINDS: dict[str, str] = {
+    "silicon": "d is what the device returned",
+    "digest": "d is computed; its digest is the one recorded from the device",
+    "computed": "d is computed by another model; no device took part",
+}
+"""Where the results of a recording come from."""
+
+OWN = "MMAU"
+"""`Header.who` of recordings that this project makes."""
 
 MIN_ROWS = 8192
-"""Rows that a recording of a campaign has at least."""
+"""Least number of rows in a recording of a campaign."""
 
 _ARRAYS = ("a", "b", "c", "d", "label")
 _SCALES = ("scale_a", "scale_b")
@@ -49,33 +59,43 @@ _FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """Where a recording comes from.
+    """The origin of a recording. A text is empty where nothing is known.
 
     Attributes:
-        version: of the format.
+        version: version of the file format.
         arch, instruction: as in the catalogue.
-        device: the device's own name for itself; driver, runtime, compiler: versions of what ran and compiled the kernel.
+        kind: one of `KINDS`.
+        device: the name that the device reports, or that its owner gives; of a `computed` recording, the model.
+        driver, runtime, compiler: their versions.
         machine_code: the matrix instructions in the kernel that ran, with their counts.
         date: of the recording, YYYY-MM-DD.
-        seed: of the stimulus; names: its generators, in the order of `label`.
+        seed: seed of the stimulus, None where it is unknown; names: its generators, in the order of `label`.
+        who: who recorded it. source, commit: where it was published. licence: of the rows.
+        note: what else a reader of the rows must know.
     """
 
     version: int
     arch: str
     instruction: str
+    kind: str
     device: str
-    driver: str
-    runtime: str
-    compiler: str
-    machine_code: dict[str, int]
-    date: str
-    seed: int
+    driver: str = ""
+    runtime: str = ""
+    compiler: str = ""
+    machine_code: dict[str, int] = field(default_factory=dict)
+    date: str = ""
+    seed: int | None = None
     names: tuple[str, ...]
+    who: str
+    source: str = ""
+    commit: str = ""
+    licence: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """Operands, the results a device gave, and where they come from."""
+    """Operands, their results, and their origin."""
 
     header: Header
     operands: Operands
@@ -90,17 +110,32 @@ class Recording:
         """The catalogue entry."""
         return golden.instruction(self.header.arch, self.header.instruction)
 
+    def dot(self, chain: Chain | ConvertedChain | None = None, engine: str | None = None) -> npt.NDArray[Any]:
+        """d [rows] as the catalogue's model computes it from the operands.
+
+        Args:
+            chain: a changed chain of the instruction, to compute with in its place. engine: as in `Instruction.dot`.
+        """
+        i = self.instruction
+        a, b, d, scale_a, scale_b = self.operands
+        blocks = i.k // i.block_size if i.block_size else 0
+        for number in range(a.shape[1] // i.k):
+            k, block = (slice(number * size, (number + 1) * size) for size in (i.k, blocks))
+            scales = [None if scale is None else scale[:, block] for scale in (scale_a, scale_b)]
+            d = batched_dot(chain or i.chain, i.k, (a[:, k], b[:, k], d, scales[0], scales[1]), engine, i.a, i.b)
+        return d
+
 
 def file_name(arch: str, instruction: str) -> str:
     """`sm_90.mma.m16n8k16.f32.f16.f16.f32.npz`, with no colons."""
     return f"{arch}.{instruction.replace('::', '-')}.npz"
 
 
-def write(folder: Path, recording: Recording) -> Path:
-    """Write a recording and enter it in the folder's index; both appear whole or not at all.
+def content(recording: Recording) -> bytes:
+    """The file of a recording; equal recordings are equal files.
 
     Raises:
-        ValueError: what `read` would refuse. OSError: the folder is missing or not writable.
+        TypeError, ValueError: a recording that `read` would refuse.
     """
     _check(recording)
     arrays = _arrays(recording)
@@ -113,26 +148,15 @@ def write(folder: Path, recording: Recording) -> Path:
             np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
             info = zipfile.ZipInfo(f"{name}.npy", _FIXED_DATE)
             archive.writestr(info, member.getvalue(), zipfile.ZIP_DEFLATED)
-    path = folder / file_name(recording.header.arch, recording.header.instruction)
-    listed = read_index(folder)
-    write_atomically(path, stream.getvalue())
-    listed[path.name] = {
-        "arch": recording.header.arch,
-        "instruction": recording.header.instruction,
-        "device": recording.header.device,
-        "rows": len(recording),
-        "sha256": hashlib.sha256(stream.getvalue()).hexdigest(),
-    }
-    write_atomically(folder / INDEX, (json.dumps(dict(sorted(listed.items())), indent=1) + "\n").encode())
-    return path
+    return stream.getvalue()
 
 
 def read(path: Path) -> Recording:
-    """Read a recording and check all of it.
+    """Read a recording and check its header, its digest and its arrays.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: damaged, of another version, or not operands and results of the instruction it names.
+        ValueError: damaged, of another version, or not operands and results of the named instruction.
     """
     arrays = read_npz(path, (*_ARRAYS, "header"), _SCALES)
     try:
@@ -145,45 +169,6 @@ def read(path: Path) -> Recording:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is no valid recording: {error}") from error
     return recording
-
-
-def read_index(folder: Path) -> dict[str, dict[str, Any]]:
-    """The folder's index: file name to arch, instruction, device, rows and SHA-256 of the file. Empty where there is none.
-
-    Raises:
-        ValueError: not an index.
-    """
-    path = folder / INDEX
-    if not path.exists():
-        return {}
-    try:
-        index = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is no valid index: {error}") from error
-    keys = {"arch": str, "instruction": str, "device": str, "rows": int, "sha256": str}
-    if not isinstance(index, dict):
-        raise ValueError(f"{path} is no valid index: it must be an object, got {type(index).__name__}")
-    for name, entry in index.items():
-        fits = isinstance(entry, dict) and entry.keys() == keys.keys()
-        if not fits or not all(isinstance(entry[key], kind) for key, kind in keys.items()):
-            raise ValueError(f"{path} is no valid index: entry {name!r} must have the keys {', '.join(keys)}")
-        if name != file_name(entry["arch"], entry["instruction"]) or not re.fullmatch(r"[\w.-]+", name):
-            raise ValueError(f"{path} is no valid index: {name!r} is not the file name of {entry['instruction']!r}")
-    return index
-
-
-def read_listed(folder: Path, name: str) -> Recording:
-    """Read a recording of the index, and check that it is the file that was entered there.
-
-    Raises:
-        ValueError: as `read`, or another file than the index says. OSError: it cannot be read.
-    """
-    entry = read_index(folder)[name]
-    path = folder / name
-    found = hashlib.sha256(path.read_bytes()).hexdigest()
-    if found != entry["sha256"]:
-        raise ValueError(f"{path} must have the SHA-256 that {INDEX} says, {entry['sha256']}; got {found}")
-    return read(path)
 
 
 def _arrays(recording: Recording) -> dict[str, npt.NDArray[Any]]:
@@ -212,7 +197,7 @@ def _header(encoded: npt.NDArray[Any]) -> tuple[Header, str]:
         keys = json.loads(encoded.tobytes())
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"header is not JSON: {error}") from error
-    expected = {field.name for field in fields(Header)} | {"sha256"}
+    expected = {key.name for key in fields(Header)} | {"sha256"}
     if not isinstance(keys, dict) or keys.keys() != expected:
         raise ValueError(f"header must have exactly the keys {', '.join(sorted(expected))}")
     if isinstance(keys["names"], list):
@@ -225,13 +210,17 @@ def _check(recording: Recording) -> None:
     header = recording.header
     if header.version != VERSION:
         raise ValueError(f"format version must be {VERSION}, got {header.version!r}")
-    for key in ("arch", "instruction", "device", "driver", "runtime", "compiler", "date"):
+    for key in ("arch", "instruction", "device", "who", "licence"):
         value = getattr(header, key)
         if not isinstance(value, str) or not value:
             raise ValueError(f"{key} must be a non-empty string, got {value!r}")
-    if not _is_date(header.date):
+    for key in ("driver", "runtime", "compiler", "source", "commit", "note"):
+        if not isinstance(getattr(header, key), str):
+            raise ValueError(f"{key} must be a string, got {getattr(header, key)!r}")
+    check_choice("kind", header.kind, KINDS)
+    if header.date != "" and not _is_date(header.date):
         raise ValueError(f"date must be a day of the calendar as YYYY-MM-DD, got {header.date!r}")
-    if isinstance(header.seed, bool) or not isinstance(header.seed, int):
+    if isinstance(header.seed, bool) or not isinstance(header.seed, int | None):
         raise ValueError(f"seed must be an integer, got {header.seed!r}")
     if not isinstance(header.machine_code, dict) or not all(isinstance(n, int) for n in header.machine_code.values()):
         raise ValueError(f"machine_code must map mnemonics to counts, got {header.machine_code!r}")
@@ -240,8 +229,8 @@ def _check(recording: Recording) -> None:
     _check_arrays(recording)
 
 
-def _is_date(text: str) -> bool:
-    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+def _is_date(text: object) -> bool:
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         return False  # fromisoformat takes weeks and other spellings too
     try:
         date.fromisoformat(text)
@@ -255,17 +244,20 @@ def _check_arrays(recording: Recording) -> None:
     a, b, c, scale_a, scale_b = recording.operands
     if not rows:
         raise ValueError("it must have at least one row")
+    K = a.shape[1] if a.ndim == 2 and a.shape[1] and a.shape[1] % i.k == 0 else i.k
+    if i.k < K and i.c != i.d:
+        raise ValueError(f"K must be {i.k} for {i.name}, whose d is no c; got {K}")
     expected: list[tuple[str, Any, Format, tuple[int, ...]]] = [
-        ("a", a, i.a, (rows, i.k)),
-        ("b", b, i.b, (rows, i.k)),
+        ("a", a, i.a, (rows, K)),
+        ("b", b, i.b, (rows, K)),
         ("c", c, i.c, (rows,)),
         ("d", recording.d, i.d, (rows,)),
     ]
     if i.scale is not None and i.block_size is not None:
-        blocks = (rows, i.k // i.block_size)
+        blocks = (rows, K // i.block_size)
         expected += [("scale_a", scale_a, i.scale, blocks), ("scale_b", scale_b, i.scale, blocks)]
     elif scale_a is not None or scale_b is not None:
-        raise ValueError(f"{i.name} has no scales, but the recording has")
+        raise ValueError(f"{i.name} has no scales, but the recording has scales")
     for what, array, operand, shape in expected:
         codes = to_bits(what, array, operand)
         check_shape(what, codes, shape, f"rows and elements of {i.name}")

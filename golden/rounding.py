@@ -1,4 +1,4 @@
-"""Integer rounding: the one place where bits are dropped.
+"""Integer rounding: the only place where the models drop bits.
 
 Every number in the models is an integer times a power of two, so all rounding is a right shift of a
 signed integer. `shift_and_round` is that shift, in any rounding mode.
@@ -7,20 +7,20 @@ signed integer. `shift_and_round` is that shift, in any rounding mode.
 from typing import Literal, get_args
 
 Mode = Literal["RZ", "RNE", "RD", "RU", "RO", "RNA"]
-"""Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; to odd, where inexact the neighbour whose
-last bit is one; nearest, ties away."""
+"""Toward zero; nearest, ties to even; toward minus infinity; toward plus infinity; to odd (an inexact value to the neighbour
+whose last bit is 1); nearest, ties away from zero."""
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 
 Overflow = Literal["infinity", "saturate", "by-mode"]
-"""What a sum beyond the largest finite number becomes: the infinity of its sign; the largest finite number of its sign; what
-IEEE 754, section 7.4, has for the rounding mode (RO, which it lacks, as RZ)."""
+"""Results of a sum beyond the largest finite number: the infinity of its sign; the largest finite number of its sign; the
+result of IEEE 754, section 7.4, for the rounding mode (for RO, which IEEE 754 lacks, that of RZ)."""
 
 OVERFLOWS: tuple[Overflow, ...] = get_args(Overflow)
 
 
 def overflows_to_largest(overflow: Overflow, mode: Mode, negative: bool) -> bool:
-    """Whether a sum beyond the range becomes the largest finite number, and not an infinity."""
+    """Whether a sum beyond the range becomes the largest finite number instead of an infinity."""
     if overflow == "by-mode":
         return mode in ("RZ", "RO", "RU" if negative else "RD")
     return overflow == "saturate"
@@ -31,7 +31,7 @@ def shift_and_round(value: int, shift: int, mode: Mode) -> int:
 
     Args:
         value: signed integer.
-        shift: how many low bits go (bits).
+        shift: number of low bits that are dropped.
         mode: one of `MODES`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""NaN and infinity, the same for every fused operation (numerics.md, section 3)."""
+"""The rules for NaN and infinity that all fused operations share (numerics.md, section 3)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -7,7 +7,7 @@ from golden.formats import Cls, Decoded, Format
 
 NAN: Literal["nan"] = "nan"
 Special = Literal["nan", 0, 1]
-"""What a dot product comes to when it is not finite: a NaN, or the sign of the infinity."""
+"""A result that is not finite: NaN, or the sign of the infinity."""
 
 
 def product_special(x: Decoded, y: Decoded) -> Special | None:
@@ -37,7 +37,7 @@ def combine(specials: Iterable[Special | None]) -> Special | None:
 
 
 def sum_special(a: Sequence[Decoded], b: Sequence[Decoded], c: Decoded, scales: Iterable[Decoded] = ()) -> Special | None:
-    """The special result of c + Σ a_k·b_k under its scales, None where every term is finite."""
+    """The special result of c + Σ a_k·b_k under its scales, None if every term is finite."""
     if any(scale.cls is Cls.NAN for scale in scales):
         return NAN
     return combine([addend_special(c), *map(product_special, a, b)])
@@ -49,7 +49,7 @@ def encode_special(special: Special, d: Format, nan: int) -> int:
 
 
 def quiet_nan(d: Format) -> int:
-    """The NaN that these models write where the silicon's encoding is unmeasured: quiet, positive, payload empty.
+    """The NaN of these models if the silicon's encoding is not measured: quiet, positive, payload empty.
 
     Raises:
         ValueError: the format has no NaN.
@@ -60,12 +60,12 @@ def quiet_nan(d: Format) -> int:
 
 
 def nvidia_nan(d: Format) -> int:
-    """The one NaN that NVIDIA's fused units write: every bit but the sign (0x7FFFFFFF, 0x7FFF)."""
+    """The only NaN that NVIDIA's fused units write: all bits 1 except the sign (0x7FFFFFFF, 0x7FFF)."""
     return (1 << (d.width - 1)) - 1
 
 
 def first_nan(codes: Iterable[int], d: Format) -> int | None:
-    """What x86's multiply-adds give where an operand is NaN: the first of them, made quiet; None without one.
+    """The result of x86's multiply-adds with a NaN operand: the first NaN, made quiet; None if no operand is NaN.
 
     Args:
         codes: the operands in order, of format d.
@@ -75,5 +75,16 @@ def first_nan(codes: Iterable[int], d: Format) -> int | None:
 
 
 def invalid_nan(d: Format) -> int:
-    """What they give for 0·∞ and ∞ − ∞: quiet, negative, payload empty (0xFFC00000, 0xFE00)."""
+    """The result of x86's multiply-adds, and of RDNA's units, for 0·∞ and ∞ − ∞: quiet, negative, payload empty (0xFFC00000,
+    0xFE00)."""
     return d.negative_zero | quiet_nan(d)
+
+
+RDNA_PAYLOAD = 0xA3D
+"""Payload of the NaN that RDNA3 and RDNA4 give for a NaN factor; narrower formats keep its low bits."""
+
+
+def factor_nan(d: Format) -> int:
+    """The result of RDNA3 and RDNA4 where a or b is NaN: quiet, negative, with a payload (0xFFC00A3D, 0xFE3D, 0xFFFD)."""
+    quiet = 1 << (d.man_bits - 1)
+    return invalid_nan(d) | RDNA_PAYLOAD % quiet

@@ -1,4 +1,4 @@
-"""Torch tensors as operands, by their bits and without importing torch: whoever has a tensor has imported it."""
+"""Torch tensors as operands, by their bits. This module never imports torch: a caller with a tensor already has."""
 
 import sys
 from typing import Any
@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 
 def is_tensor(array: Any) -> bool:
-    """Whether it is a torch tensor."""
+    """Whether the array is a torch tensor."""
     torch: Any = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 
 
 def from_tensor(tensor: Any) -> npt.NDArray[Any]:
-    """The tensor as a NumPy array of the same bits, sharing its memory where it is contiguous.
+    """The tensor as a NumPy array of the same bits, sharing its memory if it is contiguous.
 
     Raises:
         TypeError: a dtype that NumPy and ml_dtypes do not have, or a tensor that is not in CPU memory.
@@ -30,7 +30,7 @@ def from_tensor(tensor: Any) -> npt.NDArray[Any]:
 
 
 def to_tensor(codes: npt.NDArray[Any], dtype: np.dtype[Any] | None, like: Any) -> Any:
-    """Codes as a tensor: of the float dtype where `like` is a float tensor, else of unsigned integers."""
+    """Codes as a tensor: of the float dtype if `like` is a float tensor, else of unsigned integers."""
     torch = sys.modules["torch"]
     name = str(dtype) if like.dtype.is_floating_point and dtype is not None else str(codes.dtype)
     return torch.from_numpy(codes.view(f"int{8 * codes.itemsize}")).view(getattr(torch, name))

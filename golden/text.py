@@ -1,19 +1,56 @@
-"""Text for people."""
+"""Text for reports and files: tables, the version, canonical JSON."""
 
+import json
+import re
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows in columns, two spaces apart."""
+    """Rows as aligned columns, two spaces apart."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)
 
 
 def mmau_version() -> str:
-    """The project's version, where it is installed."""
+    """The version of the installed project."""
     try:
         return version("mmau")
     except PackageNotFoundError:
         return "(not installed)"
+
+
+SHOWN = 300
+"""Characters of a value that a message shows."""
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters but for line feed and tab, and those that turn the direction of text."""
+
+
+def printable(text: str) -> str:
+    """Text from outside for a terminal: control characters as they are written in Python, so that none takes effect."""
+    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def shortened(text: str, shown: int = SHOWN) -> str:
+    """Text with the middle of what is longer than `shown` left out, and the number of characters in its place."""
+    if len(text) <= shown:
+        return text
+    tail = shown // 4
+    return f"{text[: shown - tail]} … ({len(text) - shown:,} more characters) … {text[-tail:]}"
+
+
+def canonical(value: Any) -> bytes:
+    """JSON with one spelling for each value.
+
+    Raises:
+        TypeError, ValueError: the value is not plain JSON, which has no NaN and no infinities.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+
+def last_line(text: str, otherwise: str = "no message") -> str:
+    """The last line that is not blank: of a traceback, the error."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), otherwise)

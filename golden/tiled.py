@@ -1,24 +1,29 @@
 """Matrix products of any size, tiled into instructions."""
 
 from collections.abc import Iterator
-from math import lcm
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from golden.additions import Additions
 from golden.arrays import BitArray, bits_dtype, check_shape, from_bits, to_bits
-from golden.chain import Chain, ConvertedChain
-from golden.engines import Batch, run
-from golden.gemm_order import GemmOrder, Pieces
+from golden.engines import Batch
+from golden.epilogue import bias_codes
+from golden.gather import Gather, instructions_along
+from golden.gemm_order import GemmOrder, instruction_products
 from golden.instruction import Instruction
 from golden.matrix import matrix_scales
 from golden.memory import check_memory
-from golden.paired_chain import PairedChain
+from golden.promoted_scales import PromotedScales
+from golden.summation import Summation
 from golden.unit import Unit
 
 WORKSPACE = 1 << 24
-"""Bytes of operands that `gemm` rearranges at a time, so that what it needs does not grow with M and N."""
+"""Bytes of operands that `gemm` rearranges at a time; the bound keeps its memory independent of M and N."""
+
+ADDITION_BYTES = 32
+"""Bytes for each element of D that additions outside of the instructions have in use: sums, addends and factors."""
 
 
 def gemm(
@@ -31,79 +36,106 @@ def gemm(
     engine: str | None = None,
     *,
     order: GemmOrder | None = None,
+    bias: Any = None,
 ) -> Any:
-    """D = A·B + C for any M, N and K, every element as the instruction or the unit computes it.
+    """Compute D = A·B + C for any M, N and K, every element as the instruction or the unit computes it.
 
-    Without an order D[i,j] starts from C[i,j] and takes the products in tiles of k, in order, each tile one instruction
-    whose C is the D of the tile before; an order says otherwise (numerics.md, section 12). Of a unit, a tile is one step, or
-    under a table [chain] its `usual_K` products, and at least as many as share a scale. M and N do not matter, for every
-    D[i,j] is computed alone. K is padded to a multiple of k with zeros (+0·+0), and scales with ones, as a kernel pads its
-    last tile.
+    Without an order, D[i,j] starts from C[i,j] and takes the products in tiles of k, in order: each tile is one instruction,
+    whose C is the D of the tile before. An order changes that (numerics.md, section 12). For a unit a tile is one step, or
+    with a table [chain] `usual_K` products, and in any case whole blocks of its scales. Every D[i,j] is computed
+    independently, so M and N need not be multiples of the instruction's m and n. K is padded to a multiple of k with zeros
+    (+0·+0), and scales with ones, as a kernel pads its last tile.
 
     Args:
-        instruction: of the catalogue, or a unit; None where the order names it.
+        instruction: an instruction of the catalogue, or a unit; None if the order names it.
         A: [M, K]. B: [K, N]. C: [M, N] in the instruction's C format, zeros if None. NumPy arrays or torch tensors.
-        scale_a: [M, ⌈K/K_block⌉], scale_b: [⌈K/K_block⌉, N] where block-scaled.
+        scale_a: [M, ⌈K/K_block⌉], scale_b: [⌈K/K_block⌉, N] if block-scaled, else None; with an order that scales at
+            promotion, of fp32: [⌈M/rows⌉, groups] and [groups, ⌈N/columns⌉] (`GemmOrder.scale_block`).
         engine: as in `Instruction.dot`.
-        order: how the instructions along K are spent: promotion, split-K, stream-K (`golden.load_order`).
+        order: the order of accumulation along K: promotion, split-K, stream-K, epilogue (`golden.load_order`).
+        bias: [N], of fp32, fp16 or bf16, where the order's epilogue has that step.
 
     Returns:
-        D [M, N], of the kind of C: bits, floats or a torch tensor. Without a C, of the kind of A.
+        D [M, N] in the instruction's D format or the order's `output`, of the kind of C: bit patterns, floats or a torch
+        tensor; without C, of the kind of A.
 
     Raises:
         TypeError: no instruction, or a wrong dtype. ValueError: a wrong shape, code, engine or order.
         MemoryError: more elements than the machine has memory for.
     """
     model = _model(instruction, order)
+    order = GemmOrder() if order is None else order
     k = instruction_products(model)
     operation = model.operation
     a, b = to_bits("A", A, model.a), to_bits("B", B, model.b)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or not a.shape[1]:
         raise ValueError(f"A must be [M, K] and B [K, N] with the same K, at least 1; got {a.shape} and {b.shape}")
     (M, K), N = a.shape, b.shape[1]
-    instructions = -(-K // k)
+    instructions = instructions_along(model, K, order.k_order)
+    output = order.result_format(model)
     row_bytes = instructions * k * max(a.itemsize, b.itemsize)
-    element_bytes = (operation.d.storage_bits + (operation.c.storage_bits if C is None else 0)) // 8
+    element_bytes = (output.storage_bits + (operation.c.storage_bits if C is None else 0)) // 8
     check_memory(f"D of {M} x {N} elements, and a row and a column of {K}", M * N * element_bytes + 2 * row_bytes)
+    if C is None and not order.starts_from_c and order.beta:
+        raise ValueError(f"C is missing: the order's epilogue adds beta·C with beta = {order.beta}")
     c = np.zeros_like(a, bits_dtype(operation.c), shape=(M, N)) if C is None else to_bits("C", C, operation.c)
     check_shape("C", c, (M, N), "that of A·B")
-    alpha, beta = matrix_scales(model.name, operation, scale_a, scale_b, (M, K, N))
-    padding, scale_padding = instructions * k - K, _scale_padding(model, K)
-    d = np.empty_like(c, bits_dtype(operation.d))
-    order = GemmOrder() if order is None else order
-    for rows, columns, pieces in order.regions(M, N, instructions):
+    bias_of = bias_codes(bias, order.epilogue, N)
+    scales = alpha = beta = None
+    if order.scale_at == "promotion":
+        groups = -(-instructions // order.promote_every) if order.promote_every else 1
+        scales = PromotedScales.checked(scale_a, scale_b, (M, N), groups, order.scale_block)
+    else:
+        alpha, beta = matrix_scales(model.name, operation, scale_a, scale_b, (M, K, N))
+    summation = Summation(model, order, engine)
+    d = np.empty_like(c, bits_dtype(output))
+    bytes_between = ADDITION_BYTES if order.adds else c.itemsize + d.itemsize
+    for rows, columns, plan in order.regions(M, N, instructions, k):
+        gather = Gather.of(model, K, order.k_order, plan.taken)
         for j in _slices(columns, WORKSPACE // row_bytes):
-            b_j, beta_j = _block(b.T, j, padding), None if beta is None else _block(beta.T, j, *scale_padding)
-            for i in _slices(rows, min(WORKSPACE // row_bytes, WORKSPACE // (len(b_j) * (c.itemsize + d.itemsize)))):
-                a_i, alpha_i = _block(a, i, padding), None if alpha is None else _block(alpha, i, *scale_padding)
+            b_j, beta_j = gather.products(b.T, j), gather.scales(beta if beta is None else beta.T, j)
+            for i in _slices(rows, min(WORKSPACE // row_bytes, WORKSPACE // (len(b_j) * bytes_between))):
+                a_i, alpha_i = gather.products(a, i), gather.scales(alpha, i)
                 batch = Batch(a_i, b_j, c[i, j], alpha_i, beta_j, len(b_j))
-                d[i, j] = _summed(model, batch, pieces, order.promote_every, engine)
-    return from_bits(d, operation.d, A if C is None else C)
+                scale = None if scales is None else partial(_scale, scales, Additions(operation, engine), i, j)
+                d[i, j] = summation(batch, plan, None if bias_of is None else bias_of[j], scale)
+    return from_bits(d, output, A if C is None else C)
+
+
+def _scale(scales: PromotedScales, additions: Additions, rows: slice, columns: slice, group: int) -> BitArray:
+    return scales.of(additions, group, rows, columns)
 
 
 def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder, engine: str | None = None) -> BitArray:
-    """d of many dot products, each as an element of a product D [rows, 1] spends its instructions.
+    """Compute many dot products, each like an element of a matrix product D [rows, 1] under the order.
 
     Args:
-        batch: rows with as many products as a multiple of the instruction's, and all their scales.
+        batch: rows whose number of products is a multiple of one instruction's, with all their scales.
+        order: the order of accumulation along K, without what it may say of scales, an epilogue and an output.
 
     Raises:
-        ValueError: another number of products, or an order that does not fit.
+        ValueError: another number of products, or an order that does not fit the model or says more than the order along K.
     """
     order.check(model)
-    instructions = check_products(model, batch.a.shape[-1])
+    if order.scale_at != "unit" or order.epilogue or order.output is not None:
+        raise ValueError("an order of dot products must have scale_at = 'unit', no epilogue and no output")
+    check_products(model, batch.a.shape[-1])
+    instructions = instructions_along(model, batch.a.shape[-1], order.k_order)
     d = np.empty_like(batch.c, bits_dtype(model.operation.d))
-    for rows, _, pieces in order.regions(len(batch.c), 1, instructions):
-        part = Batch(*(None if array is None else array[rows] for array in batch[:5]))  # type: ignore[arg-type]
-        d[rows] = _summed(model, part, pieces, order.promote_every, engine)
+    summation = Summation(model, order, engine)
+    for rows, _, plan in order.regions(len(batch.c), 1, instructions, instruction_products(model)):
+        gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken)
+        a, b = gather.products(batch.a, rows), gather.products(batch.b, rows)
+        scale_a, scale_b = gather.scales(batch.scale_a, rows), gather.scales(batch.scale_b, rows)
+        d[rows] = summation(Batch(a, b, batch.c[rows], scale_a, scale_b), plan)
     return d
 
 
 def check_products(model: Instruction | Unit, K: int) -> int:
-    """How many instructions K products are.
+    """The number of instructions that K products take.
 
     Raises:
-        ValueError: no whole number.
+        ValueError: K is not a multiple of the products of one instruction.
     """
     k = instruction_products(model)
     if K % k:
@@ -112,7 +144,7 @@ def check_products(model: Instruction | Unit, K: int) -> int:
 
 
 def _model(instruction: Any, order: Any) -> Instruction | Unit:
-    """The instruction or the unit that computes."""
+    """The instruction or the unit to compute with: the given one, or the one that the order names."""
     if order is not None and not isinstance(order, GemmOrder):
         raise TypeError(f"order must be a golden.GemmOrder, as golden.load_order reads it, got {order!r:.80}")
     named = order.model if instruction is None and order is not None else instruction
@@ -123,83 +155,7 @@ def _model(instruction: Any, order: Any) -> Instruction | Unit:
     return named
 
 
-def instruction_products(model: Instruction | Unit) -> int:
-    """Products along K of one instruction: k; of a unit one step, or with a table [chain] its `usual_K`, and as many as its
-    scales have blocks for."""
-    if isinstance(model, Instruction):
-        return model.k
-    return lcm(model.usual_K, model.operation.block_size or 1)
-
-
 def _slices(whole: slice, step: int) -> Iterator[slice]:
-    """Slices of `step`, or of 1 where that is less, that together make the whole."""
+    """Consecutive slices of length `step` (at least 1) that together make the whole."""
     for start in range(whole.start, whole.stop, max(1, step)):
         yield slice(start, min(start + max(1, step), whole.stop))
-
-
-def _summed(model: Instruction | Unit, batch: Batch, pieces: Pieces, promote_every: int, engine: str | None) -> BitArray:
-    """The sums of all pieces, added in their order; the first one starts from c, the others from +0."""
-    if len(pieces) == 1 and not promote_every:
-        return _chained(model, batch, pieces[0], engine)
-    additions = Additions(model.operation, engine)
-    total = _piece(model, batch, pieces[0], promote_every, additions)
-    zeros = batch._replace(c=np.zeros_like(batch.c))
-    for piece in pieces[1:]:
-        total = additions.add(total, _piece(model, zeros, piece, promote_every, additions))
-    return additions.rounded(total)
-
-
-def _piece(
-    model: Instruction | Unit, batch: Batch, piece: tuple[int, int], promote_every: int, additions: Additions
-) -> BitArray:
-    """One piece's sum in the additions' format: a chain from c; or promoted, chains from +0 that are added to c in turn."""
-    operation = model.operation
-    if not promote_every:
-        return additions.widened(_chained(model, batch, piece, additions.engine), operation.d)
-    accumulator, zeros = additions.widened(batch.c, operation.c), batch._replace(c=np.zeros_like(batch.c))
-    for first in range(*piece, promote_every):
-        chain = _chained(model, zeros, (first, min(first + promote_every, piece[1])), additions.engine)
-        accumulator = additions.add(accumulator, additions.widened(chain, operation.d))
-    return accumulator
-
-
-def _chained(model: Instruction | Unit, batch: Batch, piece: tuple[int, int], engine: str | None) -> BitArray:
-    """Consecutive instructions from c. A plain chain goes on from one to the next; others start anew in each."""
-    k = instruction_products(model)
-    chain = model.chain_over(k) if isinstance(model, Unit) else model.chain
-    together = piece[1] - piece[0] if _goes_on(chain) else 1
-    d = batch.c
-    for first in range(*piece, together):
-        d = run(engine, chain, _part(batch._replace(c=d), first * k, (first + together) * k, model.operation.block_size))
-    return d
-
-
-def _goes_on(chain: Chain | ConvertedChain) -> bool:
-    """Whether a chain over more products is that over some of them, and then that over the others from its sum."""
-    return type(chain) in (Chain, PairedChain)
-
-
-def _part(batch: Batch, begin: int, end: int, block_size: int | None) -> Batch:
-    """Products begin … end−1, and their scales."""
-    if (begin, end) == (0, batch.a.shape[-1]):
-        return batch
-    part = batch._replace(a=batch.a[:, begin:end], b=batch.b[:, begin:end])
-    if block_size is None or batch.scale_a is None or batch.scale_b is None:
-        return part
-    blocks = slice(begin // block_size, end // block_size)
-    return part._replace(scale_a=batch.scale_a[:, blocks], scale_b=batch.scale_b[:, blocks])
-
-
-def _block(rows: BitArray, block: slice, padding: int, code: int = 0) -> BitArray:
-    """Some of the rows, each contiguous and followed by `padding` times the code."""
-    chosen = rows[block]
-    return np.ascontiguousarray(np.pad(chosen, ((0, 0), (0, padding)), constant_values=code) if padding else chosen)
-
-
-def _scale_padding(model: Instruction | Unit, K: int) -> tuple[int, int]:
-    """How many scales K lacks to whole instructions, and the code of one."""
-    scale, block_size = model.operation.scale_format, model.operation.block_size
-    if scale is None or block_size is None:
-        return 0, 0
-    k = instruction_products(model)
-    return -(-K // k) * k // block_size - -(-K // block_size), scale.encode(1)

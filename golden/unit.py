@@ -1,6 +1,6 @@
-"""A unit: an operation under a name, with `.dot`, and how it is built."""
+"""A unit: a named operation with `.dot`, and the implementation options of its circuit."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import lcm
 from typing import Any
 
@@ -12,10 +12,14 @@ from golden.formats import Format
 from golden.memory import check_operands
 from golden.operations import Operation
 from golden.ordered_chain import ChainTable, chain_of
+from golden.sum_chain import SumChain, SumTable, check_sums
 from golden.trace import Trace, trace_of
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
-"""How negative numbers are held inside the aligned sum; never changes a result."""
+"""Encodings of negative numbers inside the aligned sum; the choice never changes a result."""
+
+ADDERS = ("brent-kung", "sklansky", "kogge-stone")
+"""Shapes of the prefix network in the last adder of the aligned sum; the choice never changes a result."""
 
 MAX_STAGES = 8
 
@@ -25,33 +29,37 @@ CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
     "leading_zeros": ("count", "anticipate"),
     "result_exp": ("serial", "parallel"),
 }
-"""Keys of `Implementation` that choose a circuit for one step, each with its choices; the first one is the default."""
+"""Keys of `Implementation` that choose the circuit of one step, each with its choices; the first choice is the default."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Implementation:
-    """How a unit is built, which never changes what it computes.
+    """The implementation options of a unit's circuit; none of them changes a result.
 
-    n is the number of terms of a sum. What each choice costs is measured in docs/area.md on an fp16 unit of four products;
-    shares below are of that unit's cells, depths of its critical path.
+    n is the number of terms of a sum. docs/evidence/area.md measures the cost of each choice on an fp16 unit of four
+    products: percentages below refer to the cells and to the critical path of that unit.
 
     Attributes:
         encoding: one of `ENCODINGS`, how negative terms enter the sum. `sign-magnitude`: positive and negative terms are
-            reduced apart and then together. `ones-complement`: a negative term is inverted, and the increments that this
-            lacks ride as single bits in empty places of the rows, without an incrementer; smallest, by about 5 and
-            11 %, and shallowest. `twos-complement`: an incrementer for every term.
+            reduced separately, then together. `ones-complement`: a negative term is inverted; the missing increments enter
+            as single bits in empty positions of the reduced rows, without an incrementer. It is the smallest, by about
+            5 and 11 %, and the shallowest. `twos-complement`: every term has an incrementer.
         stages: pipeline registers, 0 (combinational) to 8.
         max_exp: how the largest exponent is found. `tree`: n − 1 compare-and-select cells in ⌈log2 n⌉ levels, then one
-            subtractor a term for its shift. `pairwise`: all n·(n − 1) differences at once, and one row of them selected,
-            which holds every term's shift; 3 to 5 % less deep at n = 5 for about the same cells, but they grow with n².
-        reduction: how many aligned terms become two, which one last adder sums. `carry-save`: layers of full adders, without
-            carries. `adder-tree`: levels of carry-propagate adders; up to 4 % larger and 10 to 20 % deeper.
-        leading_zeros: how far a total moves left. `count`: counted in the total, after the adder. `anticipate`: found beside
-            the last adder from its two operands, at most two too few, which a last shift by 0, 1 or 2 corrects; up to
-            6 % more cells for at most 5 levels less, and deeper in two's complement: the correction takes the gain back.
-        result_exp: how the result's exponent takes up a carry out of rounding. `serial`: it is added into the packed result,
-            an adder of the result's width behind the rounding. `parallel`: the exponents with and without a carry are both
-            made beside the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
+            subtractor per term for its shift. `pairwise`: all n·(n − 1) differences at once; the selected row of
+            them holds every term's shift. It is 3 to 5 % less deep at n = 5 for about as many cells; cells grow with n².
+        reduction: how the aligned terms are reduced to two, which a final adder sums. `carry-save`: layers of full adders,
+            without carries. `adder-tree`: levels of carry-propagate adders; up to 4 % larger and 10 to 20 % deeper.
+        leading_zeros: how the normalising shift of a total is found. `count`: its leading zeros are counted after the
+            final adder. `anticipate`: they are predicted from the two operands of that adder, at most two too few; a final
+            shift by 0, 1 or 2 corrects that. Up to 6 % more cells for at most 5 levels less; deeper in two's complement,
+            where the correction costs more than the prediction gains.
+        result_exp: how a carry out of rounding enters the result's exponent. `serial`: an adder of the result's width, after
+            the rounding, adds it to the packed result. `parallel`: the exponents with and without a carry are both computed
+            during the rounding and one is selected; up to 2 % more cells, 1 to 5 levels less.
+        adder: one of `ADDERS`, the network of carries in the adder that ends the sum. `brent-kung`: the smallest, about
+            2·log2(n) rows. `sklansky`, `kogge-stone`: log2(n) rows; 0.7 and 1.1 % more cells, 3 and 18 levels less
+            (docs/evidence/architectures.md).
     """
 
     encoding: str = "ones-complement"
@@ -60,9 +68,18 @@ class Implementation:
     reduction: str = "carry-save"
     leading_zeros: str = "count"
     result_exp: str = "serial"
+    adder: str = ADDERS[0]
+
+    def as_table(self) -> dict[str, str | int]:
+        """The keys as files and digests have them: `adder`, which came later, only where it is not the default."""
+        table = asdict(self)
+        if self.adder == ADDERS[0]:
+            del table["adder"]
+        return table
 
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
+        check_choice("adder", self.adder, ADDERS)
         check_int("stages", self.stages, 0, MAX_STAGES)
         for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
@@ -70,11 +87,15 @@ class Implementation:
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """A unit of one's own: an operation, chained over K, under a name.
+    """A named user design: an operation, and how it is chained over K.
 
     Attributes:
-        chain: how it is chained; steps in order of k by default.
-        converted: formats of a and b before `chain` converts them, None where it does not; the operation multiplies fp16.
+        name: its name in reports and in generated Verilog.
+        operation: the elementary operation of one step.
+        implementation: the options of its circuit; they never change a result.
+        chain: how steps are chained over K; in order of k by default.
+        converted: formats of a and b before `chain` converts them to fp16; None if it does not convert.
+        sums: the program of additions that the unit computes in place of its operation, which names the formats; or None.
     """
 
     name: str
@@ -82,6 +103,7 @@ class Unit:
     implementation: Implementation = field(default_factory=Implementation)
     chain: ChainTable = field(default_factory=ChainTable)
     converted: tuple[Format, Format] | None = None
+    sums: SumTable | None = None
 
     def __post_init__(self) -> None:
         check_name("key name", self.name)
@@ -91,28 +113,41 @@ class Unit:
         if (self.converted is None) != (self.chain.convert is None):
             raise ValueError(f"{self.name}: the formats before the conversion go with [chain] convert, and only with it")
         self.chain.check(self.operation, self.a, self.b)
+        if self.sums is not None:
+            check_type("sums of a unit", self.sums, SumTable)
+            check_sums(self.operation)
+            if self.chain != ChainTable():
+                raise ValueError(f"{self.name}: [sums] goes without [chain]: it has the whole order of additions")
 
     @property
     def a(self) -> Format:
-        """Format of the elements of A; where the chain converts, before that."""
+        """Format of the elements of A, before the chain converts them."""
         return self.operation.a if self.converted is None else self.converted[0]
 
     @property
     def b(self) -> Format:
-        """As `a`."""
+        """Format of the elements of B, before the chain converts them."""
         return self.operation.b if self.converted is None else self.converted[1]
 
     @property
     def step(self) -> "Unit":
-        """The unit of one step, without the chain: what a datapath computes."""
+        """The unit of one step, without the chain: the function of a datapath.
+
+        Raises:
+            ValueError: a program of additions, which has no steps of an operation.
+        """
+        if self.sums is not None:
+            raise ValueError(f"{self.name} is a program of additions, [sums], which no datapath here computes")
         return self if self.chain == ChainTable() else replace(self, chain=ChainTable(), converted=None)
 
     @property
     def usual_K(self) -> int:
-        """Products of a stimulus: one step; under a table [chain] two, that there is a chain to see."""
+        """Products per dot product of a stimulus: one step; at least two with a table [chain], to exercise the chain."""
+        if self.sums is not None:
+            return lcm(self.sums.group or 1, 8)
         if self.chain == ChainTable():
             return self.operation.length
-        return lcm(2 * self.operation.length, 4)
+        return lcm(2 * self.operation.length, 4, self.chain.group)
 
     def chain_over(self, K: int) -> Chain | ConvertedChain:
         """The chain over K products.
@@ -120,6 +155,10 @@ class Unit:
         Raises:
             TypeError, ValueError: K does not fit.
         """
+        if self.sums is not None:
+            if K % (self.sums.group or 1):
+                raise ValueError(f"K must be a multiple of the group of [sums], {self.sums.group}, got {K}")
+            return SumChain(self.operation, self.sums)
         return chain_of(self.operation, self.chain, self.a, self.b, K)
 
     def dot(
@@ -131,17 +170,17 @@ class Unit:
         scale_b: Any = None,
         engine: str | None = None,
     ) -> Any:
-        """d = c + Σ a_k·b_k, each row in the unit's arithmetic.
+        """Compute d = c + Σ a_k·b_k for each row in the unit's arithmetic.
 
         Args:
-            a, b: operands [..., K], K ≤ L or a multiple of L: longer products are chained, in order of k unless the unit's
-                table [chain] says otherwise.
+            a, b: operands [..., K], K ≤ L or a multiple of L. With K > L, steps are chained in order of k or as the unit's
+                table [chain] specifies.
             c: accumulators [...].
-            scale_a, scale_b: scales [..., ⌈K/K_block⌉], where the operation has scales.
-            engine: "reference", "native", or None for the fastest there is.
+            scale_a, scale_b: scales [..., ⌈K/K_block⌉] if the operation has scales, else None.
+            engine: "reference", "native", "cuda" (CuPy arrays), or None for the fastest one available.
 
         Returns:
-            d [...], bits where c came as bits, floats where c came as floats.
+            d [...]: bit patterns if c holds bit patterns, floats if c holds floats.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine. MemoryError: a broadcast larger than memory.
@@ -153,13 +192,13 @@ class Unit:
         return batched_dot(self.chain_over(K), K, (a, b, c, scale_a, scale_b), engine, self.a, self.b)
 
     def explain(self, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None) -> Trace:
-        """The steps of one dot product.
+        """Trace the steps of one dot product.
 
         Args:
-            a, b: operands [K]; c: one accumulator; scale_a, scale_b: scales [⌈K/K_block⌉], as of `dot`.
+            a, b: operands [K]; c: one accumulator; scale_a, scale_b: scales [⌈K/K_block⌉], as in `dot`.
 
         Returns:
-            Its trace, with text, HTML and JSON.
+            The trace, as text, HTML and JSON.
 
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, more rows than one, or a wrong code.
@@ -181,7 +220,7 @@ def batched_dot(
 ) -> Any:
     """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
 
-    `a_format` and `b_format` are what the arrays hold, which need not be what the operation multiplies.
+    `a_format` and `b_format` are the formats of the arrays; the operation may multiply others (a chain that converts).
     """
     batch, lead = _batch(chain, K, operands, a_format, b_format)
     return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
@@ -195,10 +234,10 @@ def explained(
     a_format: Format,
     b_format: Format,
 ) -> Trace:
-    """Check one row of operands and trace the chain over it. The arguments: as of `batched_dot`; `name` of what computes."""
+    """Check one row of operands and trace the chain over it; `name` is the unit's, the rest as in `batched_dot`."""
     batch, lead = _batch(chain, K, operands, a_format, b_format)
     if lead:
-        raise ValueError(f"one dot product is explained at a time: a and b must have shape [{K}], got {(*lead, K)}")
+        raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")
     (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
     scale_a, scale_b = ((), ()) if batch.scale_a is None or batch.scale_b is None else (batch.scale_a[0], batch.scale_b[0])
     return trace_of(name, chain, a, b, c, list(map(int, scale_a)), list(map(int, scale_b)))
@@ -211,7 +250,7 @@ def _batch(
     a_format: Format,
     b_format: Format,
 ) -> tuple[Batch, tuple[int, ...]]:
-    """Operands of shape [..., K], checked, as rows; and the shape of c."""
+    """Check operands of shape [..., K]; return them as rows, and the shape of c."""
     a, b, c, scale_a, scale_b = operands
     operation = chain.operation
     check_operands(operands, operation.d)

@@ -1,4 +1,4 @@
-"""Units as TOML: reading a file, the table of one, and writing one."""
+"""Unit files in TOML: reading and writing a `Unit`."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -10,11 +10,12 @@ from golden.formats import FP16, Format
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import format_of
 from golden.ordered_chain import CONVERTED, ChainTable
+from golden.sum_chain import SumTable
 from golden.unit import Implementation, Unit
 
 
 def load_unit(path: str | Path) -> Unit:
-    """Read a unit file.
+    """Read a unit from a TOML file (docs/numerics.md, section 13, and `Implementation` describe its keys).
 
     Raises:
         ValueError: not TOML, or a key that is unknown, missing or out of range; the message names key, rule and value.
@@ -42,14 +43,18 @@ def unit_from_table(table: dict[str, Any]) -> Unit:
     if chain.convert is not None:
         converted = (_converted(keys, "a"), _converted(keys, "b"))
         keys |= {"a": FP16.name, "b": FP16.name}
+    sums = SumTable(**_sub_table(keys, "sums", SumTable)) if "sums" in keys else None
     operation = operation_from_table(keys)
     return Unit(
-        name=name, operation=operation, implementation=Implementation(**implementation), chain=chain, converted=converted
-    )
+        name=name, operation=operation, implementation=Implementation(**implementation), chain=chain, converted=converted,
+        sums=sums,
+    )  # fmt: skip
 
 
-def _sub_table(keys: dict[str, Any], name: str, cls: type[Implementation] | type[ChainTable]) -> dict[str, Any]:
-    """A table of a unit file, taken out of its keys; empty where there is none."""
+def _sub_table(
+    keys: dict[str, Any], name: str, cls: type[Implementation] | type[ChainTable] | type[SumTable]
+) -> dict[str, Any]:
+    """Remove a sub-table from a unit file's keys and return it; empty if it is absent."""
     table = keys.pop(name, {})
     if not isinstance(table, dict):
         raise ValueError(f"{name} must be a table, got {table!r}")
@@ -63,7 +68,7 @@ def _sub_table(keys: dict[str, Any], name: str, cls: type[Implementation] | type
 def _converted(keys: dict[str, Any], key: str) -> Format:
     """The format of a or b before it is converted to fp16."""
     if key not in keys:
-        raise ValueError(f"a unit that converts is missing {key}; it must be one of {listed(CONVERTED)}")
+        raise ValueError(f"a unit with [chain] convert is missing {key}; it must be one of {listed(CONVERTED)}")
     return format_of(key, keys[key], CONVERTED)
 
 
@@ -92,11 +97,14 @@ def unit_to_toml(unit: Unit) -> str:
     lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
     stored = {"a": unit.a.name, "b": unit.b.name}
     lines += [f"{key} = {_toml_value(value)}" for key, value in (unit.operation.parameters() | stored).items()]
-    said = {f.name: getattr(unit.chain, f.name) for f in fields(ChainTable) if getattr(unit.chain, f.name) != f.default}
-    if said:
-        lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in said.items())]
+    changed = {f.name: getattr(unit.chain, f.name) for f in fields(ChainTable) if getattr(unit.chain, f.name) != f.default}
+    if changed:
+        lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in changed.items())]
+    if unit.sums is not None:
+        table = {f.name: getattr(unit.sums, f.name) for f in fields(SumTable)}
+        lines += ["", "[sums]", *(f"{key} = {_toml_value(value)}" for key, value in table.items())]
     lines += ["", "[implementation]"]
-    lines += [f"{f.name} = {_toml_value(getattr(unit.implementation, f.name))}" for f in fields(Implementation)]
+    lines += [f"{key} = {_toml_value(value)}" for key, value in unit.implementation.as_table().items()]
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,5 @@
-"""What conformance needs of a device: run whole tiles of an instruction, compare many of them with the model, and say what
-it is."""
+"""The interface of a device for conformance: run whole tiles of an instruction, compare many of them with the model,
+and describe itself."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ class AbsentError(DeviceError):
 
 @dataclass(frozen=True)
 class Description:
-    """The device's own name, its architecture in the catalogue, and the versions that a result depends on."""
+    """The name of the device, its architecture in the catalogue, and the versions that a result depends on."""
 
     device: str
     arch: str
@@ -34,7 +34,7 @@ class Program(Protocol):
 
     @property
     def route(self) -> str:
-        """How operands reach the instruction where there is more than one way: `A from registers`; else empty."""
+        """The operand route, for an instruction with several routes: `A from registers`; else empty."""
 
     @property
     def machine_code(self) -> dict[str, int]:
@@ -64,10 +64,10 @@ class Device(Protocol):
         """The engine that `dot` uses."""
 
     def describe(self) -> Description:
-        """What it is."""
+        """Its name."""
 
     def evidence(self) -> dict[str, str]:
-        """What tells this very machine and moment: driver, UUID, clocks."""
+        """The identity of this machine and moment: driver, UUID, clocks."""
 
     def load(self, instruction: Instruction) -> tuple[Program, ...]:
         """Compile and load an instruction's kernels, one for each operand route.
@@ -87,10 +87,10 @@ class Device(Protocol):
 
 
 def unexpected_code(machine_code: dict[str, int], expected_code: dict[str, int]) -> dict[str, int]:
-    """What a kernel holds, where that is not what it must hold; empty where it is, or where nothing is known of it."""
+    """The machine instructions of a kernel if they are not the expected ones; empty if they are, or if that is unknown."""
     return dict(machine_code) if machine_code and machine_code != expected_code else {}
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first, or its class where it says nothing."""
+    """The first line of an error's message, or its class if it has none."""
     return str(error).strip().partition("\n")[0] or type(error).__name__

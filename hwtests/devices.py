@@ -9,12 +9,12 @@ def open_device() -> Device:
     """The device.
 
     Raises:
-        DeviceError: there is none that can be used; one line for the user.
+        DeviceError: no usable device; one line for the user.
     """
     if find_spec("cupy") is None and find_spec("hip") is not None:
-        from hwtests.amd.device import HipDevice
+        from hwtests.amd.hip_device import HipDevice
 
         return HipDevice()
-    from hwtests.nvidia.device import CudaDevice
+    from hwtests.nvidia.cupy_device import CudaDevice
 
     return CudaDevice()

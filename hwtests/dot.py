@@ -9,17 +9,17 @@ import golden
 from golden import Instruction
 from golden.arrays import BitArray
 from golden.stimulus import Operands, Tiles, from_diagonals, on_diagonals, places
-from hwtests.cpu.device import ARCHITECTURES, ProcessorDevice
+from hwtests.cpu.host_processor import ARCHITECTURES, ProcessorDevice
 from hwtests.device import Device, DeviceError
 from hwtests.devices import open_device
 
 
 class DeviceDot:
-    """Rows run by a device's own instruction, on diagonals of its tiles: which rows and columns of a tile these are changes
-    from one question to the next, so that a result that depends on its place is not always the same.
+    """Rows computed by an instruction of a device, on diagonals of its tiles. The rows and columns of the tile change from
+    one call to the next, so that a result that depends on its place does not repeat.
 
     Attributes:
-        instruction: whose formats and K the rows have. device: what runs it.
+        instruction: the instruction, whose formats and K the rows have. device: the device that runs it.
     """
 
     def __init__(self, instruction: Instruction, device: Device | None = None) -> None:
@@ -32,6 +32,10 @@ class DeviceDot:
         self.device = opened(instruction.arch) if device is None else device
         self._program = self.device.load(instruction)[0]
         self._asked = 0
+
+    def identity(self) -> list[str]:
+        """The identity of the results: the device, its driver, the compiler and the program that runs."""
+        return [*map(str, vars(self.device.describe()).values()), self._program.sha256]
 
     def dot(self, *operands: npt.NDArray[Any]) -> BitArray:
         """d [rows] of a, b [rows, k], c [rows], and where it is scaled scale_a, scale_b [rows, k/K_block]."""

@@ -1,5 +1,5 @@
-"""What a comparison of many tiles counts, and its definition on NumPy arrays. A device counts the same in its own memory
-(`hwtests/nvidia/comparison.py`), so that no result travels to the host but those that differ."""
+"""The counts of a comparison of many tiles, defined on NumPy arrays. A device counts the same in its own memory
+(`hwtests/nvidia/gpu_comparison.py`), so that no result travels to the host but those that differ."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,12 +16,12 @@ E_ZERO_TILES = 16
 """One tile in so many is compared with a model of another e_zero too."""
 
 NAN_CODES = 16
-"""Distinct NaN codes of a batch that are told apart; the others are counted together, under OTHER_NANS."""
+"""Distinct NaN codes of a batch that are counted separately; the others are counted together, under OTHER_NANS."""
 
 OTHER_NANS = "others"
 
 KEPT_ROWS = 4096
-"""Rows that differ that are kept of each instruction."""
+"""Differing rows stored for each instruction, at most."""
 
 
 class Difference(NamedTuple):

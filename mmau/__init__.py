@@ -1,4 +1,5 @@
-"""The command line `mmau`, a module a command; each imports the packages that it needs when it runs."""
+"""The command line `mmau`, and jobs, proofs, mutants, probing and exploration above models, datapaths and co-simulation."""
 
-OK, DIFFERED, WRONG_REQUEST = 0, 1, 2
-"""Exit status: all agreed; something differed; the request was wrong or a tool is missing or failed."""
+OK, DIFFERED, WRONG_REQUEST, UNDECIDED = 0, 1, 2, 3
+"""Exit status: all agreed, or is proved; something differed; the request was wrong, or a tool is missing or failed; no
+difference was found, and nothing is proved."""

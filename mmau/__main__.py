@@ -2,6 +2,6 @@
 
 import sys
 
-from mmau.cli import main
+from mmau.cli.main import main
 
 sys.exit(main())

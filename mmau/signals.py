@@ -1,7 +1,10 @@
-"""Signals that end a command, as an exception in the main thread, so that whatever is under way cleans up after itself."""
+"""Signals that end a program, raised as an exception in the main thread, so that the running code cleans up."""
 
+import math
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +13,15 @@ from types import FrameType
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 REPEAT = 5.0
-"""Seconds in which a repeated signal is taken for the first one, so that it does not interrupt the clean-up: a closing
-terminal sends SIGHUP twice. A signal that comes later ends the clean-up too."""
+"""Seconds in which a repeated signal is ignored, so that it does not interrupt the clean-up: a closing terminal sends SIGHUP
+twice. A later signal ends the clean-up too."""
+
+AFTER = 0.01
+"""Seconds after which a signal is repeated that Python has dropped."""
 
 
 class Ended(BaseException):
-    """A signal asked the program to end. No Exception, so that no handler of errors takes it for one."""
+    """A signal asked the program to end. Not an Exception, so that no error handler catches it."""
 
     def __init__(self, signum: int) -> None:
         super().__init__(f"ended by {signal.Signals(signum).name}")
@@ -28,13 +34,15 @@ class Signals:
     Attributes:
         leaves_nothing: there is nothing to clean up yet, and the process ends at once. While packages are imported it has
             to: extension modules turn an exception into another one, or drop it.
-        received: what came, for code that turns an exception into another one later.
+        received: the signal received, for code that turns an exception into another one later.
     """
 
     def __init__(self) -> None:
         self.leaves_nothing = True
         self.received: int | None = None
         self._raised = 0.0
+        self._hook = sys.unraisablehook
+        self._repeats: threading.Timer | None = None
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """End the process, or raise `Ended`."""
@@ -48,6 +56,25 @@ class Signals:
             self.received, self._raised = signum, now
             raise Ended(signum)
 
+    def again(self, unraisable: "sys.UnraisableHookArgs") -> None:
+        """Repeat a signal whose exception Python has dropped, because it came while an object was removed; as a hook for
+        exceptions that cannot be raised."""
+        if not isinstance(unraisable.exc_value, Ended):
+            self._hook(unraisable)
+            return
+        self._raised = -REPEAT
+        main = threading.main_thread().ident
+        if main is not None:
+            self._repeats = threading.Timer(AFTER, signal.pthread_kill, (main, unraisable.exc_value.signum))
+            self._repeats.start()
+
+    def stop(self) -> None:
+        """Repeat nothing any more: the run has ended."""
+        self._raised = math.inf
+        if self._repeats is not None:
+            self._repeats.cancel()
+            self._repeats.join()
+
 
 @contextmanager
 def raised_as_ended() -> Iterator[Signals]:
@@ -59,8 +86,11 @@ def raised_as_ended() -> Iterator[Signals]:
                 before[signum] = signal.signal(signum, signals.handle)
     except ValueError:  # not the main thread, which alone handles signals
         pass
+    hook, sys.unraisablehook = sys.unraisablehook, signals.again
     try:
         yield signals
     finally:
+        sys.unraisablehook = hook
+        signals.stop()
         for signum, handler in before.items():
             signal.signal(signum, handler)

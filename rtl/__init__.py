@@ -1,15 +1,19 @@
 """Datapaths in Amaranth, one component an operation, made from the golden parameter objects; their Verilog and its cost."""
 
-from rtl.cost.flow import cost_report
-from rtl.designs.design import Design
-from rtl.designs.multi_format_design import MultiFormatDesign
-from rtl.designs.ports import Port
-from rtl.designs.stream import StreamDatapath
-from rtl.designs.tile_design import TileDesign
-from rtl.designs.unit import DATAPATHS, unit_datapath
-from rtl.designs.unit_design import UnitDesign, as_design
-from rtl.tools import MissingTool
-from rtl.verilog.emit import YosysError, to_verilog
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rtl.cost.flow import cost_report
+    from rtl.designs.design import Design
+    from rtl.designs.multi_format_design import MultiFormatDesign
+    from rtl.designs.ports import Port
+    from rtl.designs.stream import StreamDatapath
+    from rtl.designs.tile_design import TileDesign
+    from rtl.designs.unit import DATAPATHS, unit_datapath
+    from rtl.designs.unit_design import UnitDesign, as_design
+    from rtl.tools import MissingTool
+    from rtl.verilog.emit import YosysError, to_verilog
 
 __all__ = [
     "DATAPATHS",
@@ -26,3 +30,27 @@ __all__ = [
     "to_verilog",
     "unit_datapath",
 ]
+
+_MODULES = {
+    "DATAPATHS": "designs.unit",
+    "Design": "designs.design",
+    "MissingTool": "tools",
+    "MultiFormatDesign": "designs.multi_format_design",
+    "Port": "designs.ports",
+    "StreamDatapath": "designs.stream",
+    "TileDesign": "designs.tile_design",
+    "UnitDesign": "designs.unit_design",
+    "YosysError": "verilog.emit",
+    "as_design": "designs.unit_design",
+    "cost_report": "cost.flow",
+    "to_verilog": "verilog.emit",
+    "unit_datapath": "designs.unit",
+}
+"""The module of each public name, which is imported when the name is first asked for: `rtl.designs.identity` is imported
+where Amaranth is not installed."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

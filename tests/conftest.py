@@ -1,10 +1,19 @@
 """Settings for all tests."""
 
+import gc
+import os
+import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
+from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
+
+from rtl.verilog import emit
+from tests.optional_tools import why_missing
 
 # Generated inputs are the same in every run and on every machine; a slow machine fails nothing.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -14,7 +23,43 @@ settings.load_profile("repeatable")
 DRAWS_FROM = "hypothesis.internal.conjecture.providers.is_local_module_file"
 pytest.MonkeyPatch().setattr(DRAWS_FROM, lambda path: False, raising=False)
 
+# The same RTLIL is the same Verilog: Yosys starts but once for each text.
+pytest.MonkeyPatch().setattr(emit, "_run_yosys", cache(emit._run_yosys))
+
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slice", metavar="K/N", help="run a part of the tests alone: of N parts, drawn by the tests' names, part K from 0"
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the part of --slice. Every test is in exactly one of N parts, the same on every machine."""
+    if (wanted := config.getoption("--slice")) is None:
+        return
+    part, parts = map(int, wanted.split("/"))
+    if not 0 <= part < parts:
+        raise pytest.UsageError(f"--slice must be K/N with K from 0 to N − 1, got {wanted}")
+    kept = [item for item in items if crc32(item.nodeid.encode()) % parts == part]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collected tests out of garbage collection, which would go through them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Skip what needs an optional tool that is absent. Refuse an attack without its kind, by which `make attack` counts."""
+    if any(len(mark.args) != 1 for mark in item.iter_markers("attack")):
+        raise pytest.UsageError(f"{item.nodeid}: the marker attack takes one text, the kind of thing that is broken")
+    for mark in item.iter_markers("needs"):
+        for why in filter(None, map(why_missing, mark.args)):
+            item.add_marker(pytest.mark.skip(reason=why))
 
 
 @pytest.fixture
@@ -27,3 +72,14 @@ def default_signals() -> Iterator[None]:
     yield
     for signum in ignored:
         signal.signal(signum, signal.SIG_IGN)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for the tests of a module. As root it starts without its sandbox."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        arguments = ["--no-sandbox"] if os.getuid() == 0 else []
+        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+        yield started
+        started.close()

@@ -1,4 +1,4 @@
-"""Asking a design for single results, in a simulation whose stream is over."""
+"""Requests for single results of a design, in a simulation whose stream of vectors has ended."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -6,11 +6,11 @@ from cosim.bench.exercise import calmly
 from cosim.bench.handshake import Pins
 from cosim.bench.mismatch import Arrival
 from cosim.bench.products import Vector
-from cosim.bench.timing import Timing
+from cosim.bench.protocol import Timing
 
 
 class Answers:
-    """Collects what a design gives for a few vectors, in order, and compares nothing. The methods: `Board`."""
+    """Results of a design for a few vectors, collected in order and not compared; implements `Board`."""
 
     def __init__(self, vectors: Sequence[Vector]) -> None:
         self.results: list[int | str] = []
@@ -21,7 +21,7 @@ class Answers:
 
     @property
     def waiting(self) -> int:
-        """Vectors that went in and have no result yet."""
+        """The number of vectors sent that have no result yet."""
         return self._sent - len(self.results)
 
     def vectors(self) -> Iterator[Vector]:
@@ -29,28 +29,28 @@ class Answers:
         return iter(self._vectors)
 
     def send(self, vector: Vector) -> None:
-        """The design has accepted a vector."""
+        """Count a vector that the design has accepted."""
         self._sent += 1
 
     def drop(self) -> list[Vector]:
-        """Nothing is dropped, for nothing is reset while vectors are inside."""
+        """Return no vectors: the design is never reset while vectors are inside."""
         return []
 
     def receive(self, result: int | str) -> None:
-        """A result; what no vector asked for is not kept."""
+        """Record a result; ignore a result without a vector."""
         if self.waiting > 0:
             self.results.append(result)
 
     def stop(self, reason: str) -> None:
-        """No further results are expected; the first reason counts."""
+        """End the run early; the first reason counts."""
         self.stopped = self.stopped or reason
 
 
 async def ask(pins: Pins, timing: Timing, vectors: Sequence[Vector]) -> list[int | str]:
-    """The design's results for vectors that are sent one after another, after a reset where it has one, without pauses.
+    """Reset the design where it has a reset, send vectors one after another without pauses, and return the results.
 
     Returns:
-        A result a vector; fewer where the design stopped giving any.
+        One result for each vector, as `Board.receive` takes it; fewer where the design stopped answering.
     """
     answers = Answers(vectors)
     await calmly(pins, timing, answers)

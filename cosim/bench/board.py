@@ -1,4 +1,4 @@
-"""What driver and monitor tell of vectors and results."""
+"""The interface through which driver and monitor report vectors and results."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -8,26 +8,26 @@ from cosim.bench.products import Vector
 
 
 class Board(Protocol):
-    """A scoreboard, which compares results, or `cosim.bench.ask.Answers`, which collects them."""
+    """A scoreboard, which compares results, or `cosim.bench.ask.Answers`, which only collects them."""
 
     stopped: str | None
     now: Callable[[], Arrival]
 
     @property
     def waiting(self) -> int:
-        """Vectors that went in and have no result yet."""
+        """The number of vectors sent that have no result yet."""
 
     def vectors(self) -> Iterator[Vector]:
         """The vectors to send, each once."""
 
     def send(self, vector: Vector) -> None:
-        """The design has accepted all transfers of a vector."""
+        """Record that the design has accepted all transfers of a vector."""
 
     def drop(self) -> list[Vector]:
-        """A reset of the design drops every vector inside, in order."""
+        """Record a reset of the design, and return the vectors that it dropped, in order."""
 
     def receive(self, result: int | str) -> None:
-        """A result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
+        """Record a result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
 
     def stop(self, reason: str) -> None:
-        """The run ends early."""
+        """End the run early, for this reason."""

@@ -1,17 +1,17 @@
-"""The golden models' own check: a sample of every run is computed by the reference engine too."""
+"""The cross-check of golden's engines: the reference engine computes a sample of every run once more."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from cosim.bench.rows import Rows
+from cosim.bench.specified_rows import Rows
 
 SAMPLE = 200
-"""Rows of a run that the reference computes; more only where there are more classes, one of each."""
+"""Rows of a run that the reference engine computes; more only where there are more classes: then one of each."""
 
 RESERVOIR = 64
-"""Rows of each class and corner that are kept to choose from."""
+"""Rows of each class and corner that the sample is chosen from."""
 
 
 @dataclass
@@ -19,11 +19,11 @@ class ReferenceSample:
     """A seeded sample of the rows of a run, spread over its classes and over its length (reservoir sampling).
 
     Attributes:
-        seed: of the sample.
+        seed: seed of the sample.
     """
 
     seed: int
-    _kept: dict[str, list[Rows]] = field(default_factory=dict)
+    _reservoirs: dict[str, list[Rows]] = field(default_factory=dict)
     _seen: dict[str, int] = field(default_factory=dict)
     _rng: np.random.Generator = field(init=False)
 
@@ -31,7 +31,7 @@ class ReferenceSample:
         self._rng = np.random.default_rng([self.seed, SAMPLE])
 
     def add(self, products: Rows, rows: Sequence[int] | None = None) -> None:
-        """Rows of the run, each of which may enter the sample; None for all."""
+        """Offer rows of the run to the sample; None for all rows."""
         names = products.classes()
         chosen = np.arange(len(products.label)) if rows is None else np.asarray(rows, dtype=np.int64)
         labels = products.label[chosen]
@@ -39,8 +39,8 @@ class ReferenceSample:
             self._add(names[label], products, chosen[labels == label].tolist())
 
     def _add(self, name: str, products: Rows, rows: list[int]) -> None:
-        """Rows of one class: the n-th that was ever seen is kept with odds of RESERVOIR/n."""
-        seen, kept = self._seen.get(name, 0), self._kept.setdefault(name, [])
+        """Offer rows of one class: the n-th row of the class enters its reservoir with probability RESERVOIR/n."""
+        seen, reservoir = self._seen.get(name, 0), self._reservoirs.setdefault(name, [])
         drawn = self._rng.integers(0, np.arange(seen + 1, seen + 1 + len(rows))).tolist()
         chosen: dict[int, int] = {}  # place to the last row that took it: the others need no copy
         for number, (any_place, row) in enumerate(zip(drawn, rows, strict=True), seen):
@@ -48,23 +48,23 @@ class ReferenceSample:
             if place < RESERVOIR:
                 chosen[place] = row
         for place in sorted(chosen):
-            kept[place : place + 1] = [products.alone(chosen[place])]
+            reservoir[place : place + 1] = [products.alone(chosen[place])]
         self._seen[name] = seen + len(rows)
 
     def rows(self) -> list[Rows]:
-        """The sample, one row each; the classes take turns."""
-        turns = max(map(len, self._kept.values()), default=0)
-        ordered = [kept[turn] for turn in range(turns) for kept in self._kept.values() if turn < len(kept)]
-        return ordered[: max(SAMPLE, len(self._kept))]
+        """The sample, as `Rows` of one row each, taken from the classes in turn."""
+        turns = max(map(len, self._reservoirs.values()), default=0)
+        ordered = [rows[turn] for turn in range(turns) for rows in self._reservoirs.values() if turn < len(rows)]
+        return ordered[: max(SAMPLE, len(self._reservoirs))]
 
     def disagreements(self) -> list[str]:
-        """Every row of the sample for which the reference engine has other bits than are expected, in words."""
+        """A description of every row of the sample for which the reference engine computes other bits than expected."""
         return [text for rows in self.rows() for text in [disagreement(rows)] if text is not None]
 
 
 def disagreement(rows: Rows) -> str | None:
-    """That the reference engine has other bits for the only one of the rows than are expected, in words; None where it has
-    the same."""
+    """Compute the only row with the reference engine; return a description where its bits differ from those expected, or
+    None."""
     code = rows.recomputed(0)
     if code == rows.expected[0]:
         return None

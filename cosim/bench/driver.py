@@ -1,25 +1,26 @@
 """The driver: sends vectors into a design, with random pauses.
 
-A cycle has two halves. While the clock is low, driver and monitor `drive` their signals; once these have settled both
-`sample` what the rising edge will do.
+A cycle has two halves. While the clock is low, driver and monitor `drive` their signals. When these have settled, both
+`sample` the handshake of the coming rising edge.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cosim.bench.board import Board
-from cosim.bench.handshake import Level, Pins, Stalls, is_high
+from cosim.bench.handshake import Level, Pins, Stalls, is_high, width_of
 from cosim.bench.products import Vector
-from cosim.bench.timing import Timing
+from cosim.bench.protocol import Timing
 
 
 class Driver:
     """Offers the transfers of one vector after another; under valid/ready it holds each until it is accepted.
 
     Args:
-        vectors: what is sent.
+        vectors: the vectors to send.
 
     Attributes:
-        waited: cycles for which the transfer on offer has not been accepted.
+        refused: whether the transfer on offer was not accepted in this cycle.
+        waited: cycles for which it was not accepted although nothing stood in its way.
     """
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls, vectors: Iterator[Vector]) -> None:
@@ -28,9 +29,10 @@ class Driver:
         self._ready = "in_ready" in timing.controls
         self._vectors = vectors
         self._again: list[Vector] = []
+        self._shown: Mapping[str, int] = {}
         self._vector = next(vectors, None)
         self._accepted = 0
-        self._offering = False
+        self._offering = self.refused = False
         self.waited = 0
 
     @property
@@ -38,34 +40,43 @@ class Driver:
         """Whether every transfer was accepted."""
         return self._vector is None
 
+    @property
+    def is_offering(self) -> bool:
+        """Whether a transfer is on offer that was not accepted yet."""
+        return self._offering
+
     def drive(self) -> None:
-        """Offer the next transfer, go on offering the last one, or pause."""
+        """Offer the next transfer, keep offering the current one, or pause, with other operands at the ports."""
         if self._offering:
             return
         self._offering = self._vector is not None and not self._stalls.pause()
         if self._valid is not None:
             self._valid.show(self._offering)
         if self._offering and self._vector is not None:
-            for port, value in self._vector.transfers[self._accepted].items():
-                self._pins[port].value = value
+            self._show(self._vector.transfers[self._accepted])
+        elif self._vector is not None:  # a vector that is sent alone, for a diagnosis, has no neighbour
+            self._invert()
 
     def disturb(self) -> None:
-        """Show a disabled design the coming operands, which it must not take yet; what waits for in_ready stays."""
+        """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays."""
         if self._offering or self._vector is None:
             return
-        for port, value in self._vector.transfers[self._accepted].items():
-            self._pins[port].value = value
+        self._show(self._vector.transfers[self._accepted])
         if self._valid is not None and not self._ready:
             self._valid.show(True)
 
-    def sample(self) -> bool:
-        """See whether the transfer on offer is accepted at the coming edge.
+    def sample(self, is_free: bool = True) -> bool:
+        """Check whether the transfer on offer is accepted at the coming edge.
+
+        Args:
+            is_free: whether no result that the consumer leaves waiting can stand in its way.
 
         Returns:
-            Whether it was the last transfer of a vector, which then is sent.
+            Whether it was accepted and was the last transfer of its vector, which then counts as sent.
         """
         accepted = self._offering and (not self._ready or is_high("in_ready", self._pins, self._scoreboard))
-        self.waited = self.waited + 1 if self._offering and not accepted else 0
+        self.refused = self._offering and not accepted
+        self.waited = self.waited + is_free if self.refused else 0
         if not accepted or self._vector is None:
             return False
         self._accepted += 1
@@ -76,12 +87,29 @@ class Driver:
         self._vector, self._accepted = self._next(), 0
         return True
 
-    def reset(self, dropped: Sequence[Vector]) -> None:
-        """Begin again, in a reset of the design: the vectors that it dropped are sent once more, before all others."""
+    def reset(self, dropped: Sequence[Vector], offers: bool) -> None:
+        """Begin a reset of the design, and then start again: send the dropped vectors once more, before all others.
+
+        Args:
+            offers: whether operands are on offer during the reset, which the design must not take.
+        """
         self._again = [*dropped, *([] if self._vector is None else [self._vector]), *self._again]
         self._vector, self._accepted, self._offering, self.waited = self._next(), 0, False, 0
         if self._valid is not None:
-            self._valid.show(False)
+            self._valid.show(offers)
+        self._invert()
+
+    def _show(self, transfer: Mapping[str, int]) -> None:
+        """Drive a transfer on the operand ports."""
+        for port, value in transfer.items():
+            self._pins[port].value = value
+        self._shown = transfer
+
+    def _invert(self) -> None:
+        """Invert the operands at the ports, once: a design that takes them without in_valid, or late, takes wrong ones."""
+        for port, value in self._shown.items():
+            self._pins[port].value = value ^ ((1 << width_of(self._pins[port])) - 1)
+        self._shown = {}
 
     def _next(self) -> Vector | None:
         return self._again.pop(0) if self._again else next(self._vectors, None)

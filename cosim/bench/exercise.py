@@ -1,6 +1,6 @@
-"""Runs all vectors of a scoreboard through a design in the simulator, in any cocotb test.
+"""Run all vectors of a scoreboard through a design in the simulator, in any cocotb test.
 
-A whole testbench, but for its imports:
+A complete testbench, without its imports:
 
     @cocotb.test()
     async def my_unit(dut):
@@ -18,39 +18,58 @@ from cocotb.utils import get_sim_time
 
 from cosim.bench.board import Board
 from cosim.bench.driver import Driver
-from cosim.bench.handshake import STALL_ODDS, Pins, Stalls, code_of
+from cosim.bench.handshake import STALL_ODDS, Pins, Stalls, change_after_rise, code_of, is_high
 from cosim.bench.mismatch import Arrival
 from cosim.bench.monitor import Monitor
+from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
-from cosim.bench.timing import Timing
 
 SETTLE = Timer(1, "us")
-"""Simulated time that signals get to settle: half a clock period, and far more than the delays a design may have."""
+"""Simulated time for signals to settle: half a clock period, far more than any delay of a design."""
 
 RESET_CYCLES = 4
 
 RESET_PERIOD = 2000
-"""About so many cycles pass between resets in the middle of a stream, the first one well before."""
+"""Typical number of cycles between resets in the middle of a stream."""
+
+FIRST_RESET = 50
+"""Cycles within which the first one falls due: fewer than to the first long pause, so that short runs have it too."""
 
 RESETS = 3
 """Resets in the middle of a stream."""
 
+STALLED_RESET = 2
+"""The number of resets that are left before the one at the end of a stall."""
+
+STALL_BEFORE_RESET = 16
+"""Its length (cycles)."""
+
+FIRST_JOINT_PAUSE = 100
+"""Cycle after which both sides pause together, operands at the ports that are not valid; each further one is eight times as
+late."""
+
+JOINT_PAUSE = 48
+"""Its length (cycles)."""
+
+AFTER_LONG_PAUSE = 200
+"""Smallest number of cycles from a long pause to a reset, which would drop the vectors that come after the pause."""
+
 PATIENCE = 1000
-"""Cycles without a transfer after which the design counts as stuck."""
+"""Cycles without a transfer after which the run stops: the design is stuck."""
 
 EXTRA_CYCLES = 1000
-"""Cycles after the last result in which no other may come; a tile's latency is up to 128."""
+"""Cycles after the last result in which no other result may come; a tile's latency is up to 128."""
 
 
 async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int) -> None:
-    """Send every vector, receive and compare every result, until all are there or nothing moves any more.
+    """Send every vector, receive and compare every result, until all have come or the design is stuck.
 
     Args:
         pins: the simulator's handle of each port: operands, d, and the timing's controls. Outputs are d, in_ready and
             out_valid.
-        timing: how the design is driven.
-        scoreboard: fresh.
-        seed: of the stalls and of the resets.
+        timing: protocol, latency, enable and reset of the design.
+        scoreboard: a new scoreboard, which has sent nothing yet.
+        seed: seed of the stalls and of the resets.
     """
     for name, pin in pins.items():
         if name not in ("d", "in_ready", "out_valid"):
@@ -62,11 +81,11 @@ async def exercise(pins: Pins, timing: Timing, scoreboard: Scoreboard, seed: int
 
 
 async def calmly(pins: Pins, timing: Timing, board: Board) -> None:
-    """Send every vector and receive every result, after a reset at the beginning, without pauses and further resets.
+    """Send every vector and receive every result, after a reset at the beginning, without pauses or further resets.
 
     Args:
-        pins, timing: as of `exercise`.
-        board: gives the vectors and takes the results.
+        pins, timing: as for `exercise`.
+        board: the source of the vectors, which receives the results.
     """
     if timing.protocol == "combinational":
         await _combinational(pins, board)
@@ -75,7 +94,7 @@ async def calmly(pins: Pins, timing: Timing, board: Board) -> None:
 
 
 async def _combinational(pins: Pins, scoreboard: Board) -> None:
-    """One vector after another, each with time to settle."""
+    """Send one vector after another, each with time to settle."""
     scoreboard.now = lambda: Arrival(None, get_sim_time("ns"))
     for vector in scoreboard.vectors():
         if scoreboard.stopped is not None:
@@ -89,36 +108,61 @@ async def _combinational(pins: Pins, scoreboard: Board) -> None:
 
 
 class _Clocked:
-    """A design with a clock: driver and monitor, cycle by cycle, with resets and cycles without enable in between."""
+    """A clocked design with driver and monitor, stepped cycle by cycle, with resets and cycles without enable."""
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, seed: int | None) -> None:
-        """With a seed there are pauses and resets, without one there are none."""
+        """Prepare the run, with pauses and resets of this seed; None for no pauses and no resets."""
         odds = STALL_ODDS if seed is not None else (0.0,)
         self._pins, self._timing, self._scoreboard = pins, timing, scoreboard
-        self._driver = Driver(pins, timing, scoreboard, Stalls(f"in {seed}", odds), scoreboard.vectors())
-        self._monitor = Monitor(pins, timing, scoreboard, Stalls(f"out {seed}", odds))
-        self._enables = Stalls(f"enable {seed}", odds)
+        self._stalls = offers, takes, self._enables = [Stalls(f"{side} {seed}", odds) for side in ("in", "out", "enable")]
+        self._driver = Driver(pins, timing, scoreboard, offers, scoreboard.vectors())
+        self._monitor = Monitor(pins, timing, scoreboard, takes)
         self._random = random.Random(f"reset {seed}")
         self._resets = 0 if timing.reset == "none" or seed is None else RESETS
-        self._next_reset = self._random.randrange(RESET_PERIOD // 20)
-        self._edges = 0
+        self._next_reset = self._random.randrange(FIRST_RESET)
+        self._edges = self._cycles = 0
+        self._stalls_for_reset = False
+        self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
 
     async def run(self, extra_cycles: int) -> None:
-        """All vectors, until every result is there, and so many cycles more, or until nothing moves any more."""
+        """Run until every result has come and `extra_cycles` more have passed, or the scoreboard stops the run."""
         await self._power_up()
         extra = cycle = 0
         while extra < extra_cycles and self._scoreboard.stopped is None:
-            if self._resets and cycle >= self._next_reset and self._scoreboard.waiting:
-                await self._reset_in_the_middle(cycle)
+            await self._reset_if_due(cycle)
+            self._pause_if_due(cycle)
             await self._cycle()
             cycle += 1
             extra = extra + 1 if self._driver.done and not self._scoreboard.waiting else 0
 
-    async def _cycle(self) -> None:
+    async def _reset_if_due(self, cycle: int) -> None:
+        """Reset while vectors are inside, if it is time; once after a stall, at whose end results wait everywhere."""
+        if not self._resets:
+            return
+        if not self._stalls_for_reset and any(stalls.in_long_pause for stalls in self._stalls):
+            self._next_reset = max(self._next_reset, cycle + AFTER_LONG_PAUSE)
+        if cycle < self._next_reset or not self._scoreboard.waiting:
+            return
+        if self._resets == STALLED_RESET and "out_ready" in self._pins and not self._stalls_for_reset:
+            self._stalls[1].hold(STALL_BEFORE_RESET)
+            self._stalls_for_reset, self._next_reset = True, cycle + STALL_BEFORE_RESET
+            return
+        self._stalls_for_reset = False
+        await self._reset_in_the_middle(cycle)
+
+    def _pause_if_due(self, cycle: int) -> None:
+        """Let both sides pause together, if it is time and results are inside."""
+        can_pause = "out_ready" in self._pins and not self._driver.is_offering and self._scoreboard.waiting
+        if self._next_joint <= cycle and can_pause:
+            for stalls in self._stalls[:2]:
+                stalls.hold(JOINT_PAUSE)
+            self._next_joint *= 8
+
+    def _drive(self) -> bool:
+        """Drive the inputs for the coming rising edge; return whether the design is enabled at it."""
         enabled = True
-        self._clk.value = 0
         if self._en is not None:
             enabled = not self._enables.pause()
             self._en.value = int(enabled)
@@ -127,10 +171,21 @@ class _Clocked:
             self._monitor.drive()
         else:
             self._driver.disturb()
+        return enabled
+
+    async def _cycle(self) -> None:
+        self._cycles += 1
+        if change_after_rise(self._cycles):
+            enabled = self._drive()
+            await SETTLE
+            self._clk.value = 0
+        else:
+            self._clk.value = 0
+            enabled = self._drive()
         await SETTLE
         if enabled:
-            sent = self._driver.sample()
-            if self._driver.waited:
+            sent = self._driver.sample(self._monitor.ready or not self._scoreboard.waiting)
+            if self._driver.refused:
                 self._see_room()
             self._monitor.sample(sent)
         before = None if enabled else self._outputs()
@@ -142,10 +197,13 @@ class _Clocked:
         if self._driver.waited > PATIENCE:
             self._scoreboard.stop(f"in_ready stayed low for {PATIENCE} cycles")
         if self._monitor.waited > PATIENCE:
-            self._scoreboard.stop(f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low")
+            alone = "" if self._monitor.was_ready else " as long as out_ready, for which it must not wait"
+            self._scoreboard.stop(
+                f"no result for {PATIENCE} cycles although vectors are inside: out_valid stayed low{alone}"
+            )
 
     def _see_room(self) -> None:
-        """What waits for in_ready must find the pipeline full."""
+        """Stop the run where in_ready is low although the pipeline is not full."""
         stages = self._timing.stages
         if stages and (self._monitor.ready or self._scoreboard.waiting < stages):
             self._scoreboard.stop(f"in_ready was low although the pipeline of {stages} stages had room")
@@ -154,16 +212,17 @@ class _Clocked:
         return [str(self._pins[name].value) for name in ("d", "out_valid") if name in self._pins]
 
     async def _power_up(self) -> None:
-        """A few cycles of reset; every input is defined already. Without a reset, a few cycles alone."""
+        """Run a few cycles with reset asserted, where there is one; every input is defined already."""
         if self._timing.enable:
             self._pins["en"].value = 1
         await self._reset(RESET_CYCLES)
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
-        """Reset while vectors are inside. They are dropped and sent again, and no result of theirs may appear."""
-        self._driver.reset(self._scoreboard.drop())
+        """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. Every other
+        time operands are on offer during the reset."""
+        self._driver.reset(self._scoreboard.drop(), offers=self._resets % 2 == 1)
         self._monitor.reset()
-        # An asynchronous reset must do without a clock edge.
+        # An asynchronous reset must act without a clock edge.
         await self._reset(0 if self._timing.reset == "asynchronous" else 1)
         self._resets -= 1
         self._next_reset = cycle + self._random.randrange(RESET_PERIOD // 2, RESET_PERIOD)
@@ -179,5 +238,7 @@ class _Clocked:
             self._edges += clk
             await SETTLE
         if self._timing.reset != "none":
+            if "out_valid" in pins and is_high("out_valid", pins, self._scoreboard):
+                self._scoreboard.stop("out_valid was high during a reset")
             pins["rst"].value = 0
         await SETTLE

@@ -1,4 +1,4 @@
-"""What driver and monitor of a valid/ready handshake share: pins, stalls, and how a signal is read."""
+"""Parts that driver and monitor share: pins, stalls, and how a signal is read."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -7,26 +7,42 @@ from typing import Any
 from cosim.bench.board import Board
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
-"""How likely a side pauses in a cycle; one of these holds for a while, so that full speed and back-pressure both occur."""
+"""Probabilities that a side pauses in a cycle; one of them holds for a period, so that full speed and backpressure both
+occur."""
 
 STALL_PERIOD = 50
-"""Cycles for which the odds hold: few, so that pauses of one side meet those of every other within the first hundreds."""
+"""Cycles for which the odds hold: few, so that pauses of all sides coincide within the first hundreds of cycles."""
 
 EARLY = 4000
-"""Cycles in which the odds are drawn for every period. After them it is for few: a cycle with a pause shows no new value."""
+"""Cycles in which the odds are drawn for every period. Later they are drawn for few: a cycle with a pause tests no new
+value."""
 
 LATER = 0.125
-"""How likely they are drawn for a later period; in the others there is no pause."""
+"""Probability that odds are drawn for a later period; the other later periods have no pauses."""
+
+FIRST_LONG = 64
+"""Length of the first long pause, which comes after as many cycles. Each further one is four times as long and as late."""
+
+LONGEST = 2048
+"""Longest pause: longer than the time-outs and the counters that lose a waiting result."""
+
+EARLY_INPUTS = 1024
+"""Cycles of which every other stretch has inputs that change while the clock is high, as after the edge of a register; later
+one stretch of many has. In the others they change as the clock falls."""
+
+STRETCH = 32
+"""Cycles."""
 
 Pins = Mapping[str, Any]
 """A port's name to the simulator's handle."""
 
 
 class Stalls:
-    """Seeded decisions whether to pause.
+    """Seeded random decisions whether to pause: short pauses by odds, and a few long ones.
 
     Args:
-        odds: how likely, one of them for a while; after `EARLY` cycles mostly not at all.
+        odds: probabilities of a pause, one for each period; after `EARLY` cycles most periods have none. Where all are 0,
+            there are no long pauses either.
     """
 
     def __init__(self, seed: str, odds: Sequence[float] = STALL_ODDS) -> None:
@@ -34,13 +50,38 @@ class Stalls:
         self._random = random.Random(seed)
         self._cycle = 0
         self._odds = 0.0
+        self._lengths = random.Random(f"long {seed}")
+        self._usual_length = FIRST_LONG
+        self._next_long = self._lengths.randrange(FIRST_LONG, 2 * FIRST_LONG) if any(odds) else -1
+        self._remaining = 0
+
+    @property
+    def in_long_pause(self) -> bool:
+        """Whether a long pause goes on in the next cycle."""
+        return self._remaining > 0
 
     def pause(self) -> bool:
         """Whether to pause in this cycle."""
+        if self._remaining:
+            self._remaining -= 1
+            return True
+        if self._cycle == self._next_long:
+            self._begin_long()
         if self._cycle % STALL_PERIOD == 0:
             self._odds = self._drawn()
         self._cycle += 1
         return self._odds > 0 and self._random.random() < self._odds
+
+    def hold(self, cycles: int) -> None:
+        """Pause for some cycles from now on."""
+        self._remaining = max(self._remaining, cycles)
+
+    def _begin_long(self) -> None:
+        """Begin a long pause with the next cycle, and draw the beginning of the next one."""
+        longest = min(self._usual_length, LONGEST)
+        self._remaining = self._lengths.randrange(longest * 3 // 4, longest)
+        self._usual_length *= 4
+        self._next_long = self._lengths.randrange(self._usual_length, 2 * self._usual_length)
 
     def _drawn(self) -> float:
         """The odds of the period that begins."""
@@ -49,8 +90,13 @@ class Stalls:
         return self._random.choice(self._all_odds)
 
 
+def change_after_rise(cycle: int) -> bool:
+    """Whether the inputs of a cycle change while the clock is high."""
+    return cycle // STRETCH % (2 if cycle < EARLY_INPUTS else STRETCH) == 1
+
+
 class Level:
-    """An input of one bit that is driven when it changes: a write takes as long as reading a whole operand.
+    """An input of one bit that is written only when it changes: a write takes as long as reading a whole operand.
 
     Args:
         pin: the simulator's handle.
@@ -61,14 +107,14 @@ class Level:
         self._level: bool | None = None
 
     def show(self, level: bool) -> None:
-        """The level from now on."""
+        """Drive this level from now on."""
         if level is not self._level:
             self._pin.value = int(level)
             self._level = level
 
 
 def is_high(port: str, pins: Pins, scoreboard: Board) -> bool:
-    """Whether a one-bit signal is 1; X or Z, where it is looked at, fails the design."""
+    """Whether a one-bit signal is 1; X or Z stops the run."""
     bit = str(pins[port].value)
     if bit == "1":
         return True
@@ -81,6 +127,11 @@ def code_of(pin: Any) -> int | str:
     """The signal's code, or its bits as text where some are X or Z."""
     bits = str(pin.value)
     try:
-        return int(bits, 2)  # of the text: cocotb looks at each bit as an object
+        return int(bits, 2)  # from the text: cocotb converts each bit as an object
     except ValueError:
         return bits
+
+
+def width_of(pin: Any) -> int:
+    """The width of a signal (bits)."""
+    return len(pin) if hasattr(pin, "__len__") else 1

@@ -1,25 +1,25 @@
-"""A result that differs from golden's: what went in, what came out, where and when, and how the two differ."""
+"""Mismatches: the operands, the result, the expected result, their place and time, and the distance between the two."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
-from cosim.bench.rows import Bits
+from cosim.bench.specified_rows import Bits, FixedPoint
 from golden import Cls, Format
 
 UNDEFINED = "undefined"
-"""Class of a result some of whose bits are neither 0 nor 1."""
+"""Class of a result with bits that are neither 0 nor 1."""
 
 BUCKETS = (1, 2, 8, 64, 1024)
-"""Upper ends of the ranges of distances, in ulp; what is farther is one more range."""
+"""Upper ends of the ranges of distances, in ulp; one more range holds all larger distances."""
 
 
 class Arrival(NamedTuple):
-    """When a result came, from the start of its simulation.
+    """The time of a result since the start of its simulation.
 
     Attributes:
-        cycle: rising edges of the clock before it, None where there is no clock. time: simulated (ns).
+        cycle: rising clock edges before it, None where there is no clock. time: simulated time (ns).
     """
 
     cycle: int | None
@@ -28,18 +28,17 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedRow:
-    """One element of a result, compared: a dot product's operands as codes, and what the design and golden gave for it.
+    """One compared element of a result: a dot product's operands as codes, the design's result and golden's.
 
     Attributes:
-        vector: its number in the run, from 0, as `--vector` takes it.
-        place: where in the result it is, in words; empty where a result is one element.
-        products: which of several dot products it is one of, as `DotProducts.name`: a format of a datapath of several; empty
-            where there is one kind.
-        stimulus_class: class or corner of the stimulus that made it.
+        vector: number of the vector in the run, from 0, as `--vector` takes it.
+        place: place of the element in the result, as text; empty where a result is one element.
+        products: `DotProducts.name`: the format, for a datapath of several formats; empty where there is one kind.
+        stimulus_class: class or corner of the stimulus that the row is from.
         a, b: codes [K]. c: code. scale_a, scale_b: codes [K/K_block], None where unscaled.
-        got: code of d, or its bits as text where some are neither 0 nor 1. expected: golden's code.
-        cycle, time: as `Arrival`.
-        ports: codes of what is sent by a specification of one's own, by port; a and b are empty and c is 0 there.
+        got: code of d from the design, or its bits as text where some are neither 0 nor 1. expected: golden's code.
+        cycle, time: as in `Arrival`.
+        ports: codes that a user's specification sends, by port; a and b are then empty and c is 0.
     """
 
     vector: int
@@ -59,7 +58,7 @@ class ComparedRow:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> Self:
-        """The row that `dataclasses.asdict` made this of, by way of JSON too."""
+        """The row that `dataclasses.asdict` converted, also after a round trip through JSON."""
         lists = {key: tuple(value) for key, value in table.items() if isinstance(value, (list, tuple))}
         ports = {port: tuple(codes) for port, codes in table["ports"].items()}
         return cls(**{**table, **lists, "ports": ports})
@@ -67,12 +66,12 @@ class ComparedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Mismatch(ComparedRow):
-    """An element that differs, and how.
+    """An element that differs, with the difference.
 
     Attributes:
-        expected_class, got_class: class of either code, in lower case; `UNDEFINED` where bits are neither 0 nor 1.
-        ulp: `ulp_distance`, None where there is none.
-        distance: `distance_kind`, what mismatches are grouped by.
+        expected_class, got_class: class of each code, in lower case; `UNDEFINED` where bits are neither 0 nor 1.
+        ulp: `ulp_distance`.
+        distance: `distance_kind`, by which mismatches are grouped.
     """
 
     expected_class: str
@@ -93,16 +92,16 @@ class Mismatch(ComparedRow):
 
     @property
     def group(self) -> "GroupKey":
-        """What it has in common with others."""
+        """The key of its group."""
         return GroupKey(self.stimulus_class, self.expected_class, self.got_class, self.distance)
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON; `from_dict` reads it back."""
+        """The mismatch for JSON; `from_dict` reads it back."""
         return asdict(self)
 
 
 class GroupKey(NamedTuple):
-    """What the mismatches of a group have in common."""
+    """The properties that the mismatches of a group share."""
 
     stimulus_class: str
     expected_class: str
@@ -116,10 +115,11 @@ def class_name(code: int | str, d: Format | Bits) -> str:
 
 
 def ulp_distance(got: int | str, expected: int, d: Format | Bits) -> int | None:
-    """How many numbers of the format lie from expected up to got: negative where got is the lower, 0 for two zeros.
+    """The number of steps from expected to got through the numbers of the format; negative where got is lower.
 
-    Across a power of two and across zero it counts on: codes in order of their values, not a difference of values. Low bits
-    that the format leaves at zero count as a whole one. None where either is an infinity, a NaN or undefined.
+    The distance counts codes in the order of their values, across powers of two and across zero; two zeros have distance 0.
+    A difference only in low bits that the format leaves at zero counts as 1. None where either result is an infinity, a NaN
+    or undefined.
     """
     if isinstance(got, str) or max(d.decode(got).cls, d.decode(expected).cls) >= Cls.INFINITY:
         return None
@@ -129,16 +129,16 @@ def ulp_distance(got: int | str, expected: int, d: Format | Bits) -> int | None:
 
 
 def _ordered(code: int, d: Format | Bits) -> int:
-    """A finite code's place in the order of the values."""
+    """The position of a finite code in the order of the values."""
     if isinstance(d, Bits):
-        return code
+        return d.number(code) if isinstance(d, FixedPoint) else code
     magnitude = code & ((1 << (d.width - 1)) - 1)
     return -magnitude if d.decode(code).sign else magnitude
 
 
 def distance_kind(got: int | str, expected: int, d: Format | Bits) -> str:
-    """The range of a distance in ulp, such as `+1 ulp` or `-3 to -8 ulp`; in words where infinities, NaN, zeros of the other
-    sign or undefined bits leave no distance."""
+    """The range of the distance in ulp, such as `+1 ulp` or `-3 to -8 ulp`; a phrase where there is no distance: for
+    infinities, NaNs, undefined bits and zeros of different sign."""
     if isinstance(got, str):
         return "undefined bits"
     ulp = ulp_distance(got, expected, d)

@@ -1,19 +1,25 @@
-"""The monitor: receives the results of a design, with random stalls where it can make them wait."""
+"""The monitor: receives the results of a design, with random stalls where the protocol has out_ready."""
 
 from collections import deque
 
 from cosim.bench.board import Board
 from cosim.bench.handshake import Level, Pins, Stalls, code_of, is_high
-from cosim.bench.timing import Timing
+from cosim.bench.protocol import Timing
+
+AFTER_VALID = 8
+"""Results at the beginning of each `PERIOD` for which out_ready rises only after out_valid, which must not wait for it."""
+
+PERIOD = 512
+"""Results."""
 
 
 class Monitor:
-    """Receives results where out_valid marks them, or `latency` edges after their operands. It sees that a result which has
-    to wait stays as it is.
+    """Receives results when out_valid marks them, or `latency` edges after their operands, and checks that a stalled result
+    does not change.
 
     Attributes:
-        ready: whether a result that is there is taken in this cycle.
-        waited: cycles without a result although vectors are inside.
+        ready: whether a result is taken in this cycle.
+        waited: cycles without a result while vectors are inside. was_ready: whether out_ready was high in one of them.
     """
 
     def __init__(self, pins: Pins, timing: Timing, scoreboard: Board, stalls: Stalls) -> None:
@@ -25,16 +31,19 @@ class Monitor:
         self._stalled_result: int | str | None = None
         self._edges = 0
         self._due: deque[int] = deque()
+        self._taken = 0
         self.waited = 0
+        self.was_ready = False
 
     def drive(self) -> None:
-        """Be ready for a result, or pause."""
+        """Be ready for a result, or pause; at times be ready only for a result that waits."""
         if self._can_take is not None:
-            self.ready = not self._stalls.pause()
+            after_valid = self._taken % PERIOD < AFTER_VALID
+            self.ready = self._stalled_result is not None if after_valid else not self._stalls.pause()
             self._can_take.show(self.ready)
 
     def sample(self, sent: bool) -> None:
-        """Receive the result of the coming edge, if there is one.
+        """Receive the result of the coming edge, if any.
 
         Args:
             sent: whether the coming edge accepts a vector.
@@ -43,23 +52,25 @@ class Monitor:
         if self._stalled_result is not None and result != self._stalled_result:
             self._scoreboard.stop("a result changed, or was withdrawn, while out_valid was high and out_ready low")
         self._stalled_result = None if self.ready else result
+        is_waited_for = result is None and self._scoreboard.waiting > 0
         if result is not None and self.ready:
             self._scoreboard.receive(result)
-            self.waited = 0
-        else:
-            self.waited = self.waited + 1 if self._scoreboard.waiting else 0
+            self._taken += 1
+        self.waited = self.waited + 1 if is_waited_for else 0
+        self.was_ready = is_waited_for and (self.was_ready or self.ready)
         if sent and not self._valid:
             self._due.append(self._edges + self._latency)
         self._edges += 1
 
     def reset(self) -> None:
-        """Begin again, in a reset of the design."""
+        """Start again after a reset of the design."""
         self._stalled_result = None
         self._due.clear()
         self.waited = 0
+        self.was_ready = False
 
     def _result(self) -> int | str | None:
-        """The result that stands at d, None where there is none."""
+        """The result at d, or None."""
         if self._valid:
             return code_of(self._pins["d"]) if is_high("out_valid", self._pins, self._scoreboard) else None
         if not self._due or self._due[0] != self._edges:

@@ -1,4 +1,4 @@
-"""Bit patterns as the simulator takes them: one integer a port, element k in bits [k·w, (k+1)·w)."""
+"""Packing of codes for the simulator: one integer for each port, element k in bits [k·w, (k+1)·w)."""
 
 from typing import Any, Protocol
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 
 class Sized(Protocol):
-    """What has a width: a `golden.Format`, or `Bits`."""
+    """Anything with a width: a `golden.Format`, or `Bits`."""
 
     @property
     def width(self) -> int:
@@ -15,7 +15,7 @@ class Sized(Protocol):
 
 
 def packed(codes: npt.NDArray[Any], operand: Sized) -> list[int]:
-    """One integer a row of codes [rows, elements]."""
+    """Pack codes [rows, elements]: one integer for each row."""
     rows, elements = codes.shape
     little_endian = np.ascontiguousarray(codes, codes.dtype.newbyteorder("<"))
     bits = np.unpackbits(little_endian.view(np.uint8).reshape(rows, elements, -1), axis=2, bitorder="little")

@@ -1,4 +1,4 @@
-"""Stand-ins for a simulator's handles, where a design's signals are not those that driver and monitor know."""
+"""Adapters for the simulator's handles, where a design's signals are not those that driver and monitor use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from cocotb.types import LogicArray
 
 
 class Inverted:
-    """A signal of one bit that is active low: `rst_ni` as the reset that driver and monitor know, active high.
+    """An active-low signal of one bit as an active-high one: `rst_ni` as the reset that driver and monitor use.
 
     Args:
         pin: the simulator's handle.
@@ -19,7 +19,7 @@ class Inverted:
 
     @property
     def value(self) -> Any:
-        """The opposite of the signal's value."""
+        """The inverted value of the signal."""
         return ~self._pin.value
 
     @value.setter
@@ -31,11 +31,14 @@ class Lanes:
     """Several signals as one packed vector: separate ports for the elements, or the elements of an array.
 
     Args:
-        pins: the simulator's handles, element 0 first, which stands in the low bits.
+        pins: the simulator's handles; element 0 comes first and is in the low bits.
     """
 
     def __init__(self, pins: Sequence[Any]) -> None:
         self._pins = list(pins)
+
+    def __len__(self) -> int:
+        return sum(len(pin) for pin in self._pins)
 
     @property
     def value(self) -> LogicArray:
@@ -50,14 +53,17 @@ class Lanes:
 
 
 class Field:
-    """Some bits of a signal that other bits share, as a signal of its own. `fields` makes them."""
+    """A range of bits of a signal, as a separate signal; made by `fields`."""
 
     def __init__(self, whole: "_Whole", low: int, width: int) -> None:
         self._whole, self._low, self._width = whole, low, width
 
+    def __len__(self) -> int:
+        return self._width
+
     @property
     def value(self) -> LogicArray:
-        """The bits."""
+        """The value of the bits."""
         return LogicArray(str(self._whole.pin.value)[::-1][self._low : self._low + self._width][::-1])
 
     @value.setter
@@ -69,14 +75,14 @@ class Field:
 
 @dataclass
 class _Whole:
-    """A signal, and what was last written to it."""
+    """A signal and the value last written to it."""
 
     pin: Any
     code: int = 0
 
 
 def fields(pin: Any, **widths: int) -> dict[str, Any]:
-    """A signal that holds several: `fields(dut.s_axis_tdata, a=64, b=64, c=32)`, the first in the low bits."""
+    """Split a signal into fields: `fields(dut.s_axis_tdata, a=64, b=64, c=32)`, the first in the low bits."""
     whole, low, found = _Whole(pin), 0, {}
     for name, width in widths.items():
         found[name] = Field(whole, low, width)

@@ -1,30 +1,30 @@
-"""The scoreboard: what went in, what came out, and whether the golden model says the same."""
+"""The scoreboard: compares the results of a design with those of the golden model."""
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cosim.bench.comparison import Compare, Judge
+from cosim.bench.compared_elements import Record, described
+from cosim.bench.comparison_rules import Compare, Judge
 from cosim.bench.coverage import Coverage
 from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.mismatch import Arrival
-from cosim.bench.outcome import Outcome
 from cosim.bench.products import Chunk, Element, Vector
-from cosim.bench.record import Record, described
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification
+from cosim.bench.verdict import Outcome
 from golden.engines import fastest_engine
 
 
 @dataclass(frozen=True)
 class Result:
-    """A result of a design, compared.
+    """A compared result of a design.
 
     Attributes:
-        number: of the vector in the run, from 0.
-        vector: what went in.
-        code: of d, or its bits as text where some are neither 0 nor 1.
+        number: number of the vector in the run, from 0.
+        vector: the vector that was sent.
+        code: code of d, or its bits as text where some are neither 0 nor 1.
         wrong: the elements that differ, each with its code.
     """
 
@@ -39,36 +39,36 @@ class Result:
         return not self.wrong
 
     def __str__(self) -> str:
-        """The first element that differs, or else the first: inputs, got and expected."""
+        """The first element that differs, or the first element where all agree: inputs, result and expected result."""
         first, *_ = self.wrong or zip(self.vector.elements, codes_of(self.code, self.vector.elements), strict=True)
         return described(self.number, *first)
 
 
 class Scoreboard:
-    """Compares results in order with the golden model's. Few vectors exist at a time, however many are sent.
+    """Compares results in order with the golden model's. Only a few vectors are in memory at a time.
 
     Args:
-        specification: what the design must answer.
-        count, seed: how many vectors, and of what stimulus.
-        compare: what may differ on purpose.
-        selection: which of the vectors are sent.
-        first: number of the first vector, where another simulation has those before it.
+        specification: source of the stimulus and the expected results.
+        count, seed: number of vectors and seed of the stimulus.
+        compare: the permitted differences.
+        selection: the vectors that are sent; None for all.
+        first: number of the first vector, where another simulation sends the earlier ones.
         fail_fast: whether the run ends at the first mismatch.
-        on_send: called with each vector that the design has accepted; again, where a reset dropped it.
-        on_result: called with each result for a vector, after it was compared.
-        on_mismatch: called with each of these that differs.
+        on_send: called with each vector that the design has accepted; called again where a reset dropped it.
+        on_result: called with each result for a vector, after the comparison.
+        on_mismatch: called with each result that differs.
 
     Attributes:
         engine: golden's engine that computes the expected results.
-        sent: vectors that the design accepted. dropped: those that a reset dropped, which are sent again.
-        received: results that it gave for them. surplus: results without a vector.
-        left_out: vectors that the selection leaves out.
-        mismatches: results that differ; record: all of them, by group.
-        now: gives the cycle and the simulated time, for the record; `exercise` sets it.
+        sent: vectors that the design accepted. dropped: vectors that a reset dropped, which are sent again.
+        received: results for them. surplus: results without a vector; first_surplus: cycle of the first.
+        left_out: vectors that the selection excludes.
+        mismatches: number of results that differ; record: all of them, by group.
+        now: returns the cycle and the simulated time, for the record; `exercise` sets it.
         stopped: why the run ended early, or None.
-        judge: what agrees, and the waivers that were needed.
-        coverage: what has been compared.
-        sample: what the reference engine computes too.
+        judge: the rules of comparison and the waivers that were needed.
+        coverage: counts of compared elements.
+        sample: the rows that the reference engine computes too.
     """
 
     def __init__(
@@ -88,6 +88,7 @@ class Scoreboard:
         self.count = count
         self.engine = fastest_engine()
         self.sent = self.dropped = self.received = self.surplus = self.mismatches = self.left_out = 0
+        self.first_surplus: int | None = None
         self.record = Record()
         self.now: Callable[[], Arrival] = lambda: Arrival(None, 0.0)
         self.stopped: str | None = None
@@ -103,17 +104,17 @@ class Scoreboard:
 
     @property
     def first_mismatch(self) -> str | None:
-        """The first element that differs in full, None where all agreed."""
+        """The first element that differs, in full; None where all agreed."""
         return self.record.first_mismatch
 
     @property
     def golden_seconds(self) -> float:
-        """Time spent on stimulus, expected results and the coverage of golden's steps."""
+        """Time spent on stimulus, expected results and the coverage model (s)."""
         return self._vectors_seconds + self.coverage.golden_seconds
 
     @property
     def waiting(self) -> int:
-        """Vectors that went in and have no result yet."""
+        """The number of vectors sent that have no result yet."""
         return len(self._waiting)
 
     def vectors(self) -> Iterator[Vector]:
@@ -129,8 +130,8 @@ class Scoreboard:
             yield from vectors
 
     def _selected(self, chunk: Chunk) -> list[Vector]:
-        """The vectors of a chunk that are sent, each with its number; coverage and sample take note of them."""
-        first = self._next_number  # not by `replace`, which takes as long as sending a vector
+        """The selected vectors of a chunk, each with its number; their rows go to coverage and sample."""
+        first = self._next_number  # `replace` would take as long as sending a vector
         numbered = [Vector(each.transfers, each.elements, number) for number, each in enumerate(chunk.vectors, first)]
         self._next_number += len(numbered)
         vectors = numbered if self._selection.is_everything else [v for v in numbered if self._selection.takes(v)]
@@ -144,14 +145,14 @@ class Scoreboard:
         return vectors
 
     def send(self, vector: Vector) -> None:
-        """The design has accepted all transfers of a vector."""
+        """Record that the design has accepted all transfers of a vector."""
         self._waiting.append(vector)
         self.sent += 1
         if self._on_send is not None:
             self._on_send(vector)
 
     def drop(self) -> list[Vector]:
-        """A reset of the design drops every vector inside, in order; they count as sent when they are sent again."""
+        """Record a reset, and return the vectors that it dropped, in order; they count as sent when they are sent again."""
         dropped = list(self._waiting)
         self._waiting.clear()
         self.sent -= len(dropped)
@@ -159,8 +160,10 @@ class Scoreboard:
         return dropped
 
     def receive(self, result: int | str) -> None:
-        """A result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
+        """Compare a result of the design: the code of d, or its bits as text where some are neither 0 nor 1."""
         if not self._waiting:
+            if not self.surplus:
+                self.first_surplus = self.now().cycle
             self.surplus += 1
             return
         vector = self._waiting.popleft()
@@ -179,7 +182,7 @@ class Scoreboard:
                 self.stop(f"stopped at the first mismatch, vector {vector.number}")
 
     def _agrees(self, vector: Vector, element: Element, code: int | str) -> bool:
-        """Whether an element agrees; either way it is recorded."""
+        """Compare an element and record it; return whether it agrees."""
         agrees = element.products.agrees(element.row, code, self.judge)
         if agrees:
             self.record.agrees(vector.number, element, code, self.now)
@@ -188,11 +191,11 @@ class Scoreboard:
         return agrees
 
     def stop(self, reason: str) -> None:
-        """The run ends early; the first reason counts."""
+        """End the run early; the first reason counts."""
         self.stopped = self.stopped or reason
 
     def outcome(self) -> Outcome:
-        """What it has come to so far; computes the sample of the run by the reference engine."""
+        """The outcome so far; computes the sample of the run with the reference engine."""
         disagreements = self.sample.disagreements()
         return Outcome(
             vectors=self.count,
@@ -202,6 +205,7 @@ class Scoreboard:
             received=self.received,
             waiting=self.waiting,
             surplus=self.surplus,
+            first_surplus=self.first_surplus,
             mismatches=self.mismatches,
             first_mismatch=self.first_mismatch,
             groups=self.record.groups(),
@@ -216,16 +220,17 @@ class Scoreboard:
             coverage=self.coverage.counts(),
             classes=self.coverage.classes(),
             result_classes=self.coverage.result_classes(),
+            result_pairs=self.coverage.result_pairs(),
         )
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Every reason why the run does not pass, the verdict of a testbench: as `Outcome.failures`."""
+        """Every reason why the run does not pass, as `Outcome.failures`; a testbench asserts that there is none."""
         return self.outcome().failures
 
 
 def codes_of(result: int | str, elements: Sequence[Element]) -> list[int | str]:
-    """The code of each element, the first from the low bits; undefined bits stay text."""
+    """Split a result into the codes of its elements, the first from the low bits; undefined bits stay text."""
     if isinstance(result, int) and len(elements) == 1:
         return [result & (1 << elements[0].products.result.width) - 1]
     widths = [element.products.result.width for element in elements]

@@ -1,4 +1,4 @@
-"""Which vectors of a run are sent. A number means the same vector whatever is left out."""
+"""The selection of the vectors of a run that are sent. It does not change the numbers of the vectors."""
 
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
@@ -8,17 +8,17 @@ from cosim.bench.products import Vector
 from golden.checks import check_least, unknown
 
 ALL_SHOWN = 100
-"""A message names all classes where there are no more than these."""
+"""An error message lists all classes up to this number of them."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """A choice among the vectors of a run.
+    """A selection of the vectors of a run.
 
     Attributes:
-        only: classes of the stimulus, at least one of which has made an element of the vector; empty for every class.
-        exclude: classes that have made no element of it.
-        vector: the number of the only vector to be sent, from 0; None for all.
+        only: send only vectors with an element of one of these classes of the stimulus; empty for every class.
+        exclude: send no vector with an element of one of these classes.
+        vector: number of the only vector to send, from 0; None for all.
     """
 
     only: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Selection:
 
     @property
     def is_everything(self) -> bool:
-        """Whether no vector is left out."""
+        """Whether all vectors are sent."""
         return self == Selection()
 
     def takes(self, vector: Vector) -> bool:
@@ -42,14 +42,14 @@ class Selection:
         return bool(not self.only or classes & set(self.only)) and not classes & set(self.exclude)
 
     def ends_before(self, number: int) -> bool:
-        """Whether no vector from this number on is sent."""
+        """Whether neither this vector nor any later one is sent."""
         return self.vector is not None and number > self.vector
 
     def check(self, classes: Collection[str], count: int) -> None:
-        """Raise ValueError for classes that the stimulus does not have, or a vector beyond the run's.
+        """Raise ValueError for classes that the stimulus does not have, or a vector beyond the end of the run.
 
         Args:
-            classes: every class and corner of the stimulus. count: vectors of the run.
+            classes: every class and corner of the stimulus. count: number of vectors of the run.
         """
         known = dict.fromkeys(name for each in classes for name in (each, _plain(each)))
         for option, names in (("only", self.only), ("exclude", self.exclude)):
@@ -60,15 +60,15 @@ class Selection:
             raise ValueError(f"the number of a vector must be from 0 to {count - 1}, got {self.vector}")
 
     def as_table(self) -> dict[str, Any]:
-        """For JSON: `Selection.from_table` makes an equal one of it."""
+        """The selection for JSON; `from_table` reads it back."""
         return asdict(self)
 
     @classmethod
     def from_table(cls, table: dict[str, Any]) -> "Selection":
-        """The selection that `as_table` described."""
+        """The selection that `as_table` converted."""
         return cls(tuple(table["only"]), tuple(table["exclude"]), table["vector"])
 
 
 def _plain(name: str) -> str:
-    """A class without the format of which it is one."""
+    """The name of a class without its format."""
     return name.rpartition(": ")[2]

@@ -1,4 +1,4 @@
-"""What a design is given and what it must answer, chunk by chunk: of a unit, of several formats, of a tile."""
+"""Specifications: stimulus and golden's results, chunk by chunk, for a unit, a multi-format datapath and a tile."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,8 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 
 import golden
+from cosim.bench.fixed_point import with_fixed_results
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.packing import packed
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
+from cosim.bench.repeats import REPEATED, Run, blocks_of, gathered, repeat_in_tiles, repeated
+from cosim.bench.result_pairs import with_pairs
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, Stimulus, Tiles, among_mixed, chunks, places
@@ -23,40 +27,44 @@ from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
 
 CHUNK = 4096
-"""Dot products that are made and held at a time: enough that NumPy's call overhead does not count."""
+"""Dot products that are computed and held in memory at a time: enough that NumPy's call overhead is negligible."""
 
 
 class Specification(Protocol):
-    """What co-simulation adds to a design: stimulus, and the results that it must give.
+    """Stimulus for a design, and the expected results.
 
-    One of one's own is a class derived from this one with a method `chunks`, which `OwnRows` helps to write.
+    A user's specification is a class derived from this one with a method `chunks`, which `user_rows` helps to write.
     """
 
     def check_count(self, count: int) -> None:
-        """Raise ValueError for a number of vectors that would leave something untested. Any number will do."""
+        """Raise ValueError for a number of vectors that would leave something untested; by default any number is valid."""
         return None
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """`count` vectors and golden's results, the same ones for the same count and seed; few of them exist at a time.
+        """Generate `count` vectors with their results, the same ones for the same count and seed, a few at a time.
 
         Args:
-            engine: which of golden's computes the results, None for the fastest there is.
+            engine: golden's engine that computes the results, None for the fastest available.
         """
 
 
-def specification_of(design: Design, results: int = 1) -> Specification:
-    """What golden says of a design.
+def specification_of(design: Design, results: int = 1, widths: OperandWidths = THE_UNITS) -> Specification:
+    """Golden's specification of a generated design.
 
     Args:
-        results: dot products that it takes and gives at once; of a unit alone.
+        results: dot products in a vector; more than one only for a unit. widths: of c and d, likewise.
 
     Raises:
-        ValueError: a tile that golden's catalogue does not have, or several results of what is no unit.
+        ValueError: a tile of an instruction that golden's catalogue does not have, several results or other widths of a
+            design that is not a unit, or widths that its operation cannot have.
     """
     if isinstance(design, UnitDesign):
-        return UnitSpecification(design.unit, results)
+        widths.check(design.unit.operation)
+        return UnitSpecification(design.unit, results, widths)
     if results != 1:
         raise ValueError(f"several results at once are for a unit, {design.name} must have 1, got {results}")
+    if widths != THE_UNITS:
+        raise ValueError(f"[operands] is for a unit, {design.name} is a design of another kind")
     if isinstance(design, MultiFormatDesign):
         return MultiFormatSpecification(design.units)
     if isinstance(design, TileDesign):
@@ -66,23 +74,27 @@ def specification_of(design: Design, results: int = 1) -> Specification:
 
 @dataclass(frozen=True)
 class UnitSpecification:
-    """One step of a unit, or of several copies of it that take their operands and give their results at once.
+    """One step of a unit, or of several copies of it side by side.
 
     Attributes:
-        results: copies; a vector is a dot product for each.
+        results: number of copies; a vector holds a dot product for each. widths: of c and d.
     """
 
     unit: Unit
     results: int = 1
+    widths: OperandWidths = THE_UNITS
 
     def check_count(self, count: int) -> None:
-        """Any number will do."""
+        """Accept any number of vectors."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        n, widths = self.results, operand_widths(self.unit.operation)
+        n, widths, c = self.results, operand_widths(self.unit.operation), self.unit.operation.c
         shape = OperandShape.of_operation(self.unit.operation)
-        for stimulus in chunks(shape, count * n, seed, max(1, CHUNK // n) * n):
-            products = unit_products(self.unit, stimulus, engine)
+        for part, rows in enumerate(chunks(shape, count * n, seed, max(1, CHUNK // n) * n)):
+            stimulus, runs = _with_runs(rows, n, [seed, part])
+            operands = stimulus.operands._replace(c=self.widths.restricted(stimulus.operands.c, c))
+            products = unit_products(self.unit, replace(stimulus, operands=operands), engine)
+            products = with_fixed_results(products, self.widths.d)
             transfers = unit_transfers(products)
             vectors = [
                 Vector(
@@ -91,39 +103,45 @@ class UnitSpecification:
                 )
                 for row in range(0, len(transfers), n)
             ]
-            yield Chunk(vectors, [products])
+            yield Chunk(with_pairs(blocks_of(vectors, runs), part, random.Random(f"{seed} {part}")), [products])
+
+
+def _with_runs(rows: Stimulus, of_vector: int, seed: Sequence[int]) -> tuple[Stimulus, list[Run]]:
+    """The rows with runs of vectors that repeat operands, and these runs."""
+    stimulus, runs = gathered(rows, of_vector, np.random.default_rng([*seed, of_vector]))
+    return repeated(stimulus, runs, of_vector), runs
 
 
 def side_by_side(transfers: Sequence[dict[str, int]], widths: Mapping[str, int]) -> dict[str, int]:
-    """One transfer that holds several, the first in the low bits of each port."""
+    """Pack several transfers into one, the first in the low bits of each port."""
     if len(transfers) == 1:
         return transfers[0]
     return {port: sum(t[port] << k * widths[port] for k, t in enumerate(transfers)) for port in transfers[0]}
 
 
 def operand_widths(operation: golden.Operation) -> dict[str, int]:
-    """Bits of each operand of one step."""
+    """The width of each operand port of one step (bits)."""
     return {name: elements.width for name, elements in step_operands(operation).items() if name != "d"}
 
 
 def place(k: int, results: int) -> str:
-    """Which of several results, in words."""
+    """The place of one of several results, as text."""
     return f"result {k}" if results > 1 else ""
 
 
 @dataclass(frozen=True)
 class MultiFormatSpecification:
-    """One step of any of several units; the vector's `format` says which."""
+    """One step of one of several units, which the vector's `format` selects."""
 
     units: tuple[Unit, ...]
 
     def check_count(self, count: int) -> None:
-        """At least one vector for each format: one would else pass unseen."""
+        """Raise ValueError for fewer vectors than formats: a format would be untested."""
         if count < len(self.units):
             raise ValueError(f"vectors must be at least the {len(self.units)} formats of the datapath, got {count}")
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """About as many of each format, in random order."""
+        """Generate about the same number of vectors for each format, in random order."""
         self.check_count(count)
         shares = [len(range(number, count, len(self.units))) for number in range(len(self.units))]
         streams = [
@@ -131,22 +149,26 @@ class MultiFormatSpecification:
             for unit, share in zip(self.units, shares, strict=True)
         ]
         for part, of_each_format in enumerate(zip_longest(*streams)):
-            vectors, made = [], []
-            for number, stimulus in enumerate(of_each_format):
-                if stimulus is None:  # the formats that have one vector fewer may end a chunk earlier
+            blocks: list[Sequence[Vector]] = []
+            made = []
+            for number, rows in enumerate(of_each_format):
+                if rows is None:  # the formats that have one vector fewer may end a chunk earlier
                     continue
                 unit = self.units[number]
+                stimulus, runs = _with_runs(rows, 1, [seed, part, number])
                 products = unit_products(unit, stimulus, engine, f"format {number} ({unit.name})")
                 made.append(products)
-                for row, transfer in enumerate(unit_transfers(products)):
-                    vectors.append(Vector([transfer | {"format": number}], [Element(products, row)]))
-            random.Random(f"{seed} {part}").shuffle(vectors)
-            yield Chunk(vectors, made)
+                transfers = enumerate(unit_transfers(products))
+                vectors = [Vector([each | {"format": number}], [Element(products, row)]) for row, each in transfers]
+                blocks += blocks_of(vectors, runs)
+            rng = random.Random(f"{seed} {part}")
+            rng.shuffle(blocks)
+            yield Chunk(with_pairs(blocks, part, rng), made)
 
 
 @dataclass(frozen=True)
 class TileSpecification:
-    """A whole instruction of the catalogue, its m and n perhaps changed: a vector is a tile, a transfer a step of it.
+    """A tile of an instruction of the catalogue, with any m and n: a vector is a tile, a transfer one of its steps.
 
     Raises:
         ValueError: an instruction that differs from the catalogue's in more than m and n.
@@ -160,32 +182,51 @@ class TileSpecification:
             raise ValueError(f"a tile must be of an instruction of the catalogue, m and n aside; {i.arch} {i.name} differs")
 
     def check_count(self, count: int) -> None:
-        """Any number will do."""
+        """Accept any number of vectors."""
 
     def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
-        """Tiles whose diagonals are the rows of the stimulus, so that its classes and corners are all there; what else a
-        tile has is put together from rows at random, and called `mixed`."""
+        """Generate tiles whose diagonals are the rows of the stimulus, so that all its classes and corners occur. The other
+        elements of a tile combine rows at random; their class is `mixed`."""
         i = self.instruction
         a_tile = places(i.m, i.n)
         rows = max(1, CHUNK // (i.m * i.n)) * a_tile
         for part, stimulus in enumerate(chunks(OperandShape.of_instruction(i), count * a_tile, seed, rows)):
-            yield self._chunk(stimulus, np.random.default_rng([seed, part]), engine)
+            yield self._chunk(stimulus, seed, part, engine)
 
-    def _chunk(self, stimulus: Stimulus, rng: np.random.Generator, engine: str | None) -> Chunk:
-        i = self.instruction
+    def _chunk(self, rows: Stimulus, seed: int, part: int, engine: str | None) -> Chunk:
+        i, rng = self.instruction, np.random.default_rng([seed, part])
+        stimulus, runs = gathered(rows, places(i.m, i.n), rng)
         tiles, label = among_mixed(stimulus, i.m, i.n, rng)
+        tiles = self._repeated(tiles, runs)
+        label = label.reshape(len(tiles), -1)
+        for run in runs:
+            label[run.all] = len(stimulus.names) + 1  # behind `mixed`
         operands = Operands(*(None if part is None else part.reshape(label.size, -1) for part in tiles.rows(np)))  # type: ignore[arg-type]
-        elements = Stimulus(operands._replace(c=operands.c[:, 0]), label, (*stimulus.names, "mixed"))
+        elements = Stimulus(operands._replace(c=operands.c[:, 0]), label.reshape(-1), (*stimulus.names, "mixed", REPEATED))
         products = dot_products("", i, i.operation, elements, engine, (i.a, i.b))
         names = [f"element [{row}][{column}]" for row in range(i.m) for column in range(i.n)]
         vectors = [
             Vector(transfers, [Element(products, tile * len(names) + place, name) for place, name in enumerate(names)])
             for tile, transfers in enumerate(self._transfers(tiles, rng))
         ]
-        return Chunk(vectors, [products])
+        return Chunk(with_pairs(blocks_of(vectors, runs), part, random.Random(f"{seed} {part}")), [products])
+
+    def _repeated(self, tiles: Tiles, runs: Sequence[Run]) -> Tiles:
+        """The tiles with the operands that their runs hold."""
+        shape = TileShape(self.instruction)
+        steps = range(shape.steps)
+        scales = [] if self.instruction.block_size is None else [self._blocks(step) for step in steps]
+        return repeat_in_tiles(tiles, runs, [shape.products(step) for step in steps], scales)
+
+    def _blocks(self, step: int) -> slice:
+        """The blocks whose scales a step takes."""
+        i = self.instruction
+        assert i.block_size is not None
+        start = step * i.operation.length // i.block_size
+        return slice(start, start + i.operation.scales_per_step)
 
     def _transfers(self, tiles: Tiles, rng: np.random.Generator) -> list[tuple[dict[str, int], ...]]:
-        """What the operand ports show at each step of each tile; where c is not read, it is noise."""
+        """The values of the operand ports at each step of each tile; c is random in steps that do not read it."""
         i, shape, operands = self.instruction, TileShape(self.instruction), tile_operands(self.instruction)
         steps = []
         for step in range(shape.steps):
@@ -193,8 +234,7 @@ class TileSpecification:
             c = tiles.c if step == shape.c_step else uniform_codes(GeneratorDraws(rng), i.c, tiles.c.shape)
             codes = {"a": tiles.a[:, :, ks], "b": tiles.b[:, :, ks], "c": c}
             if i.block_size is not None and "scale_a" in operands:
-                start = step * i.operation.length // i.block_size
-                blocks = slice(start, start + i.operation.scales_per_step)
+                blocks = self._blocks(step)
                 codes |= {"scale_a": tiles.scale_a[:, :, blocks], "scale_b": tiles.scale_b[:, :, blocks]}
             columns = {name: packed_codes(part, operands[name].format) for name, part in codes.items()}
             steps.append(_transposed(columns))
@@ -202,7 +242,7 @@ class TileSpecification:
 
 
 def unit_products(unit: Unit, stimulus: Stimulus, engine: str | None, name: str = "") -> DotProducts:
-    """One step of a unit for each row of the stimulus."""
+    """The dot products of one step of a unit, one for each row of the stimulus."""
     return dot_products(name, unit, unit.operation, stimulus, engine, (unit.operation.a, unit.operation.b))
 
 
@@ -214,13 +254,13 @@ def dot_products(
     engine: str | None,
     formats: tuple[Format, Format],
 ) -> DotProducts:
-    """Rows of a stimulus, and what a golden model makes of them."""
+    """The rows of a stimulus with the results of a golden model."""
     dot: Callable[..., Any] = model.dot
     return DotProducts(name, operation, stimulus, dot, dot(*stimulus.operands, engine=engine).tolist(), formats)
 
 
 def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
-    """What the operand ports of a datapath show for each row."""
+    """The values of a datapath's operand ports for each row."""
     return _transposed(
         {
             name: packed_codes(getattr(products.stimulus.operands, name), elements.format)
@@ -231,10 +271,10 @@ def unit_transfers(products: DotProducts) -> list[dict[str, int]]:
 
 
 def packed_codes(codes: BitArray, operand: Format) -> list[int]:
-    """One integer for all codes of each row or tile, the first dimension."""
+    """Pack the codes of each row or tile (the first dimension) into one integer."""
     return packed(codes.reshape(len(codes), -1), operand)
 
 
 def _transposed(columns: dict[str, Sequence[int]] | dict[str, list[int]]) -> list[dict[str, int]]:
-    """From values of each port to ports of each transfer."""
+    """Convert columns of values by port to one mapping of ports to values for each transfer."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

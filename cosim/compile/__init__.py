@@ -1,1 +1,1 @@
-"""Turning a design into a program: what compilers get and say, and what they made before, kept by content."""
+"""Compilation of designs into programs: sources, arguments, error messages and the cache of compiled designs."""

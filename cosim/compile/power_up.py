@@ -1,18 +1,18 @@
-"""How the vectors of a run are shared among simulations, each of which powers the design up in another way."""
+"""The split of a run's vectors into simulations with different register contents at power-up."""
 
 from dataclasses import dataclass
 
+from cosim.bench.protocol import Timing
 from cosim.bench.selection import Selection
-from cosim.bench.timing import Timing
 
 VERILATOR_SEEDS = 2**31 - 2
-"""Verilator takes seeds from 1 to this."""
+"""Largest seed that Verilator accepts; the smallest is 1."""
 
 SECOND_POWER_UP = 1000
-"""Vectors of the second simulation: it is there for what registers hold before their reset."""
+"""Vectors of the second simulation, which tests other register contents before the reset."""
 
 MIN_POWER_UP = 50
-"""A run of so few vectors that the second simulation would have fewer than these has one only."""
+"""Smallest number of vectors of a second simulation; a run too short for it has one simulation only."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class PowerUp:
     """One simulation of a run.
 
     Attributes:
-        first: number of its first vector in the run. vectors: how many it has.
-        seed: of its stimulus.
-        plusargs: tell Verilator what registers hold at first. Icarus takes no notice of them: it begins with X.
+        first: number of its first vector in the run. vectors: number of vectors.
+        seed: seed of its stimulus.
+        plusargs: Verilator's arguments for register contents at power-up. Icarus ignores them: registers begin as X.
     """
 
     first: int
@@ -31,14 +31,14 @@ class PowerUp:
     plusargs: tuple[str, ...]
 
     def has_any(self, selection: Selection) -> bool:
-        """Whether any of its vectors may be among those selected."""
+        """Whether the selection may contain any of its vectors."""
         return selection.vector is None or selection.vector in range(self.first, self.first + self.vectors)
 
 
 def power_ups(simulator: str, timing: Timing, vectors: int, seed: int) -> list[PowerUp]:
-    """The simulations of a run: registers begin at random, and in a second one as ones.
+    """The simulations of a run: registers begin with random bits, and in a second simulation with ones.
 
-    Without a clock, with Icarus or with few vectors, there is one only.
+    There is only one simulation without a clock, with Icarus, or with few vectors.
     """
     at_random = ("+verilator+rand+reset+2", f"+verilator+seed+{seed % VERILATOR_SEEDS + 1}")
     as_ones = ("+verilator+rand+reset+1",)

@@ -1,5 +1,5 @@
-"""Objects that are the same for every design: Verilator's runtime library, and what is linked beside a design. They take
-longer to compile than a design, so they are kept."""
+"""The cache of object files that are the same for every design: Verilator's runtime library, and the native code linked with
+a design. They take longer to compile than a design."""
 
 import os
 import time
@@ -7,41 +7,48 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.cache import content_key, fetch, store
-from cosim.compile.content import tools
+from cosim.compile.cache_key import compiled, tools
+from golden.cache import content_key
 
 LATER = 3600
-"""make compiles what is older than the design's makefile: the objects are dated this far ahead (seconds)."""
+"""Cached objects are dated this far ahead (s), because make recompiles objects older than the design's makefile."""
 
 RUNTIME = "verilated*.o"
 """The objects of Verilator's runtime library."""
 
 
+def new_folder(build: Path) -> None:
+    """Make the folder of a build, without objects of an earlier one, which may be of other sources and yet dated later."""
+    build.mkdir(parents=True, exist_ok=True)
+    for old in [*build.glob("*.o"), *build.glob("*.a")]:
+        old.unlink()
+
+
 class Runtime:
-    """The objects of builds that are done in the same way.
+    """The object files that builds with the same dependencies share.
 
     Args:
-        build_dir: where make looks for them.
-        objects: patterns of their names.
-        depends: plain values that say, with the compilers' versions, all that they depend on.
+        build_dir: folder of the build, where make finds them.
+        objects: patterns of their file names.
+        depends: everything that they depend on beside the compilers' versions, as values for JSON.
     """
 
     def __init__(self, build_dir: Path, objects: tuple[str, ...], depends: Mapping[str, Any]) -> None:
         self._build_dir, self._objects = build_dir, objects
         self._key = content_key({"objects": objects, "depends": dict(depends), "tools": tools()})
-        self._is_kept = False
+        self._is_cached = False
 
     def place(self) -> None:
-        """Put the objects, if there are any yet, where make looks for them."""
+        """Put the cached objects, if any, into the folder of the build."""
         self._build_dir.mkdir(parents=True, exist_ok=True)
-        self._is_kept = fetch(self._key, self._build_dir)
-        for target in self._found() if self._is_kept else ():
+        self._is_cached = compiled().fetch(self._key, self._build_dir)
+        for target in self._found() if self._is_cached else ():
             os.utime(target, (time.time() + LATER,) * 2)
 
-    def keep(self) -> None:
-        """Remember the objects of a finished build."""
-        if not self._is_kept:
-            store(self._key, self._found())
+    def store(self) -> None:
+        """Store the objects of a finished build in the cache."""
+        if not self._is_cached:
+            compiled().store(self._key, self._found())
 
     def _found(self) -> list[Path]:
         return sorted(path for pattern in self._objects for path in self._build_dir.glob(pattern))

@@ -1,21 +1,25 @@
-"""What a simulator gets of a design: files, the top module, arguments."""
+"""The sources of a simulation: files, top module, arguments."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from cosim.bench.timing import Timing
+from cosim.bench.protocol import Timing
+from cosim.compile.errors import SimulationError
 from cosim.dut.connection import connect, operands_of
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import INSTANCE, compiler_arguments, elaborated_ports
+from cosim.dut.elaborate import INSTANCE, WRAPPER, compiler_arguments, elaborated
+from cosim.dut.files_read import FileRead, changed_since, digests_of
 from cosim.dut.generated import write_generated
-from cosim.dut.wrapper import WRAPPER, wrapper
+from cosim.dut.vhdl import in_verilog
+from cosim.dut.wrapper import wrapper
+from golden.checks import listed
 from rtl.designs.design import Design
 
 ASSERTIONS = ("--assert", "--no-assert-case")
-"""A design of one's own fails by its own assertions. `unique` and `priority` only warn, by the standard, and glitches in
-combinational logic break them."""
+"""Failed assertions of a user design fail the run. Violations of `unique` and `priority` do not: the standard makes them
+warnings, and glitches in combinational logic cause them."""
 
 NO_ASSERTIONS = ("--noassert",)
 """A generated design has none."""
@@ -23,12 +27,16 @@ NO_ASSERTIONS = ("--noassert",)
 
 @dataclass(frozen=True)
 class Sources:
-    """What the simulator gets.
+    """The sources of a simulation.
 
     Attributes:
-        files: in order. top: the top module, whose ports have this project's names. ports: these names.
-        arguments: of the compiler. verilator_args: further ones, of Verilator alone. timing: how it is driven.
-        instances: within the top module, to their ports; what a waveform shows first.
+        files: source files, in order. top: the top module, whose ports have this project's names. ports: these names.
+        arguments: arguments of every compiler. verilator_args: further arguments of Verilator only.
+        timing: timing of the top module.
+        instances: the ports of each instance in the top module, which a waveform shows first.
+        read: the files that Verilator read when it elaborated a user design, by path, also those that it found itself; none
+            for a generated design, whose files are complete.
+        opens: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
     """
 
     files: tuple[Path, ...]
@@ -38,32 +46,64 @@ class Sources:
     verilator_args: tuple[str, ...]
     timing: Timing
     instances: Mapping[str, Sequence[str]]
+    read: Mapping[str, FileRead] = field(default_factory=dict)
+    opens: tuple[str, ...] = ()
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each file of a user design, by path."""
+        return digests_of(self.read)
+
+    def check_unchanged(self) -> None:
+        """Check that what a tool has read since is what was elaborated.
+
+        Raises:
+            SimulationError: a file of a user design was changed meanwhile.
+        """
+        changed = changed_since(self.read)
+        if changed:
+            raise SimulationError(
+                f"{listed(changed)} changed while the design was read: it is not known which text was compiled; run again"
+            )
 
 
 def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
-    """The generated design, or a wrapper around one's own that gives it the same ports.
+    """The sources of the generated design, or of a user design in a wrapper that gives it the same ports.
 
     Raises:
-        ElaborationError: Verilator cannot read the design. PortMismatch: its ports do not fit its description.
+        ElaborationError: Verilator, or GHDL, cannot read the design. PortMismatch: its ports do not fit its description.
+        MissingTool: it is in VHDL, and GHDL is not installed.
     """
     if dut is None:
         ports = tuple(port.name for port in design.ports)
         source = write_generated(design, folder)
         instances = instance_ports(source.read_text(encoding="utf-8"))
         return Sources((source,), "unit", ports, (), NO_ASSERTIONS, Timing.of_design(design), instances)
-    operands = operands_of(design)
-    connection = connect(dut, operands, elaborated_ports(dut))
+    dut = in_verilog(dut, folder)
+    operands = operands_of(design, dut.widths)
+    design_read = elaborated(dut)
+    connection = connect(dut, operands, design_read.ports)
     text = wrapper(dut, operands, connection)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)
-    arguments, own = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
+    arguments, instances = tuple(compiler_arguments(dut)), {INSTANCE: [port.name for port in connection.ports]}
     further = (*ASSERTIONS, *dut.verilator_args)
-    return Sources((*dut.sources, around), WRAPPER, ports, arguments, further, dut.timing, own)
+    return Sources(
+        (*dut.sources, around),
+        WRAPPER,
+        ports,
+        arguments,
+        further,
+        dut.timing,
+        instances,
+        design_read.read,
+        design_read.opens,
+    )
 
 
 def instance_ports(verilog: str) -> dict[str, list[str]]:
-    """Instances in generated Verilog, by name, to the ports of their modules."""
+    """The port names of each instance in generated Verilog, by name of the instance."""
     modules = dict(re.findall(r"^module (\w+)\(([^)]*)\);$", verilog, re.MULTILINE))
     instances = re.findall(r"^  (\w+) (\w+) \($", verilog, re.MULTILINE)
     return {instance: modules[module].split(", ") for module, instance in instances if module in modules}

@@ -1,4 +1,4 @@
-"""Counts of bins, which are merged over runs: of one model, that is of one operation with all its parameters and one K."""
+"""Hit counts of the bins of one model (one operation with its parameters and one K), which can be merged over runs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from golden import Operation
 
 @dataclass(frozen=True)
 class Model:
-    """What is covered: an operation with its parameters, over K products."""
+    """The model whose coverage is counted: an operation with its parameters, over K products."""
 
     operation: Operation
     K: int
@@ -21,10 +21,10 @@ class Model:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> "Model":
-        """The model that `as_dict` made this of.
+        """Read a model from the output of `as_dict`.
 
         Raises:
-            KeyError, TypeError, ValueError: it was made of none.
+            KeyError, TypeError, ValueError: the table is not such an output.
         """
         keys: dict[str, Any] = dict(table["parameters"])
         make: Any = golden.OPERATIONS[table["operation"]]
@@ -37,10 +37,12 @@ class Model:
 
 @dataclass(frozen=True)
 class Counts:
-    """How often each bin was hit.
+    """The hit count of each bin of a model.
 
     Attributes:
-        model: whose bins. rows: dot products that were compared and agreed. hits: by covergroup, of its bins in order.
+        model: the model that the bins belong to.
+        rows: number of dot products that were compared and agreed.
+        hits: from the name of a covergroup to the counts of its bins, in order.
     """
 
     model: Model
@@ -48,10 +50,10 @@ class Counts:
     hits: Mapping[str, list[int]]
 
     def merged(self, other: "Counts") -> "Counts":
-        """Both together; the order of many does not matter.
+        """The sums of both counts; merging is commutative and associative.
 
         Raises:
-            ValueError: the other's model is not this one.
+            ValueError: the counts belong to different models.
         """
         if other.model != self.model:
             raise ValueError(f"coverage is merged of one model alone, got {self.model} and {other.model}")
@@ -64,12 +66,12 @@ class Counts:
 
     @classmethod
     def from_dict(cls, table: Mapping[str, Any]) -> "Counts":
-        """The counts that `as_dict` made this of."""
+        """Read counts from the output of `as_dict`."""
         return cls(Model.from_dict(table["model"]), table["rows"], table["hits"])
 
 
 def merged(counts: Iterable[Counts]) -> tuple[Counts, ...]:
-    """One of each model, in the order in which models come first."""
+    """Merge counts of the same model, in the order in which the models first appear."""
     found: dict[Model, Counts] = {}
     for each in counts:
         found[each.model] = found[each.model].merged(each) if each.model in found else each

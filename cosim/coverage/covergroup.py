@@ -4,15 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from cosim.coverage.seen import Seen
-
-IntArray = npt.NDArray[Any]
+from cosim.coverage.seen import IntArray, Seen
 
 Reason = str | None
 """Why a bin cannot be hit; None where it can."""
@@ -44,7 +40,7 @@ class Covergroup:
 
     name: str
     points: tuple[Point, ...]
-    sample: "Callable[[Seen], Sequence[IntArray]]"
+    sample: Callable[[Seen], Sequence[IntArray]]
     unreachable: Callable[..., Reason]
 
     @cached_property
@@ -62,7 +58,7 @@ class Covergroup:
         """Why each bin cannot be hit, None where it can."""
         return [self.unreachable(*values) for values in self.combinations]
 
-    def count(self, seen: "Seen") -> IntArray:
+    def count(self, seen: Seen) -> IntArray:
         """How many samples fall into each bin."""
         indices = np.broadcast_arrays(*self.sample(seen))
         flat = np.zeros(indices[0].shape, np.int64)

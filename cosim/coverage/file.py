@@ -1,4 +1,4 @@
-"""Coverage in a file, to which further runs are added: JSON, every bin by its name."""
+"""Coverage files, which accumulate over runs: JSON, with every bin by its name."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from cosim.coverage.counts import Counts, Model, merged
-from cosim.coverage.model import covergroups
+from cosim.coverage.coverage_model import covergroups
+from golden.files import held, write_atomically
 
 FORMAT = "mmau coverage 1"
-"""What a file says of itself; it changes with what a file holds."""
+"""The format name in every coverage file; it changes with the contents of the format."""
+
+MAX_BYTES = 1 << 28
+"""Largest coverage file that is read (bytes); one of the whole catalogue has a few million."""
 
 
 def to_text(counts: Iterable[Counts]) -> str:
@@ -24,20 +28,20 @@ def _named(counts: Counts) -> dict[str, dict[str, int]]:
 
 
 def from_text(text: str, name: str) -> tuple[Counts, ...]:
-    """The counts that a file holds.
+    """Read the counts from the text of a coverage file.
 
     Args:
-        name: of the file, for messages.
+        name: the file's name, for messages.
 
     Raises:
-        ValueError: it holds something else, or other bins than these models have.
+        ValueError: the text is not a coverage file, or its bins are not those of these models.
     """
     try:
         table = json.loads(text)
         if not isinstance(table, dict) or table.get("format") != FORMAT:
             raise ValueError(f"it does not say that it is {FORMAT!r}")
         return merged([_counts(each) for each in table["models"]])
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError(f"{name} must hold coverage that this version wrote: {error}; take another file") from error
 
 
@@ -59,9 +63,27 @@ def _count(value: object) -> int:
 
 
 def read(path: Path) -> tuple[Counts, ...]:
-    """What a file holds; nothing where there is none.
+    """The counts of a file; none if the file does not exist.
 
     Raises:
         ValueError: it holds something else. OSError: it cannot be read.
     """
-    return from_text(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ()
+    if not path.exists():
+        return ()
+    with path.open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"{path} must hold coverage of at most {MAX_BYTES:,} bytes, but is larger; take another file")
+    return from_text(content.decode("utf-8", errors="replace"), str(path))
+
+
+def add(path: Path, counts: Iterable[Counts]) -> tuple[Counts, ...]:
+    """Add counts to those of a file, also while other processes do so, and return all.
+
+    Raises:
+        ValueError: it holds something else. OSError: it cannot be read or written.
+    """
+    with held(path.resolve().parent):
+        together = merged([*read(path), *counts])
+        write_atomically(path, to_text(together).encode())
+    return together

@@ -1,10 +1,10 @@
-"""FTZ-FMA and FTZ-EO-FMA: what becomes of each operation of a step, and which NaN is kept."""
+"""Covergroups of FTZ-FMA and FTZ-EO-FMA: the outcome of each operation of a step, and the origin of a NaN."""
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, too_fine
-from cosim.coverage.seen import NAN, Seen
+from cosim.coverage.seen import NAN, IntArray, Seen
 from cosim.coverage.widths import roundings_of
 from golden.formats import FP32, Format
 from golden.native.observe import RoundingFlag as Flag
@@ -15,7 +15,7 @@ PLACES = ("exact", "toward zero", "away from zero", "flushed", "overflow", "infi
 
 
 def multiply_add_groups(operation: FlushedFMA) -> list[Covergroup]:
-    """What becomes of each operation of a step, and which NaN a step gives."""
+    """The covergroups of a step: the outcome of each operation, and the origin of a NaN."""
     return [place_group(operation), kept_nan_group(operation)]
 
 
@@ -48,14 +48,14 @@ def place_group(operation: FlushedFMA) -> Covergroup:
 
 
 KEPT = ("of a", "of b", "of c", "of an invalid operation")
-"""Where the NaN comes from that a step gives."""
+"""Origins of the NaN that a step returns."""
 
 
 def kept_nan_group(operation: FlushedFMA) -> Covergroup:
-    """The NaN of a result: whose it is, beside NaNs of other operands or alone, and whether that one was signalling.
+    """The NaN of a result: its origin, whether other operands are NaN too, and whether it was signalling.
 
-    Of FTZ-FMA the product that is added last has its NaN kept before the others; of FTZ-EO-FMA c has, then the even chain.
-    Within a chain the last product's come first, a's before b's; only without a NaN an invalid operation gives one.
+    FTZ-FMA returns the NaN of the product that is added last; FTZ-EO-FMA returns that of c, then that of the even chain.
+    Within a chain the last product has priority, and a before b. An invalid operation gives a NaN only if no operand is NaN.
     """
     beside = ("no NaN beside it", "NaNs beside it")
     kinds = ("quiet", "signalling", "invalid")
@@ -89,7 +89,7 @@ def kept_nan_group(operation: FlushedFMA) -> Covergroup:
 
 
 def _quieted(operand: Format, codes: IntArray) -> IntArray:
-    """Of a NaN its fp32 code once it is quiet, and 2^33, and 2^32 if it was signalling; 0 of anything else."""
+    """For a NaN its quiet fp32 code plus 2^33, plus 2^32 if it was signalling; 0 for other values."""
     codes = codes.astype(np.int64)
     sign, magnitude = codes >> (operand.width - 1), codes & (operand.codes // 2 - 1)
     assert operand.infinity is not None

@@ -1,11 +1,11 @@
-"""Covergroups of what goes in: the class of every operand in every place, scales, steps."""
+"""Covergroups of the inputs: the class of every operand in every place, scales, steps."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
-from cosim.coverage.seen import CLASSES, NORMAL, SUBNORMAL, Seen, classes
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
+from cosim.coverage.seen import CLASSES, NORMAL, SUBNORMAL, IntArray, Seen, classes
 from golden import Operation
 from golden.formats import Format
 from golden.operations import FTZAddMul
@@ -13,7 +13,7 @@ from golden.operations.flushed_fma import FlushedFMA
 
 
 def operand_groups(operation: Operation, steps: int) -> list[Covergroup]:
-    """Of each operand the class in each place; of scales their extremes; of c at each kind of step."""
+    """The covergroups of the inputs: class of each operand in each place, extremes of scales, c at each kind of step."""
     L = operation.length
     groups = [
         class_group("a", operation.a, L, lambda seen: seen.a),
@@ -45,7 +45,7 @@ def class_group(
 
 
 def _not_in_format(operand: Format, cls: str) -> Reason:
-    """Whether a format has no code of a class."""
+    """Return the reason if a format has no code of a class."""
     if cls.startswith("-") and not operand.signed:
         return f"{operand} has no sign"
     if cls.endswith("infinity") and operand.infinity is None:
@@ -60,7 +60,7 @@ def _not_in_format(operand: Format, cls: str) -> Reason:
 
 
 def _no_result(operation: Operation, cls: str) -> Reason:
-    """Classes that d never has, whatever the sum."""
+    """The classes that d never has."""
     if cls == "-0" and operation.name in ("T-FDPA", "ST-FDPA", "GST-FDPA"):
         return "a result of zero is +0"
     if "subnormal" in cls and (getattr(operation, "flush_results", False) or isinstance(operation, FTZAddMul | FlushedFMA)):
@@ -96,7 +96,7 @@ def scale_groups(operation: Operation, scale: Format) -> list[Covergroup]:
 
 
 def step_group(operation: Operation, steps: int) -> Covergroup:
-    """What c is at the first, a middle and the last step of a chain."""
+    """The class of c at the first, a middle and the last step of a chain."""
     names = ("first step", "middle step", "last step")
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:

@@ -1,15 +1,15 @@
-"""Covergroups of GST-FDPA's groups of products: what becomes of each, and of those that cancel."""
+"""Covergroups of GST-FDPA's groups of products: the outcome of each group, and groups that cancel."""
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
-from cosim.coverage.seen import ZERO, Seen, classes
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
+from cosim.coverage.seen import ZERO, IntArray, Seen, classes
 from cosim.coverage.shapes import sums_of
 from golden.operations import GSTFDPA
 
 
 def product_group_groups(operation: GSTFDPA, chained: bool) -> list[Covergroup]:
-    """GST-FDPA: what becomes of each group, and one that cancels and yet has the largest exponent."""
+    """The outcome of each group of GST-FDPA, and groups that cancel but have the largest exponent."""
     inner, outer = sums_of(operation, chained)
     names = ("positive", "negative", "products cancel", "all products zero", "a scale is zero")
     groups = operation.L // operation.G

@@ -1,17 +1,18 @@
-"""Covergroups of a step's roundings: what is cut off, where rounding goes, carries, and both ends of the range."""
+"""Covergroups of the roundings of a step: the remainder, the direction, carries, and both ends of the range."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.operands import class_group
-from cosim.coverage.seen import INFINITE, Seen
+from cosim.coverage.seen import INFINITE, IntArray, Seen
 from cosim.coverage.shapes import sums_of
 from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation
 from golden.format import power_of_two
 from golden.native.observe import RoundingFlag as Flag
+from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 
@@ -25,7 +26,7 @@ OUTCOMES = (
 
 
 def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """Of each rounding of a step its groups; the sticky bit and what overflow becomes, where a unit has these keys."""
+    """The covergroups of each rounding of a step, and those of the sticky bit and of overflow for units with these keys."""
     found = []
     for shape in roundings_of(operation, chained):
         found += [remainder_group(shape), direction_group(shape)]
@@ -38,13 +39,21 @@ def rounding_groups(operation: Operation, chained: bool) -> list[Covergroup]:
 
 
 def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
-    """Why d is never of a class."""
+    """Return the reason why d is never of a class; None if it can be."""
     shape = roundings_of(operation, chained)[-1]
 
     def reason(cls: str) -> Reason:
         sign, outcomes = cls[0], {"-0": OUTCOMES[4:6], "subnormal": OUTCOMES[1:3]}
-        if cls == "-0" and isinstance(operation, TruncatedFDPA):
+        if cls == "-0" and isinstance(operation, HeadroomFDPA) and operation.conversion.dropped_bits:
+            # of a subnormal number of which only bits are left that d has not
+            finest = operation.d.e_min - operation.d.man_bits
+            return (
+                never(shape, OUTCOMES[1], sign) if shape.finest < finest else f"{operation.d} drops no bit below 2^{finest}"
+            )
+        if cls == "-0" and isinstance(operation, TruncatedFDPA | HeadroomFDPA):
             return "a result of zero is +0"
+        if cls == "-0" and getattr(operation, "zero", "positive") == "ieee":
+            return None  # of zeros, in E-FDPA with the signs of IEEE 754
         if cls == "-0" and operation.name in ("FMA", "FTZ-AddMul", "FTZ-FMA"):
             return None  # of zeros
         if cls == "-0" and isinstance(operation, RoundedFDPA) and operation.truncation == "RZ":
@@ -59,7 +68,7 @@ def never_d(operation: Operation, chained: bool) -> Callable[[str], Reason]:
 
 
 class _Flags:
-    """Flags of the roundings of a shape that were made of something."""
+    """Flags of those roundings of a shape whose sum is not zero."""
 
     def __init__(self, seen: Seen, shape: RoundingShape) -> None:
         flags = seen.flags(shape.roundings)
@@ -81,7 +90,7 @@ def _remainders(flags: _Flags) -> IntArray:
 
 
 def remainder_group(shape: RoundingShape) -> Covergroup:
-    """What is cut off against half of the last bit, that last bit, and the sign."""
+    """The remainder relative to half a unit in the last place, crossed with the last bit and the sign."""
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
         flags = _Flags(seen, shape)
@@ -98,12 +107,12 @@ def remainder_group(shape: RoundingShape) -> Covergroup:
 
 
 def too_fine(shape: RoundingShape, bits: int) -> Reason:
-    """Why a rounding never cuts so many bits off."""
+    """Return the reason why a rounding never cuts so many bits off; None if it can."""
     return None if bits <= shape.cut else f"at most {max(shape.cut, 0)} bits are cut off: what is rounded is never wider"
 
 
 def direction_group(shape: RoundingShape) -> Covergroup:
-    """Where rounding went, and whether that carried into a new leading bit."""
+    """The direction of rounding, and whether it carried into a new leading bit."""
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
         flags = _Flags(seen, shape)
@@ -137,7 +146,7 @@ def direction_group(shape: RoundingShape) -> Covergroup:
 
 
 def outcome_group(shape: RoundingShape) -> Covergroup:
-    """What becomes of a sum that is not zero: overflow, underflow to subnormal and to zero, or neither."""
+    """The outcome of a sum that is not zero: overflow, underflow to a subnormal or to zero, or a normal number."""
     to = shape.to
     assert to is not None
 
@@ -161,7 +170,7 @@ def outcome_group(shape: RoundingShape) -> Covergroup:
 
 
 def never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
-    """Why a rounding does not come to that."""
+    """Return the reason why a rounding cannot have that outcome; None if it can."""
     to, mode = shape.to, shape.mode
     assert to is not None
     away = sign in {"RZ": "", "RO": "", "RD": "-", "RU": "+"}.get(mode, "+-")
@@ -200,7 +209,7 @@ def never(shape: RoundingShape, outcome: str, sign: str) -> Reason:
 
 
 def _never_overflows(shape: RoundingShape, outcome: str, sign: str) -> Reason:
-    """Whether even the largest terms add up to less than what overflows."""
+    """Return whether even the sum of the largest terms stays below the overflow threshold."""
     to = shape.to
     assert to is not None
     limit, last = power_of_two(to.e_max + 1), power_of_two(to.e_max - to.man_bits)
@@ -212,7 +221,7 @@ def _never_overflows(shape: RoundingShape, outcome: str, sign: str) -> Reason:
 
 
 def sticky_group(operation: TruncatedFDPA, chained: bool) -> Covergroup:
-    """Whether alignment dropped a one, against what rounding then cuts off."""
+    """Whether alignment dropped a one, crossed with the remainder that rounding cuts off."""
     shape = roundings_of(operation, chained)[-1]
     *_, last = sums_of(operation, chained)
 
@@ -237,7 +246,7 @@ def sticky_group(operation: TruncatedFDPA, chained: bool) -> Covergroup:
 
 
 def overflow_group(operation: Operation, chained: bool) -> Covergroup:
-    """What a sum beyond the range becomes."""
+    """The result of a sum beyond the range."""
     shape = roundings_of(operation, chained)[-1]
     to = shape.to
     assert to is not None

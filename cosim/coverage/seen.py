@@ -1,18 +1,20 @@
-"""What covergroups look at: the classes of the operands of some rows, and the records of their steps."""
+"""The facts that covergroups sample: the classes of the operands of some rows, and the records of their steps."""
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from cosim.coverage.covergroup import IntArray
 from cosim.coverage.shapes import SumShape
 from golden import Operation
 from golden.chain import Chain, steps_for
 from golden.formats import Format
 from golden.native.observe import Observation, SumFlag, TermFlag, observe
 from golden.stimulus import Operands
+
+IntArray = npt.NDArray[Any]
 
 CLASSES = ("+0", "-0", "+subnormal", "-subnormal", "+normal", "-normal", "+infinity", "-infinity", "NaN")
 """The classes of a code, by the index that `classes` gives."""

@@ -1,16 +1,20 @@
-"""Which sums a step of an operation is made of, in the order of its records (golden/native/include/mmau.h)."""
+"""The sums of a step of each operation, in the order of its records (golden/native/include/mmau.h)."""
 
 from dataclasses import dataclass, replace
 
 from golden import Operation
 from golden.formats import FP32, Format
-from golden.operations import FTZFMA, GSTFDPA, FTZAddMul
+from golden.operations import FTZFMA, GSTFDPA, OCFDPA, PSFDPA, FTZAddMul
 from golden.operations.flushed_fma import FlushedFMA
+from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import NO_PRODUCT_EXP, RoundedFDPA
 
 OF_A_GROUP = "products of a group"
 """The sum of a group of GST-FDPA."""
+
+OF_NEIGHBOURS = "neighbouring products"
+"""The sum of a group of PS-FDPA."""
 
 
 @dataclass(frozen=True)
@@ -18,10 +22,10 @@ class Kind:
     """Terms of one kind in a sum.
 
     Attributes:
-        name, plural: what they are. count: how many.
-        lowest, highest: exponents that one can have which is not zero (exponent values).
-        frac: low bits of its significand that are fraction bits at its exponent.
-        fraction_bits: what alignment keeps of it at e_max; None where it keeps everything.
+        name, plural: their names. count: number of terms.
+        lowest, highest: range of the exponent of a term that is not zero (exponent values).
+        frac: number of fraction bits of its significand at its exponent.
+        fraction_bits: fraction bits that alignment retains at e_max; None if it retains all.
         lead: how far a leading one may lie above the exponent (bits).
         least_bits: of the smallest significand at the lowest exponent. higher_bits: at those above it.
         zeros: the least and the largest exponent of one that is zero, None where a zero has no exponent that counts.
@@ -42,12 +46,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class SumShape:
-    """A sum of a step, or several alike.
+    """A sum of a step, or several equal ones.
 
     Attributes:
-        name: what is summed. sums: the records of the sums. terms: of the first term of each.
+        name: name of the sum. sums: indices of the records of the sums. terms: index of the first term of each.
         kinds: its terms in order, c apart from the others.
-        e_zero: exponent of every term without a significand, None where they have another.
+        e_zero: exponent value of every zero term, None if zero terms have another exponent.
+        inverted: whether a term may be inverted where another sum negates it, which adds a unit of the last place.
     """
 
     name: str
@@ -55,21 +60,23 @@ class SumShape:
     terms: tuple[int, ...]
     kinds: tuple[Kind, ...]
     e_zero: int | None = None
+    inverted: bool = False
 
     @property
     def count(self) -> int:
-        """Terms of one sum."""
+        """The number of terms of one sum."""
         return sum(kind.count for kind in self.kinds)
 
     @property
     def is_exact(self) -> bool:
-        """Whether alignment cuts nothing."""
+        """Whether the sum is exact: alignment cuts no bits."""
         return all(kind.fraction_bits is None for kind in self.kinds)
 
 
 def terms_of(operation: Operation) -> Kind:
-    """The products that an operation sums, with their scales."""
-    a, b, flush = operation.a, operation.b, flushes_inputs(operation)
+    """The products of an operation, scales and headroom included."""
+    a, b = operation.a, operation.b
+    flush = flushes(operation, a) and flushes(operation, b)
     lowest, highest, frac, lead = a.e_min + b.e_min, a.e_max + b.e_max, a.man_bits + b.man_bits, 1
     least_bits, higher_bits = (frac + 1, frac + 1) if flush else (1, min(a.man_bits, b.man_bits) + 1)
     scale = operation.scale_format
@@ -77,33 +84,37 @@ def terms_of(operation: Operation) -> Kind:
         lowest, highest = lowest + 2 * scale.e_min, highest + 2 * scale.e_max
         frac += 2 * scale.man_bits
         higher_bits = least_bits
-    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
-    zeros = (operation.e_zero, operation.e_zero) if isinstance(operation, TruncatedFDPA) else None
+    if isinstance(operation, HeadroomFDPA):
+        lowest, highest, frac, lead = lowest + operation.h, highest + operation.h, frac + operation.h, lead - operation.h
+    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA | HeadroomFDPA) else None
+    zeros = (operation.e_zero, operation.e_zero) if isinstance(operation, TruncatedFDPA | HeadroomFDPA) else None
     L = operation.length
     return Kind("product", "products", L, lowest, highest, frac, fraction_bits, lead, least_bits, higher_bits, zeros)
 
 
-def flushes_inputs(operation: Operation) -> bool:
-    """Whether subnormal inputs are zeros to it."""
+def flushes(operation: Operation, operand: Format) -> bool:
+    """Return whether the operation flushes the subnormal inputs of a format."""
+    if isinstance(operation, HeadroomFDPA):
+        return operation.flush_inputs and operand.e_min == FP32.e_min
     if isinstance(operation, FlushedFMA):
         return operation.a.exp_bits == FP32.exp_bits  # fp16's are normal numbers of fp32
     return isinstance(operation, FTZAddMul) or bool(getattr(operation, "flush_inputs", False))
 
 
 def c_of(operation: Operation, chained: bool) -> Kind:
-    """The accumulator as a term; in a chain it is the d of a step too."""
+    """The accumulator as a term; in a chain it can also be the d of a step."""
     c = operation.c
-    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA) else None
-    zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else c.e_min
+    fraction_bits = operation.F if isinstance(operation, TruncatedFDPA | RoundedFDPA | HeadroomFDPA) else None
+    zero = operation.e_zero if isinstance(operation, TruncatedFDPA | HeadroomFDPA) else c.e_min
     zeros = (zero, zero) if fraction_bits is not None else None
     bits = c.man_bits + 1
-    least_bits = bits if flushes_inputs(operation) else 1
+    least_bits = bits if flushes(operation, c) else 1
     of_c = Kind("c", "c", 1, c.e_min, c.e_max, c.man_bits, fraction_bits, 0, least_bits, bits, zeros)
     if not chained or operation.c is operation.d:
         return of_c
     d = operation.d
     # Of two formats one has its subnormal numbers above the lowest exponent of the other.
-    subnormal_above = c.e_min != d.e_min and not flushes_inputs(operation)
+    subnormal_above = c.e_min != d.e_min and not flushes(operation, c)
     return replace(
         of_c, lowest=min(c.e_min, d.e_min), highest=max(c.e_max, d.e_max), frac=max(c.man_bits, d.man_bits), least_bits=1,
         higher_bits=1 if subnormal_above else min(c.man_bits, d.man_bits) + 1,
@@ -114,7 +125,7 @@ def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
     """The sums of a step; the one with c is the last.
 
     Args:
-        chained: whether c is the d of another step, in some of the steps.
+        chained: whether c is the d of another step in some steps.
     """
     product, c = terms_of(operation), c_of(operation, chained)
     if isinstance(operation, FTZAddMul):
@@ -125,8 +136,10 @@ def sums_of(operation: Operation, chained: bool) -> tuple[SumShape, ...]:
         return _groups(operation, c)
     if isinstance(operation, RoundedFDPA):
         return _rounded(operation, product, c)
-    e_zero = operation.e_zero if isinstance(operation, TruncatedFDPA) else None
-    return (SumShape("products and c", (0,), (0,), (product, c), e_zero),)
+    if isinstance(operation, PSFDPA):
+        return _neighbours(operation, product, c)
+    e_zero = operation.e_zero if isinstance(operation, TruncatedFDPA | HeadroomFDPA) else None
+    return (SumShape("products and c", (0,), (0,), (product, c), e_zero, inverted=isinstance(operation, OCFDPA)),)
 
 
 def _additions(operation: FTZAddMul, product: Kind, c: Kind) -> tuple[SumShape, ...]:
@@ -190,6 +203,21 @@ def _rounded(operation: RoundedFDPA, product: Kind, c: Kind) -> tuple[SumShape, 
         SumShape("both sums", (2,), (L,), (total("sum", 2, even, F),)),
         SumShape("T and c", (3,), (L + 2,), (T, c)),
     )
+
+
+def _neighbours(operation: PSFDPA, product: Kind, c: Kind) -> tuple[SumShape, ...]:
+    """PS-FDPA: the products of each group; the groups and c."""
+    L, P, F = operation.L, operation.P, operation.F
+    groups = L // P
+    # A sum is zero where products cancel, or where the fraction bits hold nothing of one that has a small significand.
+    own = P > 1 or product.frac - F >= product.least_bits
+    zeros = (min(operation.e_zero, product.lowest), product.highest) if own else (operation.e_zero, operation.e_zero)
+    lead = product.lead + (P - 1).bit_length() + 1  # rounding down may carry
+    group = Kind("group", "groups", groups, product.lowest, product.highest, F, F, lead, zeros=zeros)
+    e_zero = operation.e_zero
+    floor = e_zero if P > 1 else None  # a product alone is at the largest exponent
+    inner = SumShape(OF_NEIGHBOURS, tuple(range(groups)), tuple(range(0, L, P)), (replace(product, count=P),), floor)
+    return inner, SumShape("groups and c", (groups,), (L,), (group, c), e_zero)
 
 
 def _multiply_adds(operation: FlushedFMA) -> tuple[SumShape, ...]:

@@ -1,12 +1,12 @@
-"""Covergroups of special values: how many terms are special and of which kind, and each rule that makes a result special."""
+"""Covergroups of special values: the number and kind of special terms, and each rule that makes a result special."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen
-from cosim.coverage.seen import INFINITE, NAN, SUBNORMAL, ZERO, Seen, classes
-from cosim.coverage.shapes import flushes_inputs
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
+from cosim.coverage.seen import INFINITE, NAN, SUBNORMAL, ZERO, IntArray, Seen, classes
+from cosim.coverage.shapes import flushes
 from golden import Operation
 from golden.formats import Format
 
@@ -14,7 +14,7 @@ SPECIALS = ("+infinity", "-infinity", "NaN")
 
 
 def special_groups(operation: Operation) -> list[Covergroup]:
-    """How many terms are special, and of which kind; and each rule that makes a result special, by itself."""
+    """The covergroups of special values: number and kind of special terms, and each rule alone."""
     numbers = ("one", "two", "several")
     makeups = (*SPECIALS, "infinities of both signs", "NaN and infinities")
     limits = _special_limits(operation)
@@ -45,7 +45,7 @@ def special_groups(operation: Operation) -> list[Covergroup]:
 
 
 def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
-    """Why so many terms cannot be special in such a way."""
+    """Return the reason why so many terms cannot be special in this combination; None if they can."""
     a, b, L = operation.a, operation.b, operation.length
     infinite = a.infinity is not None or b.infinity is not None
     special = infinite or a.nan is not None or b.nan is not None
@@ -64,26 +64,26 @@ def _special_limits(operation: Operation) -> Callable[[int, str], Reason]:
 
 
 def _special_of(cls: IntArray) -> IntArray:
-    """Index in `SPECIALS`, −1 of what is finite."""
+    """Index in `SPECIALS`; −1 for finite values."""
     return np.where(cls >= INFINITE, cls - INFINITE, -1)
 
 
-def _read(seen: Seen, cls: IntArray) -> IntArray:
-    """The class that a step sees: a subnormal is a zero where inputs are flushed."""
-    flushes = flushes_inputs(seen.operation)
-    return np.where((cls == SUBNORMAL) | (cls == SUBNORMAL + 1), ZERO, cls) if flushes else cls
+def _read(seen: Seen, operand: Format, cls: IntArray) -> IntArray:
+    """The class that a step sees: with flushed inputs a subnormal counts as a zero."""
+    is_low = (cls == SUBNORMAL) | (cls == SUBNORMAL + 1)
+    return np.where(is_low, ZERO, cls) if flushes(seen.operation, operand) else cls
 
 
 def _special_products(seen: Seen) -> IntArray:
-    """Index in `SPECIALS` of each product [rows, steps, L], −1 of a finite one."""
-    a, b = _read(seen, seen.a), _read(seen, seen.b)
+    """Index in `SPECIALS` of each product [rows, steps, L]; −1 for a finite one."""
+    a, b = _read(seen, seen.operation.a, seen.a), _read(seen, seen.operation.b, seen.b)
     nan = (a == NAN) | (b == NAN) | (_infinite(a) & _zero(b)) | (_zero(a) & _infinite(b))
     infinite = _infinite(a) | _infinite(b)
     return np.where(nan, 2, np.where(infinite, (a ^ b) & 1, -1))
 
 
 def _any(found: IntArray) -> IntArray:
-    """Whether any element of a step has it."""
+    """Return whether any element of a step has the property."""
     return np.asarray(found.any(axis=-1))
 
 
@@ -96,7 +96,7 @@ def _infinite(cls: IntArray) -> IntArray:
 
 
 def rule_group(operation: Operation) -> Covergroup:
-    """Each rule of numerics.md, section 3, where it alone makes the result special."""
+    """Each rule of numerics.md, section 3, in rows where it alone makes the result special."""
     rules = _rules(operation)
     reasons = {name: why for name, _, why in rules}
 
@@ -108,10 +108,10 @@ def rule_group(operation: Operation) -> Covergroup:
 
 
 class _Facts:
-    """What the rules ask of a step, arrays [rows, steps]."""
+    """The facts about a step on which the rules depend, arrays [rows, steps]."""
 
     def __init__(self, seen: Seen) -> None:
-        a, b = _read(seen, seen.a), _read(seen, seen.b)
+        a, b = _read(seen, seen.operation.a, seen.a), _read(seen, seen.operation.b, seen.b)
         products, c = _special_products(seen), seen.c
         self.nan_a, self.nan_b = _any(a == NAN), _any(b == NAN)
         self.nan_c = c == NAN
@@ -133,7 +133,7 @@ class _Facts:
         self.too_large_kind = np.where(self.too_large, seen.d - INFINITE, -1)
 
     def _of_scales(self, seen: Seen, products: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Whether a scale of A is NaN, one of B, and whether an infinite product of GST-FDPA lies under a zero scale."""
+        """Three facts: a scale of A is NaN, a scale of B is NaN, an infinite product of GST-FDPA has a zero scale."""
         scale = seen.operation.scale_format
         if scale is None:
             nowhere = np.zeros(seen.c.shape, np.bool_)
@@ -145,7 +145,7 @@ class _Facts:
 
 
 def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray], Reason]]:
-    """Name, condition, and why it cannot be met."""
+    """The name, the condition and the reason for unreachability (or None) of each rule."""
     a, b, c, scale = operation.a, operation.b, operation.c, operation.scale_format
 
     def no_nan(operand: Format | None) -> Reason:
@@ -178,7 +178,7 @@ def _rules(operation: Operation) -> list[tuple[str, Callable[[_Facts], IntArray]
     if operation.name == "GST-FDPA":
         no_zero = None if scale is not None and scale.subnormals else f"{scale} has no zero"
         rules.append(("infinite product under a zero scale", alone(lambda f: f.under_zero), no_infinity(a, b) or no_zero))
-    if flushes_inputs(operation):
+    if flushes(operation, a) or flushes(operation, b):
         rules.append(("infinity times a flushed subnormal", alone(lambda f: f.flushed), no_infinity(a, b)))
     few = "it takes two products" if operation.length < 2 else None
     rules += [

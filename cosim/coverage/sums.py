@@ -1,27 +1,27 @@
-"""Covergroups of a step's sums: what alignment cuts and why, distances, signs, cancellation, the floor of e_max."""
+"""Covergroups of the sums of a step: bits cut by alignment, exponent distances, signs, cancellation, the floor of e_max."""
 
 from itertools import pairwise
 
 import numpy as np
 
-from cosim.coverage.covergroup import Covergroup, IntArray, Point, Reason, chosen, reachable
+from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
 from cosim.coverage.product_groups import product_group_groups
-from cosim.coverage.seen import Seen
+from cosim.coverage.seen import IntArray, Seen
 from cosim.coverage.shapes import OF_A_GROUP, Kind, SumShape, sums_of
 from golden import Operation
 from golden.operations import GSTFDPA
 
 DISTANCES = ((0, 0), (1, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, 63), (64, None))
-"""Ranges of how far a term's exponent lies below the largest (exponent value)."""
+"""Ranges of the distance of a term's exponent below the largest (exponent values)."""
 
 DEPTHS = ((1, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, None))
-"""Ranges of how many leading bits cancel (bits)."""
+"""Ranges of the number of leading bits that cancel (bits)."""
 
 NO_TERM = "no term but zeros"
 
 
 def sum_groups(operation: Operation, chained: bool) -> list[Covergroup]:
-    """Of each sum of a step its groups; of GST-FDPA what becomes of each group."""
+    """The covergroups of each sum of a step, and for GST-FDPA those of its groups of products."""
     found = []
     for shape in sums_of(operation, chained):
         found += [alignment_group(shape), distance_group(shape), sign_group(shape), cancellation_group(shape)]
@@ -31,7 +31,7 @@ def sum_groups(operation: Operation, chained: bool) -> list[Covergroup]:
 
 
 def largest_of(shape: SumShape) -> tuple[str, ...]:
-    """Which terms can have the largest exponent, in words: of one kind, or of both."""
+    """Descriptions of the terms that can have the largest exponent: of one kind, or of both."""
     names = []
     for kind in shape.kinds:
         names += [kind.name] if kind.count == 1 else [f"one {kind.name}", f"several {kind.plural}"]
@@ -41,12 +41,12 @@ def largest_of(shape: SumShape) -> tuple[str, ...]:
 
 
 def has_zeros(shape: SumShape) -> bool:
-    """Whether a term that is zero can have the largest exponent."""
+    """Return whether a zero term can have the largest exponent."""
     return any(kind.zeros is not None for kind in shape.kinds)
 
 
 def _largest(shape: SumShape, seen: Seen) -> IntArray:
-    """Index in `largest_of` of each sum [samples], −1 where all terms are zero and there is no floor."""
+    """Index in `largest_of` of each sum [samples]; −1 if all terms are zero and the sum has no floor."""
     terms = seen.terms(shape)
     at_top = terms.nonzero & (terms.gap == 0)
     counts = [at_top[:, places].sum(axis=1) for places in _places(shape)]
@@ -63,18 +63,18 @@ def _largest(shape: SumShape, seen: Seen) -> IntArray:
 
 
 def _places(shape: SumShape) -> list[slice]:
-    """Where the terms of each kind are."""
+    """The places of the terms of each kind."""
     starts = np.cumsum([0, *(kind.count for kind in shape.kinds)]).tolist()
     return [slice(start, end) for start, end in pairwise(starts)]
 
 
 def _kinds(shape: SumShape) -> IntArray:
-    """The number of each term's kind."""
+    """The index of the kind of each term."""
     return np.repeat(np.arange(len(shape.kinds)), [kind.count for kind in shape.kinds])
 
 
 def alignment_group(shape: SumShape) -> Covergroup:
-    """What alignment leaves of a term, by which term has the largest exponent. An exact sum leaves all."""
+    """The part of a term that alignment retains, crossed with the kind of the term that has the largest exponent."""
     fates = ("kept",) if shape.is_exact else ("kept", "partly cut", "wholly cut")
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
@@ -109,7 +109,7 @@ def _never_aligned(shape: SumShape, largest: str, term: str, fate: str) -> Reaso
 
 
 def _gaps(shape: SumShape, largest: str, kind: Kind) -> tuple[int, int] | str:
-    """How near to and how far below the largest exponent a term of that kind can lie, or why it cannot be there."""
+    """The range of distances of a term of that kind below the largest exponent, or the reason why it is empty."""
     if largest == NO_TERM:
         others = [each.zeros for each in shape.kinds if each.zeros is not None and (each is not kind or each.count > 1)]
         highest = max((high for _, high in others), default=kind.lowest)
@@ -130,7 +130,7 @@ def _gaps(shape: SumShape, largest: str, kind: Kind) -> tuple[int, int] | str:
 
 
 def _lowest_top(shape: SumShape, largest: str) -> int:
-    """The least exponent that those terms can have as the largest: all others are zero or lie below."""
+    """The smallest exponent with which those terms can be the largest; all other terms are zero or lie below."""
     tops = _tops(shape, largest)
     others = [each for each in shape.kinds if each not in tops and each.zeros is not None]
     below = [min(each.zeros[0], each.lowest + 1) for each in others if each.zeros is not None]
@@ -144,7 +144,7 @@ def _tops(shape: SumShape, largest: str) -> list[Kind]:
 
 
 def distance_group(shape: SumShape) -> Covergroup:
-    """How far terms lie below the largest exponent."""
+    """The distance of terms below the largest exponent."""
     names = tuple(_range(low, high) for low, high in DISTANCES)
 
     def sample(seen: Seen) -> tuple[IntArray, IntArray]:
@@ -173,7 +173,7 @@ def _range(low: int, high: int | None) -> str:
 
 
 def _within(values: IntArray, ranges: tuple[tuple[int, int | None], ...]) -> IntArray:
-    """The number of the range that each value lies in, −1 below the first."""
+    """The index of the range that contains each value; −1 below the first range."""
     return np.searchsorted([low for low, _ in ranges], values, side="right") - 1
 
 
@@ -197,7 +197,7 @@ def sign_group(shape: SumShape) -> Covergroup:
 
 
 def cancellation_group(shape: SumShape) -> Covergroup:
-    """How the leading one of the total lies to the largest one of the aligned terms."""
+    """The position of the total's leading one relative to the highest leading one of the aligned terms."""
     deeper = tuple(f"{_range(low, high)} bits cancel" if high != 1 else "1 bit cancels" for low, high in DEPTHS)
     names = ("grows by 2 or more", "grows by 1", "same leading bit", *deeper, "cancels to zero")
 
@@ -227,9 +227,9 @@ def cancellation_group(shape: SumShape) -> Covergroup:
 
 
 def _deepest(shape: SumShape) -> int:
-    """How many leading bits can cancel without all doing so: down to the last bit that is kept, or that a term has."""
-    if shape.count == 2:
-        # What is left of two terms is a bit of one of them; no product is all ones over its whole width.
+    """The largest number of leading bits that can cancel without the total becoming zero."""
+    if shape.count == 2 and not shape.inverted:
+        # Two terms cancel down to one bit of one of them at most; no product is all ones over its whole width.
         whole = max(kind.frac + kind.lead + (kind.name != "product") for kind in shape.kinds)
     else:
         whole = max(kind.highest + kind.lead for kind in shape.kinds) - min(kind.lowest - kind.frac for kind in shape.kinds)
@@ -240,7 +240,7 @@ def _deepest(shape: SumShape) -> int:
 
 
 def floor_group(shape: SumShape, e_zero: int) -> Covergroup:
-    """The floor of e_max: whether a term is zero, whether its exponent is the largest, and what that cuts."""
+    """The floor of e_max: whether a term is zero, whether its exponent is the largest, and whether that cuts other terms."""
     names = (
         "no term is zero",
         "a zero below the largest",

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from cosim.coverage.counts import Counts
+from cosim.coverage.coverage_model import covergroups
 from cosim.coverage.covergroup import Covergroup
-from cosim.coverage.model import covergroups
 
 VERSION = "1.0"
 
@@ -76,5 +76,5 @@ def _add_group(coverage: Element, module: str, place: int, group: Covergroup, hi
 
 
 def _add_place(parent: Element, tag: str) -> None:
-    """Where something stands in the sources, which a covergroup of a model does not: the schema asks for it."""
+    """A source position, which the schema requires; a covergroup of a model has none."""
     SubElement(parent, tag, file="1", line="1", inlineCount="1")

@@ -1,4 +1,4 @@
-"""Which roundings a step of an operation is made of, and how wide, how small and how large what is rounded can be."""
+"""The roundings of a step of each operation, and the range of the sums that they round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,25 +8,27 @@ from cosim.coverage.shapes import Kind, SumShape, c_of, sums_of, terms_of
 from golden import Operation
 from golden.format import power_of_two
 from golden.formats import FP32, Format
-from golden.operations import FTZFMA, FTZAddMul
+from golden.operations import FTZFMA, OCFDPA, PSFDPA, FTZAddMul
 from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.fused import FusedOperation
+from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
 from golden.rounding import Mode
 
 WITHOUT_END = 1 << 14
-"""More bits than any sum has: so far below reaches the amount that a sticky bit stands for."""
+"""A width larger than that of any sum (bits): a sticky bit may stand for an amount so far below."""
 
 
 @dataclass(frozen=True)
 class RoundingShape:
-    """A rounding of a step, or several alike.
+    """A rounding of a step, or several equal ones.
 
     Attributes:
-        name: what is rounded. roundings: their records. mode: of rounding. to: the format; None of a truncation.
-        flushes: whether what is no normal number becomes zero. rounds_first: whether it is rounded to a subnormal before.
-        finest: no bit of what is rounded lies below 2 to this (exponent value).
+        name: the value that is rounded. roundings: indices of their records. mode: rounding mode.
+        to: the result format, None for a truncation.
+        flushes: whether subnormal results become zero. rounds_first: whether they are rounded to a subnormal before.
+        finest: exponent value of the lowest possible bit of the rounded value.
         cut, cut_of_normal: the most bits that can lie below the last one kept, of any result and of a normal one; negative
             where what is rounded has fewer bits than are kept.
         largest: what no positive and no negative sum exceeds in magnitude.
@@ -74,14 +76,16 @@ def roundings_of(operation: Operation, chained: bool) -> tuple[RoundingShape, ..
 
 
 def _own_finest(operation: FusedOperation, chained: bool) -> int:
-    """The last bit of a sum lies no lower: neither do those of its terms, nor what alignment leaves."""
+    """The exponent value of the lowest possible bit of a sum."""
     *_, last = sums_of(operation, chained)
-    if not isinstance(operation, TruncatedFDPA):
+    if not isinstance(operation, TruncatedFDPA | HeadroomFDPA):
         product, c = terms_of(operation), c_of(operation, chained)
         return min(product.lowest - product.frac, c.lowest - c.frac)
     # e_max is no lower than every term that is not zero, nor than e_zero where one is.
     lowest, highest = sorted(kind.lowest for kind in last.kinds)
     e_max = min(max(operation.e_zero, lowest), highest)
+    if isinstance(operation, OCFDPA):
+        return e_max - operation.F  # a zero of the other sign has a one there
     return max(min(kind.lowest - kind.frac for kind in last.kinds), e_max - operation.F)
 
 
@@ -96,10 +100,14 @@ def _width(operation: FusedOperation, chained: bool, finest: int) -> int:
 
 
 def _largest(operation: FusedOperation, chained: bool) -> tuple[Fraction, Fraction]:
-    """The largest positive and the largest negative sum in magnitude, or a little more."""
+    """Upper bounds of the magnitude of a positive and of a negative sum."""
     exact = _largest_products(operation)
     exact += max(_largest_finite(each) for each in ((operation.c, operation.d) if chained else (operation.c,)))
-    truncation = getattr(operation, "truncation", "RZ")
+    truncation = "RD" if isinstance(operation, PSFDPA) else getattr(operation, "truncation", "RZ")
+    if isinstance(operation, OCFDPA):  # of every product that is inverted, zeros among them
+        *_, last = sums_of(operation, chained)
+        highest = max(max(kind.highest, *(kind.zeros or ())) for kind in last.kinds)
+        exact += operation.L * power_of_two(highest - operation.F)
     if truncation == "RZ":
         return exact, exact
     # RD and RO may add a unit of the last place that alignment keeps, to every term that loses bits, a truncation one more.
@@ -110,7 +118,7 @@ def _largest(operation: FusedOperation, chained: bool) -> tuple[Fraction, Fracti
 
 
 def _added(shape: SumShape, kind: Kind) -> Fraction:
-    """What alignment may add to the terms of a kind: a unit of the last place each, of those that lose bits."""
+    """The most that alignment can add to the terms of a kind: a unit in the last place for each term that loses bits."""
     if kind.fraction_bits is None:
         return Fraction(0)
     below_itself = kind.count > 1 or kind.frac > kind.fraction_bits
@@ -120,7 +128,7 @@ def _added(shape: SumShape, kind: Kind) -> Fraction:
 
 
 def _largest_products(operation: Operation) -> Fraction:
-    """The sum of as many of the largest product as there are."""
+    """The sum of all products at their largest value."""
     largest = _largest_finite(operation.a) * _largest_finite(operation.b) * operation.length
     return largest if operation.scale_format is None else largest * _largest_finite(operation.scale_format) ** 2
 
@@ -147,7 +155,7 @@ def _of_additions(operation: FTZAddMul) -> tuple[RoundingShape, ...]:
     if P > 1:
         width = min(product.highest + 1 + levels, d.e_max + 1) - kept
         shapes.append(shape("sum of products", range(P, 2 * P - 1), kept, width - d.man_bits, products))
-    # What is left of c and a sum of products that cancel has no bit below their last ones.
+    # The difference of c and a cancelling sum of products has no bit below their last ones.
     finest = max(kept - d.man_bits, last)
     largest = products + _largest_finite(d)
     return (*shapes, shape("result", range(2 * P - 1, 2 * P), finest, d.e_max + 1 - finest - d.man_bits, largest))
@@ -160,7 +168,7 @@ def _of_multiply_adds(operation: FlushedFMA) -> tuple[RoundingShape, ...]:
     products = _largest_products(operation)
     c = _largest_finite(FP32)
     bits, of_products = 2 * (a.man_bits + 1), 2 * (a.e_min - a.man_bits)
-    # What is left of a product and a number of fp32 that cancel has no bit below that number's last one.
+    # The difference of a product and a cancelling fp32 number has no bit below that number's last one.
     left = max(of_products - width, FP32.e_min - FP32.man_bits)
     apart = 2 * a.e_max - of_products - width
 

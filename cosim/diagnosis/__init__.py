@@ -1,6 +1,7 @@
 """Diagnosis of mismatches: which single change of the golden model gives what the design gave, for all of them.
 
-`diagnose` tries parameters (`cosim.diagnosis.parameters`), steps (`steps`), operands (`operands`) and results (`results`).
+`diagnose` tries changes of parameters, formats, steps, operands, bytes, roundings, results and lanes, each kind in a module
+of its own (`changed_…`); `located` says where mismatches are.
 """
 
 from cosim.diagnosis.diagnose import diagnose

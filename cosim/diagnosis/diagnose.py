@@ -1,36 +1,42 @@
-"""Which single change of the model gives what a design gave."""
+"""The search for the single change of the model that explains a design's mismatches."""
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain as chained
 
 import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
+from cosim.diagnosis.changed_bytes import byte_changes
+from cosim.diagnosis.changed_formats import format_changes
+from cosim.diagnosis.changed_lanes import lane_changes
+from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
+from cosim.diagnosis.changed_operands import operand_changes
+from cosim.diagnosis.changed_parameters import parameter_changes
+from cosim.diagnosis.changed_partial_sums import partial_sum_changes
+from cosim.diagnosis.changed_results import result_changes
+from cosim.diagnosis.changed_steps import step_changes
 from cosim.diagnosis.diagnosis import Cause, Diagnosis
-from cosim.diagnosis.model import Change, Codes, Model, Rows
-from cosim.diagnosis.operands import operand_changes
-from cosim.diagnosis.parameters import parameter_changes
-from cosim.diagnosis.results import result_changes
-from cosim.diagnosis.steps import step_changes
+from cosim.diagnosis.located import Located, lane_of, place_of
 from golden import Instruction, Operation, Unit
 from golden.comparison import differing
 
 PROBE = 24
-"""Mismatches on which every change is tried; one that explains none of them is given up."""
+"""Number of mismatches on which every change is tried first; a change that explains none of them is dropped."""
 
 SECONDS = 10.0
-"""Time that a diagnosis may take; what is not tried by then is told."""
+"""Time limit of a diagnosis (s); the report counts the changes that were not tried by then."""
 
 SAMPLE = 200
-"""Mismatches, and rows that agreed, on which a change is tried next; on all of them only where it keeps all that agreed."""
+"""Number of mismatches and of agreeing rows on which a change is tried next; it is tried on all of them only if all agreeing
+rows of the sample still agree."""
 
-NEAR_MISSES = 2
-"""Changes that explain most mismatches and yet are contradicted by rows that agreed, told where none explains everything."""
+PARTS = 3
+"""Largest number of changes that are named as explaining all mismatches together, where no single one does."""
 
-SHOWN = 5
-"""Changes that are told where none explains everything."""
+LEAST = 3
+"""Smallest number of mismatches that each of them explains and those before it do not."""
 
 
 def diagnose(
@@ -39,13 +45,15 @@ def diagnose(
     agreeing: Sequence[ComparedRow] = (),
     seconds: float = SECONDS,
 ) -> Diagnosis:
-    """Try every single change that the project knows.
+    """Try every known single change of the model.
 
     A change is the cause where it gives the design's result for every mismatch, and leaves golden's for the rows that agreed
-    (or gives theirs). All that is said of rows is said of those that are given here.
+    (or gives theirs). The diagnosis counts the rows that are given here, no others. Where nothing explains the mismatches,
+    and all of them are in one element, row or column of the results, the rows that agreed elsewhere do not count: there the
+    design may be right.
 
     Args:
-        model: what the design should be; of a tile its instruction.
+        model: the specification of the design; for a tile its instruction.
         mismatches: rows that differ. Those with undefined bits are left out.
         agreeing: rows that do not.
         seconds: after which no other change is tried.
@@ -54,9 +62,28 @@ def diagnose(
     known = [row for row in agreeing if isinstance(row.got, int)]
     if not defined:
         return Diagnosis.nothing(len(mismatches))
+    found = _diagnosed(model, mismatches, defined, known, seconds)
+    where = place_of([mismatches[place] for place in defined], known) if found.cause is None else None
+    if where is None:
+        return found
+    inside = [row for row in known if row.place in where.places]
+    if not inside:  # nothing could speak against a cause there
+        return replace(found, located=(where.text(),))
+    return _diagnosed(model, mismatches, defined, inside, seconds, where)
+
+
+def _diagnosed(
+    model: Operation | Unit | Instruction,
+    mismatches: Sequence[ComparedRow],
+    defined: Sequence[int],
+    agreeing: Sequence[ComparedRow],
+    seconds: float,
+    where: Located | None = None,
+) -> Diagnosis:
+    """The diagnosis of the mismatches with defined bits, against these agreeing rows."""
     K = len(mismatches[defined[0]].a)
     golden_model = Model.of(model, K)
-    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(known, K)
+    failing, kept = golden_model.rows([mismatches[place] for place in defined], K), golden_model.rows(agreeing, K)
     trial = _Trial(golden_model, failing, kept)
     until, tried, left_out = time.monotonic() + seconds, 0, 0
     for change in _changes(golden_model, failing, K):
@@ -65,24 +92,39 @@ def diagnose(
             continue
         tried += 1
         trial.of(change)
-    return trial.diagnosis(len(mismatches), defined, tried, left_out)
+    found = trial.diagnosis(len(mismatches), defined, tried, left_out)
+    lane = lane_of(golden_model, failing, kept) if found.cause is None else None
+    located = tuple(text for text in (None if where is None else where.text(), lane) if text is not None)
+    return replace(found, where=None if where is None else where.words, located=located)
 
 
 def _changes(model: Model, failing: Rows, K: int) -> Iterator[Change]:
-    """All changes, the likelier ones first: of several that explain as much, the first is told."""
-    return chained(parameter_changes(model), step_changes(model), operand_changes(model, K), result_changes(model, failing))
+    """All changes, the likelier ones first: of several equally good explanations the first is reported."""
+    return chained(
+        parameter_changes(model),
+        format_changes(model),
+        step_changes(model),
+        operand_changes(model, K),
+        byte_changes(model, K),
+        partial_sum_changes(model, K),
+        result_changes(model, failing),
+        lane_changes(model, K),
+    )
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A change that explains something: where it gives the design's results, of how many mismatches that were tried, and how
-    many of how many agreeing rows it keeps."""
+    """A change that explains some mismatches: which ones, how many were tried, and how many agreeing rows still agree."""
 
     change: Change
     explains: Codes
     mismatches: int
     kept: int
     agreeing: int
+
+    def cause(self) -> Cause:
+        """The change with its numbers."""
+        return Cause(self.change.words, int(self.explains.sum()), self.mismatches, self.kept, self.agreeing)
 
 
 class _Trial:
@@ -94,14 +136,14 @@ class _Trial:
         self._found: list[_Tried] = []
 
     def of(self, change: Change) -> None:
-        """Note a change that explains one of the probe's mismatches."""
+        """Record a change that explains one of the first mismatches."""
         if not self._same(change, self._probe).any():
             return
         tried = self._on(change, SAMPLE)
         self._found.append(self._on(change, None) if tried.kept == tried.agreeing else tried)
 
     def _on(self, change: Change, limit: int | None) -> _Tried:
-        """The change on so many mismatches and rows that agreed, spread over all of them."""
+        """Try the change on so many mismatches and agreeing rows, spread evenly over all of them."""
         failing, agreeing = (_spread(len(rows), limit) for rows in (self._failing, self._agreeing))
         explains = np.zeros(len(self._failing), bool)
         explains[failing] = self._same(change, self._failing.of(failing))
@@ -109,12 +151,12 @@ class _Trial:
         return _Tried(change, explains, len(failing), kept, len(agreeing))
 
     def _same(self, change: Change, rows: Rows) -> Codes:
-        """Where the change gives what the design gave."""
+        """The rows in which the change gives the design's result."""
         same: Codes = ~self._differing(change.results(rows), rows.got)
         return same
 
     def _kept(self, change: Change, rows: Rows) -> int:
-        """How many rows that agreed would still: the change gives the design's result, or golden's, which was as good."""
+        """The number of agreeing rows that still agree: the change gives the design's result, or golden's."""
         if not len(rows):
             return 0
         results = change.results(rows)
@@ -125,30 +167,36 @@ class _Trial:
         return found
 
     def diagnosis(self, mismatches: int, places: Sequence[int], tried: int, left_out: int) -> Diagnosis:
-        """What was found, the best first."""
+        """The findings, the best first."""
         ranked = sorted(self._found, key=lambda t: (t.kept < t.agreeing, -int(t.explains.sum())))
-        causes = [Cause(t.change.words, int(t.explains.sum()), t.mismatches, t.kept, t.agreeing) for t in ranked]
-        complete = tuple(cause for cause in causes if cause.is_complete)
-        best = () if complete else _best(causes)
+        complete = tuple(cause for cause in (tried.cause() for tried in ranked) if cause.is_complete)
+        best = () if complete else self._together(ranked)
+        named = {cause.change for cause in (*complete, *best)}
         of: list[str | None] = [None] * mismatches
         for number, place in enumerate(places):
-            of[place] = next((t.change.words for t in ranked if t.explains[number] and t.kept == t.agreeing), None)
+            of[place] = next((t.change.words for t in ranked if t.explains[number] and t.change.words in named), None)
         return Diagnosis(
             mismatches=mismatches, undefined=mismatches - len(places), causes=complete, best=best, of=tuple(of), tried=tried,
             left_out=left_out,
         )  # fmt: skip
 
-
-def _best(causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Those that keep all rows that agreed, and then near misses: those that explain most mismatches and do not."""
-    fitting = [cause for cause in causes if cause.kept == cause.agreeing][:SHOWN]
-    near = [cause for cause in causes if cause.kept < cause.agreeing and 2 * cause.explained > cause.mismatches]
-    near.sort(key=lambda cause: (cause.explained / cause.mismatches, cause.kept / cause.agreeing), reverse=True)
-    return (*fitting, *near[:NEAR_MISSES])
+    def _together(self, ranked: Sequence[_Tried]) -> tuple[Cause, ...]:
+        """A few changes that explain all mismatches together and contradict no agreeing row; none where there are no such.
+        Any other model is wrong somewhere, and no hint."""
+        open_rows = np.ones(len(self._failing), bool)
+        chosen: list[Cause] = []
+        fitting = [tried for tried in ranked if tried.kept == tried.agreeing]
+        while open_rows.any() and fitting and len(chosen) < PARTS:
+            best = max(fitting, key=lambda tried: int((tried.explains & open_rows).sum()))
+            if (best.explains & open_rows).sum() < LEAST:
+                break
+            open_rows &= ~best.explains
+            chosen.append(best.cause())
+        return () if open_rows.any() else tuple(chosen)
 
 
 def _spread(count: int, limit: int | None) -> Codes:
-    """Places of so many of `count` rows at even distances; None for all."""
+    """Indices of so many of `count` rows at even distances; None selects all."""
     if limit is None or count <= limit:
         return np.arange(count)
     return np.linspace(0, count - 1, limit).astype(int)

@@ -1,4 +1,4 @@
-"""What a diagnosis came to, and how it is said."""
+"""The result of a diagnosis, and its text."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,17 +7,17 @@ from golden import html
 from golden.html import Markup, element
 
 ALTERNATIVES = 4
-"""Changes that are named where several explain everything."""
+"""Number of further changes named if several explain everything."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """A single change of the model, and what it explains.
+    """A single change of the model, and the rows that it explains.
 
     Attributes:
-        change: in words.
-        explained: mismatches for which it gives what the design gave. mismatches: of how many.
-        kept: rows that agreed and would with it. agreeing: of how many.
+        change: its description.
+        explained: number of mismatches for which it gives the design's result. mismatches: number tried.
+        kept: number of agreeing rows that still agree with it. agreeing: number tried.
     """
 
     change: str
@@ -28,29 +28,30 @@ class Cause:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it explains every mismatch and keeps every row that agreed."""
+        """Whether it explains every mismatch and contradicts no agreeing row."""
         return self.explained == self.mismatches and self.kept == self.agreeing
 
     def __str__(self) -> str:
         if self.is_complete:
             agreed = f" and all {self.agreeing:,} agreeing rows sampled" if self.agreeing else ""
             return f"{self.change}: explains all {self.mismatches:,} mismatches{agreed}"
-        broken = self.agreeing - self.kept
-        against = f", but {broken:,} of {self.agreeing:,} agreeing rows speak against it" if broken else ""
-        return f"{self.change}: explains {self.explained:,} of {self.mismatches:,}{against}"
+        return f"{self.change}: explains {self.explained:,} of {self.mismatches:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
-    """Which change of the model gives what the design gave.
+    """The changes of the model that explain a design's mismatches.
 
     Attributes:
-        mismatches: how many were looked at. undefined: those of them with bits that are neither 0 nor 1.
-        causes: changes that explain all of them and keep all rows that agreed: the first is the diagnosis, the rows cannot
-            tell the others from it.
-        best: where there is none, those that explain most: first such as keep all rows that agreed, then near misses.
-        of: for each mismatch the best change that explains it and keeps all rows that agreed, or None.
+        mismatches: number examined. undefined: number of these with bits that are neither 0 nor 1.
+        causes: changes that explain all of them and contradict no agreeing row. The first is the diagnosis; the rows do not
+            distinguish the others from it.
+        best: without a cause, a few changes that explain all mismatches together, and contradict no agreeing row either.
+        of: for each mismatch the first of these that explains it, or None.
         tried: changes that were tried. left_out: those for which no time was left.
+        where: the element, row or column of the results in which all mismatches are, where the causes hold there alone; the
+            agreeing rows are then those in it.
+        located: further sentences on where the mismatches are.
     """
 
     mismatches: int
@@ -60,10 +61,12 @@ class Diagnosis:
     of: tuple[str | None, ...]
     tried: int
     left_out: int
+    where: str | None = None
+    located: tuple[str, ...] = ()
 
     @classmethod
     def nothing(cls, mismatches: int) -> "Diagnosis":
-        """Of mismatches that all have undefined bits."""
+        """The diagnosis of mismatches that all have undefined bits."""
         none: Any = ()
         return cls(
             mismatches=mismatches, undefined=mismatches, causes=none, best=none, of=(None,) * mismatches, tried=0, left_out=0
@@ -71,14 +74,14 @@ class Diagnosis:
 
     @property
     def cause(self) -> Cause | None:
-        """The change that explains everything, None where there is none."""
+        """The change that explains everything; None if there is none."""
         return self.causes[0] if self.causes else None
 
     def lines(self) -> list[str]:
-        """What was found, a line a finding."""
+        """The findings, one line each."""
         if self.causes:
             others = [cause.change for cause in self.causes[1:]]
-            lines = [f"diagnosis: {self.causes[0]}"]
+            lines = [f"diagnosis: {'' if self.where is None else f'in {self.where}: '}{self.causes[0]}"]
             if others:
                 more = f", and {len(others) - ALTERNATIVES} more" if len(others) > ALTERNATIVES else ""
                 lines.append(f"  these vectors cannot tell it from: {'; '.join(others[:ALTERNATIVES])}{more}")
@@ -86,8 +89,8 @@ class Diagnosis:
             lines = ["diagnosis: none, for every result has bits that are neither 0 nor 1"]
         else:
             lines = [f"diagnosis: no single change of the model explains all mismatches ({self.tried:,} tried)"]
-            none = "none explains any of them without changing rows that agreed"
-            lines += [f"  {cause}" for cause in self.best] or [f"  {none}"]
+            lines += ["  these do together:", *(f"  {cause}" for cause in self.best)] if self.best else []
+        lines += [f"  {text}" for text in self.located]
         if self.undefined and self.undefined < self.mismatches:
             lines.append(f"  {self.undefined:,} mismatches with undefined bits are left out")
         if self.left_out:

@@ -1,1 +1,1 @@
-"""A design of one's own: how it is described, what ports it has, and how these become the ports of a unit."""
+"""User designs: their description, their ports, and the wrapper that gives them the ports of a unit."""

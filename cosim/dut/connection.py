@@ -1,10 +1,11 @@
-"""Which bits of a design's ports are which elements of a unit's operands, and what is wrong with the match."""
+"""The match between the bits of a design's ports and the elements of a unit's operands, with every reason for a mismatch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from cosim.bench.timing import HANDSHAKES
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.protocol import HANDSHAKES
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import Port
 from golden.checks import listed
@@ -13,27 +14,32 @@ from rtl.designs.ports import OPERANDS
 
 
 class PortMismatch(ValueError):
-    """The design's ports are not those that the description and the unit need; the message lists every reason."""
+    """The design's ports do not fit its description and the unit; the message lists every reason."""
 
 
 @dataclass(frozen=True)
 class Operand:
-    """An operand or the result of a unit, as `count` elements of `width` bits; element 0 stands lowest in its own port."""
+    """An operand or the result of a unit, as `count` elements; element 0 is in the low bits of its port.
+
+    Attributes:
+        width: bits of an element in the design, 0 where it has no such port. pitch: bits of one in the testbench.
+    """
 
     name: str
     direction: str
     count: int
     width: int
+    pitch: int
 
 
 @dataclass(frozen=True)
 class Place:
-    """Some bits of a port of the design.
+    """A range of bits of a port of the design.
 
     Attributes:
-        port: the design's.
-        index: of an unpacked element, empty where the port has no unpacked dimension.
-        low: the lowest bit within the element. width: how many.
+        port: the port of the design.
+        index: index of an unpacked element, empty where the port has no unpacked dimension.
+        low: lowest bit within the element. width: number of bits.
     """
 
     port: Port
@@ -43,7 +49,7 @@ class Place:
 
     @property
     def bits(self) -> set[int]:
-        """Numbers of the bits within the whole port."""
+        """The numbers of the bits within the whole port."""
         place = 0
         for dimension, index in zip(self.port.unpacked, self.index, strict=True):
             place = place * dimension.count + index - min(dimension.left, dimension.right)
@@ -53,13 +59,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Connection:
-    """How a unit's ports meet a design's.
+    """The connection of a unit's ports to a design's.
 
     Attributes:
-        ports: of the design, all of them.
-        elements: for each operand, the place of each element.
-        controls: clock, reset, enable and handshake, by this project's names.
-        ties: places of inputs that are held, each with its value.
+        ports: all ports of the design.
+        elements: places of the elements of each operand.
+        controls: ports for clock, reset, enable and handshake, by this project's names.
+        ties: places of inputs that are held at a value, each with its value.
     """
 
     ports: tuple[Port, ...]
@@ -68,20 +74,25 @@ class Connection:
     ties: tuple[tuple[Place, int | str], ...]
 
 
-def operands_of(design: Design) -> list[Operand]:
-    """The operands and the result of a design, element by element where they are vectors of one format."""
-    return [
-        Operand(port.name, port.direction, port.count, port.width // port.count)
-        for port in design.ports
-        if port.name in OPERANDS
-    ]
+def operands_of(design: Design, widths: OperandWidths = THE_UNITS) -> list[Operand]:
+    """The operands and the result of a design, with elements where they are vectors of one format."""
+    found = []
+    for port in design.ports:
+        if port.name in OPERANDS:
+            width = pitch = port.width // port.count
+            if port.name == "c" and widths.c_bits is not None:
+                width = widths.c_bits
+            if port.name == "d" and widths.d is not None:
+                width = pitch = widths.d.width
+            found.append(Operand(port.name, port.direction, port.count, width, pitch))
+    return found
 
 
 def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Connection:
     """Match the unit's operands and the protocol's signals with the design's ports.
 
     Raises:
-        PortMismatch: ports that are missing, of the wrong direction or width, used twice or driven by nothing; every reason.
+        PortMismatch: ports that are missing, of the wrong direction or width, used twice or not driven; lists every reason.
     """
     matcher = _Matcher(dut, ports)
     elements = {operand.name: matcher.elements(operand) for operand in operands}
@@ -96,7 +107,7 @@ def connect(dut: Dut, operands: Sequence[Operand], ports: Sequence[Port]) -> Con
 
 
 class _Matcher:
-    """Finds the places, and gathers every reason why they do not fit."""
+    """The search for the places, with every reason why they do not fit."""
 
     def __init__(self, dut: Dut, ports: Sequence[Port]) -> None:
         self._dut, self._ports = dut, {port.name: port for port in ports}
@@ -104,7 +115,9 @@ class _Matcher:
         self.reasons: list[str] = []
 
     def elements(self, operand: Operand) -> tuple[Place, ...]:
-        """The place of each of an operand's elements, in order."""
+        """The places of an operand's elements, in order; none where the design has no such port."""
+        if not operand.width:
+            return ()
         total = operand.count * self._dut.results
         names = self._dut.name_of(operand.name)
         pieces = [piece for piece in (self._piece(operand.name, name, operand.direction) for name in names) if piece]
@@ -135,7 +148,7 @@ class _Matcher:
         return tuple(places)
 
     def controls(self) -> dict[str, Port]:
-        """Clock, reset, enable and handshake."""
+        """The ports for clock, reset, enable and handshake."""
         dut = self._dut
         wanted = {"clk": dut.clock, "rst": None if dut.reset is None else dut.reset.name, "en": dut.enable}
         names = {control: name for control, name in wanted.items() if name is not None}
@@ -157,7 +170,7 @@ class _Matcher:
         return found
 
     def ties(self) -> tuple[tuple[Place, int | str], ...]:
-        """Every tied place, of an input that nothing else drives. A packed port is held as a whole, an array by element."""
+        """The tied places of inputs with their values. A packed port is tied as a whole, an array by element."""
         found: list[tuple[Place, int | str]] = []
         for name, value in self._dut.tie.items():
             piece = self._piece("[tie]", name, "input") or []
@@ -171,7 +184,7 @@ class _Matcher:
         return tuple(found)
 
     def check_all_inputs_driven(self) -> None:
-        """Every bit of every input is driven."""
+        """Record a reason for every input with bits that are not driven, and for every port of both directions."""
         for name, used in self._used.items():
             port = self._ports[name]
             if port.direction == "inout":
@@ -182,7 +195,7 @@ class _Matcher:
                 self.reasons.append(f"{port}: {port.width - len(used)} of its bits are driven by nothing")
 
     def _piece(self, what: str, selected: str, direction: str) -> list[Place] | None:
-        """The places that a name with selectors stands for, an array's elements in ascending order of the index."""
+        """The places of a name with selectors; an array's elements in ascending order of the index."""
         name, *selectors = selected.replace("]", "").split("[")
         port = self._ports.get(name)
         if port is None:
@@ -215,7 +228,7 @@ class _Matcher:
 
 
 def _merged(places: list[Place], count: int, width: int) -> list[Place]:
-    """Whole vectors again, where a packed port was taken apart into words that are no elements."""
+    """The elements of a packed port whose words are not its elements."""
     if len({(place.port.name, place.index) for place in places}) != 1:
         return []
     bits = sum(place.width for place in places)
@@ -227,9 +240,9 @@ def _merged(places: list[Place], count: int, width: int) -> list[Place]:
 
 
 def selected_places(port: Port, selectors: Sequence[str]) -> list[Place] | None:
-    """The words of a port under some selectors, `3` or `31:16`, ascending by index; None where they lie outside it.
+    """The words of a port under selectors like `3` or `31:16`, ascending by index; None where they lie outside the port.
 
-    A selector takes one index of the outermost dimension that is left; behind the last dimension it takes bits.
+    A selector takes one index of the outermost remaining dimension; after the last dimension it takes bits.
     """
     dimensions = [*port.unpacked, *port.packed]
     chosen: list[Sequence[int]] = [dimension.indices for dimension in dimensions]
@@ -251,7 +264,7 @@ def selected_places(port: Port, selectors: Sequence[str]) -> list[Place] | None:
 
 
 def _word_low(port: Port, index: Sequence[int]) -> int:
-    """The lowest bit of a word of a packed array: the left end of a dimension stands highest."""
+    """The lowest bit of a word of a packed array; the left end of a dimension is in the highest bits."""
     low, size = 0, port.vector
     for dimension, k in zip(port.packed, index, strict=True):
         size //= dimension.count

@@ -1,4 +1,4 @@
-"""`dut.toml`: how a design of one's own is built, connected, clocked and compared."""
+"""`dut.toml`: the description of a user design: its sources, ports, timing and rules of comparison."""
 
 import re
 from collections.abc import Mapping
@@ -6,9 +6,11 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.comparison import Compare, is_hexadecimal
-from cosim.bench.timing import HANDSHAKES, PROTOCOLS, Timing
+from cosim.bench.comparison_rules import Compare, is_hexadecimal
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.protocol import HANDSHAKES, PROTOCOLS, Timing
 from cosim.dut.filelist import Filelist, read_filelist
+from cosim.dut.operand_widths import widths_from_table
 from golden.checks import check_choice, check_int, listed, unknown
 from golden.files import read_toml
 from rtl.designs.ports import OPERANDS
@@ -22,7 +24,7 @@ class Reset:
     """The reset input.
 
     Attributes:
-        name: of the port. active: "high" or "low". asynchronous: whether it acts without a clock edge.
+        name: name of the port. active: "high" or "low". asynchronous: whether it acts without a clock edge.
     """
 
     name: str
@@ -38,21 +40,21 @@ class Reset:
 
 @dataclass(frozen=True, kw_only=True)
 class Dut:
-    """A design of one's own.
+    """A user design.
 
     Attributes:
         top: its top module.
-        sources: files in the order in which they are read.
-        include: folders of included files. defines: macros. parameters: of the top module.
-        verilator_args: further arguments of Verilator, warnings to waive for one.
-        protocol: one of `PROTOCOLS`. latency: cycles from operands to result, of fixed-latency alone.
-        clock, enable: names of ports, None where there is none. reset: as `Reset`.
-        ports: names of this project (`a`, `in_valid` …) to the design's; several names are the lanes of one operand, in
-            order of the elements. `operands_i[1]` is one element of an array, `data_i[31:16]` a range of bits.
+        sources: source files in the order in which they are read.
+        include: folders of included files. defines: macros. parameters: parameters of the top module.
+        verilator_args: further arguments of Verilator, for example to waive warnings.
+        protocol: one of `PROTOCOLS`. latency: cycles from operands to result, for `fixed-latency` only.
+        clock, enable: names of ports, None where there is none. reset: the reset input, or None.
+        ports: the design's port names for this project's names (`a`, `in_valid` …); several names are the lanes of one
+            operand, in order of the elements. `operands_i[1]` is one element of an array, `data_i[31:16]` a range of bits.
         order: "ascending", element 0 first; or "descending", element 0 in the highest bits or the last place.
-        results: dot products that go in and come out at once.
-        tie: inputs that are held at a value.
-        compare: what may differ.
+        results: number of dot products in a vector. widths: of c and d, where they are not the unit's.
+        tie: value of each input that is held at a value.
+        compare: the permitted differences.
     """
 
     top: str
@@ -69,6 +71,7 @@ class Dut:
     ports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     order: str = "ascending"
     results: int = 1
+    widths: OperandWidths = THE_UNITS
     tie: Mapping[str, int | str] = field(default_factory=dict)
     compare: Compare = field(default_factory=Compare)
 
@@ -78,7 +81,7 @@ class Dut:
         check_choice("order", self.order, ("ascending", "descending"))
         check_int("results", self.results, 1, MAX_RESULTS)
         self._check_timing()
-        known = (*OPERANDS, *HANDSHAKES[self.protocol])
+        known = [port for port in (*OPERANDS, *HANDSHAKES[self.protocol]) if port != "c" or self.widths.c_bits != 0]
         for port in self.ports:
             if port not in known:
                 raise ValueError(unknown(f"[ports] of a design with protocol {self.protocol!r}: port", port, known))
@@ -102,17 +105,17 @@ class Dut:
 
     @property
     def timing(self) -> Timing:
-        """How the testbench drives it."""
+        """The timing for the testbench."""
         reset = "none" if self.reset is None else "asynchronous" if self.reset.asynchronous else "synchronous"
         return Timing(self.protocol, self.latency, self.enable is not None, reset)
 
     def name_of(self, port: str) -> tuple[str, ...]:
-        """What the design calls one of this project's ports: the same, where `ports` does not say it."""
+        """The design's names for one of this project's ports: the same name, unless `ports` gives others."""
         return self.ports.get(port, (port,))
 
 
 def load_dut(path: str | Path) -> Dut:
-    """Read a `dut.toml`; paths in it count from its folder.
+    """Read a `dut.toml`; relative paths in it start at its folder.
 
     Raises:
         ValueError: not TOML, or a key that is unknown, missing, contradictory or out of range; the message names file, key,
@@ -125,24 +128,25 @@ def load_dut(path: str | Path) -> Dut:
         raise ValueError(text if text.startswith(str(path)) else f"{path}: {text}") from error
 
 
-_OWN_KEYS = {"filelist", "formats"}
-"""Keys of the file that are no fields of `Dut`: a filelist is read, `[formats]` is for designs that no unit describes."""
+_FURTHER_KEYS = {"filelist", "formats", "operands"}
+"""Keys of the file that are not fields of `Dut`: a filelist is read, `[formats]` describes designs without a unit, and
+`[operands]` is the field `widths`."""
 
 
 def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
-    """The design that a parsed `dut.toml` describes, its paths counted from `folder`.
+    """The design that a parsed `dut.toml` describes; relative paths start at `folder`.
 
     Raises:
         ValueError, TypeError: as `load_dut`, without the path.
     """
-    known = {f.name for f in fields(Dut)} | _OWN_KEYS
+    known = {f.name for f in fields(Dut)} - {"widths"} | _FURTHER_KEYS
     for key in table:
         if key not in known:
             raise ValueError(unknown("key", key, sorted(known)))
     if "top" not in table:
         raise ValueError('key top is missing: the name of the top module, like top = "dot4"')
     if ("sources" in table) == ("filelist" in table):
-        raise ValueError('give either sources = ["dot4.sv"] or filelist = "dot4.f", not both and not neither')
+        raise ValueError('give either sources = ["dot4.sv"] or filelist = "dot4.f", and not both')
     filelist = read_filelist(folder / _text("filelist", table["filelist"])) if "filelist" in table else Filelist()
     sources = [folder / name for name in _texts("sources", table.get("sources", []))]
     include = [folder / name for name in _texts("include", table.get("include", []))]
@@ -161,6 +165,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
         ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
+        widths=widths_from_table(_table("operands", table.get("operands", {}))),
         compare=_record("compare", table.get("compare", {}), Compare),
     )
 

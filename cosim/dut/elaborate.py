@@ -1,29 +1,31 @@
-"""The ports of an elaborated design: names, directions, widths and arrays, as Verilator reads them."""
+"""An elaborated design: its ports with names, directions, widths and arrays, and the files that Verilator read for it."""
 
 import json
-import subprocess
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from cosim.dut.description import Dut
-from cosim.dut.log import first_error
+from cosim.dut.files_read import FileRead, files_read
+from cosim.dut.tool_log import first_error
 from golden.checks import listed
-from rtl.tools import run_tool
+from golden.files import temporary_folder
+from golden.processes import run_tool
 
 AROUND = "mmau_elaboration"
-"""Name of the module whose instance the design is while it is read."""
+"""Name of the module that instantiates the design while its ports are read."""
 
+WRAPPER = "mmau_dut"
+"""Name of the module around the design in a simulation and a proof."""
 
 INSTANCE = "dut"
-"""Name of the design's instance in what is put around it."""
+"""Name of the design's instance in the module around it."""
 
 
 class ElaborationError(Exception):
-    """Verilator cannot read the design; the message is its first error."""
+    """Verilator cannot read the design; the message is Verilator's first error."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Range:
 
     @property
     def count(self) -> int:
-        """Indices in it."""
+        """The number of its indices."""
         return abs(self.left - self.right) + 1
 
     @property
@@ -52,12 +54,12 @@ class Port:
     """A port of the top module.
 
     Attributes:
-        name: as declared.
+        name: name in the declaration.
         direction: "input", "output" or "inout".
-        unpacked: dimensions behind the name, outermost first.
-        packed: dimensions before the name but the innermost, outermost first; `logic [3:0][15:0]` has one.
+        unpacked: dimensions after the name, outermost first.
+        packed: dimensions before the name without the innermost, outermost first; `logic [3:0][15:0]` has one.
         word: bits of the innermost packed dimension, or of a struct.
-        signed: whether it is declared so.
+        signed: whether it is declared as signed.
     """
 
     name: str
@@ -69,12 +71,12 @@ class Port:
 
     @property
     def vector(self) -> int:
-        """Bits of one unpacked element."""
+        """The width of one unpacked element (bits)."""
         return self.word * prod(dimension.count for dimension in self.packed)
 
     @property
     def width(self) -> int:
-        """Bits of the whole port."""
+        """The width of the whole port (bits)."""
         return self.vector * prod(dimension.count for dimension in self.unpacked)
 
     def __str__(self) -> str:
@@ -82,29 +84,48 @@ class Port:
         return f"{self.direction} {self.name}{array} of {self.vector} bits"
 
 
+@dataclass(frozen=True)
+class Elaborated:
+    """A design as Verilator reads it.
+
+    Attributes:
+        ports: the ports of the top module with its parameters applied, in the order of the declaration.
+        read: the files that Verilator read, by path, also those that it found itself.
+        opens: the names of the files that the design opens when it runs, "" for a name that is not constant.
+        edges: the names of signals, of any module, at whose edges its registers act, with the direction: "POS" or "NEG".
+    """
+
+    ports: tuple[Port, ...]
+    read: Mapping[str, FileRead]
+    opens: tuple[str, ...]
+    edges: Mapping[str, str]
+
+
 def compiler_arguments(dut: Dut) -> list[str]:
-    """What every simulator needs beside the files: folders, macros."""
+    """The arguments of every simulator beside the files: folders of included files, macros."""
     defines = [f"-D{name}={value}" if value else f"-D{name}" for name, value in dut.defines.items()]
     return [*(f"-I{folder.resolve()}" for folder in dut.include), *defines]
 
 
-def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
-    """The ports of the top module, its parameters applied, in the order of the declaration.
+def elaborated(dut: Dut) -> Elaborated:
+    """Elaborate a design.
 
     Raises:
-        ElaborationError: Verilator cannot read the design, or finds no such top module; the first error is the message.
+        ElaborationError: Verilator cannot read the design, does not find the top module, or finds a text of the design that
+            is or changes the module around it.
         ValueError: a port that cannot be driven as bits, such as an interface.
     """
-    with tempfile.TemporaryDirectory(prefix="mmau-elaborate-") as folder:
-        # Verilator's -G takes numbers alone: an instance takes constants of packages and types too.
+    with temporary_folder("mmau-elaborate-") as folder:
+        # Verilator's -G takes only numbers; an instance takes constants of packages and types too.
         around = Path(folder) / f"{AROUND}.sv"
-        around.write_text(f"module {AROUND}; {instance(dut)} (); endmodule\n", encoding="utf-8")
+        text = f"module {AROUND}; {instance(dut)} (); {WRAPPER} around (); endmodule\nmodule {WRAPPER}; endmodule\n"
+        around.write_text(text, encoding="utf-8")
         command = [
-            "verilator", "--json-only", "--no-json-edit-nums", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--no-timing",
-            "--top-module", AROUND, "--Mdir", folder, *compiler_arguments(dut), *dut.verilator_args,
+            "verilator", "--json-only", "--no-json-edit-nums", "--MMD", "-Wno-fatal", "-Wno-lint", "-Wno-style",
+            "--no-timing", "--top-module", AROUND, "--Mdir", folder, *compiler_arguments(dut), *dut.verilator_args,
             *(str(source.resolve()) for source in dut.sources), str(around),
         ]  # fmt: skip
-        result = run_tool(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        result = run_tool(command)
         tree = Path(folder) / f"V{AROUND}.tree.json"
         if result.returncode or not tree.is_file():
             error = first_error(result.stderr or result.stdout)
@@ -113,20 +134,23 @@ def elaborated_ports(dut: Dut) -> tuple[Port, ...]:
                     f"none of the sources holds the top module {dut.top}; got {listed(map(str, dut.sources))}"
                 )
             raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
-        return ports_of_tree(json.loads(tree.read_text(encoding="utf-8")), dut.top)
+        nodes = json.loads(tree.read_text(encoding="utf-8"))
+        _check_wrapper(nodes, json.loads(tree.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        read = files_read(Path(folder), Path.cwd(), [around])
+        return Elaborated(ports_of_tree(nodes, dut.top), read, _opens(nodes), _edges(nodes))
 
 
 def instance(dut: Dut) -> str:
-    """`top #(parameters) dut`, to which the connections are added."""
+    """The text `top #(parameters) dut` of an instance, without its connections."""
     parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
     return f"{dut.top} {f'#({parameters}) ' if parameters else ''}{INSTANCE}"
 
 
 def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
-    """The ports of module `top` in a tree that `verilator --json-only` wrote.
+    """The ports of module `top` in the tree of `verilator --json-only`.
 
     Raises:
-        ElaborationError: no such module. ValueError: a port that cannot be driven as bits.
+        ElaborationError: there is no such module. ValueError: a port that cannot be driven as bits.
     """
     types = {node["addr"]: node for node in _nodes(tree) if "DTYPE" in str(node.get("type", ""))}
     modules = [
@@ -137,6 +161,30 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
     variables = [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
     ports = [n for n in variables if n.get("direction", "NONE") != "NONE" or "IFACE" in str(types[n["dtypep"]]["type"])]
     return tuple(_port(node, types) for node in ports)
+
+
+def _check_wrapper(tree: dict[str, Any], meta: dict[str, Any]) -> None:
+    """Raise ElaborationError unless the module of the wrapper's name is the empty one that stands for the wrapper: the
+    simulator would take another one in its place, or bind an instance into it."""
+    modules = {str(node.get("origName", node["name"])): node for node in tree["modulesp"]}
+    for statement in modules[WRAPPER]["stmtsp"] if WRAPPER in modules else modules[AROUND]["stmtsp"]:
+        file = meta["files"][statement["loc"].partition(",")[0]]["filename"]
+        raise ElaborationError(
+            f"{file}: defines {WRAPPER} or {AROUND}, or binds something into it: these are names of modules around the "
+            "design, which no design may use"
+        )
+
+
+def _opens(tree: dict[str, Any]) -> tuple[str, ...]:
+    """The names of the files of $readmemh, $readmemb and $fopen, as far as they are constant."""
+    named = [node["filenamep"][0] for node in _nodes(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
+    return tuple(sorted({node["name"].strip('\\"') if node["type"] == "CONST" else "" for node in named}))
+
+
+def _edges(tree: dict[str, Any]) -> dict[str, str]:
+    """The names of the signals in sensitivity lists, with the edges at which registers act."""
+    items = [node for node in _nodes(tree) if node.get("type") == "SENITEM" and node.get("edgeType") in ("POS", "NEG")]
+    return {str(signal["name"]): str(item["edgeType"]) for item in items for signal in item["sensp"] if "varp" in signal}
 
 
 def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
@@ -165,14 +213,14 @@ def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
 
 
 def _resolved(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:
-    """The type behind names, parameters and enumerations."""
+    """The type that names, parameters and enumerations stand for."""
     while kind["type"] in ("REFDTYPE", "PARAMTYPEDTYPE", "ENUMDTYPE", "CONSTDTYPE", "MEMBERDTYPE"):
         kind = types[kind["refDTypep"] if kind["type"] == "ENUMDTYPE" else kind["dtypep"]]
     return kind
 
 
 def _bits(kind: dict[str, Any], types: dict[str, Any], name: str) -> int:
-    """Bits of a packed type."""
+    """The width of a packed type (bits)."""
     kind = _resolved(kind, types)
     match kind["type"]:
         case "BASICDTYPE" if kind["keyword"] not in ("real", "shortreal", "realtime", "string", "event", "chandle"):

@@ -1,21 +1,24 @@
-"""Filelists (`-f`): source files and compiler options, a few a line, as simulators read them."""
+"""Filelists (`-f`): source files and compiler options in the syntax of simulators."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_DEPTH = 16
-"""Filelists that name filelists go no deeper than this: one that names itself would never end."""
+"""Largest depth of nested filelists, because a filelist that names itself would never end."""
+
+MAX_BYTES = 1 << 24
+"""Largest filelist that is read (bytes): some hundred thousand paths."""
 
 
 @dataclass
 class Filelist:
-    """What a filelist says.
+    """The contents of a filelist.
 
     Attributes:
         sources: source files in order.
         include: folders of included files.
-        defines: macros and their values, empty where none is given.
+        defines: macros and their values, empty where a macro has none.
         parameters: parameters of the top module and their values.
     """
 
@@ -28,10 +31,10 @@ class Filelist:
 def read_filelist(path: Path) -> Filelist:
     """Read a filelist: paths, `-I`, `-D`, `-G`, `+incdir+`, `+define+`, `-f` and `-F`; comments begin with `//` or `#`.
 
-    A relative path counts from the filelist's own folder; one that is not there, from the current folder.
+    A relative path starts at the filelist's folder, or at the current folder if it does not exist there.
 
     Raises:
-        ValueError: an option that is not one of these, or filelists nested too deep. OSError: a filelist cannot be read.
+        ValueError: another option, or filelists nested too deep. OSError: a filelist cannot be read.
     """
     found = Filelist()
     _read(path, found, 0)
@@ -41,7 +44,7 @@ def read_filelist(path: Path) -> Filelist:
 def _read(path: Path, found: Filelist, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise ValueError(f"{path}: filelists must not be nested deeper than {MAX_DEPTH}; does one name itself?")
-    words = _words(path.read_text(encoding="utf-8"))
+    words = _words(_text(path))
     for word in words:
         option, value = word[:2], word[2:]
         if option in ("-f", "-F"):
@@ -64,6 +67,17 @@ def _read(path: Path, found: Filelist, depth: int) -> None:
             )
         else:
             found.sources.append(_located(path, word))
+
+
+def _text(path: Path) -> str:
+    with path.open("rb") as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise ValueError(f"{path}: must be a filelist of at most {MAX_BYTES:,} bytes, but is larger")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: must be a filelist, which is text in UTF-8: {error}") from error
 
 
 def _words(text: str) -> Iterator[str]:

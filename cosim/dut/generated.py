@@ -1,14 +1,14 @@
-"""The generated design as a design under test, and Verilog of one's own that has its ports and its timing."""
+"""The generated design as a design under test, and user designs with its ports and timing."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from cosim.bench.timing import Timing
+from cosim.bench.protocol import Timing
 from cosim.dut.description import Dut, Reset
 from golden.checks import unknown
 from golden.files import read_toml
-from jobs.contents import TOP
 from rtl.designs.design import Design
+from rtl.designs.identity import TOP
 from rtl.verilog.emit import to_verilog
 
 GENERATED = "unit.v"
@@ -16,7 +16,7 @@ GENERATED = "unit.v"
 
 
 def write_generated(design: Design, folder: Path) -> Path:
-    """The generated design as Verilog in `folder`.
+    """Write the Verilog of the generated design into `folder`, and return its path.
 
     Raises:
         ValueError: parameters that no datapath can hold.
@@ -27,17 +27,17 @@ def write_generated(design: Design, folder: Path) -> Path:
 
 
 def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[str, str] | None = None) -> Dut:
-    """Verilog of one's own that is connected and timed as the generated design: combinational, or with `clk`, `rst` and a
-    valid/ready handshake, and then of any latency.
+    """A user design with the ports and timing of a generated design: combinational, or with `clk`, `rst` and a valid/ready
+    handshake, and then of any latency.
 
     Args:
-        design: what it should be.
+        design: the generated design.
         sources: Verilog files in the order in which they are read.
-        top: its top module.
-        ports: this project's port names, clk and rst too, to the module's own, where they differ.
+        top: the top module.
+        ports: the module's port names, where they differ, by this project's names (clk and rst included).
 
     Raises:
-        ValueError: `ports` renames a port that the design does not have; a file is not there.
+        ValueError: `ports` renames a port that the design does not have; a file does not exist.
     """
     ports, known = dict(ports or {}), [port.name for port in design.ports]
     for port in ports:
@@ -57,7 +57,7 @@ def dut_like(design: Design, sources: Sequence[Path], top: str, ports: Mapping[s
 
 
 def load_ports(path: str | Path) -> dict[str, str]:
-    """Read a ports file: a TOML table `[ports]` of this project's port names to the design's.
+    """Read a ports file: a TOML table `[ports]` with the design's port names by this project's names.
 
     Raises:
         ValueError: not TOML, or not such a table. OSError: the file cannot be read.

@@ -1,38 +1,45 @@
-"""A first `dut.toml` for a design, from its own ports: what their names tell is filled in, the rest is left to fill in."""
+"""A first `dut.toml` for a design, from its ports: entries that their names suggest are filled in, the others are marked."""
 
 import re
 from collections.abc import Mapping, Sequence
 
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Port
+from cosim.dut.elaborate import Elaborated, Port
 
 CLOCKS = ("clk", "clk_i", "i_clk", "clock", "aclk")
 RESETS = ("rst", "rst_i", "reset", "reset_i", "rst_n", "rst_ni", "resetn", "reset_n", "aresetn", "nreset", "arst_n", "arst")
 ENABLES = ("en", "en_i", "enable", "enable_i", "ce", "clk_en")
 
+_INTO = r"((in|i|s|vec|op|operand|src)_?)*"
+
+_OUT_OF = r"((out|o|m)_?)*"
+
 NAMES: dict[str, str] = {
-    "a": r"(a|op_?a|vec_?a|s_a)(_?\d+)?(_i|_in)?",
-    "b": r"(b|op_?b|vec_?b|s_b)(_?\d+)?(_i|_in)?",
-    "c": r"(c|acc|addend|accumulator|op_?c|s_c)(_i|_in)?",
-    "d": r"(d|result|out|res|m_data|sum)(_o|_out)?",
+    "a": _INTO + r"a(_?vec)?(_?\d+)?(_i|_in)?",
+    "b": _INTO + r"b(_?vec)?(_?\d+)?(_i|_in)?",
+    "c": _INTO + r"(c|acc|addend|accumulator|psum)(_i|_in)?",
+    "d": _OUT_OF + r"(d|results?|out|res|data|sum|dot|dp)(_o|_out)?",
     "in_valid": r"(in_valid|valid|valid_in|s_valid|in_vld|vld)(_i)?",
     "in_ready": r"(in_ready|ready|ready_out|s_ready|in_rdy)(_o)?",
     "out_valid": r"(out_valid|valid|valid_out|m_valid|out_vld|vld)(_o)?",
     "out_ready": r"(out_ready|ready|ready_in|m_ready|out_rdy)(_i)?",
 }
-"""This project's ports and the names that designs often give them, as patterns."""
+"""Patterns of common names for this project's ports."""
+
+TOGETHER = r"((in|i)_)?(operands?|ops?)(_i|_in)?"
+"""Pattern of the name of an array of two or three operands: a, b and c."""
 
 OUTPUTS = ("d", "in_ready", "out_valid")
 
 
-def template(dut: Dut, ports: Sequence[Port]) -> str:
-    """The text of a `dut.toml`. What is guessed says so; a value `?` must be filled in before the file is read.
+def template(dut: Dut, design: Elaborated) -> str:
+    """The text of a `dut.toml`. Guesses are marked in comments; each value `?` must be replaced before the file is read.
 
     Args:
-        dut: how the design is read: top, sources, folders, macros and parameters.
-        ports: of the elaborated design.
+        dut: the design's top, sources, folders, macros and parameters.
     """
-    found = {ours: names for ours in NAMES if (names := _matching(ours, ports))}
+    ports = design.ports
+    found = _together(ports) | {ours: names for ours in NAMES if (names := _matching(ours, ports))}
     clock = next((port.name for port in ports if port.name.lower() in CLOCKS), None)
     reset = next((port.name for port in ports if port.name.lower() in RESETS), None)
     enable = next((port.name for port in ports if port.name.lower() in ENABLES), None)
@@ -40,21 +47,38 @@ def template(dut: Dut, ports: Sequence[Port]) -> str:
     lines += [f"include = {_listed([str(folder) for folder in dut.include])}"] if dut.include else []
     lines += [f"defines = {_table(dut.defines)}"] if dut.defines else []
     lines += [f"parameters = {_table(dut.parameters)}"] if dut.parameters else []
-    lines += ["", *_timing(found, clock, reset, enable), "", "# The design's ports:"]
+    lines += ["", *_timing(found, clock, reset, enable, design.edges), "", "# The design's ports:"]
     lines += [f"#   {port}" for port in ports]
     lines += ["", "[ports]  # this project's names to the design's"]
-    wanted = ["a", "b", "c", "d", *(port for port in ("in_valid", "in_ready", "out_valid", "out_ready") if port in found)]
+    named = {clock, reset, enable, *(name.partition("[")[0] for names in found.values() for name in names)}
+    idle = [port for port in ports if port.direction == "input" and port.name not in named]
+    has_c = "c" in found or bool(idle)
+    wanted = [
+        "a",
+        "b",
+        *(["c"] if has_c else []),
+        "d",
+        *(port for port in ("in_valid", "in_ready", "out_valid", "out_ready") if port in found),
+    ]
     lines += [f"{ours} = {_names(found.get(ours, ['?']))}" for ours in wanted]
-    used = {clock, reset, enable, *(name for ours in wanted for name in found.get(ours, []))}
-    idle = [port for port in ports if port.direction == "input" and port.name not in used]
+    lines += [] if has_c else ["", "[operands]", 'c = "none"  # guessed: no input is left for c']
     if idle:
         lines += ["", "[tie]  # inputs that are held at a value; remove those that [ports] names"]
         lines += [f"{port.name} = 0" for port in idle]
     return "\n".join([*lines, ""])
 
 
+def _together(ports: Sequence[Port]) -> dict[str, list[str]]:
+    """The elements of an array of operands."""
+    for port in ports:
+        dimensions = [*port.unpacked, *port.packed]
+        if re.fullmatch(TOGETHER, port.name, re.IGNORECASE) and dimensions and dimensions[0].count in (2, 3):
+            return {ours: [f"{port.name}[{k}]"] for ours, k in zip("abc", dimensions[0].indices, strict=False)}
+    return {}
+
+
 def _matching(ours: str, ports: Sequence[Port]) -> list[str]:
-    """The design's ports whose names and direction fit, in order of their numbers."""
+    """The design's ports whose names and direction match, in order of the numbers in their names."""
     direction = "output" if ours in OUTPUTS else "input"
     names = [p.name for p in ports if p.direction == direction and re.fullmatch(NAMES[ours], p.name, re.IGNORECASE)]
     if len(names) > 1 and ours not in ("a", "b"):
@@ -62,7 +86,9 @@ def _matching(ours: str, ports: Sequence[Port]) -> list[str]:
     return sorted(names, key=lambda name: int(re.sub(r"\D", "", name) or 0))
 
 
-def _timing(found: dict[str, list[str]], clock: str | None, reset: str | None, enable: str | None) -> list[str]:
+def _timing(
+    found: dict[str, list[str]], clock: str | None, reset: str | None, enable: str | None, edges: Mapping[str, str]
+) -> list[str]:
     if clock is None:
         return ['protocol = "combinational"  # guessed: there is no clock']
     if {"in_valid", "in_ready", "out_valid", "out_ready"} <= set(found):
@@ -75,9 +101,17 @@ def _timing(found: dict[str, list[str]], clock: str | None, reset: str | None, e
     if enable is not None:
         lines.append(f'enable = "{enable}"')
     if reset is not None:
-        active = "low" if re.search(r"n(_?i)?$|^n", reset, re.IGNORECASE) else "high"
-        lines.append(f'reset = {{name = "{reset}", active = "{active}", asynchronous = false}}  # check both')
+        lines.append(_reset(reset, edges))
     return lines
+
+
+def _reset(name: str, edges: Mapping[str, str]) -> str:
+    """The reset: asynchronous where registers act at its edge, or at that of another signal that is no clock."""
+    inside = next((each for each in (name, *edges) if each in edges and not re.search("cl?k|clock", each.lower())), None)
+    falls = bool(re.search(r"n(_?i)?$|^n", name, re.IGNORECASE)) if inside != name else edges[name] == "NEG"
+    kind = "true" if inside is not None else "false"
+    why = "from its edge in the design" if inside == name else "check both"
+    return f'reset = {{name = "{name}", active = "{"low" if falls else "high"}", asynchronous = {kind}}}  # {why}'
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,29 +1,26 @@
-"""SystemVerilog around a design, so that every design has the ports of a unit: packed vectors, element 0 lowest.
+"""The SystemVerilog wrapper that gives a user design the ports of a unit: packed vectors, element 0 in the low bits.
 
-The wrapper connects by name to the ports that the elaborated design declares, and holds no logic but an inverted reset.
+The wrapper connects by name to the ports of the elaborated design; its only logic is an inverter for an active-low reset.
 """
 
 from collections.abc import Sequence
 
 from cosim.dut.connection import Connection, Operand, Place
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Port, instance
-
-WRAPPER = "mmau_dut"
-"""Name of the wrapper's module; the design is its instance `dut`."""
+from cosim.dut.elaborate import WRAPPER, Port, instance
 
 
 def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> str:
-    """The wrapper's text: ports a, b, c, d …, and where the design has them clk, rst (active high), en and the handshake."""
-    ports = [_port(o.direction, o.name, o.count * o.width * dut.results) for o in operands]
+    """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake."""
+    ports = [_port(o.direction, o.name, o.count * o.pitch * dut.results) for o in operands]
     ports += [_port(port.direction, control, 1) for control, port in connection.controls.items()]
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
     for operand in operands:
         for number, place in enumerate(connection.elements[operand.name]):
-            outside = f"{operand.name}[{number * operand.width} +: {operand.width}]"
+            outside = f"{operand.name}[{number * operand.pitch} +: {operand.width}]"
             lines.append(_assign(place, outside, operand.direction == "input"))
-            if operand.count * dut.results > 1:  # for the eye, in waveforms
+            if operand.count * dut.results > 1:  # readable in waveforms
                 lines.append(f"  wire logic [{operand.width - 1}:0] {operand.name}_{number} = {outside};")
     for control, port in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"

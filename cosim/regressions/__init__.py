@@ -1,1 +1,1 @@
-"""Lists of designs that are co-simulated together."""
+"""Lists of designs for regressions."""

@@ -1,4 +1,4 @@
-"""The coverage job: units that together show every published parameter set and every way to build a unit."""
+"""The coverage job: units that together have every published parameter set and every implementation option."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,57 +17,60 @@ from golden.operations import (
     GSTFDPA,
     GTRFDPA,
     IDPA,
+    OCFDPA,
     OPERATIONS,
+    PSFDPA,
     STFDPA,
     TFDPA,
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.operations.headroom_fdpa import MAX_HEADROOM
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
 from rtl.designs.design import Design
-from rtl.designs.own_keys import OWN_KEYS
-from rtl.designs.samples import multi_format_designs, tile_designs
+from rtl.designs.sample_designs import multi_format_designs, tile_designs
+from rtl.designs.unpublished_keys import OWN_KEYS
 
 STAGES = (0, 1, 3, 8)
-"""Combinational, one register, a few, the most."""
+"""Numbers of pipeline stages: combinational, one register, a few, the maximum."""
 
 TRUNCATIONS = ("RZ", "RD")
 
 PUBLISHED_MULTIPLICANDS = tuple(name for name in MULTIPLICANDS if name != "e4m3ieee")
-"""Formats of a and b that published units have."""
+"""Formats of a and b in published units."""
 
 DIRECTED_CONVERSIONS = tuple(name for name, rho in CONVERSIONS.items() if rho.mode not in ("RO", "RNA"))
-"""Every ρ in a mode that published units have, or RD or RU."""
+"""Every ρ with a rounding mode of published units, or RD or RU."""
 
 
 def coverage_units() -> list[Unit]:
-    """Units for every published parameter set, then units off the catalogue for everything else, each operation apart.
+    """Units for every published parameter set, then units outside the catalogue for all other options of each operation.
 
-    Off the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
-    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of what there is, and every format. Then every key
-    that no published unit has.
+    Outside the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
+    `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of its range, and every format; then every key that
+    no published unit has, and every shape of the last adder.
     """
     kinds = OPERATIONS.values()
     further = [unit for kind in kinds for unit in further_units(kind)]
-    own = [unit for kind in kinds for unit in own_key_units(kind)]
-    return [*published_units(), *further, *own]
+    unpublished = [unit for kind in kinds for unit in unpublished_key_units(kind)]
+    return [*published_units(), *further, *unpublished, *adder_units()]
 
 
 def coverage_job() -> list[Unit | Design]:
-    """`coverage_units`, then datapaths of several formats in every encoding, and tiles of every kind."""
+    """The coverage job: `coverage_units`, multi-format datapaths in every encoding, and tiles of every kind."""
     return [*coverage_units(), *multi_format_designs(), *tile_designs()]
 
 
 def published_units() -> list[Unit]:
-    """One unit for each distinct set of parameters in the catalogue, the formats of a and b aside, each step built as it is
-    by default: the matrix of `pairwise` over 32 products takes a compiler minutes."""
+    """One unit for each distinct set of parameters in the catalogue, ignoring the formats of a and b, with the default
+    implementation of each step: the matrix of `pairwise` over 32 products takes a compiler minutes."""
     builds = (Implementation(encoding=encoding, stages=stages) for encoding, stages in zip(cycle(ENCODINGS), cycle(STAGES)))
     return [replace(unit, implementation=next(builds)) for unit in parameter_set_units()]
 
 
 def further_units(kind: type[Operation]) -> list[Unit]:
-    """Small units of one operation, off the catalogue."""
+    """Small units of one operation, outside the catalogue."""
     builds = _builds()
     return [
         Unit(name=f"{kind.name} {number}", operation=operation, implementation=next(builds))
@@ -75,8 +78,8 @@ def further_units(kind: type[Operation]) -> list[Unit]:
     ]
 
 
-def own_key_units(kind: type[Operation]) -> list[Unit]:
-    """Small units of one operation with the keys of units of one's own, and each operation's first in another encoding."""
+def unpublished_key_units(kind: type[Operation]) -> list[Unit]:
+    """Small units of one operation with keys that no published unit has; the first encoding differs between operations."""
     operations = OWN_KEYS.get(kind, [])
     builds = _builds(start=list(OPERATIONS.values()).index(kind))
     return [
@@ -85,11 +88,20 @@ def own_key_units(kind: type[Operation]) -> list[Unit]:
     ]
 
 
+def adder_units() -> list[Unit]:
+    """Small units with every last adder but the default: one sum, a sum of two, two sums, and a sum in the frame of c."""
+    return [
+        replace(unit, name=f"{unit.name} {adder}", implementation=replace(unit.implementation, adder=adder))
+        for kind in (TFDPA, FMA, TRFDPA, OCFDPA)
+        for unit, adder in zip(further_units(kind)[1:], ADDERS[1:], strict=False)
+    ]
+
+
 def _builds(start: int = 0) -> Iterator[Implementation]:
-    """Implementations without end: encodings, stages and the choices for each step, each turning at its own pace."""
+    """An endless sequence of implementations: encodings, stages and options for each step, each with its own period."""
     for n in count(start):
         encoding = ENCODINGS[n % len(ENCODINGS)]
-        turns = (n, n // 2, (n + 1) // 2, n // 3)  # of two choices each, any four in a row show both
+        turns = (n, n // 2, (n + 1) // 2, n // 3)  # any four consecutive numbers have both options of each key
         chosen = {
             key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, CIRCUIT_CHOICES.items(), strict=True)
         }
@@ -97,13 +109,13 @@ def _builds(start: int = 0) -> Iterator[Implementation]:
 
 
 def _formats(number: int) -> dict[str, Any]:
-    """a and b, such that five numbers in a row show every format."""
+    """Formats of a and b, such that five consecutive numbers have every format."""
     start = 2 * number % len(PUBLISHED_MULTIPLICANDS)
     return {"a": PUBLISHED_MULTIPLICANDS[start], "b": PUBLISHED_MULTIPLICANDS[start + 1]}
 
 
 def _fused(number: int) -> dict[str, Any]:
-    """Keys of the truncated operations: six numbers show every encoding with every truncation, and what the lists hold."""
+    """Keys of the truncated operations: six numbers have every encoding with every truncation, and every value below."""
     return _formats(number) | {
         "L": (1, 3, 5, 7, 2, 4)[number],
         "F": (1, MAX_FRACTION, 25, 6, 40, 13)[number],
@@ -112,7 +124,7 @@ def _fused(number: int) -> dict[str, Any]:
 
 
 def _converted(number: int, offset: int) -> dict[str, Any]:
-    """c, rho and e_zero of the truncated operations of NVIDIA's kind."""
+    """Values of c, rho and e_zero for T-, ST- and GST-FDPA."""
     return {
         "c": ("fp32", "fp16", "bf16")[number % 3],
         "rho": DIRECTED_CONVERSIONS[(6 * offset + number) % len(DIRECTED_CONVERSIONS)],
@@ -121,7 +133,7 @@ def _converted(number: int, offset: int) -> dict[str, Any]:
 
 
 def _rounded(number: int) -> dict[str, Any]:
-    """The other keys of TR- and GTR-FDPA."""
+    """Values of the other keys of TR- and GTR-FDPA."""
     return {
         "c": "fp32",
         "F2": (31, 1, MAX_FRACTION, 12, 23, 31)[number],
@@ -129,8 +141,22 @@ def _rounded(number: int) -> dict[str, Any]:
     }
 
 
+def _headroom(number: int) -> dict[str, Any]:
+    """Keys of OC- and PS-FDPA, but L and P: five numbers have every format, both flushes, h at both ends of its range."""
+    return _formats(number) | {
+        "c": ("fp32", "fp16", "bf16")[number % 3],
+        "F": (26, 1, 24, MAX_FRACTION, 13, 26)[number],
+        "h": (2, 0, 1, MAX_HEADROOM, 3, 2)[number],
+        "rho": ("RNE-FP32", "RNE-FP16", "RNE-FP32-RZ-BF16", "RD-FP32", "RZ-FP16", "RU-BF16")[number],
+        "e_zero": (-126, -14, -126, -300, 5, -133)[number],
+        "flush_inputs": number % 2 == 0,
+        "flush_results": number % 4 == 0,
+    }
+
+
 def _blocks(number: int) -> dict[str, Any]:
-    """G, K_block and scale of GST-FDPA for the L of `_fused`: one group or more, a scale for each, or for more than L."""
+    """Values of G, K_block and scale of GST-FDPA for the L of `_fused`: one or more groups; a scale for each, or for more
+    than L products."""
     return {
         "G": (1, 3, 1, 7, 1, 2)[number],
         "K_block": (2, 3, 5, 14, 1, 2)[number],
@@ -150,6 +176,8 @@ _OPERATIONS: dict[type[Operation], list[Operation]] = {
     GSTFDPA: [GSTFDPA(**_fused(n), **_converted(n, 2), **_blocks(n)) for n in range(6)],
     TRFDPA: [TRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
     GTRFDPA: [GTRFDPA(**_fused(n), **_rounded(n)) for n in range(6)],
+    OCFDPA: [OCFDPA(**_headroom(n), L=(2, 1, 3, 5, 7, 2)[n]) for n in range(6)],
+    PSFDPA: [PSFDPA(**_headroom(n), L=(4, 1, 3, 5, 7, 6)[n], P=(2, 1, 3, 1, 7, 2)[n]) for n in range(6)],
     FTZFMA: [FTZFMA(a=f, b=f, c=FP32, L=L) for f, L in ((BF16, 1), (FP16, 2), (BF16, 3), (FP16, 1), (BF16, 5))],
     FTZEOFMA: [FTZEOFMA(a=f, b=f, c=FP32, L=L) for f, L in ((FP16, 2), (BF16, 4), (FP16, 6), (BF16, 2))],
     IDPA: [
@@ -160,4 +188,4 @@ _OPERATIONS: dict[type[Operation], list[Operation]] = {
         IDPA(a=UINT8, b=UINT8, c=INT32, L=7, overflow="saturate"),
     ],
 }
-"""Operations off the catalogue."""
+"""Operations outside the catalogue."""

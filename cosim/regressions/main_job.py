@@ -1,9 +1,9 @@
-"""What is co-simulated by the main job (`make cosim`)."""
+"""The designs of the main job (`make cosim`)."""
 
 import golden
 from golden import Implementation, Unit
 from rtl.designs.design import Design
-from rtl.designs.samples import multi_format_designs, tile_designs
+from rtl.designs.sample_designs import multi_format_designs, tile_designs
 
 _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f32", "sign-magnitude", 0),
@@ -28,12 +28,16 @@ _UNITS: tuple[tuple[str, str, str, int], ...] = (
     ("x86-avx512", "vdpbf16ps", "twos-complement", 0),
     ("x86-avx512", "vpdpbusds", "ones-complement", 1),
     ("x86-avx512", "vfmaddph", "ones-complement", 2),
+    ("gfx1100", "v_wmma_f32_16x16x16_bf16_w32", "ones-complement", 0),
+    ("gfx1100", "v_wmma_f16_16x16x16_f16_w32", "twos-complement", 2),
+    ("gfx1201", "v_wmma_f32_16x16x16_f16_w32", "sign-magnitude", 3),
+    ("gfx1201", "v_dot2_bf16_bf16", "twos-complement", 0),
 )
-"""Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every way to build."""
+"""Architecture, instruction, encoding, pipeline stages: every operation, every kind of T-FDPA, every option."""
 
 
 def main_job() -> list[Unit | Design]:
-    """Units, one step of an instruction each; then a datapath of several formats, and a tile of two steps."""
+    """The main job: units, each one step of an instruction; a multi-format datapath; and a tile of two steps."""
     return [*main_units(), multi_format_designs()[1], tile_designs()[1]]
 
 

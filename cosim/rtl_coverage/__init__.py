@@ -1,1 +1,1 @@
-"""What a simulation executed of its Verilog, as Verilator counts it: lines, and the bits that changed."""
+"""Coverage of the RTL, counted by Verilator: executed lines, and bits that changed."""

@@ -1,12 +1,12 @@
-"""Line coverage as a tracefile of lcov (man page geninfo(1), section FILES)."""
+"""Line coverage as an lcov tracefile (man page geninfo(1), section FILES)."""
 
 from collections.abc import Sequence
 
-from cosim.rtl_coverage.files import FileCoverage
+from cosim.rtl_coverage.file_coverage import FileCoverage
 
 
 def lcov_info(files: Sequence[FileCoverage]) -> str:
-    """The lines of each file that has any, how often each ran. lcov knows no bits."""
+    """The execution counts of the lines of each file. lcov has no toggle coverage."""
     records = []
     for file in files:
         if file.lines:

@@ -1,9 +1,9 @@
-"""Reads what Verilator counted: the points of a coverage.dat, one a line.
+"""Reads Verilator's coverage.dat: one coverage point on each line.
 
     C '\\x01f\\x02unit.v\\x01l\\x0212\\x01page\\x02v_line/unit\\x01o\\x02if\\x01S\\x0212-14\\x01h\\x02top.unit' 31
 
-Keys stand behind \\x01, their values behind \\x02: f file, l line, n column, page kind and module, o comment, S lines that
-the point stands for, h instance. Source: Verilator 5.048, include/verilated_cov.cpp and verilated_cov_key.h.
+Keys follow \\x01, their values \\x02: f file, l line, n column, page kind and module, o comment, S lines that the point
+covers, h instance. Source: Verilator 5.048, include/verilated_cov.cpp and verilated_cov_key.h.
 """
 
 import re
@@ -18,24 +18,24 @@ HEADER = "# SystemC::Coverage-3"
 """The first line."""
 
 KINDS = {"v_line": "line", "v_branch": "line", "v_toggle": "toggle"}
-"""Pages to what their points count."""
+"""Kind of the points of each page."""
 
 EDGES = (":0->1", ":1->0")
-"""What a bit's points end in: its directions."""
+"""Endings of the comments of a bit's points: its directions."""
 
 _POINT = re.compile(r"C '(\x01.*)' ([0-9]+)")
-_ESCAPED = re.compile(rb"%(?:FFFFFF)?([0-9A-F]{2})")  # of a byte above 0x7f Verilator writes the sign too
+_ESCAPED = re.compile(rb"%(?:FFFFFF)?([0-9A-F]{2})")  # Verilator sign-extends bytes above 0x7f
 
 
 @dataclass(frozen=True, order=True)
 class Point:
-    """What one count is of; instances of a module share it.
+    """A coverage point, which has one count; instances of a module share it.
 
     Attributes:
-        file: of the source. line, column: in it, from 1.
-        kind: "line", "toggle", or "other", which a design's own arguments of Verilator ask for.
-        comment: which part of a statement it is; of a toggle the bit and its direction, "sum[3]:0->1".
-        lines: that are executed with it; of a toggle and of others none.
+        file: path of the source. line, column: its place there, from 1.
+        kind: "line", "toggle", or "other", which only a user's arguments of Verilator produce.
+        comment: the part of a statement; for a toggle the bit and its direction, "sum[3]:0->1".
+        lines: lines that are executed with it; empty for other kinds than "line".
     """
 
     file: str
@@ -47,10 +47,10 @@ class Point:
 
 
 def read_points(path: Path) -> Counter[Point]:
-    """The points of a file with their counts, those of 0 too.
+    """Read the points of a file with their counts, which may be 0.
 
     Raises:
-        SimulationError: the file is not there, is damaged, or of another format.
+        SimulationError: the file does not exist, is damaged, or has another format.
     """
     try:
         header, *lines = path.read_text(encoding="utf-8").split("\n")
@@ -73,10 +73,10 @@ def read_points(path: Path) -> Counter[Point]:
 
 
 def merged_points(files: Iterable[tuple[Path, Counter[Point]]]) -> Counter[Point]:
-    """The counts of several simulations of the same program, added.
+    """Add the counts of several simulations of the same program.
 
     Raises:
-        SimulationError: they do not count the same points: one of the files is not whole.
+        SimulationError: the files do not have the same points: one of them is incomplete.
     """
     (first, together), *others = files
     together = Counter(together)
@@ -88,7 +88,7 @@ def merged_points(files: Iterable[tuple[Path, Counter[Point]]]) -> Counter[Point
 
 
 def _point(line: str) -> tuple[Point, int]:
-    """One line of a file. Raises ValueError for any other."""
+    """Parse one line of a file; raise ValueError for an invalid line."""
     match = _POINT.fullmatch(line)
     if match is None:
         raise ValueError(f"got {line[:60]!r}")
@@ -106,11 +106,11 @@ def _point(line: str) -> tuple[Point, int]:
 
 
 def _lines(text: str) -> tuple[int, ...]:
-    """Numbers of lines, of "12-14,16"."""
+    """Parse numbers of lines, such as "12-14,16"."""
     spans = [span.partition("-") for span in text.split(",") if span]
     return tuple(line for first, _, last in spans for line in range(int(first), int(last or first) + 1))
 
 
 def _unescaped(text: str) -> str:
-    """A value, its bytes no longer as "%25"."""
+    """Decode the escaped bytes of a value, such as "%25"."""
     return _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), text.encode()).decode(errors="replace")

@@ -1,17 +1,17 @@
-"""The files that the simulations of a run leave: coverage-0.dat and on, one for each time the design is powered up."""
+"""The coverage files of a run: coverage-0.dat, coverage-1.dat …, one for each power-up of the design."""
 
 from pathlib import Path
 
 from cosim.compile.errors import SimulationError
-from cosim.rtl_coverage.files import FileCoverage, by_file
+from cosim.rtl_coverage.file_coverage import FileCoverage, by_file
 from cosim.rtl_coverage.points import merged_points, read_points
 
 
 class CoverageFiles:
-    """Those of one run; those of an earlier one are removed.
+    """The coverage files of one run; those of an earlier run are removed.
 
     Args:
-        folder: of the run, where the simulator runs.
+        folder: folder of the run, where the simulator runs.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -20,11 +20,11 @@ class CoverageFiles:
             earlier.unlink()
 
     def plusargs(self, number: int) -> tuple[str, ...]:
-        """Tell a simulation where to write."""
+        """The simulator's argument for the path of the file of simulation `number`."""
         return (f"+verilator+coverage+file+{self._file(number).name}",)
 
     def executed(self, simulations: int, broke_off: bool) -> tuple[FileCoverage, ...] | None:
-        """What all simulations together executed. One that breaks off may leave no file: None where none has.
+        """The coverage of all simulations together; None where the only simulation broke off and wrote no file.
 
         Raises:
             SimulationError: a file is missing or damaged.

@@ -1,1 +1,1 @@
-"""Builds a design in a simulator, runs the testbench in it, brings back the report."""
+"""Runs of co-simulation: build a design for a simulator, run the testbench in it, and report the outcome."""

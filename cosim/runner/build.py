@@ -1,4 +1,4 @@
-"""Builds a design in a simulator."""
+"""Builds a design for a simulator, with the cache of compiled designs."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -10,24 +10,31 @@ from typing import Any, TextIO
 from cocotb_tools.config import libs_dir
 from cocotb_tools.runner import VerilatorControlFile, get_runner
 
-from cosim.compile.arguments import COVERAGE_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
-from cosim.compile.cache import content_key, fetch, store
-from cosim.compile.content import content_of
-from cosim.compile.errors import ending, simulation_error
-from cosim.compile.runtime import RUNTIME, Runtime
+from cosim.compile.arguments import (
+    COVERAGE_ARGUMENTS,
+    MAKE_ARGUMENTS,
+    POWER_UP_ARGUMENTS,
+    TIMESCALE,
+    VERILATOR_ARGUMENTS,
+    runtime_arguments,
+)
+from cosim.compile.cache_key import compiled, content_of, is_what_was_elaborated
+from cosim.compile.errors import simulation_error
+from cosim.compile.runtime import RUNTIME, Runtime, new_folder
 from cosim.compile.sources import Sources
-from cosim.dut.wrapper import WRAPPER
-from rtl.tools import run_tool
+from cosim.dut.elaborate import WRAPPER
+from golden.cache import content_key
+from golden.processes import ending, run_tool
 
 SIMULATORS = ("verilator", "icarus")
 
 
 class Commands:
-    """Runs the programs that cocotb's runner wants run, in place of its own method, which leaves them running where it is
-    interrupted. Their temporary files go into the run's folder: a compiler that is killed leaves its own.
+    """Runs the programs of cocotb's runner in place of the runner's method, which leaves them running after an interruption.
+    Their temporary files go into the run's folder, because a killed compiler leaves them behind.
 
     Attributes:
-        give_up: asked now and then while a program runs; where it answers True, the program is killed.
+        give_up: called repeatedly while a program runs; when it returns True, the program is killed.
     """
 
     def __init__(self, runner: Any, folder: Path) -> None:
@@ -35,26 +42,27 @@ class Commands:
         self.give_up: Callable[[], bool] | None = None
 
     def __call__(self, commands: Sequence[Sequence[str]], cwd: Path, log: TextIO | None = None) -> None:
-        """Run them one after another.
+        """Run the commands one after another.
 
         Raises:
-            RuntimeError: one of them ends badly; the message says how.
+            RuntimeError: one of them fails; the message names its exit status or signal.
         """
         stderr = None if log is None else subprocess.STDOUT
         env = self._runner.env | {"TMPDIR": str(self._folder)}
         for command in commands:
-            result = run_tool(command, give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
+            further = MAKE_ARGUMENTS if command[0] == "make" else ()
+            result = run_tool([*command, *further], give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
             if result.returncode:
                 raise RuntimeError(ending(Path(command[0]).name, result.returncode))
 
 
 @dataclass(frozen=True)
 class Built:
-    """A design that is ready to be simulated.
+    """A design that is ready for simulation.
 
     Attributes:
-        sources: what it was built of. runner: cocotb's. commands: how that one runs programs.
-        folder: of the run. stays: whether it is kept.
+        sources: sources of the build. runner: cocotb's runner. commands: runs the runner's programs.
+        folder: folder of the run. stays: whether it remains after the run.
     """
 
     simulator: str
@@ -66,13 +74,13 @@ class Built:
 
 
 def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bool, rtl_coverage: bool = False) -> Built:
-    """Build the design, or take it from the cache where the same has been built before.
+    """Build the design, or take it from the cache.
 
     Args:
-        rtl_coverage: whether Verilator counts what is executed of the sources, the wrapper aside.
+        rtl_coverage: whether Verilator counts the executed lines and changed bits of the sources, without the wrapper.
 
     Raises:
-        SimulationError: the simulator cannot build it.
+        SimulationError: the simulator cannot build the design, or a file of it changed meanwhile.
     """
     runner: Any = get_runner(simulator)
     commands = Commands(runner, folder)
@@ -80,48 +88,57 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     built = Built(simulator, sources, runner, commands, folder, stays)
     if simulator != "verilator":
         _compile(built, waves, sources.arguments, [])
+        sources.check_unchanged()
         return built
     program = folder / "build" / sources.top
-    program.parent.mkdir(parents=True, exist_ok=True)
+    new_folder(program.parent)
     further = COVERAGE_ARGUMENTS if rtl_coverage else ()
-    key = program_key(sources, folder, waves, rtl_coverage)
-    if key is not None and fetch(key, program.parent):
+    key = program_key(sources, waves, rtl_coverage)
+    if key is not None and compiled().fetch(key, program.parent):
         return built
     depends = {"waves": waves, "arguments": [*runtime_arguments(sources), *further]}
     runtime = Runtime(program.parent, (RUNTIME,), depends)
     runtime.place()
-    arguments = (*VERILATOR_ARGUMENTS, *further, *sources.arguments, *sources.verilator_args)
-    _compile(built, waves, arguments, [VerilatorControlFile(_control_file(sources, folder))])
-    runtime.keep()
-    if key is not None:
-        store(key, [program])
+    given = (*sources.arguments, *sources.verilator_args)
+    arguments = (*VERILATOR_ARGUMENTS, *further, *given, *POWER_UP_ARGUMENTS)
+    control = _control_file(sources, folder)
+    _compile(built, waves, arguments, [VerilatorControlFile(control)])
+    sources.check_unchanged()
+    runtime.store()
+    if key is not None and is_what_was_elaborated(sources, program.parent, program.parent, [control]):
+        compiled().store(key, [program])
     return built
 
 
-def program_key(sources: Sources, folder: Path, waves: bool, rtl_coverage: bool) -> str | None:
-    """The name under which the program is kept; None where all that it depends on cannot be known.
+def program_key(sources: Sources, waves: bool, rtl_coverage: bool) -> str | None:
+    """The program's key in the cache; None where its dependencies are not fully known.
 
-    A program that counts coverage names the files that it is of, so that they count by their paths too.
+    A program that counts coverage contains the paths of its files, so the key includes them.
     """
-    content = content_of(sources, folder)
+    content = content_of(sources)
     if content is None:
         return None
-    how = {"compiler": VERILATOR_ARGUMENTS, "waves": waves, "cocotb": version("cocotb"), "libraries": str(libs_dir)}
+    how = {
+        "compiler": [*VERILATOR_ARGUMENTS, *POWER_UP_ARGUMENTS],
+        "waves": waves,
+        "cocotb": version("cocotb"),
+        "libraries": str(libs_dir),
+    }
     if rtl_coverage:
         how |= {"coverage": COVERAGE_ARGUMENTS, "counted": [str(file.resolve()) for file in counted_files(sources)]}
     return content_key(content | how)
 
 
 def counted_files(sources: Sources) -> list[Path]:
-    """Those whose coverage is counted: all but the wrapper, which is no part of a design of one's own."""
+    """The files whose coverage is counted: all but the wrapper around a user design."""
     return [file for file in sources.files if sources.top != WRAPPER or file != sources.files[-1]]
 
 
 def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequence[Any]) -> None:
-    """Build by cocotb's runner.
+    """Build with cocotb's runner.
 
     Args:
-        first: files before the sources.
+        first: files that precede the sources.
     """
     sources, log = built.sources, built.folder / "build.log"
     try:
@@ -141,7 +158,7 @@ def _compile(built: Built, waves: bool, arguments: Sequence[str], first: Sequenc
 
 
 def _control_file(sources: Sources, folder: Path) -> Path:
-    """Tells Verilator which signals the testbench will ask for, and that the wrapper's lines are not the design's."""
+    """Write Verilator's control file: the testbench accesses the ports, and the wrapper's lines count for no coverage."""
     control = folder / "ports.vlt"
     lines = [f'public_flat_rw -module "{sources.top}" -var "{name}"' for name in sources.ports]
     lines += [f'coverage_off -file "{file.resolve()}"' for file in sources.files if file not in counted_files(sources)]

@@ -1,4 +1,4 @@
-"""Why a design differs: the diagnosis of its mismatches, the first one minimised, and the model's trace beside it."""
+"""The explanation of a run's mismatches: their diagnosis, the first mismatch minimised, and the model's trace for it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,9 +10,10 @@ import numpy as np
 from cosim.bench.groups import Group
 from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow
-from cosim.bench.outcome import Outcome
-from cosim.bench.rows import described_result
+from cosim.bench.mismatch_text import described_result
+from cosim.bench.verdict import Outcome
 from cosim.diagnosis import Diagnosis, diagnose
+from cosim.diagnosis.shifted import shift_of
 from golden import Instruction, Trace, Unit
 from golden.arrays import bits_dtype
 from golden.html import Markup, element, joined
@@ -24,22 +25,24 @@ from rtl.designs.unit_design import UnitDesign
 Model = Unit | Instruction
 
 TRACED = 10
-"""Groups of mismatches whose first one is traced too."""
+"""Groups of mismatches for whose first mismatch a trace is made too."""
 
 DIAGNOSED = 2000
-"""Mismatches that a diagnosis looks at, beside those recorded in groups."""
+"""Mismatches that a diagnosis examines, beside those recorded in groups."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """What is known of a run's mismatches.
+    """The explanation of a run's mismatches.
 
     Attributes:
-        diagnoses: by name of the dot products, as `ComparedRow.products`; one, under an empty name, but of several formats.
-        elements: how many elements of results differ; of more than `DIAGNOSED` only some are diagnosed.
-        shown: the mismatch that is traced: the first one, minimised where that was possible.
+        diagnoses: a diagnosis for each name of dot products (`ComparedRow.products`): one for each format of a multi-format
+            datapath, else one with an empty name.
+        elements: number of elements that differ; above `DIAGNOSED` only some of them are diagnosed.
+        shown: the mismatch that is traced: the first one, minimised where possible.
         trace: golden's steps for it.
         of_groups: golden's steps for the first mismatch of each of the first groups.
+        shift: says that each result is that of another vector, and then there are no diagnoses; or None.
     """
 
     diagnoses: Mapping[str, Diagnosis]
@@ -47,52 +50,57 @@ class Explanation:
     shown: Minimised
     trace: Trace
     of_groups: tuple[Trace, ...]
+    shift: str | None = None
 
     @property
     def has_one_cause(self) -> bool:
-        """Whether one change explains all mismatches of each kind of dot product."""
-        return all(diagnosis.cause is not None and not diagnosis.undefined for diagnosis in self.diagnoses.values())
+        """Whether a shift explains the mismatches, or one change all of them of each kind of dot product."""
+        have_causes = (each.cause is not None and not each.undefined for each in self.diagnoses.values())
+        return self.shift is not None or all(have_causes)
 
     def lines(self) -> list[str]:
-        """For a terminal."""
+        """The explanation as text for a terminal."""
         return [*self.verdict(), "", *self.shown_lines()]
 
     def verdict(self) -> list[str]:
-        """The diagnosis."""
+        """The diagnosis as text."""
+        if self.shift is not None:
+            return [f"diagnosis: {self.shift}"]
         lines = [f"{name}: {line}" if name else line for name, each in self.diagnoses.items() for line in each.lines()]
-        return [*lines, *self._left_out()]
+        return [*lines, *self._undiagnosed()]
 
     def shown_lines(self) -> list[str]:
-        """One mismatch in full: the model's steps, and what the design gave."""
+        """The first mismatch in full: the model's steps and the design's result."""
         return [f"first mismatch, {self.shown.note}", "", *self.trace.text().splitlines(), *self._results()]
 
-    def _left_out(self) -> list[str]:
-        """What is not said of all mismatches."""
+    def _undiagnosed(self) -> list[str]:
+        """State how many mismatches were diagnosed, where not all were."""
         diagnosed = sum(diagnosis.mismatches for diagnosis in self.diagnoses.values())
         if diagnosed == self.elements:
             return []
-        kept = f"{diagnosed:,} of the {self.elements:,} elements that differ were looked at for this"
-        return [f"  {kept}, the first ones of every group among them"]
+        covered = f"diagnosed {diagnosed:,} of the {self.elements:,} elements that differ"
+        return [f"  {covered}, the first ones of every group among them"]
 
     def _results(self) -> list[str]:
         row, d = self.shown.row, self.trace.format
         return [f"  expected     {d.describe(row.expected)}", f"  got          {described_result(row.got, d)}"]
 
     def html_body(self) -> Markup:
-        """For a page that has `golden.html.STYLE`."""
-        parts = [element("h3", "Diagnosis")]
+        """The explanation as a part of an HTML page with `golden.html.STYLE`."""
+        parts = [element("h3", "Diagnosis"), *([] if self.shift is None else [element("p", self.shift)])]
         for name, diagnosis in self.diagnoses.items():
             parts += [element("h4", name)] if name else []
             parts.append(diagnosis.html_body())
-        parts += [element("p", line.strip()) for line in self._left_out()]
+        parts += [element("p", line.strip()) for line in self._undiagnosed()]
         results = "\n".join(line.strip() for line in self._results())
         shown = [element("h3", "First mismatch"), element("p", self.shown.note), element("pre", results, tabindex="0")]
         return joined([*parts, *shown, self.trace.html_body(below=2)])
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """The explanation for JSON."""
         diagnoses = {name: diagnosis.as_dict() for name, diagnosis in self.diagnoses.items()}
         return {
+            "shift": self.shift,
             "diagnoses": diagnoses,
             "elements": self.elements,
             "first": self.shown.as_dict(),
@@ -101,33 +109,42 @@ class Explanation:
 
 
 def to_diagnose(rows: Sequence[ComparedRow], groups: Sequence[Group]) -> list[ComparedRow]:
-    """The rows that a diagnosis looks at: the first ones, and those recorded in groups."""
+    """The rows that a diagnosis examines: the first ones, and those recorded in groups."""
     recorded = {(row.vector, row.place) for group in groups for row in group.mismatches}
     return [row for number, row in enumerate(rows) if number < DIAGNOSED or (row.vector, row.place) in recorded]
 
 
-def explanation_of(outcome: Outcome, minimised: Minimised | None, design: Design) -> Explanation | None:
-    """Why the results of a run differ; None where none does."""
+def explanation_of(
+    outcome: Outcome, minimised: Minimised | None, design: Design, latency: int | None = None
+) -> Explanation | None:
+    """Explain the mismatches of a run; None where there are none.
+
+    Args:
+        latency: the design's latency by its description (cycles), None where its results have a valid signal.
+    """
     if not outcome.differing:
         return None
     models = models_of(design)
     diagnoses = {}
     differing = to_diagnose(outcome.differing, outcome.groups)
-    for name, model in models.items():
+    shift = shift_of(outcome.differing, outcome.agreeing)
+    for name, model in models.items() if shift is None else ():
         rows = [row for row in differing if row.products == name]
         if rows:
             diagnoses[name] = diagnose(model, rows, [row for row in outcome.agreeing if row.products == name])
     first = outcome.differing[0]
-    shown = minimised or Minimised(row=first, reproduced=False, asked=0, note="as it came")
+    shown = minimised or Minimised(row=first, reproduced=False, asked=0, note="not minimised")
     elements = sum(group.count for group in outcome.groups)
     trace = trace_of(models[shown.row.products], shown.row)
     firsts = [group.mismatches[0] for group in outcome.groups[:TRACED]]
     of_groups = tuple(trace_of(models[row.products], row) for row in firsts)
-    return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups)
+    return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups,
+        shift=None if shift is None else shift.text(latency),
+    )  # fmt: skip
 
 
 def models_of(design: Design) -> dict[str, Model]:
-    """Golden's model of each kind of dot product of a design, by the name that its rows have."""
+    """Golden's model of each kind of dot product of a design, by the name of its rows."""
     if isinstance(design, MultiFormatDesign):
         return {f"format {number} ({unit.name})": unit for number, unit in enumerate(design.units)}
     if isinstance(design, TileDesign):
@@ -137,7 +154,7 @@ def models_of(design: Design) -> dict[str, Model]:
 
 
 def trace_of(model: Model, row: ComparedRow) -> Trace:
-    """Golden's steps for a row."""
+    """The trace of golden's steps for a row."""
     operation = model.operation
     a, b = (model.a, model.b) if isinstance(model, Instruction) else (operation.a, operation.b)
     scale = operation.scale_format
@@ -150,7 +167,7 @@ def trace_of(model: Model, row: ComparedRow) -> Trace:
 
 
 def diagnosed(groups: Sequence[Group], rows: Sequence[ComparedRow], explanation: Explanation) -> tuple[Group, ...]:
-    """The groups with the diagnoses of their recorded mismatches."""
+    """Add to each group the diagnoses of its recorded mismatches."""
     changes: dict[tuple[int, str], str | None] = {}
     rows = to_diagnose(rows, groups)
     for name, diagnosis in explanation.diagnoses.items():

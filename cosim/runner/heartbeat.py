@@ -1,4 +1,4 @@
-"""Signs of life that a simulation leaves in a file: one that stands still is told from one that is slow."""
+"""The heartbeat that a simulation writes to a file: it distinguishes a simulation that hangs from a slow one."""
 
 import mmap
 import struct
@@ -9,20 +9,20 @@ from pathlib import Path
 _LAYOUT = struct.Struct("<4Q")
 
 STANDSTILL = 60.0
-"""Seconds without a sign of life after which a simulation counts as standing still. The slowest ones take tenths of a second
-for a vector."""
+"""Time without a heartbeat after which a simulation counts as hanging (s). The slowest designs take tenths of a second for
+a vector."""
 
 STARTING = 180.0
-"""As many until the first sign of life: Python has to start, on a busy machine too."""
+"""The same time-out until the first heartbeat (s): Python must start first, also on a busy machine."""
 
 
 @dataclass(frozen=True)
 class Beat:
-    """How far a simulation has come.
+    """The progress of a simulation.
 
     Attributes:
-        beats: goes up with every transfer; 1 when the testbench has started, 0 before.
-        sent, received, mismatches: as the scoreboard counts them.
+        beats: 0 before the testbench has started, 1 then, and one more with every vector and every result.
+        sent, received, mismatches: counts of the scoreboard.
     """
 
     beats: int = 0
@@ -32,7 +32,7 @@ class Beat:
 
 
 class Heartbeat:
-    """The file, in the simulation."""
+    """The writer of the heartbeat file, in the simulation."""
 
     def __init__(self, path: Path) -> None:
         with path.open("r+b") as stream:
@@ -40,16 +40,16 @@ class Heartbeat:
         self._beats = 0
 
     def beat(self, sent: int, received: int, mismatches: int) -> None:
-        """One more sign of life."""
+        """Write one more heartbeat."""
         self._beats += 1
         _LAYOUT.pack_into(self._shared, 0, self._beats, sent, received, mismatches)
 
 
 class Watch:
-    """The file, outside the simulation. Called now and then, it says whether nothing has moved for too long.
+    """The reader of the heartbeat file, outside the simulation. A call returns whether the time-out has passed.
 
     Attributes:
-        gave_up: whether it has said so.
+        gave_up: the result of the last call.
     """
 
     def __init__(self, path: Path) -> None:
@@ -59,12 +59,12 @@ class Watch:
         self.gave_up = False
 
     def read(self) -> Beat:
-        """How far it has come."""
+        """The progress of the simulation."""
         return Beat(*_LAYOUT.unpack(self._path.read_bytes()))
 
     @property
     def limit(self) -> float:
-        """Seconds for which nothing may move now."""
+        """The time-out that applies now (s)."""
         return STANDSTILL if self.read().beats else STARTING
 
     def __call__(self) -> bool:

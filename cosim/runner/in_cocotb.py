@@ -1,9 +1,11 @@
-"""Runs of a design by the testbench in cocotb: a whole one, or one vector of a run in native code once more."""
+"""Runs in cocotb: a whole run of a design, or a replay of one vector of a volume run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from cosim.compile.power_up import PowerUp, power_ups
@@ -14,13 +16,13 @@ from cosim.runner.job import Job
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.runner.simulate import simulate
-from cosim.runner.waves import keep_waves
+from cosim.runner.waves import save_waves
 from rtl.designs.design import Design
 
 
 def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
-    """A whole run, its simulations as one report without explanation."""
-    say, simulator, waves = request.progress, request.simulator, request.waves
+    """Run all simulations and join them to one report, without explanation."""
+    say, simulator, waves = request.report_progress, request.simulator, request.waves
     say(f"{design.name}: building with {simulator}")
     sources = sources_of(design, request.dut, folder)
     built = build(
@@ -32,38 +34,49 @@ def run_in_cocotb(design: Design, request: Request, folder: Path) -> Report:
     simulations = power_ups(simulator, sources.timing, request.vectors, request.seed)
     chosen = [part for part in simulations if part.has_any(request.selection)]
     for part in chosen:
-        job = _job(design, request, part, built)
         plusargs = (*part.plusargs, *(coverage.plusargs(len(parts)) if request.rtl_coverage else ()))
-        parts.append(simulate(design, built, job, plusargs, waves is not None and not parts))
+        with _exchange(folder) as files:
+            job = _job(design, request, part, built, files)
+            parts.append(simulate(design, built, job, plusargs, waves is not None and not parts))
         if waves is not None and len(parts) == 1:
-            keep_waves(built, waves)
+            save_waves(built, waves)
         if parts[-1].stopped is not None:
             break
     joined = Report.joined(parts)
     left_out = joined.left_out + sum(part.vectors for part in simulations if part not in chosen)
     executed = coverage.executed(len(parts), joined.stopped is not None) if request.rtl_coverage else None
-    return replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed, rtl_coverage=executed)
+    joined = replace(joined, vectors=request.vectors, left_out=left_out, seed=request.seed, rtl_coverage=executed)
+    return replace(joined, sources=sources.digests)
 
 
-def replay(design: Design, request: Request, folder: Path, vector: Mapping[str, Any]) -> Report:
-    """One vector of a run in native code, sent alone.
+def replay(design: Design, request: Request, folder: Path, given: Mapping[str, Any]) -> Report:
+    """Send a few vectors alone, such as one of a volume run.
 
     Args:
-        vector: as `Job.vector`.
+        given: the vectors, as `Job.given`.
     """
     waves = request.waves
     sources = sources_of(design, request.dut, folder)
     built = build("verilator", sources, folder, waves is not None, request.work_dir is not None)
-    (part,) = power_ups("verilator", sources.timing, 1, request.seed)
-    job = replace(_job(design, request, part, built), vector=dict(vector), first=vector["row"]["vector"], selection=None)
-    report = simulate(design, built, job, part.plusargs, waves is not None)
+    (part,) = power_ups("verilator", sources.timing, len(given["rows"]), request.seed)
+    first = given["rows"][0]["vector"]
+    with _exchange(folder) as files:
+        job = replace(_job(design, request, part, built, files), given=dict(given), first=first, selection=None)
+        report = simulate(design, built, job, part.plusargs, waves is not None)
     if waves is not None:
-        keep_waves(built, waves)
-    return report
+        save_waves(built, waves)
+    return replace(report, sources=sources.digests)
 
 
-def _job(design: Design, request: Request, part: PowerUp, built: Built) -> Job:
-    """What the testbench is told of one simulation."""
+@contextmanager
+def _exchange(folder: Path) -> Iterator[Path]:
+    """A context with a folder for job and report whose name no design knows: a simulated design can write files too."""
+    with TemporaryDirectory(prefix="job-", dir=folder) as name:
+        yield Path(name)
+
+
+def _job(design: Design, request: Request, part: PowerUp, built: Built, files: Path) -> Job:
+    """The job of one simulation, for the testbench, with its report in the folder `files`."""
     return Job(
         design=design.as_table(),
         vectors=part.vectors,
@@ -75,7 +88,8 @@ def _job(design: Design, request: Request, part: PowerUp, built: Built) -> Job:
         timing=built.sources.timing.as_table(),
         compare=asdict(request.compare),
         results=request.results,
+        widths=request.widths.as_table(),
         parent=os.getpid(),
-        report_file=str(built.folder / "report.json"),
-        heartbeat_file=str(built.folder / "heartbeat"),
+        report_file=str(files / "report.json"),
+        heartbeat_file=str(files / "heartbeat"),
     )

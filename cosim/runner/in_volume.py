@@ -1,4 +1,4 @@
-"""Whole runs in native code: segments side by side, one report, and the first mismatch once more in cocotb."""
+"""Volume runs in native code: segments in parallel, one report, and a replay of the first mismatch in cocotb."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cosim.bench.minimise import Minimised
+from cosim.bench.minimise import AGREES_ALONE, Minimised
 from cosim.bench.mismatch import ComparedRow
 from cosim.compile.errors import SimulationError
 from cosim.compile.sources import sources_of
@@ -16,10 +16,10 @@ from cosim.runner.request import Request
 from cosim.runner.volume_outcome import part_of
 from cosim.volume.plan import write_plan
 from cosim.volume.program import Broken, build_program, run_program
-from cosim.volume.rows import RowsFile
 from cosim.volume.segments import DIRECTED, Segment, Vectors
+from cosim.volume.vector_files import RowsFile
+from golden.processes import in_parallel
 from rtl.designs.design import Design
-from rtl.tools import in_parallel
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Sent:
     """A segment that was sent.
 
     Attributes:
-        rows: the file of its vectors, which is gone; None where they were native.
-        outcome: the program's.
+        rows: the file of its vectors, since removed; None for native vectors.
+        outcome: the program's outcome.
     """
 
     segment: Segment
@@ -37,12 +37,12 @@ class Sent:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it ended before its vectors did."""
+        """Whether it ended before all its vectors were sent and answered."""
         return isinstance(self.outcome, Broken) or self.outcome["stopped"] is not None
 
     @property
     def classes(self) -> Mapping[int, str]:
-        """Name of each class of the stimulus by its number."""
+        """Name of each class of the stimulus, by number."""
         return self.segment.classes if self.rows is None else self.rows.classes
 
     @property
@@ -52,32 +52,33 @@ class Sent:
 
 
 def run_in_volume(design: Design, request: Request, folder: Path) -> Report:
-    """A whole run, its segments as one report without explanation."""
-    say = request.progress
+    """Run all segments and join them to one report, without explanation."""
+    say = request.report_progress
     say(f"{design.name}: building for volume")
     sources = sources_of(design, request.dut, folder)
     program = build_program(sources, folder, request.work_dir is not None)
     say(f"{design.name}: {request.vectors:,} vectors")
     native_seed = request.seed if request.vectors > DIRECTED else None
-    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed)
+    c_bits = request.widths.c_bits
+    plan = write_plan(design, sources.timing, folder, request.results, request.compare, native_seed, c_bits)
     vectors = Vectors(
         design=design, timing=sources.timing, results=request.results, vectors=request.vectors, seed=request.seed,
-        selection=request.selection, folder=folder,
+        selection=request.selection, folder=folder, widths=request.widths,
     )  # fmt: skip
     segments = list(vectors.segments())
     sent = send(program, plan, segments, request.processes, request.fail_fast)
     report = Report.joined([part_of(design, request, each.segment, each.rows, each.outcome) for each in sent])
     left_out = report.left_out + request.vectors - sum(segment.vectors for segment in segments)
-    report = replace(report, vectors=request.vectors, left_out=left_out, seed=request.seed)
+    report = replace(report, vectors=request.vectors, left_out=left_out, seed=request.seed, sources=sources.digests)
     return _with_replay(design, request, folder, report, sent)
 
 
 def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int, fail_fast: bool) -> list[Sent]:
-    """Send segments. One that ended before its vectors did is the last of those returned, which are in order: so they do not
-    depend on the number of processes.
+    """Send segments, and return them in order up to the first one that ended early: the number of processes does not change
+    the result.
 
     Args:
-        processes: how many at a time.
+        processes: number of segments at a time.
         fail_fast: whether the first mismatch ends the run.
 
     Raises:
@@ -110,13 +111,13 @@ def send(program: Path, plan: Path, segments: Sequence[Segment], processes: int,
 
 
 def _with_replay(design: Design, request: Request, folder: Path, report: Report, sent: Sequence[Sent]) -> Report:
-    """The report with its first mismatch minimised, in cocotb, where it is wrong when it is sent alone."""
+    """The report with its first mismatch, minimised by a replay in cocotb where it also differs when sent alone."""
     for each in sent:
         row = each.first_mismatch
         if row is None:
             continue
-        request.progress(f"{design.name}: vector {row['vector']} once more, in cocotb")
-        vector = {"row": row, "classes": dict(each.classes)}
+        request.report_progress(f"{design.name}: vector {row['vector']} again, in cocotb")
+        vector = {"rows": [row], "classes": dict(each.classes)}
         return replace(report, minimised=_minimised(design, request, folder, vector, report.differing[0]))
     return report
 
@@ -124,18 +125,17 @@ def _with_replay(design: Design, request: Request, folder: Path, report: Report,
 def _minimised(
     design: Design, request: Request, folder: Path, vector: Mapping[str, Any], original: ComparedRow
 ) -> Minimised:
-    """A mismatch minimised in cocotb, or as it came with the reason. That it was seen stands, whatever becomes of this."""
+    """Minimise a mismatch in cocotb; where that fails, return the original with the reason. It remains a mismatch."""
     try:
         again = replay(design, request, folder, vector)
     except SimulationError as error:
-        said = "; ".join(str(error).splitlines())
-        note = f"as it came: it could not be sent once more in cocotb: {said}"
+        message = "; ".join(str(error).splitlines())
+        note = f"not minimised: it could not be sent again in cocotb: {message}"
         return Minimised(row=original, reproduced=False, asked=0, note=note)
     if again.minimised is not None:
         return again.minimised
     if again.stopped is not None:
-        note = f"as it came: sent alone in cocotb the simulation ended before its result: {again.stopped}"
+        note = f"not minimised: sent alone in cocotb, the simulation ended before its result: {again.stopped}"
     else:
-        why = "it is a matter of what came before it or beside it, or of stalls"
-        note = f"as it came: sent alone it is not wrong, so {why}"
+        note = AGREES_ALONE
     return Minimised(row=original, reproduced=False, asked=1, note=note)

@@ -1,4 +1,5 @@
-"""What the runner tells the testbench inside the simulator: a small JSON file, named by an environment variable."""
+"""The job that the runner passes to the testbench inside the simulator: a small JSON file, named by an environment
+variable."""
 
 import json
 import os
@@ -10,26 +11,26 @@ JOB_VARIABLE = "MMAU_COSIM_JOB"
 """Environment variable that names the job file."""
 
 ENDED = "the design ended the simulation"
-"""Why a run stopped whose simulation was over before its vectors were."""
+"""The reason for a stop where the simulation ended before all vectors were sent and answered."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One simulation, as the testbench needs it.
+    """The parameters of one simulation.
 
     Attributes:
-        design: what is simulated, or what the Verilog of one's own should be, as `Design.as_table` writes it.
-        vectors, seed: of the stimulus. first: number of its first vector in the run.
-        selection: which of the vectors are sent, as `Selection.as_table` writes it; None for all.
-        fail_fast: whether the first mismatch ends it.
-        simulator: for the report.
-        timing: how the Verilog is driven, as `Timing.as_table` writes it.
-        compare: what may differ on purpose, the fields of `Compare`.
-        results: dot products that go in and come out at once.
-        parent: process that runs the simulator, without which it ends too.
-        vector: the only vector, of a run in native code, in place of those of the seed: `row` as the program wrote it, and
-            `classes`, the names of its classes by number; None where there is none.
-        report_file, heartbeat_file: where the testbench leaves its report and its signs of life.
+        design: the generated design, or the reference of a user design, as `Design.as_table` writes it.
+        vectors, seed: number of vectors and seed of the stimulus. first: number of the first vector in the run.
+        selection: the vectors that are sent, as `Selection.as_table` writes it; None for all.
+        fail_fast: whether the first mismatch ends the simulation.
+        simulator: name of the simulator, for the report.
+        timing: timing of the Verilog, as `Timing.as_table` writes it.
+        compare: the permitted differences, the fields of `Compare`.
+        results: dot products in a vector. widths: of c and d, as `OperandWidths.as_table` writes them.
+        parent: number of the process that runs the simulator; the simulation ends with it.
+        given: vectors in place of the stimulus of the seed: `rows`, each as a program of a volume run wrote it, and
+            `classes`, the names of their classes by number; None for the stimulus of the seed.
+        report_file, heartbeat_file: files of the testbench's report and heartbeat.
     """
 
     design: dict[str, Any]
@@ -42,20 +43,20 @@ class Job:
     timing: dict[str, Any]
     compare: dict[str, Any]
     results: int
+    widths: dict[str, Any]
     parent: int
     report_file: str
     heartbeat_file: str
-    vector: dict[str, Any] | None = None
+    given: dict[str, Any] | None = None
 
     @classmethod
     def from_environment(cls) -> "Job":
-        """The job that the runner left for this simulation."""
+        """The job that the runner wrote for this simulation."""
         return cls(**json.loads(Path(os.environ[JOB_VARIABLE]).read_text(encoding="utf-8")))
 
 
-def write_job(folder: Path, job: Job) -> Path:
-    """The job file; the report of an earlier job is removed."""
-    job_file = folder / "job.json"
-    Path(job.report_file).unlink(missing_ok=True)
+def write_job(job: Job) -> Path:
+    """Write the job file beside that of the heartbeat, and return its path."""
+    job_file = Path(job.heartbeat_file).with_name("job.json")
     job_file.write_text(json.dumps(asdict(job)), encoding="utf-8")
     return job_file

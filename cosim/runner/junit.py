@@ -1,4 +1,4 @@
-"""Reports as JUnit XML, which continuous integration reads: a test case for each design."""
+"""Reports as JUnit XML for continuous integration, with a test case for each design."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,19 +6,19 @@ from xml.etree import ElementTree
 
 from cosim.runner.report import Report
 
-SUITE = "mmau.cosim"
+SUITE = "mmau.cli.cosim"
 
 _NO_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML document may hold."""
+"""Characters that XML does not allow."""
 
 
 def junit_xml(reports: Sequence[Report], errors: Mapping[str, str], seed: int) -> bytes:
     """A test suite: a test case for each report, and one with an error for each design that could not be run.
 
-    A failed case has one `failure`: every reason, and the first mismatch of each group in full.
+    A failed case has one `failure` with every reason and the first mismatch of each group in full.
 
     Args:
-        errors: names of designs, and what is wrong with each.
+        errors: the error of each design that could not be run, by its name.
     """
     failed = sum(not report.passed for report in reports)
     seconds = sum(report.seconds for report in reports)
@@ -45,7 +45,7 @@ def junit_xml(reports: Sequence[Report], errors: Mapping[str, str], seed: int) -
 
 def failure_text(report: Report) -> str:
     """Every reason why a run does not pass, and the first mismatch of each group."""
-    lines = list(report.failures)
+    lines = [*report.failures, *([] if report.reset is None else [report.reset])]
     for diagnosis in () if report.explanation is None else report.explanation.diagnoses.values():
         lines += diagnosis.lines()
     for group in report.groups:
@@ -63,7 +63,7 @@ def _case(suite: ElementTree.Element, name: str, seconds: float) -> ElementTree.
 
 
 def _counts(report: Report) -> str:
-    """What was compared, in a line, and what was waived."""
+    """The counts of a run in one line, and a line for each waiver."""
     lines = [
         f"{report.operation} in {report.ran_in}, seed {report.seed}: {report.sent} sent, {report.received} received, "
         f"{report.mismatches} differ, {report.classes_hit} of {len(report.classes)} classes hit"

@@ -1,18 +1,18 @@
-"""What a co-simulation came to."""
+"""The report of a co-simulation."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from cosim.bench.groups import Group, joined
 from cosim.bench.minimise import Minimised
 from cosim.bench.mismatch import ComparedRow
-from cosim.bench.outcome import Outcome
+from cosim.bench.verdict import Outcome
 from cosim.coverage.counts import Counts, merged
-from cosim.coverage.model import Bins, whole
-from cosim.coverage.model import report as coverage_report
-from cosim.rtl_coverage.files import FileCoverage
+from cosim.coverage.coverage_model import Bins, whole
+from cosim.coverage.coverage_model import report as coverage_report
+from cosim.rtl_coverage.file_coverage import FileCoverage
 from cosim.runner.explanation import Explanation, diagnosed, explanation_of
 from rtl.designs.design import Design
 
@@ -22,16 +22,20 @@ class Report(Outcome):
     """The outcome of one run of a design.
 
     Attributes:
-        unit, operation: names.
-        simulator, seed: what it ran with. mode: how vectors were sent, one of `cosim.runner.request.MODES`.
-        seconds: duration of the simulation, without build and golden model.
-        minimised: the first mismatch, minimised in its simulation; None where there is none.
-        rtl_coverage: what was executed of each source; None where it was not asked for, or the simulation broke off before.
-        explanation: why results differ, of a whole run; None where none does.
-        design, verilog: digests of the design and of the generated Verilog that was simulated (`jobs.contents`); empty of
-            a design of one's own.
+        unit, operation: names of the design and of its operation.
+        simulator, seed: of the run. mode: how vectors were sent, one of `cosim.runner.request.MODES`.
+        seconds: duration of the simulation, without build and golden model (s).
+        minimised: the first mismatch, minimised in its simulation; None without mismatches.
+        rtl_coverage: coverage of each source file; None where it was not requested, or the simulation broke off before.
+        explanation: the explanation of the mismatches of a whole run; None without mismatches.
+        design, verilog: digests of the design and of the generated Verilog that was simulated (`rtl.designs.identity`);
+            empty for a user design.
+        reset: what the reset of a user design is, where its description says something else; else None.
+        other_readings: why the circuit of a user design may be another one to other tools, a line each.
+        sources: the SHA-256 of each file of a user design, by path, as it was simulated.
+        input_bits: bits of the operands of one vector: so many powers of two are its possible inputs.
 
-    All others are the scoreboard's, as `Outcome` describes them.
+    The other attributes are those of `Outcome`.
     """
 
     unit: str
@@ -45,22 +49,26 @@ class Report(Outcome):
     rtl_coverage: tuple[FileCoverage, ...] | None = None
     design: str = ""
     verilog: str = ""
+    input_bits: int = 0
+    reset: str | None = None
+    other_readings: tuple[str, ...] = ()
+    sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, design: Design, outcome: Outcome, simulator: str, seed: int, seconds: float, mode: str = "cocotb"
     ) -> "Report":
-        """A scoreboard's outcome, taken over as it is."""
+        """The report of one simulation, with the scoreboard's outcome unchanged."""
         counts: dict[str, Any] = {each.name: getattr(outcome, each.name) for each in fields(Outcome)}
         names: dict[str, Any] = {"unit": design.name, "operation": design.operation.name, "simulator": simulator}
         return cls(**names, **counts, seed=seed, seconds=seconds, mode=mode)
 
     @classmethod
     def joined(cls, parts: Sequence["Report"]) -> "Report":
-        """One report of several simulations of the same design, each of which powered it up anew."""
+        """Join the reports of several simulations of the same design, each after a new power-up."""
         sums: dict[str, Any] = {key: sum(getattr(part, key) for part in parts) for key in _COUNTS}
         sums |= {key: next((text for part in parts if (text := getattr(part, key))), None) for key in _TEXTS}
-        sums |= {key: _summed([getattr(part, key) for part in parts]) for key in ("waived", "classes", "result_classes")}
+        sums |= {key: _summed([getattr(part, key) for part in parts]) for key in _BY_NAME}
         sums |= {"coverage": merged(counts for part in parts for counts in part.coverage)}
         sums |= {"groups": joined(group for part in parts for group in part.groups)}
         for key in _ROWS:
@@ -70,17 +78,17 @@ class Report(Outcome):
 
     @property
     def ran_in(self) -> str:
-        """The simulator, and the mode where it is not the usual one."""
+        """The simulator, and the mode where it is not `cocotb`."""
         return self.simulator if self.mode == "cocotb" else f"{self.simulator}, {self.mode}"
 
     @property
     def classes_hit(self) -> int:
-        """Classes and corners of the stimulus with at least one compared vector."""
+        """The number of classes and corners of the stimulus with at least one compared element."""
         return sum(count > 0 for count in self.classes.values())
 
     @property
     def bins(self) -> Bins:
-        """The bins of all its models."""
+        """The bins of all coverage models."""
         return whole(self.coverage)
 
     @property
@@ -89,7 +97,7 @@ class Report(Outcome):
         return self.received / self.seconds if self.seconds else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """All of it for people's programs, ready for JSON; rows that agreed aside."""
+        """The report for JSON, without the rows that agreed."""
         derived = {"vectors_per_second": self.vectors_per_second, "failures": list(self.failures), "passed": self.passed}
         explanation = None if self.explanation is None else self.explanation.as_dict()
         left_out = ("agreeing", "minimised", "rtl_coverage")
@@ -99,20 +107,24 @@ class Report(Outcome):
             coverage |= {"rtl_coverage": [file.as_dict() for file in self.rtl_coverage]}
         return known | coverage | {"explanation": explanation} | derived
 
-    def explained(self, design: Design) -> "Report":
-        """The report with its explanation, and each group's diagnosis."""
-        explanation = explanation_of(self, self.minimised, design)
+    def explained(self, design: Design, latency: int | None = None) -> "Report":
+        """The report with its explanation, and each group's diagnosis.
+
+        Args:
+            latency: the design's latency by its description (cycles), None where its results have a valid signal.
+        """
+        explanation = explanation_of(self, self.minimised, design, latency)
         if explanation is None:
             return self
         return replace(self, explanation=explanation, groups=diagnosed(self.groups, self.differing, explanation))
 
     def _plain(self) -> dict[str, Any]:
-        """All but what whole runs alone have: the explanation and the coverage of the RTL."""
+        """The report of one simulation for JSON, without explanation and RTL coverage, which only whole runs have."""
         plain = asdict(replace(self, explanation=None, coverage=(), rtl_coverage=None))
         return plain | {"coverage": [counts.as_dict() for counts in self.coverage]}
 
     def to_json(self) -> str:
-        """What `from_json` reads back: all but the explanation and the RTL's coverage, which are made of whole runs."""
+        """The report as JSON for `from_json`, without explanation and RTL coverage, which only whole runs have."""
         return json.dumps(self._plain())
 
     @classmethod
@@ -123,6 +135,7 @@ class Report(Outcome):
         rows = {key: tuple(ComparedRow.from_dict(row) for row in table[key]) for key in _ROWS}
         coverage = tuple(Counts.from_dict(counts) for counts in table["coverage"])
         small = table["minimised"]
+        table = {**table, "other_readings": tuple(table["other_readings"])}
         minimised = None if small is None else Minimised.from_dict(small)
         return cls(**{**table, **rows, "coverage": coverage, "groups": groups, "minimised": minimised})
 
@@ -130,11 +143,12 @@ class Report(Outcome):
 _COUNTS = (
     "vectors", "left_out", "sent", "dropped", "received", "waiting", "surplus", "mismatches", "checked", "disagreements",
 )  # fmt: skip
+_BY_NAME = ("waived", "classes", "result_classes", "result_pairs")
 _ROWS = ("differing", "agreeing")
-_TEXTS = ("first_mismatch", "first_disagreement", "stopped")
+_TEXTS = ("first_mismatch", "first_disagreement", "stopped", "first_surplus")
 
 
 def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
-    """Counts added by name, in the order of the first."""
+    """Add counts by name, in the order of the first."""
     names = dict.fromkeys(name for each in counts for name in each)
     return {name: sum(each.get(name, 0) for each in counts) for name in names}

@@ -1,10 +1,11 @@
-"""What is asked of a run, and whether it can be done."""
+"""The request for a co-simulation: every option beside the design, with the checks of their values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from cosim.bench.comparison import Compare
+from cosim.bench.comparison_rules import Compare
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.dut.description import Dut
@@ -14,39 +15,66 @@ from golden.files import check_output
 from rtl.designs.design import Design
 
 CLASSES_OF = 64
-"""Vectors that are generated to know the names of the classes: as many as a datapath has formats at most."""
+"""Vectors that are generated to find the names of the classes: the largest number of formats of a datapath."""
 
 MODES = ("cocotb", "volume")
-"""How vectors are sent: by a testbench in Python, or in native code, many more in the same time."""
+"""How vectors are sent: by a testbench in Python, or in native code, which sends many more in the same time."""
 
-Progress = Callable[[str], None]
+
+MOST_VECTORS = 10**12
+"""Vectors of one run: more would take months even in volume mode."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What is asked of a run, beside the design: the arguments of `run`."""
+    """The options of a co-simulation: stimulus, simulator, files.
 
-    vectors: int
-    seed: int
-    simulator: str
-    mode: str
-    selection: Selection
-    fail_fast: bool
-    work_dir: Path | None
-    waves: Path | None
-    dut: Dut | None
-    progress: Progress
-    processes: int
-    rtl_coverage: bool
+    Attributes:
+        vectors, seed: number of vectors and seed of the stimulus (golden.stimulus); equal values give equal runs.
+        selection: the vectors that are sent; by default all.
+        fail_fast: whether the first mismatch ends the run, and in `run_many` all runs.
+        simulator: one of `SIMULATORS`.
+        mode: "cocotb", or "volume": vectors are generated, sent and compared in native code. The first 20,000 vectors are
+            those of a run in cocotb; libmmau generates the others.
+        processes: number of processes that send vectors, in volume mode. The report does not depend on it.
+        dut: a user design, Verilog that replaces the generated design; None for the generated design.
+        work_dir: folder of the build, which remains; `run_many` makes a folder for each design in it, by the design's name.
+            None builds in a temporary folder and leaves only the log of a failure.
+        waves: path for a waveform (VCD from Verilator, FST from Icarus), with a save file for GTKWave beside it; or None.
+        rtl_coverage: whether the report contains the executed lines of the Verilog and the bits that changed; with Verilator
+            in cocotb only. Verilator's files coverage-0.dat, coverage-1.dat … remain in `work_dir`.
+        progress: called with a line of text at every step, or None.
+
+    Raises:
+        ValueError: a value out of range, or two that exclude each other.
+    """
+
+    vectors: int = 20_000
+    seed: int = 0
+    selection: Selection = field(default_factory=Selection)
+    fail_fast: bool = False
+    simulator: str = "verilator"
+    mode: str = "cocotb"
+    processes: int = 1
+    dut: Dut | None = None
+    work_dir: Path | None = None
+    waves: Path | None = None
+    rtl_coverage: bool = False
+    progress: Callable[[str], None] | None = None
 
     @property
     def results(self) -> int:
-        """Dot products that go in and come out at once."""
+        """The number of dot products in a vector."""
         return 1 if self.dut is None else self.dut.results
 
     @property
+    def widths(self) -> OperandWidths:
+        """The widths of c and d, where they are not the unit's."""
+        return THE_UNITS if self.dut is None else self.dut.widths
+
+    @property
     def compare(self) -> Compare:
-        """What may differ on purpose."""
+        """The permitted differences."""
         return Compare() if self.dut is None else self.dut.compare
 
     def __post_init__(self) -> None:
@@ -63,6 +91,8 @@ class Request:
             )
         if self.vectors < 1:
             raise ValueError(f"vectors must be at least 1, got {self.vectors}")
+        if self.vectors > MOST_VECTORS:
+            raise ValueError(f"vectors must be at most {MOST_VECTORS:,}, got {self.vectors:.3g}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
         if self.waves is not None and not self.waves.absolute().parent.is_dir():
@@ -72,9 +102,16 @@ class Request:
         if self.work_dir is not None and self.work_dir.exists() and not self.work_dir.is_dir():
             raise ValueError(f"the work directory must be a folder, got {self.work_dir}")
 
+    def report_progress(self, line: str) -> None:
+        """Report a line of progress."""
+        if self.progress is not None:
+            self.progress(line)
+
     def check(self, design: Design) -> None:
-        """Raise ValueError for a request that the design cannot be run with."""
-        specification = specification_of(design, self.results)
+        """Raise ValueError for a request that does not fit the design."""
+        if self.mode == "volume" and self.widths.d is not None:
+            raise ValueError("mode 'volume' compares codes of the unit's d, not fixed-point numbers: leave --mode out")
+        specification = specification_of(design, self.results, self.widths)
         specification.check_count(self.vectors)
         if self.dut is not None:
             self.dut.compare.check(design.operation.d)

@@ -1,37 +1,43 @@
-"""Co-simulates one design, or many side by side, and brings back the reports."""
+"""Co-simulate one design, or several at a time, and return the reports."""
 
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
+from typing import Any
 
-from cosim.bench.selection import Selection
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.protocol import Timing
 from cosim.compile.errors import NO_ROOM, SimulationError
-from cosim.dut.description import Dut
+from cosim.compile.other_readings import other_readings
+from cosim.compile.sources import sources_of
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.generated import GENERATED
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
+from cosim.runner.needed_tools import check_tools
 from cosim.runner.report import Report
-from cosim.runner.request import Progress, Request
-from cosim.runner.tools import check_tools
+from cosim.runner.request import Request
+from cosim.runner.reset_trial import reset_finding
 from golden import Unit
-from jobs.contents import design_key, verilog_digest
+from golden.files import in_use, temporary_folder
+from golden.processes import in_parallel, supervised
 from rtl.designs.design import Design
+from rtl.designs.identity import design_key, verilog_digest
+from rtl.designs.ports import OPERANDS
+from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import as_design
-from rtl.tools import in_parallel, supervised
 from rtl.verilog.emit import YosysError
 
 
 class CampaignError(SimulationError):
-    """Some of many designs cannot be built or driven; the others have been run.
+    """Some designs of a campaign cannot be built or driven; the others have been run.
 
     Attributes:
-        reports: of those that have been run, in order. errors: the others' names, with what is wrong.
+        reports: reports of the designs that have been run, in order. errors: the error of each other design, by name.
     """
 
     def __init__(self, reports: Sequence[Report], errors: dict[str, str]) -> None:
@@ -40,62 +46,28 @@ class CampaignError(SimulationError):
 
 
 class _FirstFailure(Exception):
-    """A design of many has failed, and no other is wanted any more."""
+    """A design has failed, and the request is to stop at the first failure."""
 
 
-def run(
-    design: Unit | Design,
-    vectors: int = 20000,
-    seed: int = 0,
-    simulator: str = "verilator",
-    waves: Path | None = None,
-    dut: Dut | None = None,
-    work_dir: Path | None = None,
-    progress: Progress | None = None,
-    selection: Selection | None = None,
-    fail_fast: bool = False,
-    mode: str = "cocotb",
-    processes: int = 1,
-    rtl_coverage: bool = False,
-) -> Report:
+def run(design: Unit | Design, request: Request | None = None, **changes: Any) -> Report:
     """Co-simulate one design with its golden model.
 
+    `run(unit, vectors=1000, seed=1)` is the same as `run(unit, Request(vectors=1000, seed=1))`.
+
     Args:
-        design: what is simulated: a unit, or a `MultiFormatDesign` or a `TileDesign`.
-        vectors, seed: of the stimulus (golden.stimulus); the same ones give the same run.
-        simulator: one of `SIMULATORS`.
-        waves: where to leave a waveform (VCD from Verilator, FST from Icarus), or None; beside it a save file for GTKWave.
-        dut: Verilog of one's own that should be the design; None generates it.
-        work_dir: where to build, which stays; None builds in a temporary folder and leaves nothing but the log of a failure.
-        progress: called with a line at every step.
-        selection: which of the vectors are sent, None for all.
-        fail_fast: whether the run ends at the first mismatch.
-        mode: "cocotb", or "volume": vectors are made, sent and compared in native code. Of a run of more than 20,000 the
-            first ones are those of a run in cocotb, and libmmau makes the others.
-        rtl_coverage: whether the report says which lines of the Verilog were executed and which bits changed; with Verilator
-            in cocotb. `work_dir` keeps Verilator's own files, coverage-0.dat and on.
-        processes: how many send vectors at a time, in volume mode. The report does not depend on it.
+        design: a unit, a `MultiFormatDesign` or a `TileDesign`.
+        request: the options of the simulation; None for the defaults of `Request`.
+        changes: fields of `Request` that replace those of the request.
 
     Raises:
-        ValueError: a bad argument, a unit that no datapath can hold, or Verilog with other ports (`PortMismatch`).
+        ValueError: an invalid request, a work directory that another run uses, a unit that no datapath can hold, or Verilog
+            with other ports (`PortMismatch`).
+        TypeError: `request` is not a `Request`, or a keyword is not a field of it.
         MissingTool: a program is not installed. ElaborationError, SimulationError: the design cannot be built or driven.
-        YosysError: no Verilog came of it.
+        YosysError: Yosys cannot write the Verilog.
     """
-    request = Request(
-        vectors=vectors,
-        seed=seed,
-        simulator=simulator,
-        mode=mode,
-        selection=selection or Selection(),
-        fail_fast=fail_fast,
-        work_dir=work_dir,
-        waves=waves,
-        dut=dut,
-        progress=progress or (lambda line: None),
-        processes=processes,
-        rtl_coverage=rtl_coverage,
-    )
-    check_tools(simulator, dut is not None)
+    request = _changed(request, changes)
+    check_tools(request.simulator, request.dut is not None)
     chosen = as_design(design)
     request.check(chosen)
     return supervised(lambda: _run(chosen, request))
@@ -103,28 +75,24 @@ def run(
 
 def run_many(
     designs: Sequence[Unit | Design],
+    request: Request | None = None,
     jobs: int = 2,
-    vectors: int = 20000,
-    seed: int = 0,
-    simulator: str = "verilator",
-    work_dir: Path | None = None,
-    progress: Progress | None = None,
-    selection: Selection | None = None,
-    fail_fast: bool = False,
     on_report: Callable[[Report], None] = lambda report: None,
-    mode: str = "cocotb",
+    **changes: Any,
 ) -> list[Report]:
-    """`run` for each design, `jobs` of them at a time; reports in their order.
+    """Run each design, `jobs` of them at a time, and return the reports in the order of the designs.
 
     Args:
-        work_dir: each design has a folder of its name in it.
-        fail_fast: whether the first mismatch ends all of them; then there are reports of those alone that had ended.
-        on_report: called with each report when it is there.
+        request, changes: as for `run`, without `dut` and `waves`, which belong to one design.
+        on_report: called with each report as soon as it exists.
 
     Raises:
-        CampaignError: some cannot be built or driven, or found the disk full, which the others do not wait for. All else as
-            `run`, at once.
+        CampaignError: some designs cannot be built or driven, or the disk was full; raised after the others have been run.
+            All other exceptions as for `run`, immediately.
     """
+    request = _changed(request, changes)
+    if request.dut is not None or request.waves is not None:
+        raise ValueError("dut and waves go with one design, and run_many takes several: use run for each")
     reports: dict[int, Report] = {}
     errors: dict[str, str] = {}
     failed = Event()
@@ -132,9 +100,9 @@ def run_many(
     def one(number: int, design: Unit | Design) -> None:
         if failed.is_set():
             return
-        folder = None if work_dir is None else work_dir / file_name(design.name)
+        folder = None if request.work_dir is None else request.work_dir / file_name(design.name)
         try:
-            report = run(design, vectors, seed, simulator, None, None, folder, progress, selection, fail_fast, mode)
+            report = run(design, request, work_dir=folder)
         except (ElaborationError, SimulationError, YosysError) as error:
             errors[design.name] = str(error)
             return
@@ -145,7 +113,7 @@ def run_many(
             return
         reports[number] = report
         on_report(report)
-        if fail_fast and not report.passed:
+        if request.fail_fast and not report.passed:
             failed.set()
             raise _FirstFailure
 
@@ -158,35 +126,63 @@ def run_many(
 
 
 def file_name(text: str) -> str:
-    """A name for files of a design."""
+    """A file name for a design's name."""
     return re.sub(r"[^\w.-]+", "_", text)
 
 
+def _changed(request: Request | None, changes: Mapping[str, Any]) -> Request:
+    """The request of a run, from the defaults, a request and keywords."""
+    if request is not None and not isinstance(request, Request):
+        raise TypeError(f"request must be a cosim.Request, got {request!r}; its fields are keywords, like vectors=1000")
+    return replace(request or Request(), **changes)
+
+
 def _run(design: Design, request: Request) -> Report:
-    """`run`, with a request that is good."""
-    say = request.progress
+    """Run a design with a checked request."""
     with _folder(request.work_dir) as folder:
         sent = run_in_volume if request.mode == "volume" else run_in_cocotb
-        report = sent(design, request, folder).explained(design)
-        if request.dut is None:
+        timing = Timing.of_design(design) if request.dut is None else request.dut.timing
+        report = sent(design, request, folder)
+        if request.widths.d is None:  # the changes of the model that explain mismatches have results of the unit's format
+            report = report.explained(design, timing.latency if timing.protocol == "fixed-latency" else None)
+        report = replace(report, input_bits=input_bits(design, request.results, request.widths))
+        report = replace(report, reset=reset_finding(design, request, report, sent))
+        if request.dut is not None:
+            sources = sources_of(design, request.dut, folder)
+            if sources.digests != report.sources:
+                raise SimulationError("the design's files changed while it was simulated: run again")
+            report = replace(report, other_readings=other_readings(sources, folder))
+        else:
             text = (folder / GENERATED).read_text(encoding="utf-8")
             report = replace(report, design=design_key(design.as_table()), verilog=verilog_digest(text))
     if not report.selected:
         raise ValueError(f"none of the {request.vectors:,} vectors is selected: {request.selection}")
-    say(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
+    request.report_progress(f"{design.name}: {'passed' if report.passed else 'FAILED: ' + report.failures[0]}")
     return report
+
+
+def input_bits(design: Design, results: int, widths: OperandWidths = THE_UNITS) -> int:
+    """The bits of the operands of one vector, of all transfers of a tile."""
+    if not isinstance(design, TileDesign):
+        absent = 0 if widths.c_bits is None else design.operation.c.width - widths.c_bits
+        inputs = [port.width for port in design.ports if port.name in OPERANDS and port.direction == "input"]
+        return results * (sum(inputs) - absent)
+    i = design.instruction
+    scales = 0 if i.scale is None or i.block_size is None else (i.m + i.n) * -(-i.k // i.block_size) * i.scale.width
+    return i.k * (i.m * i.a.width + i.n * i.b.width) + i.m * i.n * i.c.width + scales
 
 
 @contextmanager
 def _folder(work_dir: Path | None) -> Iterator[Path]:
     if work_dir is not None:
         work_dir.mkdir(parents=True, exist_ok=True)
-        yield work_dir.resolve()
+        with in_use(work_dir.resolve()):
+            yield work_dir.resolve()
         return
-    with tempfile.TemporaryDirectory(prefix="mmau-cosim-") as temporary:
+    with temporary_folder("mmau-cosim-") as temporary:
         try:
             yield Path(temporary)
-        except OSError as error:  # of a full disk it does not say where
+        except OSError as error:  # for a full disk it does not name the place
             if error.filename is None:
                 raise type(error)(error.errno, error.strerror, temporary) from error
             raise

@@ -1,6 +1,6 @@
-"""What a waveform viewer shows first: a save file for GTKWave; its groups are the steps of a datapath in the model's order.
+"""Save files for GTKWave: the signals shown first, grouped by the steps of a datapath in the model's order.
 
-The hierarchy of the waveform has the same names: in Surfer, and wherever no save file is read, the scopes are the steps.
+The scopes of the waveform have the same names, for viewers that read no save file, such as Surfer.
 """
 
 import io
@@ -23,8 +23,8 @@ STEPS = (
 )  # fmt: skip
 """The steps of docs/vocabulary.md, in the order of the model."""
 
-OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply", "cut": "truncate"}
-"""Components of a datapath whose names do not hold their step: a number as a term of a sum, and TR-FDPA's cut of a sum."""
+OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply"}
+"""The step of components whose names do not contain it: a number as a term of a sum."""
 
 CONTROLS = ("clk", "rst", "en", "format", "in_valid", "in_ready", "out_valid", "out_ready")
 
@@ -40,8 +40,8 @@ class Signal:
     """A signal of a waveform.
 
     Attributes:
-        scope: names of the scopes that it lies in, outermost first.
-        name: within its scope. bits: its width. range: as the waveform writes it, `[7:0]`; empty where it has none.
+        scope: names of the scopes around it, outermost first.
+        name: its name in its scope. bits: its width. range: as the waveform writes it, `[7:0]`; empty where it has none.
     """
 
     scope: tuple[str, ...]
@@ -51,12 +51,12 @@ class Signal:
 
     @property
     def path(self) -> str:
-        """As GTKWave names it."""
+        """Its name in GTKWave."""
         return ".".join((*self.scope, self.name)) + self.range
 
     @property
     def datafmt(self) -> str:
-        """How it is shown: exponents signed, significands and flags in binary, codes in hexadecimal."""
+        """Its display format: exponents signed, significands and flags in binary, codes in hexadecimal."""
         if self.bits == 1 or re.fullmatch(SIGNIFICAND, self.name):
             return "bin"
         return "signed" if re.fullmatch(EXPONENT, self.name) else "hex"
@@ -64,7 +64,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Group:
-    """Signals that are shown together, under a name; groups within it after them."""
+    """Signals that are shown together under a name, followed by the groups within."""
 
     name: str
     signals: Sequence[Signal]
@@ -78,7 +78,7 @@ def signals_of(wave: Path) -> list[Signal]:
 
 
 def _of_vcd(wave: Path) -> Iterator[Signal]:
-    """By the header's words: GTKWave wants the ranges, which pywellen leaves out; pyvcd's reader stops at `$rootio`."""
+    """Read a VCD file's header. GTKWave needs the ranges, which pywellen omits; pyvcd's reader stops at `$rootio`."""
     scope: list[str] = []
     with wave.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
@@ -102,18 +102,18 @@ def _of_fst(wave: Path) -> Iterator[Signal]:
 
 
 def groups_of(signals: Sequence[Signal], top: str, ports: Mapping[str, Sequence[str]]) -> list[Group]:
-    """What is shown of a waveform: the ports of the top module, then the steps of every datapath, or the design's own ports.
+    """Group the signals of a waveform: the ports of the top module, then a user design's ports or each datapath's steps.
 
     Args:
         top: the top module.
-        ports: names of instances to those of their ports. A design of one's own is the instance `INSTANCE` of the top.
+        ports: names of the ports of each instance. A user design is the instance `INSTANCE` of the top module.
     """
     root = next(signal.scope for signal in signals if signal.scope[-1:] == (top,))
     inside = [signal for signal in signals if signal.scope[: len(root)] == root]
     found = list(_port_groups({signal.name: signal for signal in inside if signal.scope == root}))
-    own = [s for port in ports.get(INSTANCE, ()) for s in inside if _is_port(s, (*root, INSTANCE), port)]
-    if own:
-        return [*found, Group("ports of the design", own)]
+    user = [s for port in ports.get(INSTANCE, ()) for s in inside if _is_port(s, (*root, INSTANCE), port)]
+    if user:
+        return [*found, Group("ports of the design", user)]
     datapaths: dict[tuple[str, ...], dict[str, list[Signal]]] = {}
     for signal in inside:
         *around, instance = signal.scope
@@ -133,7 +133,7 @@ def step_of(instance: str) -> str | None:
 
 
 def _port_groups(ports: Mapping[str, Signal]) -> Iterator[Group]:
-    """Clock and handshake, then each operand and the result, with its elements where these have nets of their own."""
+    """Clock and handshake, then each operand and the result, with its elements where these are separate nets."""
     yield Group("control", [ports[name] for name in CONTROLS if name in ports])
     for name in OPERANDS:
         elements = sorted((s for n, s in ports.items() if re.fullmatch(rf"{name}_\d+", n)), key=_place)
@@ -142,7 +142,7 @@ def _port_groups(ports: Mapping[str, Signal]) -> Iterator[Group]:
 
 
 def _is_port(signal: Signal, scope: tuple[str, ...], port: str) -> bool:
-    """Whether a signal is a port in a scope, or an element of it."""
+    """Whether a signal is this port of the scope, or an element of it."""
     path = ".".join((*signal.scope, signal.name)).partition(".".join((*scope, port)))
     return path[0] == "" and path[1] != "" and re.fullmatch(r"(\.?\[\d+\])*", path[2]) is not None
 
@@ -152,15 +152,15 @@ def _place(signal: Signal) -> list[str | int]:
 
 
 def _natural(text: str) -> list[str | int]:
-    """Sorts x_2 before x_10; of one scope, signals stay in order."""
+    """A sort key that puts x_2 before x_10 and leaves the signals of a scope in order."""
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)]
 
 
 def write_save_file(wave: Path, top: str, ports: Mapping[str, Sequence[str]]) -> Path:
-    """Write a save file for GTKWave beside a waveform; where it lies.
+    """Write a save file for GTKWave beside a waveform, and return its path.
 
     Args:
-        wave: VCD or FST. top, ports: as of `groups_of`.
+        wave: VCD or FST file. top, ports: as for `groups_of`.
     """
     save = wave.with_suffix(".gtkw")
     text = io.StringIO()

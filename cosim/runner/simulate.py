@@ -1,13 +1,13 @@
-"""Simulates a design that was built, and says what came of it, whatever the design does."""
+"""Simulate a design that was built; a design that hangs or ends the simulation yields a report too."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cosim.bench.outcome import Outcome
+from cosim.bench.verdict import Outcome
 from cosim.compile.arguments import TIMESCALE
 from cosim.compile.errors import full_disk, place_in_log, simulation_error
-from cosim.dut.log import first_error, read_log
+from cosim.dut.tool_log import first_error, read_log
 from cosim.runner.build import Built
 from cosim.runner.heartbeat import Beat, Watch
 from cosim.runner.job import ENDED, JOB_VARIABLE, Job, write_job
@@ -16,31 +16,31 @@ from golden.engines import fastest_engine
 from rtl.designs.design import Design
 
 ENDINGS = ("SIGABRT", "SIGFPE", "SIGSEGV", "exited with status")
-"""How a simulator ends where the design may have made it: Verilator calls abort() on a loop that does not settle. Any other
+"""Endings of a simulator that the design may have caused: Verilator calls abort() on a loop that does not settle. Any other
 signal comes from outside."""
 
-FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%Error|^FATAL"
-"""What a simulator says where the design ended the simulation, or made it break off. At `:0:` cocotb has ended it."""
+FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL"
+"""Log lines of a simulation that the design ended or made break off; at `:0:` cocotb ended it."""
 
 
 PLAIN_IMPORTS = {"COCOTB_REWRITE_ASSERTION_FILES": ""}
-"""For cocotb: else it has pytest, where that is installed, compile every module anew, for the text of failed assertions."""
+"""Environment for cocotb: otherwise it lets an installed pytest recompile every module for the text of failed assertions."""
 
 
 def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], waves: bool) -> Report:
-    """Run one simulation. A design that ends it, stands still or makes it break off is a report too, which does not pass.
+    """Run one simulation. Where the design ends it, hangs or makes it break off, the report does not pass.
 
     Raises:
-        SimulationError: the simulator or the testbench failed, and not the design.
+        SimulationError: the simulator or the testbench failed, not the design.
     """
     folder, log = built.folder, built.folder / "simulation.log"
     watch = Watch(Path(job.heartbeat_file))
-    ended = _run(built, write_job(folder, job), plusargs, waves, log, watch)
+    ended = _run(built, write_job(job), plusargs, waves, log, watch)
     text = read_log(log) if log.is_file() else ""
     report_file = Path(job.report_file)
     if report_file.is_file():
         report = Report.from_json(report_file.read_text(encoding="utf-8"))
-        if ended is None or not report.passed:  # what broke off after a verdict against the design changes nothing
+        if ended is None or not report.passed:  # breaking off after a failure cannot change the verdict
             return _with_place(report, text)
     reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
     if reason is not None:
@@ -51,10 +51,10 @@ def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], wa
 
 
 def _designs_fault(log: str, ended: str | None, watch: Watch) -> str | None:
-    """What the design has done that left no report; None where it is not to blame.
+    """Describe how the design ended the simulation without a report; None where the design is not the cause.
 
     Args:
-        ended: how the simulator ended where it did not end well.
+        ended: how the simulator failed; None where it ended normally.
     """
     if watch.gave_up:
         return f"the simulation stood still for {watch.limit:.0f} s, as in a loop without delay"
@@ -69,7 +69,7 @@ def _designs_fault(log: str, ended: str | None, watch: Watch) -> str | None:
 
 
 def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log: Path, watch: Watch) -> str | None:
-    """Run the simulator; how it ended where it did not end well."""
+    """Run the simulator; return how it failed, or None."""
     built.commands.give_up = watch
     try:
         built.runner.test(
@@ -87,7 +87,7 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
         )
     except RuntimeError as error:
         return str(error)
-    except SystemExit:  # within pytest, cocotb's runner ends the process where a test in the simulation fails
+    except SystemExit:  # within pytest, cocotb's runner exits when a test in the simulation fails
         pass
     finally:
         built.commands.give_up = None
@@ -95,7 +95,7 @@ def _run(built: Built, job_file: Path, plusargs: Sequence[str], waves: bool, log
 
 
 def _with_place(report: Report, log: str) -> Report:
-    """A report; where the design ended the simulation, with the place in its source."""
+    """The report; where the design ended the simulation, with the place in its source."""
     place = place_in_log(log, FROM_THE_DESIGN)
     if report.stopped != ENDED or place is None:
         return report
@@ -103,7 +103,7 @@ def _with_place(report: Report, log: str) -> Report:
 
 
 def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:
-    """The report of a simulation that left none: what its signs of life say."""
+    """The report of a simulation that wrote none, from its heartbeat."""
     where = f"after {beat.sent:,} vectors had gone in and {beat.received:,} results had come out"
     outcome = Outcome(
         vectors=job.vectors,

@@ -1,11 +1,8 @@
-"""The cocotb test that runs inside the simulator: one design against its golden model, as the job file says."""
+"""The cocotb test that runs inside the simulator: compares one design with its golden model, as the job file says."""
 
-import ctypes
 import gc
-import os
-import signal
 import time
-from asyncio import CancelledError  # what cocotb raises in a test whose simulation has ended
+from asyncio import CancelledError  # cocotb raises it in a test whose simulation has ended
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,33 +11,33 @@ from typing import Any
 import cocotb
 
 from cosim.bench.ask import ask
-from cosim.bench.comparison import Compare
+from cosim.bench.compared_elements import compared_row
+from cosim.bench.comparison_rules import Compare
 from cosim.bench.exercise import exercise
 from cosim.bench.minimise import Minimised, minimised
 from cosim.bench.mismatch import ComparedRow
+from cosim.bench.operand_widths import OperandWidths
 from cosim.bench.products import Vector
-from cosim.bench.record import compared_row
+from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Result, Scoreboard
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
-from cosim.bench.timing import Timing
 from cosim.runner.heartbeat import Heartbeat
 from cosim.runner.job import ENDED, Job
 from cosim.runner.report import Report
-from cosim.volume.decode import OneVector
+from cosim.volume.decoded_vectors import GivenVectors
 from golden.files import write_atomically
+from golden.processes import end_with_parent
 from rtl.designs.from_table import design_from_table
-
-PR_SET_PDEATHSIG = 1
-"""Of Linux' prctl: the signal that this process gets when its parent is gone."""
 
 
 @cocotb.test()
 async def design_agrees_with_golden_model(dut: Any) -> None:
-    """Send every vector, compare every result, leave a report."""
+    """Send every vector, compare every result, write a report."""
     job = Job.from_environment()
-    end_with(job.parent)
+    end_with_parent(job.parent)
     design, timing = design_from_table(job.design), Timing(**job.timing)
+    widths = OperandWidths.from_table(job.widths)
     operands = [port.name for port in design.ports if port.name not in Timing.of_design(design).controls]
     pins = {name: getattr(dut, name) for name in (*operands, *timing.controls)}
     heartbeat = Heartbeat(Path(job.heartbeat_file))
@@ -52,7 +49,7 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
             first.append((result, compared_row(result.number, *result.wrong[0], scoreboard.now())))
 
     class Beating(Scoreboard):
-        """One that gives a sign of life with every vector and every result."""
+        """A scoreboard with a heartbeat for every vector and every result."""
 
         def send(self, vector: Vector) -> None:
             super().send(vector)
@@ -66,7 +63,9 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
             heartbeat.beat(self.sent, self.received, self.mismatches)
 
     scoreboard = Beating(
-        specification_of(design, job.results) if job.vector is None else OneVector.of(design, job.results, job.vector),
+        specification_of(design, job.results, widths)
+        if job.given is None
+        else GivenVectors.of(design, job.results, job.given),
         job.vectors,
         job.seed,
         compare,
@@ -76,7 +75,7 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         on_mismatch=differs,
     )
     scoreboard.beat()
-    gc.freeze()  # what is there now stays: no collection need look at it again
+    gc.freeze()  # all objects so far stay alive: no collection need examine them again
     started = time.perf_counter()
 
     def leave_report(seconds: float, minimised: Minimised | None = None) -> None:
@@ -97,16 +96,7 @@ async def design_agrees_with_golden_model(dut: Any) -> None:
         leave_report(seconds())
         raise
     ran = seconds()
-    leave_report(ran)  # any other exception leaves none: it is no verdict on the design
-    if first and (scoreboard.stopped is None or job.fail_fast):
+    leave_report(ran)  # other exceptions write no report: they are not the design's failure
+    if first and widths.d is None and (scoreboard.stopped is None or job.fail_fast):
         result, row = first[0]
         leave_report(ran, await minimised(asked, result.vector, result.wrong[0][0], row, compare))
-
-
-def end_with(parent: int) -> None:
-    """End when the parent does, even where it is killed: a simulation that nobody waits for would run on for hours."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    try:
-        os.kill(parent, 0)
-    except ProcessLookupError:  # it was gone before
-        os._exit(1)

@@ -1,43 +1,46 @@
-"""A program's outcome as a report: names for numbers, rows with their operands, mismatches in groups."""
+"""Converts a volume program's outcome to a report: names for numbers, rows with their operands, mismatches in groups."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from cosim.bench.compared_elements import described
 from cosim.bench.crosscheck import disagreement
 from cosim.bench.groups import Group, joined
 from cosim.bench.mismatch import ComparedRow, Mismatch
-from cosim.bench.outcome import Outcome
 from cosim.bench.products import DotProducts, Element
-from cosim.bench.record import described
+from cosim.bench.result_pairs import pairs_by_name
+from cosim.bench.verdict import Outcome
 from cosim.coverage.counts import Counts
 from cosim.runner.report import Report
 from cosim.runner.request import Request
-from cosim.volume.decode import Decoder
+from cosim.volume.decoded_vectors import Decoder
 from cosim.volume.program import Broken
-from cosim.volume.rows import RowsFile
 from cosim.volume.segments import Segment
+from cosim.volume.vector_files import RowsFile
 from golden import Cls
 from golden.engines import fastest_engine
 from rtl.designs.design import Design
 
 NOTHING: Mapping[str, Any] = {
     "sent": 0, "received": 0, "dropped": 0, "waiting": 0, "surplus": 0, "left_out": 0, "mismatches": 0, "stopped": None,
-    "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "waived": {}, "groups": [], "rows": [],
+    "seconds": 0.0, "classes": {}, "result_classes": [0] * len(Cls), "result_pairs": [],
+    "waived": {}, "groups": [], "rows": [],
 }  # fmt: skip
-"""The outcome of a program that broke off."""
+"""The counts of a program that broke off."""
 
 
 def part_of(
     design: Design, request: Request, segment: Segment, rows: RowsFile | None, outcome: Mapping[str, Any] | Broken
 ) -> Report:
-    """What one segment came to.
+    """The report of one segment.
 
     Args:
-        rows: the file of its vectors; None where they were native.
+        rows: the file of its vectors; None for native vectors.
     """
     if isinstance(outcome, Broken):
-        said = outcome.log.strip().rpartition("\n")[2]
-        outcome = {**NOTHING, "stopped": f"the simulation broke off: {outcome.how}{': ' if said else ''}{said}"}
+        last_line = outcome.log.strip().rpartition("\n")[2]
+        reason = f"{outcome.how}: {last_line}" if last_line else outcome.how
+        outcome = {**NOTHING, "stopped": f"the simulation broke off: {reason}"}
     classes = segment.classes if rows is None else rows.classes
     decoder = Decoder(design, request.results, classes)
     compared = [decoder.compared(row) for row in outcome["rows"]]
@@ -53,6 +56,7 @@ def part_of(
         received=outcome["received"],
         waiting=outcome["waiting"],
         surplus=outcome["surplus"],
+        first_surplus=outcome["first_surplus"] if outcome["surplus"] else None,
         mismatches=outcome["mismatches"],
         first_mismatch=next(iter(texts.values()), None),
         groups=joined(_group(decoder, group, outcome["rows"], compared, texts) for group in outcome["groups"]),
@@ -69,19 +73,20 @@ def part_of(
         classes={name: outcome["classes"].get(str(label), 0) for label, name in sorted(made.items())},
         result_classes={cls.name.lower(): outcome["result_classes"][cls] for cls in Cls},
         coverage=_covered(rows, outcome),
+        result_pairs=pairs_by_name(outcome["result_pairs"], design.operation.d),
     )
     return Report.of(design, counts, request.simulator, request.seed, outcome["seconds"], mode="volume")
 
 
 def _covered(rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[Counts, ...]:
-    """The bins of a segment whose rows are known here, where every one of them was compared and agreed; else none."""
+    """The bins hit by the rows of a file where every row was compared and agreed; else none."""
     if rows is None or outcome["mismatches"] or outcome["stopped"] is not None or outcome["received"] != rows.vectors:
         return ()
     return rows.coverage.counts()
 
 
 def _text(decoder: Decoder, row: Mapping[str, Any]) -> str:
-    """An element that differs, in full."""
+    """Describe an element that differs, in full."""
     compared = decoder.compared(row)
     return described(compared.vector, Element(decoder.alone(row), 0, compared.place), compared.got)
 
@@ -93,14 +98,14 @@ def _group(
     compared: list[ComparedRow],
     texts: Mapping[int, str],
 ) -> Group:
-    """A group of the program's: no coarser than those of a report, which are joined by their names."""
+    """Convert a group of the program; several of them may have the key of one group of a report, and are joined later."""
     members = [Mismatch.of(compared[at], decoder.result(rows[at])) for at in group["rows"]]
     first = group["rows"][0]
     return Group(**members[0].group._asdict(), count=group["count"], first=texts[first], mismatches=tuple(members))
 
 
 def _checked(decoder: Decoder, rows: RowsFile | None, outcome: Mapping[str, Any]) -> tuple[int, list[str]]:
-    """How many results the reference engine computed too, and those for which it has other bits, in words."""
+    """The number of results that the reference engine computed too, and descriptions of those with other bits."""
     if rows is not None:
         return len(rows.sample.rows()), rows.sample.disagreements()
     sampled: list[DotProducts] = [decoder.alone(row) for row in outcome["rows"] if row["sampled"]]

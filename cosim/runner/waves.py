@@ -1,4 +1,4 @@
-"""Where a simulator leaves its waveform, where it goes, and the save file beside it."""
+"""Waveform files: where the simulator writes them, the user's copy, and the save file beside it."""
 
 import os
 import shutil
@@ -9,21 +9,21 @@ from cosim.runner.save_file import write_save_file
 from golden.files import check_output
 
 
-def keep_waves(built: Built, target: Path) -> None:
-    """Copy a simulation's waveform to where it is wanted, and write a save file for GTKWave beside it."""
+def save_waves(built: Built, target: Path) -> None:
+    """Copy a simulation's waveform to the user's path, and write a save file for GTKWave beside it."""
     folder = built.folder
     made = folder / "dump.vcd" if built.simulator == "verilator" else folder / "build" / f"{built.sources.top}.fst"
-    keep(made, target)
+    copy(made, target)
     if target.is_file():  # a device or a FIFO has nothing beside it
         write_save_file(target.resolve(), built.sources.top, built.sources.instances)
 
 
-def keep(file: Path, target: Path) -> None:
-    """Copy a file, which may be large, as `golden.files.write_atomically` writes: nothing half-written is ever seen, of a
-    symlink the target is written, a device or a FIFO is written through.
+def copy(file: Path, target: Path) -> None:
+    """Copy a file of any size by the rules of `golden.files.write_atomically`: the target is never half-written, a symlink
+    is followed, and a device or a FIFO is written directly.
 
     Raises:
-        OSError: it cannot be written; what was written of it is removed.
+        OSError: the target cannot be written; a partial copy is removed.
     """
     check_output(target)
     target = Path(os.path.realpath(target))

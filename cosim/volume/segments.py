@@ -1,35 +1,44 @@
-"""The parts of a run, each a process of its own: what it sends depends on the run alone, never on how many run at a time."""
+"""The segments of a volume run, one process each. Their vectors do not depend on the number of parallel processes."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from cosim.bench.crosscheck import SAMPLE
+from cosim.bench.operand_widths import THE_UNITS, OperandWidths
+from cosim.bench.protocol import Timing
+from cosim.bench.repeats import REPEATED
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
-from cosim.bench.timing import Timing
 from cosim.compile.power_up import VERILATOR_SEEDS, PowerUp, power_ups
 from cosim.volume.plan import products_of
-from cosim.volume.rows import LABELS, RowsFile, write_rows
+from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design
 
 DIRECTED = 20_000
-"""Vectors of a run that are those of a run in cocotb; what comes after them is made by libmmau."""
+"""First vectors of a run, which are those of a run in cocotb; libmmau generates the later ones."""
 
 SEGMENT = 1 << 18
-"""Native vectors of a segment: some tenths of a second to some minutes, according to the design."""
+"""Native vectors of a segment, which take from tenths of a second to minutes, depending on the design."""
+
+LONG_SEGMENT = 1 << 21
+"""Native vectors of the first segment, if there are so many; of a longer run it has half. In it the design grows old: it is
+powered up once, and reset only at the beginning."""
+
+LONG_SEGMENT_RESETS = 3
+"""Resets in the middle of the first segment, as in a run in cocotb."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """Some vectors of a run, before which the design is powered up anew.
+    """Consecutive vectors of a run, with a power-up of the design before them.
 
     Attributes:
-        first: number of the first vector; vectors: how many, those included that the selection leaves out.
-        arguments: of the program.
-        classes: name of each class of the stimulus by its number, of native rows.
-        write: makes the file of its vectors; None where they are native.
+        first: number of the first vector; vectors: number of vectors, including those that the selection excludes.
+        arguments: options of the program.
+        classes: name of each class of native rows, by number.
+        write: writes the file of its vectors; None for native vectors.
     """
 
     first: int
@@ -41,11 +50,12 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Vectors:
-    """What is to be sent to a design.
+    """The vectors of a volume run of a design.
 
     Attributes:
-        timing: how it is driven. results: dot products that go in and come out at once.
-        vectors, seed, selection: as of a run. folder: for files of rows.
+        timing: timing of the design. results: dot products in a vector.
+        vectors, seed, selection: as in `cosim.runner.request.Request`. folder: folder for files of rows.
+        widths: of c and d.
     """
 
     design: Design
@@ -55,14 +65,15 @@ class Vectors:
     seed: int
     selection: Selection
     folder: Path
+    widths: OperandWidths = THE_UNITS
 
     def segments(self) -> Iterator[Segment]:
-        """All segments, in order: those of a run in cocotb, then native ones."""
+        """All segments in order: those with the vectors of a run in cocotb, then native ones."""
         yield from self._directed()
         yield from self._native()
 
     def _directed(self) -> Iterator[Segment]:
-        """The vectors that a run in cocotb sends, and as it shares them among power-ups."""
+        """The segments with the vectors of a run in cocotb, split among power-ups in the same way."""
         for part in power_ups("verilator", self.timing, min(self.vectors, DIRECTED), self.seed):
             yield from self._of_file(part)
 
@@ -73,24 +84,24 @@ class Vectors:
             yield Segment(first=part.first, vectors=part.vectors, arguments=arguments, write=write)
 
     def _write(self, part: PowerUp) -> RowsFile:
-        path, specification = self.folder / f"rows{part.first}.bin", specification_of(self.design, self.results)
+        path, specification = self.folder / f"rows{part.first}.bin", specification_of(self.design, self.results, self.widths)
         return write_rows(
             self.design, specification, part.vectors, part.seed, path,
             results=self.results, first=part.first, selection=self.selection,
         )  # fmt: skip
 
     def _native(self) -> Iterator[Segment]:
-        """All vectors after those, made by libmmau."""
+        """The segments of the later vectors, which libmmau generates."""
         rows, vector = self.vectors - DIRECTED, self.selection.vector
         classes = native_classes(self.design)
         chosen = _chosen(classes, self.selection)
-        every = max(1, rows // SAMPLE)  # the reference engine computes as many of them as of a run in cocotb
-        starts: Sequence[int] = range(0, rows, SEGMENT)
-        if vector is not None:
-            starts = [vector - DIRECTED] if vector >= DIRECTED else []
-        for start in starts:
-            count = min(SEGMENT, rows - start) if vector is None else 1
+        every = max(1, rows // SAMPLE)  # the reference engine's sample is as large as for a run in cocotb
+        for start, count in native_parts(rows) if vector is None else [(vector - DIRECTED, 1)]:
+            if start < 0:
+                continue
+            resets = ("--resets", str(LONG_SEGMENT_RESETS)) if start == 0 else ()
             arguments = (
+                *resets,
                 "--vectors", str(count), "--seed", str(self.seed), "--first", str(start), "--base", str(DIRECTED),
                 "--sample", str(every), "--mostly-at-speed", "--manner-seed", str(self.seed + start), *chosen,
                 "+verilator+rand+reset+2", f"+verilator+seed+{(self.seed + start // SEGMENT) % VERILATOR_SEEDS + 1}",
@@ -98,19 +109,26 @@ class Vectors:
             yield Segment(first=DIRECTED + start, vectors=count, arguments=arguments, classes=classes)
 
 
+def native_parts(rows: int) -> list[tuple[int, int]]:
+    """The first row and the number of rows of each native segment."""
+    long = min(rows, max(LONG_SEGMENT, rows // 2))
+    return [(0, long)] * (rows > 0) + [(start, min(SEGMENT, rows - start)) for start in range(long, rows, SEGMENT)]
+
+
 def native_classes(design: Design) -> dict[int, str]:
-    """The classes of native rows, by number, named as those of a run in cocotb are."""
+    """The classes of native rows, by number, named as those of a run in cocotb."""
     from golden.stimulus import volume
 
+    names = {**dict(enumerate(volume.NAMES)), LABELS - 1: REPEATED}
     return {
         number * LABELS + label: f"{product.name}: {name}" if product.name else name
         for number, product in enumerate(products_of(design))
-        for label, name in enumerate(volume.NAMES)
+        for label, name in names.items()
     }
 
 
 def _chosen(classes: Mapping[int, str], selection: Selection) -> list[str]:
-    """The options that select classes."""
+    """The program's options that select classes."""
     options = []
     for option, wanted in (("--only", selection.only), ("--exclude", selection.exclude)):
         labels = [label for label, name in classes.items() if name in wanted or name.rpartition(": ")[2] in wanted]
@@ -121,4 +139,4 @@ def _chosen(classes: Mapping[int, str], selection: Selection) -> list[str]:
 
 
 NO_LABEL = (1 << 16) - 1
-"""Of no class: to select it selects nothing."""
+"""The number of no class: selecting it selects no vector."""

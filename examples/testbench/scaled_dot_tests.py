@@ -24,7 +24,7 @@ class ScaledDot(bench.Specification):
         for stimulus in chunks(OperandShape.of_instruction(VOLTA), count, seed, 4096):
             a, b, c, *_ = stimulus.operands
             shift = rng.integers(256, size=len(stimulus), dtype=np.uint8)
-            yield bench.own_rows(
+            yield bench.user_rows(
                 {"a": (a, VOLTA.a), "b": (b, VOLTA.b), "c": (c, VOLTA.c), "shift": (shift, bench.Bits(8))},
                 VOLTA.d,
                 self.model,

@@ -1,7 +1,6 @@
 """The catalogue: every instruction of every architecture, read from the tables beside this file.
 
-One TOML file an architecture holds a row for each pattern of names; `load` turns it into `Instruction`s. To see what a part
-does, open its table.
+Each architecture has one TOML file with a row for each pattern of names; `load` turns the rows into `Instruction`s.
 """
 
 import re
@@ -10,21 +9,25 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from golden.catalogue.unrecorded import unrecorded
+from golden.catalogue.wmma import wmma
 from golden.chain import ORDERS, Chain, ConvertedChain, steps_for
 from golden.checks import check_choice, unknown
 from golden.instruction import EVIDENCE, Instruction
 from golden.names import ParsedName, expand, parse_name
 from golden.operations import OPERATIONS, TFDPA, Operation
+from golden.ordered_chain import ChainTable, OrderedChain
 from golden.paired_chain import PairedChain
 from golden.unit import Unit
 
 ARCHITECTURES = (
-    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942", "x86-amx", "x86-avx512",
-    "aarch64",
+    "sm_70", "sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120", "gfx908", "gfx90a", "gfx942",
+    "gfx1100", "gfx1151", "gfx1201", "x86-amx", "x86-avx512", "aarch64", "armv9-sme",
+    "riscv-zvbdota",
 )  # fmt: skip
 
-PROCESSORS = ("x86-amx", "x86-avx512", "aarch64")
-"""Those of processors; the others are GPUs'."""
+PROCESSORS = ("x86-amx", "x86-avx512", "aarch64", "armv9-sme", "riscv-zvbdota")
+"""Architectures of processors; the others are GPUs."""
 
 
 @cache
@@ -34,7 +37,7 @@ def _table(arch: str) -> dict[str, Any]:
 
 @cache
 def _aliases() -> dict[str, str]:
-    """Every name of an architecture, its words in lower case joined by one blank, to the architecture."""
+    """Every spelling of an architecture's names (words in lower case, joined by one blank), mapped to the architecture."""
     spellings = {}
     for arch in ARCHITECTURES:
         for name in (arch, *_table(arch)["marketing"]):
@@ -43,32 +46,40 @@ def _aliases() -> dict[str, str]:
 
 
 @cache
-def _recorded(arch: str) -> frozenset[str]:
-    """The instructions of an architecture whose recordings the project keeps; these count over a table's evidence."""
+def _recorded(arch: str) -> dict[str, str]:
+    """The evidence of the instructions of an architecture whose models reproduce rows of silicon, by name."""
     recorded = tomllib.loads((files(__package__) / "recorded.toml").read_text(encoding="utf-8"))
-    return frozenset(recorded.get(arch, ()))
+    return {name: key for key in reversed(EVIDENCE) for name in recorded.get(key, {}).get(arch, ())}
 
 
-_SPELLING = re.compile(r"[A-Za-z0-9]+(?:[ _-][A-Za-z0-9]+)*")
+@cache
+def table_evidence(arch: str) -> dict[str, str]:
+    """The evidence that the table of an architecture states, by name: where rows of silicon give a stronger one, that of
+    `Instruction.evidence` is another."""
+    return {name: row["evidence"] for row in _table(arch)["instructions"] for name in expand(row["name"])}
+
+
+_SPELLING = re.compile(r"[A-Za-z0-9]+(?:(?:[ _-]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9]+)*")
 _WORD = re.compile(r"[a-z]+|[0-9]+[a-z]*")
 
 
 def _words(name: str) -> str:
-    """A name's words, joined by one blank: `sm_90`, `SM90` and `sm-90` are `sm 90`; a blank within a word tells it apart."""
+    """A name's words in lower case, joined by one blank: `sm_90`, `SM90` and `sm-90` all give `sm 90`."""
     return " ".join(_WORD.findall(name.lower()))
 
 
 def marketing_names(arch: str) -> tuple[str, ...]:
-    """What the vendor calls an architecture."""
+    """The vendor's names of an architecture."""
     return tuple(_table(arch)["marketing"])
 
 
 def architecture(name: str) -> str:
-    """The architecture of that name or marketing name, capital or not, its words joined by a blank, `-` or `_`; nothing
-    is needed between a letter and a digit.
+    """The architecture of a name or marketing name, such as `sm_90` for "SM90" or "Hopper".
+
+    Case does not matter. Words are joined by a blank, `-` or `_`, which may be omitted between a letter and a digit.
 
     Raises:
-        ValueError: no such architecture; the message lists them and near spellings.
+        ValueError: an unknown architecture; the message lists them and near spellings.
     """
     spelt = isinstance(name, str) and _SPELLING.fullmatch(name)
     arch = _aliases().get(_words(name)) if spelt else None
@@ -89,35 +100,44 @@ def load(arch: str) -> dict[str, Instruction]:
 
 
 def instruction(arch: str, name: str) -> Instruction:
-    """One catalogue entry.
+    """Return one entry of the catalogue.
 
     Args:
         arch: `sm_90`, `gfx942` …, or the marketing name (`Hopper`, `CDNA3` …).
-        name: as in numerics.md, sections 7 and 11.
+        name: as in numerics.md, sections 7 and 11; also a `wmma` of CUDA, such as wmma.m16n16k16.f32.f16.f16.f32, which
+            `instructions` does not list.
 
     Raises:
-        ValueError: no such architecture or instruction; the message suggests near spellings.
+        ValueError: an unknown architecture or instruction; the message suggests near spellings, or says what is known of an
+            instruction that the catalogue leaves out.
     """
     found = load(architecture(arch))
+    if isinstance(name, str) and name.startswith("wmma."):
+        return wmma(architecture(arch), name, found)
     if not isinstance(name, str) or name not in found:
-        raise ValueError(unknown(f"{architecture(arch)} instruction", name, found))
+        known = unrecorded(architecture(arch), name) if isinstance(name, str) else None
+        raise ValueError(known or unknown(f"{architecture(arch)} instruction", name, found))
     return found[name]
 
 
 def instructions(arch: str | None = None) -> list[Instruction]:
-    """Every catalogue entry, of one architecture or of all."""
+    """All entries of the catalogue, of one architecture or of all.
+
+    Raises:
+        ValueError: an unknown architecture; the message suggests near spellings.
+    """
     archs = ARCHITECTURES if arch is None else (architecture(arch),)
     return [entry for a in archs for entry in load(a).values()]
 
 
 def representatives() -> list[Instruction]:
-    """Every catalogue entry but those that differ from others in K alone and have no unit of their own."""
+    """All entries of the catalogue except those without a separate unit: they differ from another entry in K only."""
     return [entry for arch in ARCHITECTURES for entry in load(arch).values() if entry.name not in _without_unit(arch)]
 
 
 @cache
 def _without_unit(arch: str) -> frozenset[str]:
-    """The instructions of the rows that say `unit = false`."""
+    """The instructions of the rows with `unit = false`."""
     rows = _table(arch)["instructions"]
     return frozenset(name for row in rows if not row.get("unit", True) for name in expand(row["name"]))
 
@@ -131,7 +151,7 @@ def catalogue_units() -> list[Unit]:
 
 
 def parameter_set(operation: Operation) -> tuple[object, ...]:
-    """What distinguishes published operations, beside the formats of a and b."""
+    """The operation's name and parameters, without the formats of a and b."""
     return operation.name, *((key, value) for key, value in operation.parameters().items() if key not in ("a", "b"))
 
 
@@ -154,11 +174,18 @@ def _instruction(arch: str, name: str, row: dict[str, Any]) -> Instruction:
         assert isinstance(operation, TFDPA)
         chain = ConvertedChain(operation, parts.a, parts.b, order)
     if row.get("paired"):
-        chain = PairedChain(operation)
+        chain = PairedChain(operation, row.get("subtract", False))
+    elif table := {key: row[key] for key in ("order", "add_c", "addition", "subtract") if key in row}:
+        chain = OrderedChain(operation, ChainTable(**table), parts.a, parts.b)
     return Instruction(
         arch=arch, name=name, m=parts.m, n=parts.n, k=parts.k, a=parts.a, b=parts.b, operation=operation, chain=chain,
-        evidence="recorded" if name in _recorded(arch) else row["evidence"], note=row.get("note", ""),
+        evidence=_strongest(row["evidence"], _recorded(arch).get(name)), note=row.get("note", ""),
     )  # fmt: skip
+
+
+def _strongest(*evidence: str | None) -> str:
+    """The strongest of some evidence, of which None is none."""
+    return next(key for key in EVIDENCE if key in evidence)
 
 
 def _operation(row: dict[str, Any], parts: ParsedName, converted: bool) -> Operation:

@@ -1,7 +1,7 @@
-"""Cubins by content: a kernel is compiled once for its source, options, headers and compiler, whoever asks for it.
+"""Cubins by content: a kernel is compiled once for its source, options, headers and compiler.
 
-With the environment variable MMAU_CUBINS the folder that it names keeps them, for later processes and other machines:
-`<key>.cubin`, the key a SHA-256 of all that the cubin depends on.
+The environment variable MMAU_CUBINS names a folder that caches them (`golden.cache`) for later processes and other machines;
+the key is a SHA-256 of all inputs of the compilation.
 """
 
 import hashlib
@@ -9,22 +9,24 @@ import os
 from functools import cache
 from pathlib import Path
 
-from golden.files import write_atomically
+from golden.cache import Cache, File
 from golden.native.nvrtc import OPTIONS, compile_cubin, cuda_major, version
 
 FOLDER_VARIABLE = "MMAU_CUBINS"
 
-_MAGIC = b"\x7fELF"
+
+CUBIN = "kernel.cubin"
+"""The file of an entry."""
 
 
-def folder() -> Path | None:
-    """Where cubins are kept between processes, None where nowhere."""
+def cached() -> Cache | None:
+    """The cache of cubins across processes, None if MMAU_CUBINS is not set."""
     named = os.environ.get(FOLDER_VARIABLE)
-    return Path(named) if named else None
+    return Cache(Path(named)) if named else None
 
 
 def key_of(source: str, target: str, include: Path | None = None) -> str:
-    """The SHA-256 of everything that a cubin depends on: compiler, target, options, source, and every header's name and
+    """The SHA-256 of all inputs of a compilation: compiler, target, options, source, and every header's name and
     text, included or not.
 
     Raises:
@@ -49,18 +51,15 @@ def _headers(include: Path) -> str:
 
 def cubin(source: str, target: str, include: Path | None = None) -> bytes:
     """The cubin of a CUDA C++ source; arguments and errors as `golden.native.nvrtc.compile_cubin`."""
-    return _kept(key_of(source, target, include), source, target, include, folder())
+    return _compiled(key_of(source, target, include), source, target, include, cached())
 
 
 @cache
-def _kept(key: str, source: str, target: str, include: Path | None, kept_in: Path | None) -> bytes:
-    path = None if kept_in is None else kept_in / f"{key}.cubin"
-    if path is not None and path.exists():
-        found = path.read_bytes()
-        if found.startswith(_MAGIC):
-            return found
+def _compiled(key: str, source: str, target: str, include: Path | None, cubins: Cache | None) -> bytes:
+    found = None if cubins is None else cubins.read(key)
+    if found is not None:
+        return found[CUBIN].content
     made = compile_cubin(source, target, include)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, made)
+    if cubins is not None:
+        cubins.write(key, {CUBIN: File(made)})
     return made

@@ -1,6 +1,6 @@
-"""The cuda engine: the library's headers compiled by NVRTC for a chain's parameters, one thread a dot product.
+"""The cuda engine: the library's headers compiled by NVRTC for a chain's parameters, with one thread per dot product.
 
-The project's own route compiles, not CuPy's, which always appends -ftz=true: an fp32 sum below the normals would be flushed.
+The project calls NVRTC itself: CuPy always appends -ftz=true, which would flush fp32 sums below the normal numbers.
 """
 
 from functools import cache
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from golden.chain import Chain, ConvertedChain
-from golden.device import is_device_array
+from golden.device_arrays import is_device_array
 from golden.native.cubins import cubin
 from golden.native.parameters import KEYS, parameters
 
 INCLUDE = Path(__file__).parent / "include"
 
 THREADS = 128
-"""Threads a block."""
+"""Threads per block."""
 
 ENTRY = "dot_rows"
 """Name of the kernel."""
@@ -76,10 +76,10 @@ def _kernel(text: str, target: str, device: int) -> Any:
 def compute(
     chain: Chain | ConvertedChain, a: Any, b: Any, c: Any, scale_a: Any = None, scale_b: Any = None, columns: int = 0
 ) -> Any:
-    """d for every element of c, on the current device and stream.
+    """Compute d for every element of c, on the current device and stream.
 
     Args:
-        a, b, c, scale_a, scale_b, columns: as in the native engine's `compute`, CuPy arrays of bit patterns.
+        a, b, c, scale_a, scale_b, columns: as in the native engine's `compute`, but CuPy arrays of bit patterns.
 
     Returns:
         d, bit patterns in a CuPy array of the shape of c.

@@ -21,7 +21,7 @@ _threads = 0
 
 
 def set_threads(count: int) -> None:
-    """Use `count` threads for a batch from now on; 0 (as at the start) for one a core.
+    """Set the number of threads that the native engine uses for a batch; 0, the default, means one per core.
 
     Raises:
         TypeError, ValueError: not an integer from 0 to 1024.
@@ -43,7 +43,7 @@ def _prepared(chain: Chain | ConvertedChain, K: int) -> tuple[bytes, np.dtype[An
 
 
 def _address(array: npt.NDArray[Any]) -> int:
-    """Where the array's data are. `ndarray.ctypes` takes any array, but three times as long."""
+    """The address of the array's data. `ndarray.ctypes` works for any array but takes three times as long."""
     try:
         return addressof(_from_buffer(array))  # type: ignore[arg-type]  # a buffer, which typing knows from Python 3.12 on
     except (TypeError, ValueError):  # read-only, or empty
@@ -59,7 +59,7 @@ def compute(
     scale_b: npt.NDArray[Any] | None,
     columns: int = 0,
 ) -> npt.NDArray[Any]:
-    """d for every element of c.
+    """Compute d for every element of c.
 
     Args:
         a, b: bit patterns [rows, K]; c: [rows]; scale_a, scale_b: [rows, blocks] or None.

@@ -19,10 +19,10 @@ SONAMES = {13: "libnvrtc.so.13", 12: "libnvrtc.so.12"}
 FOLDER_VARIABLE = "MMAU_NVRTC"
 
 OPTIONS = ("-std=c++17", "-ftz=false", "-fmad=false")
-"""What every kernel is compiled with: subnormal results are kept, and no product is fused that the source does not fuse."""
+"""Options of every compilation: subnormal results are not flushed, and the compiler fuses no multiply and add itself."""
 
 _WHEEL_FOLDERS = {13: "cu13/lib", 12: "cuda_nvrtc/lib"}
-"""Where the wheels put it, below the namespace package `nvidia`."""
+"""Folders of the wheels' libraries, below the namespace package `nvidia`."""
 
 
 class CompileError(ValueError):
@@ -81,10 +81,10 @@ def load(major: int) -> Any:
 
 
 def load_builtins(library: Path) -> None:
-    """Load the builtins library that lies beside an NVRTC library.
+    """Load the builtins library beside an NVRTC library.
 
-    NVRTC opens it by its name alone when it compiles. That of CUDA 13.0 has no path of its own to look in, so it finds its
-    builtins only if the process has loaded them already; later ones look beside themselves.
+    NVRTC opens it by file name when it compiles. NVRTC of CUDA 13.0 has no search path, so it finds its builtins only if the
+    process has already loaded them; later versions search their own folder.
     """
     major = library.name.rpartition(".")[2]
     for path in sorted(library.parent.glob(f"libnvrtc-builtins.so.{major}.*")) if library.is_absolute() else ():
@@ -112,7 +112,7 @@ def _candidates(major: int) -> Iterator[Path]:
 
 
 def version(major: int) -> str:
-    """`13.5`, of the library that `load` finds."""
+    """The version of the library that `load` finds, such as `13.5`."""
     high, low = ctypes.c_int(), ctypes.c_int()
     library = load(major)
     _check(library, library.nvrtcVersion(ctypes.byref(high), ctypes.byref(low)))
@@ -125,7 +125,7 @@ def _check(library: Any, status: int) -> None:
 
 
 def _output(library: Any, what: str, program: ctypes.c_void_p) -> bytes:
-    """What nvrtcGet<what> returns, its size asked first."""
+    """The result of nvrtcGet<what>, after a query for its size."""
     size = ctypes.c_size_t()
     _check(library, getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
     buffer = ctypes.create_string_buffer(size.value)

@@ -1,7 +1,8 @@
-"""What happens inside the steps of a dot product, row by row, at machine speed: golden.trace for many rows at a time.
+"""Records of the steps of dot products at native speed: a short form of golden.trace for many rows.
 
-A trace tells one row in full; these records hold what coverage asks of thousands: which terms alignment cuts, how far a sum
-cancels, where rounding goes. The native engine's general path writes them (golden/native/include/mmau/observe.hpp).
+A trace shows one row in full; these records hold what coverage needs for thousands of rows: the terms that alignment cuts,
+the extent of cancellation, the direction of rounding. The native engine's general path writes them
+(golden/native/include/mmau/observe.hpp).
 """
 
 import ctypes
@@ -20,18 +21,18 @@ from golden.native.parameters import parameters
 Records = npt.NDArray[Any]
 
 TERM = np.dtype([("gap", np.int16), ("kept", np.int16), ("flags", np.uint16)])
-"""struct mmau_seen_term: how far its exponent lies below e_max (exponent value); bits from its leading one down to the last
-that alignment keeps, 0 or less where all go; `TermFlag`."""
+"""struct mmau_seen_term: distance of its exponent below e_max (exponent value); bits from its leading one down to the last
+that alignment retains, 0 or less if none remain; `TermFlag`."""
 
 SUM = np.dtype([("e_max", np.int16), ("lead", np.int16), ("largest", np.int16), ("flags", np.uint16)])
 """struct mmau_seen_sum: exponents of its terms, of the leading ones of the total and of its largest term; `SumFlag`."""
 
 ROUNDING = np.dtype([("lead", np.int16), ("flags", np.uint16)])
-"""struct mmau_seen_rounding: exponent of the leading one of what is rounded; `RoundingFlag`."""
+"""struct mmau_seen_rounding: exponent of the leading one before rounding; `RoundingFlag`."""
 
 
 class TermFlag(IntFlag):
-    """enum mmau_term_flag. None is set where a special operand keeps the sum from being made."""
+    """enum mmau_term_flag. No flag is set if a special operand determines the result without a sum."""
 
     SUMMED = 1
     NONZERO = 2
@@ -97,7 +98,7 @@ def observe(
     scale_a: npt.NDArray[Any] | None = None,
     scale_b: npt.NDArray[Any] | None = None,
 ) -> Observation:
-    """The steps of each row. A converted chain is seen without the addition of c that ends it.
+    """Record the steps of each row. For a converted chain the final addition of c is not recorded.
 
     Args:
         a, b: bit patterns [rows, K], in the storage types of their formats; c: [rows]; scales: [rows, blocks] or None.

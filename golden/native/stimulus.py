@@ -29,7 +29,7 @@ def fill_tiles(
 
     Args:
         table: a corner table as one block of memory.
-        arrays: a, b, c, scale_a, scale_b and label, C-contiguous NumPy arrays; None where there is none.
+        arrays: a, b, c, scale_a, scale_b and label, C-contiguous NumPy arrays; None if absent.
 
     Raises:
         ValueError: the library is not installed, or refuses.
@@ -37,7 +37,7 @@ def fill_tiles(
     lib = library()
     if lib is None:
         raise ValueError("engine 'native' is not installed here; install the project with pip, or use engine='numpy'")
-    corners = np.frombuffer(table, np.int64)  # an array, for a bytes object need not be aligned
+    corners = np.frombuffer(table, np.int64)  # an array is aligned; a bytes object need not be
     status = lib.mmau_check_stimulus(ctypes.byref(shape), _pointer(corners), ctypes.c_int64(len(table)))
     if not status:
         status = lib.mmau_fill_tiles(

@@ -1,5 +1,5 @@
-"""The elementary operations, one file each, and their names: eight of GPUs (paper 000, table 1), three of processors
-(numerics.md, section 11)."""
+"""The elementary operations, one file each, and their names: eight of GPUs (paper 000, table 1), two of RDNA (numerics.md,
+section 5), three of processors (section 11)."""
 
 from golden.operations.base import Operation
 from golden.operations.e_fdpa import EFDPA
@@ -10,12 +10,29 @@ from golden.operations.ftz_fma import FTZFMA
 from golden.operations.gst_fdpa import GSTFDPA
 from golden.operations.gtr_fdpa import GTRFDPA
 from golden.operations.idpa import IDPA
+from golden.operations.oc_fdpa import OCFDPA
+from golden.operations.ps_fdpa import PSFDPA
 from golden.operations.st_fdpa import STFDPA
 from golden.operations.t_fdpa import TFDPA
 from golden.operations.tr_fdpa import TRFDPA
 
 OPERATIONS: dict[str, type[Operation]] = {
-    cls.name: cls for cls in (FMA, FTZAddMul, EFDPA, TFDPA, STFDPA, GSTFDPA, TRFDPA, GTRFDPA, FTZFMA, FTZEOFMA, IDPA)
+    cls.name: cls
+    for cls in (
+        FMA,
+        FTZAddMul,
+        EFDPA,
+        TFDPA,
+        STFDPA,
+        GSTFDPA,
+        TRFDPA,
+        GTRFDPA,
+        OCFDPA,
+        PSFDPA,
+        FTZFMA,
+        FTZEOFMA,
+        IDPA,
+    )
 }
 
 __all__ = [
@@ -26,7 +43,9 @@ __all__ = [
     "GSTFDPA",
     "GTRFDPA",
     "IDPA",
+    "OCFDPA",
     "OPERATIONS",
+    "PSFDPA",
     "STFDPA",
     "TFDPA",
     "TRFDPA",

@@ -1,4 +1,4 @@
-"""What every operation's parameter object has in common."""
+"""The base class of all operations' parameter objects."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
@@ -16,10 +16,10 @@ MULTIPLICANDS: tuple[str, ...] = (
 """Formats that the fused operations multiply."""
 
 MAX_LENGTH = 1024
-"""Longest vector of one operation that is accepted (elements); the longest published is 64."""
+"""Upper limit of an operation's vector length (elements); the longest published is 64."""
 
 MAX_FRACTION = 128
-"""Widest alignment that is accepted (bits); the widest published is 35."""
+"""Upper limit of the alignment width (bits); the widest published is 35."""
 
 EXPONENT_LIMIT = 1024
 """e_zero lies in −limit … limit (exponent value)."""
@@ -29,17 +29,17 @@ EXPONENT_LIMIT = 1024
 class Operation(ABC):
     """An elementary operation with all its parameters: frozen, validated when made, hashable.
 
-    Formats are given as `Format` or by name. Subclasses compute one step: d = c + Σ a_k·b_k over `length` products, in
-    their own arithmetic. Longer products are chains of steps (golden.chain).
+    Formats are given as `Format` or by name. Each subclass defines the arithmetic of one step, d = c + Σ a_k·b_k over
+    `length` products. Longer products are chains of steps (golden.chain).
     """
 
     name: ClassVar[str]
     own_keys: ClassVar[tuple[str, ...]] = ()
-    """Keys that a unit file may leave out and that are shown where they differ from their defaults: those of units of one's
-    own (numerics.md, section 13), and of FMA `nan`."""
+    """Optional keys of a unit file, shown only if they differ from their defaults: the keys for user designs (numerics.md,
+    section 13), and `nan` of FMA."""
 
-    # An operation calls the steps that it is made of as its own. Whoever wants to see them (golden.trace), or to know what
-    # another step would give, derives from the operation and puts one in their place.
+    # An operation calls its steps as its methods. A derived class can replace them: golden.trace does so to record them, and
+    # mutants to change them.
     decode = staticmethod(steps.decode)
     multiply = staticmethod(steps.multiply)
     addend = staticmethod(steps.addend)
@@ -67,7 +67,7 @@ class Operation(ABC):
 
     @abstractmethod
     def _validate(self) -> None:
-        """Check and coerce the operation's own keys."""
+        """Check and coerce the keys of this operation."""
 
     @property
     @abstractmethod
@@ -86,36 +86,36 @@ class Operation(ABC):
 
     @property
     def product_exp_min(self) -> int:
-        """The smallest exponent of a product, which a zero product gets wherever its exponent must not count."""
+        """The smallest exponent of a product; a zero product gets it if its exponent must not affect the alignment."""
         return self.a.e_min + self.b.e_min
 
     @property
     def scale_format(self) -> Format | None:
-        """Format of the scales, None where the operation has none."""
+        """Format of the scales, None if the operation has none."""
         return None
 
     @property
     def block_size(self) -> int | None:
-        """Elements that share a scale (K_block), None where the operation has no scales."""
+        """Elements that share a scale (K_block), None if the operation has no scales."""
         return None
 
     @property
     def scales_per_step(self) -> int:
-        """How many scales of A (and of B) one step takes."""
+        """Number of scales of A (and of B) that one step takes."""
         return 0 if self.block_size is None else max(1, self.length // self.block_size)
 
     @abstractmethod
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
-        """One step on bit patterns: `length` codes of a and b, one of c, `scales_per_step` scales; the code of d."""
+        """Compute one step: the code of d from `length` codes of a and b, one of c, and `scales_per_step` scales."""
 
     def with_length(self, length: int) -> Self:
         """The same operation over a shorter vector (numerics.md, section 5: L = min(K, L_max))."""
         return self.changed(L=length)
 
     def accumulating(self) -> Self:
-        """The operation as it runs from the second step of a chain on, where c is the d of the step before.
+        """The operation of the second and later steps of a chain, whose c is the d of the step before.
 
         Raises:
             ValueError: the operation cannot take its own result as c.
@@ -124,7 +124,7 @@ class Operation(ABC):
             return self
         if self.d.name not in self._accumulators():
             raise ValueError(
-                f"{self.name} that gives {self.d} cannot be chained: its c must be one of {listed(self._accumulators())}; "
+                f"{self.name} with d in {self.d} cannot be chained: its c must be one of {listed(self._accumulators())}; "
                 f"take K ≤ L={self.length}, or a rho that gives one of those"
             )
         return self.changed(c=self.d)
@@ -134,9 +134,9 @@ class Operation(ABC):
         return replace(self, **keys)
 
     def with_steps(self, **steps: Any) -> Self:
-        """The operation with other functions or methods in the place of some of its steps: a class derived from its own.
+        """The operation with some of its steps replaced by other functions, as an instance of a derived class.
 
-        The reference engine alone computes it.
+        Only the reference engine computes it.
         """
         cls = type(self)
         derived: type[Self] = type(cls.__name__, (cls,), steps)
@@ -144,23 +144,23 @@ class Operation(ABC):
 
     @classmethod
     def unit_keys(cls) -> dict[str, bool]:
-        """The keys of a unit file, each with whether it is required; those of units of one's own come last."""
+        """The keys of a unit file, each with whether it is required; the optional ones come last."""
         required = {f.name: f.default is MISSING for f in fields(cls)}
         names = [name for name in required if name not in cls.own_keys]
         return {name: required[name] for name in (*names, *cls.own_keys)}
 
     def parameters(self) -> dict[str, str | int]:
-        """The keys as a unit file writes them; those of units of one's own only where they differ from their defaults."""
+        """The keys and values for a unit file; optional keys only if they differ from their defaults."""
         values = {key: getattr(self, key) for key in self.unit_keys()}
         shown = {key: value for key, value in values.items() if key not in self.own_keys or value != self._default(key)}
         return {key: value if isinstance(value, int) else str(value) for key, value in shown.items()}
 
     def _default(self, key: str) -> Any:
-        """What an optional key is where a unit file leaves it out."""
+        """The default of an optional key of a unit file."""
         return next(f.default for f in fields(self) if f.name == key)
 
     def nan_is_fixed(self) -> bool:
-        """Whether a NaN result has one encoding; where False any NaN equals any NaN (numerics.md, section 3)."""
+        """Whether a NaN result has one encoding; if False, any NaN equals any NaN (numerics.md, section 3)."""
         return False
 
 
@@ -178,7 +178,7 @@ def format_of(key: str, value: Format | str, choices: Collection[str]) -> Format
 
 
 def check_flag(key: str, value: object) -> None:
-    """Check a key that is true or false."""
+    """Check a boolean key."""
     if not isinstance(value, bool):
         raise TypeError(f"{key} must be true or false, without quotes, got {value!r}")
 

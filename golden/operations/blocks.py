@@ -5,7 +5,7 @@ from golden.operations.base import MAX_LENGTH
 
 
 def check_block(K_block: int, L: int) -> None:
-    """A step must see whole blocks, or lie inside one."""
+    """Check that a step covers whole blocks, or lies inside one."""
     check_int("K_block", K_block, 1, MAX_LENGTH)
     if K_block % L and L % K_block:
         raise ValueError(f"K_block must divide L or be a multiple of it; got K_block={K_block}, L={L}")

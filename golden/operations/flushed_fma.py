@@ -1,4 +1,4 @@
-"""The multiply-add of x86's dot products: in fp32, subnormals flushed, the first NaN kept (numerics.md, section 11)."""
+"""The multiply-add of x86's dot products: fp32, subnormals flushed, the first NaN propagated (numerics.md, section 11)."""
 
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
@@ -14,7 +14,7 @@ PRODUCT_FRAC = 2 * FP32.man_bits
 
 
 def widened(operand: Format, code: int) -> int:
-    """A code of fp16 or bf16 as fp32: exact, so that fp16's subnormals become normal numbers; a NaN keeps its payload."""
+    """A code of fp16 or bf16 as fp32, exactly: subnormals of fp16 become normal numbers, and a NaN keeps its payload."""
     sign, exp, sig, cls = operand.decode(code)
     if cls is Cls.INFINITY:
         return FP32.signed_infinity(sign)
@@ -27,7 +27,7 @@ def widened(operand: Format, code: int) -> int:
 
 
 def flushed_sum(terms: Sequence[Term], negative_zero: bool) -> int:
-    """The exact sum of terms, RNE to 24 bits as if exponents had no lower end; below 2^−126 then a zero of its sign.
+    """The exact sum of terms, rounded RNE to 24 bits with an unbounded exponent; below 2^−126, a zero of its sign.
 
     Args:
         negative_zero: whether an exact zero is −0.
@@ -43,15 +43,15 @@ def flushed_sum(terms: Sequence[Term], negative_zero: bool) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class FlushedFMA(Operation):
-    """What FTZ-FMA and FTZ-EO-FMA are made of. Elements of a and b are widened to fp32, which is exact, before all else.
+    """The base of FTZ-FMA and FTZ-EO-FMA. Elements of a and b are first widened to fp32, which is exact.
 
     Attributes:
         a, b: one format for both, fp16 or bf16.
         c: fp32; d has it too.
-        L: products a step.
+        L: products per step.
     """
 
-    widened = staticmethod(widened)  # steps that may be replaced, as those of `Operation`
+    widened = staticmethod(widened)  # a step that a derived class may replace, like those of `Operation`
     flushed_sum = staticmethod(flushed_sum)
 
     L: int
@@ -84,7 +84,7 @@ class FlushedFMA(Operation):
         """The products of a step, in the order in which they are added."""
 
     def fma(self, x: int, y: int, z: int) -> int:
-        """x·y + z of fp32 codes: of NaNs the first, made quiet, subnormals as zeros of their sign, one flushed rounding."""
+        """x·y + z of fp32 codes, rounded once and flushed; subnormals are read as zeros, the first NaN is made quiet."""
         nan = first_nan((x, y, z), FP32)
         if nan is not None:
             return nan

@@ -20,13 +20,13 @@ NANS: tuple[NaN, ...] = ("quiet", "first")
 
 @dataclass(frozen=True, kw_only=True)
 class FMA(FusedOperation):
-    """d = ρ(a·b + c), one product a step; a chain over k = 0 … K−1 makes Φ_FMA.
+    """d = ρ(a·b + c), one product per step; Φ_FMA is its chain over k = 0 … K−1.
 
     Attributes:
-        a, b, c: one format for all three, fp16, bf16, fp32 or fp64; or a and b bf16, c fp32 (Arm's BFMLALB). d is as c.
-        rho: rounding of the sum, to that format; left out, RNE (published).
-        nan: which NaN is written. `quiet`: one, whose encoding is unmeasured. `first`: the first of the operands', made
-            quiet, and of an invalid operation the negative one without payload (x86).
+        a, b, c: one format for all three, fp16, bf16, fp32 or fp64; or a and b bf16, c fp32 (Arm's BFMLALB). d as c.
+        rho: rounding of the sum to that format; RNE (published) by default.
+        nan: the NaN of a result. `quiet`: one NaN, whose encoding is not measured. `first`: the first NaN operand, made
+            quiet; for an invalid operation the negative NaN without payload (x86).
         The other keys: `FusedOperation`.
     """
 
@@ -55,7 +55,7 @@ class FMA(FusedOperation):
         check_conversion(self.rho, conversions_to(self.c))
         check_choice("nan", self.nan, NANS)
         if self.nan == "first" and self.a != self.c:
-            raise ValueError(f"nan = first is for one format of a, b and c; got a={self.a}, c={self.c}")
+            raise ValueError(f"nan = first needs one format for a, b and c; got a={self.a}, c={self.c}")
 
     def _default(self, key: str) -> Any:
         return f"RNE-{self.c.name.upper()}" if key == "rho" else super()._default(key)
@@ -85,15 +85,15 @@ class FMA(FusedOperation):
         product = self.multiply(x[0], y[0], self.product_frac, self.product_exp_min)
         # 2. accumulate
         total, lsb = self.exact_sum([product, self.addend(z, self.c, self.c.e_min)])
-        # 3. round; an exact zero has the sign that IEEE 754 gives it
+        # 3. round; an exact zero gets its sign from IEEE 754
         if total == 0:
             signs = (x[0].sign ^ y[0].sign, z.sign)
             return self.d.negative_zero if is_zero_negative(signs, self.conversion.mode) else 0
         return self.converted(total, lsb)
 
     def written_nan(self, a: int, b: int, c: int) -> int:
-        """The NaN for these codes, where the result is one."""
+        """The NaN result for these operands."""
         if self.nan == "quiet":
             return quiet_nan(self.d)
-        kept = first_nan((a, b, c), self.d)
-        return invalid_nan(self.d) if kept is None else kept
+        first = first_nan((a, b, c), self.d)
+        return invalid_nan(self.d) if first is None else first

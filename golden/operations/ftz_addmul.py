@@ -17,12 +17,12 @@ def flushed_add(x: int, y: int) -> int:
 
 
 def flush_input(x: Decoded) -> Decoded:
-    """A subnormal input becomes +0, whatever its sign."""
+    """The code, with a subnormal of either sign replaced by +0."""
     return x._replace(sign=0, sig=0, cls=Cls.ZERO) if x.cls is Cls.SUBNORMAL else x
 
 
 def flush_result(code: int) -> int:
-    """A subnormal fp32 code becomes a zero of its sign."""
+    """The fp32 code, with a subnormal replaced by a zero of its sign."""
     return code & FP32.negative_zero if FP32.decode(code).cls is Cls.SUBNORMAL else code
 
 
@@ -33,12 +33,12 @@ class FTZAddMul(Operation):
     Attributes:
         a, b: one format for both, fp16 or bf16.
         c: fp32; d has it too.
-        P: products that are summed pairwise before they meet c, a power of two (published: 2 and 4).
+        P: products that are summed pairwise before c is added, a power of two (published: 2 and 4).
     """
 
     name: ClassVar[str] = "FTZ-AddMul"
 
-    flushed_add = staticmethod(flushed_add)  # a step that may be replaced, as those of `Operation`
+    flushed_add = staticmethod(flushed_add)  # a step that a derived class may replace, like those of `Operation`
 
     P: int
 

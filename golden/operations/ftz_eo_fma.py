@@ -32,5 +32,5 @@ class FTZEOFMA(FlushedFMA):
             chains[k % 2] = self.fma(self.widened(self.a, a[k]), self.widened(self.b, b[k]), chains[k % 2])
         # 2. their sum
         total = self.add(*chains)
-        # 3. accumulate: c is the first operand, which counts where both are NaN
+        # 3. accumulate: c is the first operand, so its NaN takes precedence
         return self.add(c, total)

@@ -1,4 +1,4 @@
-"""What the fused operations share: one rounding ρ of a sum, and what becomes of subnormals and of overflow around it."""
+"""The base of the fused operations: one rounding ρ of a sum, and the treatment of subnormals and of overflow."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from golden.steps import flushed
 class FusedOperation(Operation):
     """All operations but FTZ-AddMul, which flushes and overflows by its definition.
 
-    The keys are for units of one's own (numerics.md, section 13); no published unit has one.
+    The keys are for user designs (numerics.md, section 13); no published unit has one.
 
     Attributes:
         flush_inputs: whether a subnormal a, b or c is read as a zero of its sign, in every step of a chain. Scales are not.
         flush_results: whether a result below the normal numbers, once rounded, becomes a zero of its sign.
-        overflow: what becomes of a finite sum beyond the largest finite number: `infinity`, `saturate` or `by-mode`.
+        overflow: the result of a finite sum beyond the largest finite number: `infinity`, `saturate` or `by-mode`.
     """
 
     own_keys: ClassVar[tuple[str, ...]] = ("flush_inputs", "flush_results", "overflow")
@@ -39,14 +39,14 @@ class FusedOperation(Operation):
     @property
     @abstractmethod
     def conversion(self) -> Conversion:
-        """ρ."""
+        """The conversion ρ of the sum."""
 
     @property
     def d(self) -> Format:
         return self.conversion.d
 
     def decoded(self, a: Sequence[int], b: Sequence[int], c: int) -> tuple[list[Decoded], list[Decoded], Decoded]:
-        """Step decode of the operands; with `flush_inputs` no subnormal is left among them."""
+        """Step decode of the operands; with `flush_inputs`, subnormals become zeros of their sign."""
         x, y, z = self.decode(self.a, a), self.decode(self.b, b), self.c.decode(c)
         if self.flush_inputs:
             return [flushed(p) for p in x], [flushed(q) for q in y], flushed(z)

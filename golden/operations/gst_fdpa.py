@@ -18,7 +18,7 @@ class GSTFDPA(TruncatedFDPA):
     """d = ρ(2^e_max · Σ RZ_F(group at e_max)) over L/G scaled groups and c.
 
     Attributes:
-        G: products of a group, summed exactly; divides L and K_block.
+        G: products per group, summed exactly; divides L and K_block.
         K_block: elements that share a scale.
         scale: ue8m0 or ue4m3.
         a, b: any multiplicand formats (published: e2m1); c: fp32, fp16 or bf16.
@@ -51,7 +51,7 @@ class GSTFDPA(TruncatedFDPA):
     def special(
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> Special | None:
-        """As in T-FDPA, and an infinite product under a zero scale is 0·∞ too."""
+        """The special result as in T-FDPA; an infinite product under a zero scale counts as 0·∞."""
         for k, pair in enumerate(zip(x, y, strict=True)):
             block = k // self.K_block
             if product_special(*pair) is not None and Cls.ZERO in (alpha[block].cls, beta[block].cls):
@@ -61,7 +61,7 @@ class GSTFDPA(TruncatedFDPA):
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
-        """A term a group: its exact dot product times the scales' significands, at the scales' exponent."""
+        """One term per group: its exact dot product times the scales' significands, at the scales' exponent."""
         terms = []
         for start in range(0, self.L, self.G):
             group = range(start, start + self.G)

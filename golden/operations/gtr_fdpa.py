@@ -10,7 +10,7 @@ from golden.steps import Term
 
 @dataclass(frozen=True, kw_only=True)
 class GTRFDPA(RoundedFDPA):
-    """Even-index and odd-index products are summed apart, each group at its own largest exponent. Keys: `RoundedFDPA`."""
+    """TR-FDPA with separate sums of the even and odd products, each at its largest exponent. The keys: `RoundedFDPA`."""
 
     name: ClassVar[str] = "GTR-FDPA"
 
@@ -22,5 +22,5 @@ class GTRFDPA(RoundedFDPA):
         return self.accumulate(self.align(group, e_dot, self.F, self.truncation) for group in sums), e_dot
 
     def drops_c(self, c_exp: int, e_out: int) -> bool:
-        """A c more than F + 1 exponents below e_out counts as 0."""
+        """Whether c lies more than F + 1 exponents below e_out; it then counts as 0."""
         return c_exp < e_out - self.F - 1

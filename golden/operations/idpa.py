@@ -1,38 +1,48 @@
-"""IDPA: the exact dot product and add of integers, which wraps around or saturates (x86's TDPB*D, VPDPBUSD and VPDPBUSDS;
-numerics.md, section 11)."""
+"""IDPA: the exact dot product and add of integers, which wraps around or saturates (x86's TDPB*D, VPDPBUSD and VPDPBUSDS,
+and the integers of GPUs; numerics.md, section 5)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from golden.checks import check_choice
-from golden.formats import INT32, Format
+from golden.formats import B1, INT32, Decoded, Format
 from golden.operations.base import Operation, check_length
+from golden.steps import Term
 
 BeyondRange = Literal["wrap", "saturate"]
 
 BEYOND_RANGE: tuple[BeyondRange, ...] = ("wrap", "saturate")
-"""What becomes of a sum beyond int32: its low 32 bits; the largest or the smallest number."""
+"""Results of a sum beyond int32: its low 32 bits (wrap), or the nearest end of the range (saturate)."""
+
+
+Combination = Literal["multiply", "xor"]
+
+COMBINATIONS: tuple[Combination, ...] = ("multiply", "xor")
+"""The treatment of a pair of elements: its product, or of single bits the bit that says whether they differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class IDPA(Operation):
-    """d = c + Σ a_k·b_k in integers, exact, and brought into the range of int32 once, at the end of a step.
+    """d = c + Σ a_k·b_k in exact integers; the sum is wrapped or saturated to int32 once, at the end of a step.
 
     Attributes:
-        a, b: int8 or uint8.
+        a, b: int8, uint8, int4, uint4, or both b1.
         c: int32; d has it too.
-        L: products a step.
-        overflow: what becomes of a sum beyond int32, `wrap` or `saturate`.
+        L: products per step.
+        overflow: the result of a sum beyond int32, `wrap` or `saturate`.
+        combination: what is added of a pair of elements: `multiply`, of b1 the and of both; `xor` of b1 alone.
     """
 
     name: ClassVar[str] = "IDPA"
+    own_keys: ClassVar[tuple[str, ...]] = ("combination",)
 
     L: int
     overflow: BeyondRange = "wrap"
+    combination: Combination = "multiply"
 
     def _multiplicands(self) -> Collection[str]:
-        return ("int8", "uint8")
+        return ("int8", "uint8", "int4", "uint4", "b1")
 
     def _accumulators(self) -> Collection[str]:
         return ("int32",)
@@ -40,6 +50,9 @@ class IDPA(Operation):
     def _validate(self) -> None:
         check_length(self.L)
         check_choice("overflow", self.overflow, BEYOND_RANGE)
+        check_choice("combination", self.combination, COMBINATIONS)
+        if self.combination == "xor" and (self.a, self.b) != (B1, B1):
+            raise ValueError(f"combination may be xor only where a and b are b1; got a={self.a}, b={self.b}")
 
     @property
     def d(self) -> Format:
@@ -50,19 +63,24 @@ class IDPA(Operation):
         return self.L
 
     def nan_is_fixed(self) -> bool:
-        return True  # there is none: every code is a number
+        return True  # integers have no NaN
 
     def step(
         self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
     ) -> int:
         x, y, z = self.decode(self.a, a), self.decode(self.b, b), self.c.decode(c)
         # 1. exact terms
-        products = [self.multiply(p, q, 0, 0) for p, q in zip(x, y, strict=True)]
+        products = [self.combined(p, q) for p, q in zip(x, y, strict=True)]
         # 2. accumulate
         total, _ = self.exact_sum([*products, self.addend(z, self.c, 0)])
         # 3. into the range of int32
         return self.narrowed(total)
 
+    def combined(self, x: Decoded, y: Decoded) -> Term:
+        """The term of a pair of elements: its product, or the xor of two bits, x + y − 2·x·y."""
+        product = self.multiply(x, y, 0, 0)
+        return product if self.combination == "multiply" else product._replace(sig=x.sig + y.sig - 2 * product.sig)
+
     def narrowed(self, total: int) -> int:
-        """The code of a sum, or of what takes its place where int32 does not hold it."""
+        """The code of a sum, wrapped or saturated if it is beyond int32."""
         return total % INT32.codes if self.overflow == "wrap" else INT32.encode_scaled(total, 0, "RZ")

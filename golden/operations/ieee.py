@@ -12,7 +12,7 @@ def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
     """RNE of the exact sum, as a code of `d`.
 
     Args:
-        negative_zero: whether an exact zero is −0. IEEE 754, section 6.3: where every term is negative, zeros among them.
+        negative_zero: whether an exact zero is −0: if every term is negative, zeros included (IEEE 754, section 6.3).
     """
     total, lsb = exact_sum(terms)
     if total == 0:
@@ -21,17 +21,17 @@ def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
 
 
 def is_zero_negative(signs: Iterable[int], mode: Mode) -> bool:
-    """Whether an exact sum of zero is −0 (IEEE 754, section 6.3): where every term is negative, zeros among them; rounding
-    toward minus infinity, where any is.
+    """Whether an exact sum of zero is −0 (IEEE 754, section 6.3): if every term is negative, zeros included; under RD,
+    if any term is negative.
 
     Args:
-        signs: of the terms.
+        signs: signs of the terms.
     """
     return any(signs) if mode == "RD" else all(signs)
 
 
 def add(x: int, y: int, operand: Format, nan: int) -> int:
-    """x + y, codes of one format; `nan` where the sum is a NaN."""
+    """x + y, codes of one format, RNE; `nan` if the sum is a NaN."""
     p, q = operand.decode(x), operand.decode(y)
     special = combine((addend_special(p), addend_special(q)))
     if special is not None:

@@ -1,4 +1,4 @@
-"""ST-FDPA: T-FDPA under one power-of-two scale a block (MXFP8/6/4; paper 000, algorithm 8)."""
+"""ST-FDPA: T-FDPA with one power-of-two scale per block (MXFP8/6/4; paper 000, algorithm 8)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class STFDPA(TruncatedFDPA):
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
-        """The exact products, the exponents of their block's scales added."""
+        """The exact products; the exponents of their block's scales are added to theirs."""
         terms = []
         for k, (p, q) in enumerate(zip(x, y, strict=True)):
             product = self.multiply(p, q, self.product_frac, self.e_zero)
@@ -47,5 +47,5 @@ class STFDPA(TruncatedFDPA):
         return terms
 
     def scaled(self, product: Term, alpha: Decoded, beta: Decoded) -> Term:
-        """Step scale: a product at the exponent that its block's scales give it; a zero one keeps its own."""
+        """Step scale: add the exponents of the block's scales to a product's exponent; a zero product keeps its exponent."""
         return product._replace(exp=product.exp + alpha.exp + beta.exp) if product.sig else product

@@ -15,15 +15,15 @@ from golden.steps import Term, add_sticky, is_truncated
 
 @dataclass(frozen=True, kw_only=True)
 class TruncatedFDPA(FusedOperation):
-    """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ.
+    """The base of T-, ST- and GST-FDPA: terms and c, truncated to F bits at one exponent, summed, converted by ρ.
 
     Attributes:
-        L: products a step.
+        L: products per step.
         F: fractional bits of an aligned term.
-        rho: name of the conversion of the sum; it settles d's format.
+        rho: name of the conversion of the sum; it determines the format of d.
         e_zero: exponent of a term with no significand (exponent value), a floor of e_max.
-        truncation: how a term loses the bits below F: RZ, RD, or RO, which leaves a one in the last bit for them.
-        sticky: whether ρ sees that bits were lost at alignment. `truncation` RO, which keeps them in every term, has none.
+        truncation: how the bits of a term below F are dropped: RZ, RD, or RO, which sets the last bit if a 1 is dropped.
+        sticky: whether ρ sees that alignment dropped bits; not with `truncation` RO, which records that in every term.
         The other keys: `FusedOperation`.
     """
 
@@ -84,13 +84,13 @@ class TruncatedFDPA(FusedOperation):
     def special(
         self, x: Sequence[Decoded], y: Sequence[Decoded], z: Decoded, alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> Special | None:
-        """What the sum comes to where a term is not finite, None where all are."""
+        """The sum if a term is not finite; None if all are finite."""
         return sum_special(x, y, z, (*alpha, *beta))
 
     def terms(
         self, x: Sequence[Decoded], y: Sequence[Decoded], alpha: Sequence[Decoded], beta: Sequence[Decoded]
     ) -> list[Term]:
-        """The terms that meet c: here, the exact products."""
+        """The terms that are added to c: here, the exact products."""
         return [self.multiply(p, q, self.product_frac, self.e_zero) for p, q in zip(x, y, strict=True)]
 
 

@@ -22,17 +22,17 @@ PRODUCT_OVERFLOW_EXP = 128
 
 @dataclass(frozen=True, kw_only=True)
 class RoundedFDPA(FusedOperation):
-    """What TR- and GTR-FDPA share: the dot product T at e_dot first, then c, then two roundings.
+    """The base of TR- and GTR-FDPA: the dot product T at e_dot first, then c, then two roundings.
 
     Attributes:
-        L: products a step.
+        L: products per step.
         F: fractional bits of an aligned product, and of c at E.
-        F2: fractional bits kept of the normalised sum; T gets F2 + 1 at E.
+        F2: fractional bits of the normalised sum after truncation; T has F2 + 1 at E.
         rho: name of the conversion of the sum (published: RNE-FP32).
-        truncation: how T, c and their sum lose their low bits, RD (published) or RZ; products always lose theirs toward
-            zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
+        truncation: how low bits of T, c and their sum are dropped, RD (published) or RZ; those of products always
+            toward zero. RZ gives the hypothetical symmetric instruction of paper 000, figure 3.
         a, b: any multiplicand formats; c: fp32.
-        The other keys: `FusedOperation`. A product of 2**128 or more is an infinity whatever `overflow` says.
+        The other keys: `FusedOperation`. A product of 2**128 or more is an infinity for every value of `overflow`.
     """
 
     L: int
@@ -67,11 +67,11 @@ class RoundedFDPA(FusedOperation):
         special = combine([addend_special(z), *map(self.product_special, x, y)])
         if special is not None:
             return self.encode_special(special, self.d, quiet_nan(self.d))
-        # 1. exact products; a zero one is left out of e_dot
+        # 1. exact products; e_dot ignores zero products
         products = [self.multiply(p, q, self.product_frac, NO_PRODUCT_EXP) for p, q in zip(x, y, strict=True)]
         # 2. T, the truncated sum of the products, in units of 2**(e_dot − F)
         dot, e_dot = self.dot_sum(products)
-        # 3. the exponent of the sum with c, whose zero counts as e_min
+        # 3. the exponent of the sum with c; a zero c counts as e_min
         t_term, c_term = Term(dot, e_dot, self.F), self.addend(z, self.c, self.c.e_min)
         e_out = self.max_exp([t_term, c_term])
         # 4. T and c at e_out, added in units of 2**(e_out − lsb_frac)
@@ -83,17 +83,17 @@ class RoundedFDPA(FusedOperation):
         total = self.accumulate([t_aligned << (lsb_frac - self.F2 - 1), c_aligned << (lsb_frac - self.F)])
         # 5. normalise, truncate to F2 fractional bits there, convert
         kept, lsb = self.truncate(total, e_out - lsb_frac)
-        if total < 0 and kept == 0:  # RZ took all of a negative sum: it keeps its sign, as any tiny result does
+        if total < 0 and kept == 0:  # RZ truncated a negative sum to zero, which keeps its sign
             return self.d.negative_zero
         return self.converted(kept, lsb)
 
     def truncate(self, total: int, lsb: int) -> tuple[int, int]:
-        """Step truncate: total · 2**lsb cut to F2 fraction bits where it is normalised, and the exponent of its last bit."""
+        """Step truncate: total · 2**lsb truncated to F2 fraction bits when normalised, and the exponent of its last bit."""
         e_norm = max(abs(total).bit_length() - 1 + lsb, self.c.e_min)
         return shift_and_round(total, e_norm - self.F2 - lsb, self.truncation), e_norm - self.F2
 
     def product_special(self, p: Decoded, q: Decoded) -> Special | None:
-        """As for every product, and one that is too large is an infinity."""
+        """The special result of a product; a product that is too large is an infinity."""
         special = product_special(p, q)
         if special is None and p.sig and q.sig:
             lsb = p.exp - self.a.man_bits + q.exp - self.b.man_bits

@@ -6,19 +6,21 @@
     >>> stimulus.operands.a.shape
     (1000, 8)
 
-Six classes of random inputs (`CLASSES`) and directed corners in two levels (`CORNERS`, docs/stimulus.md); `Stimulus.label`
-says which made a row. The generators know formats and lengths only, never an operation's parameters: exponent gaps are
-swept, so that the edges of any alignment and any e_zero are met.
+Six classes of random inputs (`CLASSES`) and directed corners in two levels (`CORNERS`, docs/guides/stimulus.md);
+`Stimulus.label` names the generator of each row. The generators know only formats and lengths, never an operation's
+parameters: they sweep exponent gaps, so that they reach the edges of any alignment and any e_zero.
 """
 
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.draws import CounterDraws, Draws, GeneratorDraws
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
+from golden.stimulus.row import Place, Row, operands_of, rows_of
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles, among_mixed, from_diagonals, on_diagonals, places, tiles_of
 
 __all__ = [
-    "CLASSES", "CORNERS", "NAMES", "CounterDraws", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Stimulus",
-    "Tiles", "among_mixed", "chunks", "complete_rows", "from_diagonals", "generate", "on_diagonals", "places", "tiles_of",
+    "CLASSES", "CORNERS", "NAMES", "CounterDraws", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Place", "Row",
+    "Stimulus", "Tiles", "among_mixed", "chunks", "complete_rows", "from_diagonals", "generate", "on_diagonals",
+    "operands_of", "places", "rows_of", "tiles_of",
 ]  # fmt: skip

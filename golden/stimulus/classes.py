@@ -1,14 +1,14 @@
 """The six classes of random inputs: bits, normal, cancel, specials, tiny, huge.
 
-Each makes rows, or tiles of m·n dot products that share m rows of A and n columns of B: there the products' exponents are
-drawn once for all the dot products, fractions and signs for each row and column, so that every element of D is of the class.
+Each generates rows, or tiles of m·n dot products that share m rows of A and n columns of B. In a tile the products'
+exponents are drawn once, and fractions and signs for each row and column, so that every element of D belongs to the class.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 from golden.formats import Format
-from golden.stimulus import integers
+from golden.stimulus import integer_classes
 from golden.stimulus.codes import (
     finite_landmarks,
     fractions,
@@ -22,14 +22,14 @@ from golden.stimulus.codes import (
     zeros,
 )  # fmt: skip
 from golden.stimulus.draws import Draws
+from golden.stimulus.placed_products import lead_range, operands_of, window
 from golden.stimulus.shape import Operands, OperandShape, Tile
-from golden.stimulus.terms import lead_range, operands_of, window
 
 SPREADS = (0, 1, 3, 7, 15, 31)
-"""How far apart the exponents of a row's products lie (exponent value): narrow, so that many terms overlap once aligned."""
+"""Spread of the exponents of a row's products (exponent value): narrow, so that many aligned terms overlap."""
 
 MODERATE = 24
-"""Exponents of `normal` products lie in −24 … 24 where the formats reach that far."""
+"""Exponents of `normal` products lie in −24 … 24 if the formats reach that far."""
 
 
 def bits(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
@@ -50,11 +50,11 @@ def normal(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Ope
 
 
 def cancel(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
-    """Products in pairs of opposite sign, equal or a bit apart; c of the opposite sign of the last product, or near."""
+    """Products in pairs of opposite sign, equal or one bit apart; c cancels the last product, exactly or nearly."""
     xp = draws.xp
     operands = normal(shape, draws, rows, tile)
     a, b = operands.a.copy(), operands.b.copy()
-    # Scales belong to places, so pairs under scales stay neighbours; without scales they lie anywhere.
+    # Scales belong to places, so with scales the pairs stay neighbours; without scales they can be anywhere.
     order = xp.arange(shape.K) if shape.scale is not None else draws.permutation(shape.K)
     first, second = order[0 : shape.K - 1 : 2], order[1::2]
     a[..., second] = a[..., first] ^ a.dtype.type(sign_bit(shape.a))
@@ -67,8 +67,8 @@ def cancel(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Ope
 
 
 def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
-    """`normal` with some operands replaced by landmarks: any in a third of the rows, no NaN in a third, finite ones in a
-    third; from about one in a row to a third of them."""
+    """`normal` with some operands replaced by landmarks: any landmark in a third of the rows, no NaN in a third, finite
+    ones in a third. From about one operand in a row to a third of them are replaced."""
     xp = draws.xp
     start = normal(shape, draws, rows, tile)
     menu = draws.integers(0, 3, rows)
@@ -91,7 +91,7 @@ def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> O
 
 
 def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
-    """Products near the smallest there are, or near the result's smallest; c zero, subnormal or near them."""
+    """Products near the smallest possible product or the smallest result; c is zero, subnormal or near them."""
     xp, (low, high) = draws.xp, lead_range(shape)
     at_inputs = low + draws.integers(0, 24, rows)
     at_result = lowest_lead(shape.d) + draws.integers(-12, 24, rows)
@@ -107,8 +107,8 @@ def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Opera
 
 
 def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
-    """Products near the largest there are, or such that their sum is near the result's largest; c near them or near its
-    own largest."""
+    """Products near the largest possible product, or whose sum is near the largest result; c is near them or near
+    its largest value."""
     xp, (low, high) = draws.xp, lead_range(shape)
     at_inputs = high - draws.integers(0, 4, rows)
     at_result = shape.d.e_max - draws.integers(-1, 8, rows)
@@ -121,7 +121,7 @@ def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Opera
 
 
 def _moderate(shape: OperandShape, draws: Draws, rows: int) -> Any:
-    """Exponents of the largest products, moderate where the formats reach that far."""
+    """Exponents of the largest products, moderate if the formats allow it."""
     low, high = lead_range(shape)
     return draws.integers(max(low, min(-MODERATE, high)), min(high, max(MODERATE, low)), rows, endpoint=True)
 
@@ -141,12 +141,12 @@ def _addend(c: Format, draws: Draws, top: Any, tile: Tile) -> Any:
 
 
 def _beside(rows: Any, codes: Any) -> Any:
-    """One value a row (or tile), shaped to meet its codes."""
+    """One value per row (or tile), shaped to broadcast against its codes."""
     return rows.reshape((-1,) + (1,) * (codes.ndim - 1))
 
 
 def _changeable(operand: Format, codes: Any) -> Any:
-    """Where flipping the last fraction bit leaves a finite number that is not zero."""
+    """Whether flipping the last fraction bit gives a finite number other than zero."""
     magnitude = codes & codes.dtype.type(sign_bit(operand) - 1)
     last_bit = 1 << operand.pad_bits
     return (magnitude > last_bit) & (magnitude < operand.max_finite & ~last_bit)
@@ -156,15 +156,15 @@ Generator = Callable[[OperandShape, Draws, int, Tile], Operands]
 
 
 def moderate(shape: OperandShape, draws: Draws, rows: int) -> Operands:
-    """Operands that nothing happens to, beside which a corner puts what it is about."""
+    """Moderate operands, into which a corner puts its special ones."""
     return CLASSES["normal"](shape, draws, rows, ())
 
 
 def _of_any_format(of_floats: Generator, of_integers: Generator) -> Generator:
-    """One class for all formats."""
+    """The generator of one class for all formats."""
 
     def generator(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
-        return (of_integers if integers.is_integer(shape) else of_floats)(shape, draws, rows, tile)
+        return (of_integers if integer_classes.is_integer(shape) else of_floats)(shape, draws, rows, tile)
 
     return generator
 
@@ -178,5 +178,7 @@ _OF_FLOATS: dict[str, Generator] = {
     "huge": huge,
 }
 
-CLASSES: dict[str, Generator] = {name: _of_any_format(made, integers.CLASSES[name]) for name, made in _OF_FLOATS.items()}
+CLASSES: dict[str, Generator] = {
+    name: _of_any_format(made, integer_classes.CLASSES[name]) for name, made in _OF_FLOATS.items()
+}
 """Name to generator, in the order in which rows are labelled."""

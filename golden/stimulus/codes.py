@@ -1,4 +1,4 @@
-"""Bit patterns, many at a time: numbers put together from sign, exponent and fraction, and the landmarks of a format."""
+"""Arrays of bit patterns: numbers assembled from sign, exponent and fraction, and the landmarks of a format."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def number(operand: Format, sign: Any, lead: Any, frac: Any = 0, xp: Any = np) -
         sign: 0 or 1; without effect in unsigned formats.
         lead: exponent of the leading bit (exponent value), clipped to the format's range; below e_min the code is a
             subnormal and loses the low bits of frac.
-        frac: 0 … 2^man_bits − 1. A result above the largest finite number becomes that.
+        frac: 0 … 2^man_bits − 1. A result above the largest finite number becomes the largest one.
         xp: the arrays' module, numpy or cupy.
     """
     lead = xp.clip(xp.asarray(lead, dtype=xp.int64), lowest_lead(operand), operand.e_max)
@@ -47,13 +47,13 @@ def zeros(operand: Format, sign: Any, xp: Any = np) -> Any:
 
 
 def uniform_codes(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
-    """Every bit pattern equally likely."""
+    """Random bit patterns, all equally likely."""
     return draws.codes(operand.width, size).astype(bits_dtype(operand))
 
 
 def fractions(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
-    """Fractions for `number`, all of one kind where axis 0 is one: even odds for random, sparse, dense, and all zero or all
-    ones."""
+    """Fractions for `number`, of one kind per index of axis 0; random, sparse, dense, and all zeros or all ones are equally
+    likely."""
     xp, ones = draws.xp, (1 << operand.man_bits) - 1
     first = draws.integers(0, ones, size, endpoint=True)
     second = draws.integers(0, ones, size, endpoint=True)
@@ -70,7 +70,7 @@ def signs(draws: Draws, size: tuple[int, ...]) -> Any:
 
 
 def sign_bit(operand: Format) -> int:
-    """The top bit of a code, which is a sign wherever the format has one (ue4m3 ignores it)."""
+    """The top bit of a code, which is the sign bit of signed formats (ue4m3 ignores it)."""
     return operand.codes >> 1
 
 
@@ -90,7 +90,7 @@ def finite_landmarks(operand: Format) -> list[int]:
 
 
 def infinities(operand: Format) -> list[int]:
-    """Codes of +Inf and −Inf; where low bits are ignored, also with those bits set. Empty where the format has none."""
+    """Codes of +Inf and −Inf; if low bits are ignored, also with those bits set. Empty if the format has none."""
     if operand.infinity is None:
         return []
     payloads = {0, (1 << operand.pad_bits) - 1}

@@ -1,4 +1,4 @@
-"""Where the stimulus takes its random numbers from: a NumPy generator, or a hash that NumPy and CuPy compute alike."""
+"""Sources of random numbers: a NumPy generator, or a hash that NumPy and CuPy compute identically."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ Size = int | tuple[int, ...]
 
 
 class Draws(Protocol):
-    """Random arrays. Axis 0 counts rows (or tiles), and no row's numbers depend on how many rows are drawn for."""
+    """Random arrays. Axis 0 counts rows (or tiles), and the numbers of a row do not depend on the number of rows."""
 
     @property
     def xp(self) -> Any:
@@ -21,7 +21,7 @@ class Draws(Protocol):
         """int64, low ≤ x < high (≤ high with `endpoint`); bounds may be arrays, which then give the size."""
 
     def codes(self, bits: int, size: Size) -> Any:
-        """uint64, every pattern of so many bits equally likely."""
+        """uint64, all patterns of that many bits equally likely."""
 
     def choice(self, options: Sequence[Any], size: Size) -> Any:
         """One of the numbers for each element."""
@@ -56,7 +56,7 @@ class GeneratorDraws:
         return self.generator.permutation(count)
 
     def permuted(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Each row's elements in an order of its own."""
+        """Each row's elements, shuffled independently."""
         return self.generator.permuted(rows, axis=1)
 
 
@@ -66,8 +66,8 @@ _WEYL = 0x9E3779B97F4A7C15
 
 @dataclass
 class CounterDraws:
-    """A hash (SplitMix64's) of seed, call, row number and place: no state but the number of calls, so that row r's numbers
-    are the same in whatever batch it is drawn.
+    """A hash (SplitMix64's) of seed, call, row number and place: its only state is the number of calls, so that row r's
+    numbers are the same in every batch.
 
     Attributes:
         xp: numpy or cupy. seed: any integer from 0 on.

@@ -1,4 +1,4 @@
-"""The stream of rows for a shape and a seed: rounds of which the classes make one half and the corners the other."""
+"""The stream of rows for a shape and a seed: rounds, half of whose rows are from the classes and half from the corners."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,9 +18,12 @@ ROUND_ROWS = 16384
 NAMES = (*CLASSES, *CORNERS)
 """Every generator's name, in the order of `Stimulus.label`."""
 
+ORDER = 38
+"""The place of the rows' order among the seeds of generators: a corner that joins CORNERS changes no other corner's rows."""
+
 
 def generate(shape: OperandShape, count: int, seed: int) -> Stimulus:
-    """`count` rows: half of them in the six classes, half in the corners.
+    """Generate `count` rows: half of them in the six classes, half in the corners.
 
     The rows depend on shape, count and seed alone. The corners' rows go through all cases of level 1 in random order, then
     through those of level 2, then begin again: from `complete_rows(shape, level)` on, every case of a level is among them.
@@ -64,7 +67,7 @@ def complete_rows(shape: OperandShape, level: int = 2) -> int:
 
 def _walk(shape: OperandShape, seed: int) -> IntArray:
     """All cases of all corners, (label, case) each [2, cases]: those of level 1 first, both levels in random order."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES)]))
+    rng = np.random.default_rng(np.random.SeedSequence([seed, ORDER]))
     levels: tuple[list[IntArray], list[IntArray]] = ([], [])
     for label, name in enumerate(NAMES):
         if name in CORNERS:
@@ -86,8 +89,8 @@ def _round(shape: OperandShape, start: int, rows: int, seed: int, walk: IntArray
         share = of_class.get(name, len(case))
         if not share:
             continue
-        draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label, number])))
+        draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, label + (label >= ORDER), number])))
         operands = CLASSES[name](shape, draws, share, ()) if name in CLASSES else CORNERS[name].make(shape, draws, case)
         parts.append(Stimulus(operands, np.full(share, label, np.uint8), NAMES))
-    order = np.random.default_rng(np.random.SeedSequence([seed, len(NAMES), number])).permutation(rows)
+    order = np.random.default_rng(np.random.SeedSequence([seed, ORDER, number])).permutation(rows)
     return concatenated(parts).rows(order)

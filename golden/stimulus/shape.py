@@ -1,8 +1,8 @@
-"""What a stimulus is made for, and what it is: operand formats in, arrays of bit patterns out."""
+"""The input and the output of stimulus generators: operand formats, and arrays of bit patterns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,23 +12,26 @@ from golden.checks import check_least, check_type
 from golden.conversion import conversion
 from golden.formats import Format
 from golden.instruction import Instruction
-from golden.operations import Operation
+from golden.operations import PSFDPA, Operation
+from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.unit import Unit
 
 Tile = tuple[()] | tuple[int, int]
-"""() for rows, each a dot product of its own; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
+"""() for rows, one dot product each; (m, n) for tiles of m rows of A and n columns of B, m·n dot products each."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperandShape:
-    """All that the generators may know of a dot-product-accumulate: formats and lengths, nothing of its arithmetic.
+    """The shape of a dot-product-accumulate: formats and lengths, without its arithmetic, which generators must not know.
 
     Attributes:
         a, b, c: formats of the operands.
         d: format to whose precision the result is rounded.
         K: products of one row.
-        scale: format of the scales, None where unscaled.
-        block_size: elements that share a scale, None where unscaled.
+        scale: format of the scales, None if unscaled.
+        block_size: elements that share a scale, None if unscaled.
+        headroom: exponents that a product counts above its own (h of OC- and PS-FDPA), None elsewhere.
+        neighbours: products that are added before they are aligned (PS-FDPA's P), 1 elsewhere.
     """
 
     a: Format
@@ -38,11 +41,14 @@ class OperandShape:
     K: int
     scale: Format | None = None
     block_size: int | None = None
+    headroom: int | None = None
+    neighbours: int = 1
 
     def __post_init__(self) -> None:
         for key in ("a", "b", "c", "d"):
             check_type(f"{key} of an operand shape", getattr(self, key), Format)
         check_least("K", self.K, 1)
+        check_least("neighbours", self.neighbours, 1)
         if (self.scale is None) != (self.block_size is None):
             raise ValueError(
                 f"scale and block_size go together; got scale={self.scale}, block_size={self.block_size}"
@@ -53,7 +59,7 @@ class OperandShape:
 
     @classmethod
     def of_operation(cls, operation: Operation, K: int | None = None) -> Self:
-        """The operands of an operation over K products, of one step where K is None."""
+        """The shape of an operation over K products; of one step if K is None."""
         return cls(
             a=operation.a,
             b=operation.b,
@@ -62,30 +68,39 @@ class OperandShape:
             K=operation.length if K is None else K,
             scale=operation.scale_format,
             block_size=operation.block_size,
+            **_groups(operation),
         )
 
     @classmethod
     def of_unit(cls, unit: Unit, K: int | None = None) -> Self:
-        """The operands of a unit over K products, over its `usual_K` where K is None."""
+        """The shape of a unit over K products; over its `usual_K` if K is None."""
         shape = cls.of_operation(unit.operation, unit.usual_K if K is None else K)
         return replace(shape, a=unit.a, b=unit.b)
 
     @classmethod
     def of_instruction(cls, instruction: Instruction) -> Self:
-        """The operands of one element of an instruction's D."""
+        """The shape of one element of an instruction's D."""
         i = instruction
-        return cls(a=i.a, b=i.b, c=i.c, d=_rounded_to(i.operation), K=i.k, scale=i.scale, block_size=i.block_size)
+        d, groups = _rounded_to(i.operation), _groups(i.operation)
+        return cls(a=i.a, b=i.b, c=i.c, d=d, K=i.k, scale=i.scale, block_size=i.block_size, **groups)
 
     @property
     def blocks(self) -> int:
-        """Scales of A (and of B) in one row; 0 where unscaled."""
+        """Number of scales of A (and of B) in one row; 0 if unscaled."""
         return 0 if self.block_size is None else -(-self.K // self.block_size)
 
 
 def _rounded_to(operation: Operation) -> Format:
-    """d's format, but for RZ-E8M13 the one whose 13 mantissa bits are kept."""
+    """The format to whose precision d is rounded: d's format, or e8m13 for RZ-E8M13."""
     rho = operation.parameters().get("rho")
     return operation.d if rho is None else conversion(str(rho)).rounding_format
+
+
+def _groups(operation: Operation) -> dict[str, Any]:
+    """The headroom of products, and how many are added before alignment."""
+    if not isinstance(operation, HeadroomFDPA):
+        return {}
+    return {"headroom": operation.h, "neighbours": operation.P if isinstance(operation, PSFDPA) else 1}
 
 
 class Operands(NamedTuple):
@@ -105,7 +120,7 @@ class Operands(NamedTuple):
 
 @dataclass(frozen=True)
 class Stimulus:
-    """Operands, and for every row the generator that made it: `names[label[row]]`."""
+    """Operands, and the generator of every row: `names[label[row]]`."""
 
     operands: Operands
     label: npt.NDArray[np.uint8]
@@ -119,7 +134,7 @@ class Stimulus:
         return Stimulus(self.operands.rows(index), self.label[index], self.names)
 
     def counts(self) -> dict[str, int]:
-        """How many rows each generator made, in order of `names`."""
+        """Number of rows of each generator, in order of `names`."""
         tally = np.bincount(self.label, minlength=len(self.names))
         return {name: int(count) for name, count in zip(self.names, tally, strict=True)}
 

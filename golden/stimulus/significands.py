@@ -1,4 +1,4 @@
-"""Significands at which carries, sticky bits and roundings go wrong: lone ones, runs of ones, and products of them."""
+"""Significands that expose errors of carries, sticky bits and rounding: lone ones, runs of ones, and products of them."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from golden.stimulus.codes import IntArray, number, zeros
 from golden.stimulus.draws import GeneratorDraws
 
 _TRIES = 16
-"""Pairs of factors that are tried for one product; about a quarter of them fit."""
+"""Pairs of factors tried for one product; about a quarter of them fit."""
 
 
 def bit_length(values: Any) -> IntArray:
-    """Bits of each magnitude, 0 for 0; also of integers wider than 64 bits, in an array of Python's."""
+    """Bit length of each magnitude, 0 for 0; object arrays may hold integers wider than 64 bits."""
     lengths: IntArray = np.frompyfunc(int.bit_length, 1, 1)(np.asarray(values, object)).astype(np.int64)
     return lengths
 
@@ -62,7 +62,7 @@ def with_last_bit_alone(a: Format, b: Format, draws: GeneratorDraws, apart: IntA
     """
     rows = len(apart)
     sig_a = (significands(draws, np.full(rows, a.man_bits + 1)) | 1).astype(np.uint64)
-    inverse = sig_a.copy()  # right in its last three bits, and in twice as many after each step (Newton's, modulo 2^64)
+    inverse = sig_a.copy()  # correct in three bits, and in twice as many after each Newton step (modulo 2^64)
     for _ in range(5):
         inverse *= np.uint64(2) - sig_a * inverse
     bit = np.uint64(1) << apart.astype(np.uint64)

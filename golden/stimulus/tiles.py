@@ -1,7 +1,7 @@
-"""Tiles: the operands of many whole instructions D = A·B + C, put together from rows, on NumPy or CuPy arrays.
+"""Tiles: the operands of whole instructions D = A·B + C, assembled from rows, as NumPy or CuPy arrays.
 
-A row, the operands of one dot product, becomes a row of A, a column of B and an element of C. Where all three meet the
-tile computes that dot product; everywhere else products of one row's A with another row's B.
+A row, the operands of one dot product, becomes a row of A, a column of B and an element of C. The element of D where the
+three meet is that dot product; all other elements combine the A of one row with the B of another.
 """
 
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Tiles:
         return len(self.c)
 
     def arrays(self) -> list[Any]:
-        """The arrays that there are, in the order in which kernels take them."""
+        """The arrays that are not None, in the order of a kernel's arguments."""
         return [array for array in (self.a, self.b, self.c, self.scale_a, self.scale_b) if array is not None]
 
     def rows(self, xp: Any) -> Operands:
         """The operands of every element of D, as `Instruction.dot` takes them: a, b [tiles, m, n, k], c [tiles, m, n].
 
         Args:
-            xp: numpy or cupy, whichever made the arrays.
+            xp: the arrays' module, numpy or cupy.
         """
         m, n = self.c.shape[1:]
 
@@ -58,7 +58,7 @@ def tiles_of(rows: Operands, row_of_a: Any, row_of_b: Any, row_of_c: Any) -> Til
 
     Args:
         rows: a, b [rows, k], c [rows], scales [rows, k/K_block] or None.
-        row_of_a, row_of_b, row_of_c: which row each takes, [tiles, m], [tiles, n] and [tiles, m, n].
+        row_of_a, row_of_b, row_of_c: the row that each is taken from, [tiles, m], [tiles, n] and [tiles, m, n].
     """
     scale_a = None if rows.scale_a is None else rows.scale_a[row_of_a]
     scale_b = None if rows.scale_b is None else rows.scale_b[row_of_b]
@@ -66,7 +66,7 @@ def tiles_of(rows: Operands, row_of_a: Any, row_of_b: Any, row_of_c: Any) -> Til
 
 
 def places(m: int, n: int) -> int:
-    """Rows that a diagonal of an m × n tile takes."""
+    """Number of rows on a diagonal of an m × n tile."""
     return min(m, n)
 
 
@@ -74,11 +74,11 @@ def on_diagonals(rows: Operands, m: int, n: int, xp: Any, shift: int = 0, below:
     """Tiles that hold each row on a diagonal: row p of a tile in place (p + below·P, (p + shift) mod P) of D, P places.
 
     Args:
-        rows: as many as a multiple of `places`.
+        rows: a multiple of `places` rows.
         m, n: shape of D.
-        xp: numpy or cupy, whichever made the rows.
-        shift: how far B and C are moved to the right. below: which P rows of A hold the rows, where m > n; the other rows
-            of A hold the same rows again.
+        xp: the rows' module, numpy or cupy.
+        shift: number of places by which B and C move to the right. below: the group of P rows of A that holds the rows if
+            m > n; the other rows of A repeat the same rows.
 
     Raises:
         ValueError: rows that do not fill their tiles.
@@ -101,10 +101,10 @@ def from_diagonals(d: Any, xp: Any, shift: int = 0, below: int = 0) -> Any:
 
 
 def among_mixed(stimulus: Stimulus, m: int, n: int, rng: np.random.Generator) -> tuple[Tiles, npt.NDArray[np.uint8]]:
-    """Every row of the stimulus once on the main diagonal of a tile; all else of the tiles from rows at random.
+    """Tiles with every row of the stimulus once on a main diagonal; their other elements come from random rows.
 
     Returns:
-        The tiles, and the class of each element [tiles·m·n]: its row's, or the one after the last where rows are mixed.
+        The tiles, and the class of each element [tiles·m·n]: its row's, or one past the last class if rows are mixed.
     """
     rows, count = len(stimulus), places(m, n)
     tiles = rows // count

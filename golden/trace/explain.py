@@ -1,14 +1,17 @@
-"""The trace of one dot product of a chain: the chain runs as ever, on an operation that is watched."""
+"""The trace of one dot product: the chain runs unchanged on an operation that records its steps (golden.trace.watch)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from golden.chain import Chain, ConvertedChain, product_order
+from golden.chain import Chain, ConvertedChain
 from golden.ordered_chain import OrderedChain
 from golden.paired_chain import PairedChain
 from golden.specials import nvidia_nan
-from golden.trace.build import addition_record, step_record
+from golden.sum_chain import SumChain
+from golden.trace.addition_records import addition_record
 from golden.trace.records import Step
+from golden.trace.step_records import step_record
+from golden.trace.sum_records import sum_trace
 from golden.trace.trace import Trace
 from golden.trace.watch import Event, watched
 
@@ -22,17 +25,19 @@ def trace_of(
     scale_a: Sequence[int] = (),
     scale_b: Sequence[int] = (),
 ) -> Trace:
-    """The steps of one dot product, from bit patterns.
+    """Trace the steps of one dot product, from bit patterns.
 
     Args:
         model: name of the unit or instruction.
     """
+    if isinstance(chain, SumChain):
+        return sum_trace(model, chain, a, b, c)
     events: list[Event] = []
-    # A converted chain asks for a T-FDPA: what is watched is one, by derivation.
+    # A converted chain requires a T-FDPA; the recording operation is derived from it.
     watched_chain = replace(chain, operation=watched(chain.operation, events))  # type: ignore[arg-type]
     d = watched_chain(a, b, c, scale_a, scale_b)
     K, L = len(a), chain.operation.length
-    order = _order(chain, K)
+    order = chain.order_over(K)
     steps = _steps(chain, order, L, events)
     if isinstance(chain, ConvertedChain):
         output = chain.operation.d
@@ -53,15 +58,8 @@ def trace_of(
     )
 
 
-def _order(chain: Chain | ConvertedChain, K: int) -> list[int]:
-    """The products in the order in which the steps take them."""
-    if isinstance(chain, OrderedChain):
-        return [k for products in chain.products(K) for k in products]
-    return product_order(chain.order, K) if isinstance(chain, ConvertedChain) else list(range(K))
-
-
 def _additions(chain: OrderedChain, steps: Sequence[Step], c: int) -> list[Step]:
-    """What is added after the steps, as multiply-adds: two chains, c."""
+    """Records of the additions after the steps, as multiply-adds: of two chains' sums, and of c."""
     chains = len(chain.starts(0, 0))
     ends = steps[len(steps) // chains - 1 :: len(steps) // chains]
     d, *others = chain.addends([step.d.code for step in ends], c)
@@ -77,7 +75,7 @@ def _additions(chain: OrderedChain, steps: Sequence[Step], c: int) -> list[Step]
 
 
 def _paired_additions(chain: PairedChain, events: Sequence[Event], K: int) -> list[Step]:
-    """The two additions of each pair, as multiply-adds; their events follow those of the K products."""
+    """Records of the two additions of each pair, as multiply-adds; their events follow those of the K products."""
     ends = [place + 1 for place, event in enumerate(events) if event.step == "step"]
     spans = list(zip(ends[K - 1 : -1], ends[K:], strict=True))
     titles = [
@@ -92,7 +90,7 @@ def _paired_additions(chain: PairedChain, events: Sequence[Event], K: int) -> li
 
 
 def _steps(chain: Chain | ConvertedChain, order: Sequence[int], L: int, events: Sequence[Event]) -> list[Step]:
-    """A record a step: its events end with its own."""
+    """One record for each step, whose events end with the step itself."""
     count = len(order) // L
     steps, begin, operation = [], 0, chain.operation
     for number in range(count):

@@ -1,4 +1,4 @@
-"""The parts of a step of FTZ-FMA and FTZ-EO-FMA: one after the other, multiply-adds and additions with a rounding each."""
+"""The parts of a step of FTZ-FMA and FTZ-EO-FMA: a sequence of multiply-adds and additions, each rounded."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ from golden.trace.watch import Event
 
 
 def fma_names(operation: FlushedFMA, products: Sequence[int]) -> Iterator[tuple[str, str]]:
-    """The two addends of each operation of a step, in words; those of the products first."""
+    """Names of the two addends of each operation of a step, the multiply-adds of the products first."""
     if isinstance(operation, FTZFMA):
         names = [f"a[{products[k]}]·b[{products[k]}]" for k in operation.product_order]
         yield from zip(names, ["c", *["the sum so far"] * (len(names) - 1)], strict=True)
@@ -50,7 +50,7 @@ class FlushedParts:
         return self._parts
 
     def _operation(self, event: Event) -> None:
-        """One multiply-add or addition, which ends what was noted of it."""
+        """Record one multiply-add or addition, from the events noted since the last one."""
         names = next(self._names)
         of = " + ".join(names)
         if self._sum is None:
@@ -65,7 +65,7 @@ class FlushedParts:
 
 
 def _reasons(names: tuple[str, str], codes: Sequence[int]) -> tuple[list[tuple[str, SpecialResult]], SpecialResult]:
-    """Which operands settle the result, and what it is."""
+    """The operands that determine a special result, and that result."""
     *factors, z = (steps.flushed(FP32.decode(code)) for code in codes)
     reasons = reasons_of([(names[0], factors[0], factors[1])], None, product_special) if len(factors) == 2 else []
     addends = [(names[1], z)] if len(factors) == 2 else list(zip(names, (*factors, z), strict=True))

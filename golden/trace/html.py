@@ -8,15 +8,15 @@ from golden.trace.layout import BitRow, Block, Facts, Heading, Picture, Table
 
 
 def page(title: str, blocks: Sequence[Block]) -> str:
-    """A page of its own. The first block, its heading, is the page's."""
+    """A complete page. The first block, a heading, is its title."""
     return html.page(title, body(blocks[1:]))
 
 
 def body(blocks: Sequence[Block], below: int = 0) -> Markup:
-    """The trace alone, for a page that has `golden.html.STYLE`.
+    """The trace as a fragment for a page with `golden.html.STYLE`.
 
     Args:
-        below: level of the heading of the page that it stands under.
+        below: level of the page's heading above the fragment.
     """
     return element("section", *(_element(block, below) for block in blocks))
 
@@ -40,7 +40,7 @@ def _code(text: str) -> Markup:
 
 
 def _bits(row: BitRow) -> Markup:
-    """Leading zeros are pale; what was cut off stands behind a bar."""
+    """A bit picture: leading zeros are pale, and the bits that alignment dropped follow a bar."""
     zeros = len(row.bits) - len(row.bits.lstrip("·."))
     shown = [element("span", row.bits[:zeros], class_="soft"), row.bits[zeros:]]
     cut = [element("span", f"|{row.cut}", class_="failed")] if row.cut else []

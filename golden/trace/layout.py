@@ -1,4 +1,4 @@
-"""What a trace shows, as headings, tables and bit pictures: text and HTML are made of the same blocks."""
+"""The contents of a trace as headings, tables and bit pictures, the source of its text and HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,15 +7,15 @@ from golden.formats import FORMATS
 from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Special, Step, Sum, Term
 
 MAX_COLUMNS = 100
-"""Widest bit picture (bits before and after the binary point); wider sums are told in numbers alone."""
+"""Widest bit picture (bits before and after the binary point); wider sums are shown as numbers only."""
 
 CUT_BITS = 24
-"""Bits shown behind the bar, of what alignment cut off."""
+"""Most bits shown behind the bar, of those that alignment dropped."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A line above what follows; level 1 of the whole, 2 of a step, 3 of a part."""
+    """A heading: level 1 for the whole trace, 2 for a step, 3 for a part."""
 
     text: str
     level: int
@@ -23,14 +23,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Facts:
-    """Lines of a word and what it is."""
+    """Lines of a term and its value."""
 
     lines: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows under a header."""
+    """A table: a header and rows."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -41,8 +41,8 @@ class BitRow:
     """A number as bits in common columns.
 
     Attributes:
-        name, sign: of the term. bits: with a binary point, leading zeros as `·`. cut: what lies behind the bar.
-        note: what else there is to say.
+        name, sign: of the term. bits: with a binary point, leading zeros as `·`. cut: the dropped bits, behind the bar.
+        note: a remark, or empty.
     """
 
     name: str
@@ -54,7 +54,7 @@ class BitRow:
 
 @dataclass(frozen=True)
 class Picture:
-    """Aligned terms above each other, and their total."""
+    """Bit pictures of the aligned terms and of their total, one below the other."""
 
     rows: tuple[BitRow, ...]
 
@@ -63,13 +63,13 @@ Block = Heading | Facts | Table | Picture
 
 
 def headline(model: str, operation: str, parameters: dict[str, str | int]) -> Heading:
-    """What computes."""
+    """The heading of a trace: the model, the operation and its parameters."""
     keys = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return Heading(f"{model}: {operation} {keys}", 1)
 
 
 def step_blocks(step: Step) -> list[Block]:
-    """One step: its operands, its parts, its result."""
+    """The blocks of one step: its operands, its parts, its result."""
     blocks: list[Block] = [Heading(step.title, 2), _operands(step.operands)]
     for part in step.parts:
         blocks += _part_blocks(part)
@@ -128,7 +128,7 @@ def _sum_blocks(part: Sum) -> list[Block]:
 
 
 def _picture(part: Sum) -> Picture | None:
-    """The aligned terms in common columns; None where they would be too wide."""
+    """The aligned terms in common columns; None if they are too wide."""
     point = part.e if part.e is not None else max((_lead(t.exact) for t in part.terms if t.exact.sig), default=None)
     if point is None:
         return None
@@ -143,7 +143,7 @@ def _picture(part: Sum) -> Picture | None:
 
 
 def _shown_sign(term: Term) -> int:
-    """That of the aligned term; of one that is all cut off, its own."""
+    """The sign of the aligned term; of the exact term if alignment dropped all of it."""
     return int(term.aligned.sig < 0) if term.aligned.sig else term.sign
 
 
@@ -152,7 +152,7 @@ def _lead(number: Exact) -> int:
 
 
 def _bits(number: Exact, top: int, lsb: int, point: int) -> str:
-    """Magnitude in columns top … lsb (exponents), the binary point behind `point`; leading zeros of the integer part too."""
+    """The bits of a magnitude in columns top … lsb (exponents), leading zeros included, the binary point after `point`."""
     shift = number.exp - lsb
     magnitude = abs(number.sig) << shift
     digits = f"{magnitude:0{top - lsb + 1}b}"
@@ -164,7 +164,7 @@ def _bits(number: Exact, top: int, lsb: int, point: int) -> str:
 
 
 def _cut(term: Term) -> str:
-    """The bits of the exact term below those of the aligned one."""
+    """The bits of the exact term below those of the aligned term."""
     lsb = term.aligned.exp
     if not term.cut.sig or term.exact.exp >= lsb:
         return ""

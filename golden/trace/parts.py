@@ -1,4 +1,4 @@
-"""Records of single parts of a step: terms, exact sums, roundings, specials, from what a step was given and gave."""
+"""Records of single parts of a step (terms, exact sums, roundings, specials), from its arguments and its result."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from golden.trace.records import Exact, Rounding, Special, Sum, Term
 def reasons_of(
     pairs: Sequence[tuple[str, Decoded, Decoded]], c: Decoded | None, of_product: Callable[..., SpecialResult | None]
 ) -> list[tuple[str, SpecialResult]]:
-    """What is not finite, in words, and what it comes to."""
+    """The terms that are not finite, in words, and the result that they determine."""
     found = [(name, x, y, special) for name, x, y in pairs if (special := of_product(x, y)) is not None]
     reasons = [(_why(name, x, y, special), special) for name, x, y, special in found]
     special = None if c is None else addend_special(c)
@@ -36,7 +36,7 @@ def _why(name: str, x: Decoded, y: Decoded, special: SpecialResult) -> str:
 def special_record(
     of: str, reasons: Sequence[tuple[str, SpecialResult]], special: SpecialResult, d: Format, code: int
 ) -> Special:
-    """Only what decides is told: NaNs before infinities, and of infinities both signs where they make the NaN."""
+    """The reasons that decide: NaNs take precedence over infinities; infinities of both signs are named if they make it."""
     deciding = [text for text, reason in reasons if reason == special] or [text for text, _ in reasons]
     result = "NaN" if special == NAN else infinity_text(special)
     return Special(of=of, reasons=tuple(deciding), result=result, format=d.name, code=code)
@@ -69,7 +69,7 @@ def term_record(name: str, classes: str, term: steps.Term, aligned: Exact, dropp
 
 
 def exact_sum_record(of: str, named: Sequence[tuple[str, str, steps.Term]], total: int, lsb: int) -> Sum:
-    """A sum of which no bit is dropped: every term is what it is in units of 2**lsb."""
+    """The record of a sum without dropped bits: every term is exact in units of 2**lsb."""
     terms = [term_record(name, classes, term, Exact(steps.align(term, lsb, 0, "RZ"), lsb)) for name, classes, term in named]
     return Sum(of=of, exponent="", e=None, set_by=(), truncation="", terms=tuple(terms), total=Exact(total, lsb))
 
@@ -77,7 +77,7 @@ def exact_sum_record(of: str, named: Sequence[tuple[str, str, steps.Term]], tota
 def rounding_record(
     of: str, total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
 ) -> Rounding:
-    """Steps normalise, round and encode, from what went into them and the code that came out."""
+    """The record of steps normalise, round and encode, from their arguments and the resulting code."""
     last = rounded.last_bit(total, lsb, flush)
     sig = shift_and_round(total, last - lsb, mode)
     record = rounded_record("round", of, Exact(total, lsb), last, mode, sig)
@@ -86,7 +86,7 @@ def rounding_record(
 
 
 def _note(d: Format, code: int, rounded: Exact) -> str:
-    """What encode did beyond packing."""
+    """A note on the actions of encode beyond packing."""
     cls, largest = d.decode(code).cls, d.value(d.max_finite)
     assert largest is not None
     if cls is Cls.INFINITY:
@@ -99,7 +99,7 @@ def _note(d: Format, code: int, rounded: Exact) -> str:
 
 
 def rounded_record(step: str, of: str, exact: Exact, last: int, mode: Mode, sig: int) -> Rounding:
-    """What lies above and below the last bit that is kept."""
+    """The bits above and below the last retained bit."""
     magnitude, shift = abs(exact.sig), last - exact.exp
     kept = magnitude >> shift if shift > 0 else magnitude << -shift
     lost = magnitude & ((1 << shift) - 1) if shift > 0 else 0

@@ -1,4 +1,4 @@
-"""What a trace holds: the steps of one dot product, in the words of docs/vocabulary.md. Every number is exact."""
+"""The records of a trace: the steps of one dot product, in the terms of docs/vocabulary.md. Every number is exact."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -7,18 +7,18 @@ from typing import NamedTuple
 from golden.format import Format, power_of_two
 
 SHOWN_BITS = 112
-"""Longest significand that is shown in full; products of fp64 have 106 bits, sums of them thousands."""
+"""Longest significand that is shown in full (bits); products of fp64 have 106 bits, their sums thousands."""
 
 
 class Exact(NamedTuple):
-    """A number: sig · 2**exp, sig signed. As text it is exact up to `SHOWN_BITS`."""
+    """An exact number sig · 2**exp, sig signed. Its text is exact up to `SHOWN_BITS` bits."""
 
     sig: int
     exp: int
 
     @property
     def value(self) -> Fraction:
-        """As a fraction."""
+        """The number as a fraction."""
         return self.sig * power_of_two(self.exp)
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Exact(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Operand:
-    """A code that went in, decoded.
+    """An input code and its decoded parts.
 
     Attributes:
         name: `a[3]`, `c`, `scale_a[0]`. format: its format's name. code: its bits.
@@ -52,7 +52,7 @@ class Operand:
 
     @classmethod
     def of(cls, name: str, code: int, operand: Format) -> "Operand":
-        """A code of a format."""
+        """The operand of a name, a code and its format."""
         parts = operand.decode(code)
         return cls(
             name=name, format=operand.name, code=code, sign=parts.sign, exp=parts.exp, sig=parts.sig,
@@ -65,14 +65,14 @@ class Term:
     """An addend of a sum, before and after alignment.
 
     Attributes:
-        name: what it is: `a[3]·b[3]`, `c`, `group 0`, `T`.
-        cls: the classes of what it was made of, such as `normal·subnormal`; empty for a sum.
+        name: `a[3]·b[3]`, `c`, `group 0`, `T`.
+        cls: the classes of its factors, such as `normal·subnormal`; empty for a sum.
         sign: of its significand. exp: the exponent that alignment sees. sig: magnitude of the significand, an integer with
             `frac` fraction bits.
         exact: its value.
         aligned: its value after alignment, as an integer of that many times 2**lsb.
-        cut: what alignment took from it, exact minus aligned.
-        dropped: whether it counts as zero by a rule of its operation, so that all of it is cut.
+        cut: the amount that alignment removed, exact minus aligned.
+        dropped: whether a rule of the operation makes it count as zero, so that all of it is cut.
     """
 
     name: str
@@ -92,11 +92,11 @@ class Sum:
     """Terms aligned and added.
 
     Attributes:
-        of: what is summed, in words.
-        exponent: name of the exponent that all are aligned to: `e_max`, `e_dot`, `e_out`; empty where no bit is dropped.
-        e: its value; None where no bit is dropped.
-        set_by: the terms that have it; empty where the floor for terms without a significand is the largest.
-        truncation: how terms lose their low bits; empty where they lose none.
+        of: a description of the summands.
+        exponent: name of the exponent that all terms are aligned to: `e_max`, `e_dot`, `e_out`; empty if no bit is dropped.
+        e: its value; None if no bit is dropped.
+        set_by: the terms that have this exponent; empty if it is the floor for terms without a significand.
+        truncation: rounding mode of the alignment; empty if no bit is dropped.
         terms: in order.
         total: the exact sum of the aligned terms.
     """
@@ -112,7 +112,7 @@ class Sum:
 
 @dataclass(frozen=True, kw_only=True)
 class Scaling:
-    """What the scales of a block do to a term.
+    """The effect of a block's scales on a term.
 
     Attributes:
         name: of the term. before: the product or the sum of a group's products.
@@ -130,21 +130,21 @@ class Scaling:
 
 @dataclass(frozen=True, kw_only=True)
 class Rounding:
-    """Steps normalise and round, and encode where a code comes of it; or step truncate.
+    """Steps normalise and round, with encode if the result is a code; or step truncate.
 
     Attributes:
-        step: `round` or `truncate`. of: what is rounded, in words.
-        exact: what is rounded. mode: rounding mode.
-        amount: sign of an amount below every bit that joins it, for what alignment cut off (key `sticky`); 0 without one.
+        step: `round` or `truncate`. of: a description of the rounded number.
+        exact: the number before rounding. mode: rounding mode.
+        amount: sign of the sticky amount that stands for the bits alignment dropped (key `sticky`); 0 without one.
         e_norm: exponent of its leading one, None for zero.
-        last: exponent of the last bit that is kept, None for zero.
-        kept: magnitude above that bit, cut off. guard: the bit below it. sticky: whether there is a one below that.
-        tie: whether what is cut off is exactly half of the last bit.
+        last: exponent of the last retained bit, None for zero.
+        kept: magnitude truncated to the retained bits. guard: the bit below them. sticky: whether any lower bit is 1.
+        tie: whether the removed part is exactly half of the last bit.
         direction: `exact`, `toward zero` or `away from zero`.
         carry: whether rounding up carried into a new leading bit.
         rounded: the value after rounding, before overflow and flushing.
-        format, code: of the result; empty and None of `truncate`.
-        note: what encode did beyond packing: overflow, a zero made positive, a subnormal flushed; else empty.
+        format, code: of the result; empty and None for `truncate`.
+        note: actions of encode beyond packing (overflow, a zero made positive, a subnormal flushed), or empty.
     """
 
     step: str
@@ -172,7 +172,7 @@ class Narrowing:
 
     Attributes:
         total: the exact sum. rule: `wrap` or `saturate`.
-        beyond: what the result lacks of it, 0 where the format holds it.
+        beyond: the exact sum minus the result's value; 0 if the format holds the sum.
         format, code: of the result.
     """
 
@@ -185,10 +185,10 @@ class Narrowing:
 
 @dataclass(frozen=True, kw_only=True)
 class Special:
-    """NaN or an infinity that settles the result before any sum.
+    """A NaN or an infinity that determines the result before any sum.
 
     Attributes:
-        of: what it is the result of. reasons: which operands, by which rule.
+        of: name of the result. reasons: the operands and rules that determine it.
         result: `NaN`, `+Inf` or `-Inf`. format, code: the result.
     """
 
@@ -207,10 +207,10 @@ class Step:
     """One step of a chain: d = c + Σ a_k·b_k over its products.
 
     Attributes:
-        title: which it is, in words.
-        products: the k that it takes, in order.
-        operands: a, b, c and scales as the step takes them; c is the d of the step before.
-        parts: what it computes, in order.
+        title: its number and products, as text.
+        products: the indices k of its products, in order.
+        operands: a, b, c and scales of the step; c is the d of the step before.
+        parts: records of its computation, in order.
         d: its result.
     """
 

@@ -9,7 +9,7 @@ INDENT = "  "
 
 
 def text(blocks: Sequence[Block]) -> str:
-    """All blocks, one below the other."""
+    """All blocks of a trace as lines of text."""
     return "\n".join(line for block in blocks for line in _lines(block)) + "\n"
 
 

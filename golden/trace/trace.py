@@ -13,12 +13,12 @@ from golden.trace.text import text
 
 @dataclass(frozen=True, kw_only=True)
 class Trace:
-    """How one dot product was computed, step by step.
+    """The computation of one dot product, step by step.
 
     Attributes:
         model: name of the unit or instruction. operation: name of the operation. parameters: its keys.
-        order: the k in the order in which the steps take them.
-        steps: of the chain; where c is added at the end, that addition is the last one.
+        order: the indices k in the order in which the steps take them.
+        steps: the steps of the chain, and the additions after them, such as that of c.
         d: the result's code. format: the result's format.
     """
 
@@ -31,7 +31,7 @@ class Trace:
     format: Format
 
     def as_dict(self) -> dict[str, Any]:
-        """For JSON. A number is {"sig", "exp"}, sig · 2**exp; a part of a step names its kind under `part`."""
+        """The trace as values for JSON: exact numbers as {"sig", "exp"}, sig · 2**exp; `part` names the kind of a part."""
         return {
             "model": self.model,
             "operation": self.operation,
@@ -43,24 +43,24 @@ class Trace:
         }
 
     def blocks(self) -> list[Block]:
-        """What its text and its HTML show."""
+        """The contents of the text and of the HTML."""
         head = headline(self.model, self.operation, self.parameters)
         return [head, *(block for step in self.steps for block in step_blocks(step))]
 
     def text(self) -> str:
-        """For a terminal: tables, and bit pictures of the aligned terms."""
+        """The trace as text: tables, and bit pictures of the aligned terms."""
         return text(self.blocks())
 
     def html(self) -> str:
-        """A page of its own, without anything from elsewhere."""
+        """The trace as a self-contained HTML page."""
         blocks = self.blocks()
         return page(blocks[0].text if isinstance(blocks[0], Heading) else self.model, blocks)
 
     def html_body(self, below: int = 0) -> Markup:
-        """The same without head and style, for a page that has `golden.html.STYLE`.
+        """The trace as an HTML fragment for a page with `golden.html.STYLE`.
 
         Args:
-            below: level of the heading of the page that it stands under.
+            below: level of the page's heading above the fragment.
         """
         return body(self.blocks(), below)
 

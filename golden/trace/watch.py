@@ -1,7 +1,7 @@
-"""Watching an operation compute: every step that it calls, with what went in and what came out.
+"""Recording of an operation's steps: every step that it calls, with its arguments and its result.
 
-The operation that is watched is a class derived from the model's own, whose steps call the model's and take note. Nothing is
-computed in another way, and a model that nobody watches takes no notice of it.
+The recording operation is an instance of a class derived from the model's, whose steps call the model's steps and append an
+event. The arithmetic is the model's, and a model that is not recorded has no overhead.
 """
 
 from collections.abc import Callable
@@ -11,20 +11,20 @@ from typing import Any, NamedTuple
 from golden.operations import Operation
 
 STEPS = (
-    "decoded", "multiply", "scaled", "group_term", "addend", "max_exp", "align", "accumulate", "exact_sum", "truncate",
-    "converted", "narrowed", "rounded_sum", "flushed_sum", "flushed_product", "flushed_add", "encode_special", "fma", "add",
-    "step",
+    "decoded", "multiply", "combined", "raised", "scaled", "group_term", "addend", "max_exp", "align", "in_frame",
+    "accumulate", "exact_sum", "group_sum", "truncate", "converted", "narrowed", "rounded_sum", "flushed_sum",
+    "flushed_product", "flushed_add", "encode_special", "fma", "add", "step",
 )  # fmt: skip
-"""The methods of operations that are watched; none has all of them. A step comes after those that it calls."""
+"""The recorded methods of operations; no operation has all of them. A step comes after the steps that it calls."""
 
 
 class Event(NamedTuple):
-    """A step that has been computed.
+    """An executed step.
 
     Attributes:
         step: its name, one of `STEPS`.
-        arguments: what went in, without `self`.
-        result: what came out.
+        arguments: its arguments, without `self`.
+        result: its return value.
     """
 
     step: str
@@ -33,14 +33,14 @@ class Event(NamedTuple):
 
 
 def watched(operation: Operation, events: list[Event]) -> Operation:
-    """The same operation, which appends to `events` whatever it computes."""
+    """The same operation, which appends every step that it executes to `events`."""
     cls = type(operation)
     steps = {name: _noting(name, getattr_static(cls, name), events) for name in STEPS if hasattr(cls, name)}
     return operation.with_steps(**steps)
 
 
 def _noting(name: str, step: Any, events: list[Event]) -> Any:
-    """The step, which takes note of every call."""
+    """The step, wrapped so that it appends an event for every call."""
     if isinstance(step, staticmethod):
         function: Callable[..., Any] = step.__func__
 

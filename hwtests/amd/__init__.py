@@ -1,1 +1,1 @@
-"""AMD: HIP kernels with the MFMA builtins for every instruction, their compilation and what the assembly shows."""
+"""AMD: HIP kernels for every instruction, MFMA as builtins, WMMA as assembly; their compilation, what the assembly shows."""

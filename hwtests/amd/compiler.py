@@ -1,17 +1,17 @@
-"""Compilation with the clang and lld inside the `ziglang` wheel: HIP source to gfx9 assembly, and that to a code object that
+"""Compilation with the clang and lld inside the `ziglang` wheel: HIP source to assembly, and that to a code object that
 ROCm loads; no ROCm and no GPU needed."""
 
 import re
-import subprocess
 import sys
-import tempfile
 from collections import Counter
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-_MFMA = re.compile(r"^\s*(v_mfma_\w+)", re.M)
-_SPILLS = re.compile(r"^\s*\.[sv]gpr_spill_count:\s*(\d+)", re.M)
+from golden.files import temporary_folder
+from golden.processes import run_tool
+
+_MATRIX = re.compile(r"^\s*(v_(?:mfma|wmma|dot2)_\w+)", re.M)
 _FLAGS = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O2", "-Wall", "-Werror", "-fno-crash-diagnostics")
 
 
@@ -30,29 +30,41 @@ def require_clang() -> None:
         raise FileNotFoundError("clang with AMD's targets was not found; install it with: pip install ziglang")
 
 
-def assembly(source: str, arch: str) -> str:
+def assembly(source: str, arch: str, wave: int = 64) -> str:
     """Compile HIP C++ to assembly.
+
+    Args:
+        wave: lanes of a wave; of gfx9 it is 64.
 
     Raises:
         FileNotFoundError: no compiler. CompileError: the source does not compile.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("mmau-hip-") as folder:
         kernel, output = Path(folder) / "kernel.hip", Path(folder) / "kernel.s"
         kernel.write_text(source, encoding="utf-8")
-        _run(arch, "clang", *_FLAGS, f"--offload-arch={arch}", "-S", "-o", output, kernel)
+        _run(arch, "clang", *_FLAGS, *_wave(arch, wave), f"--offload-arch={arch}", "-S", "-o", output, kernel)
         return output.read_text(encoding="utf-8")
 
 
-def code_object(text: str, arch: str) -> bytes:
+def _wave(arch: str, wave: int) -> tuple[str, ...]:
+    """The compiler's option for the lanes of a wave; gfx9 has one size."""
+    return () if arch.startswith("gfx9") else (f"-m{'' if wave == 64 else 'no-'}wavefrontsize64",)
+
+
+def code_object(text: str, arch: str, wave: int = 64) -> bytes:
     """Assemble and link an assembly text: what `hipModuleLoadData` takes.
+
+    Args:
+        wave: as in `assembly`.
 
     Raises:
         FileNotFoundError: no compiler. CompileError: it does not assemble or link.
     """
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder("mmau-hip-") as folder:
         assembled, relocatable, linked = (Path(folder) / f"kernel.{suffix}" for suffix in ("s", "o", "co"))
         assembled.write_text(text, encoding="utf-8")
-        _run(arch, "clang", "-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", "-c", "-o", relocatable, assembled)
+        target = ("-target", "amdgcn-amd-amdhsa", f"-mcpu={arch}", *_wave(arch, wave))
+        _run(arch, "clang", *target, "-c", "-o", relocatable, assembled)
         _run(arch, "ld.lld", "-shared", "-o", linked, relocatable)
         return linked.read_bytes()
 
@@ -60,7 +72,7 @@ def code_object(text: str, arch: str) -> bytes:
 def _run(arch: str, program: str, *arguments: str | Path) -> None:
     require_clang()
     command = [sys.executable, "-m", "ziglang", program, *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = run_tool(command, timeout=120)
     if result.returncode:
         raise CompileError(f"{program} refuses a kernel for {arch}: {first_error(result.stderr)}")
 
@@ -71,17 +83,5 @@ def first_error(log: str) -> str:
 
 
 def matrix_instructions(text: str) -> Counter[str]:
-    """The MFMA mnemonics in an assembly text, and how often each occurs."""
-    return Counter(_MFMA.findall(text))
-
-
-def spilled_registers(text: str) -> int:
-    """Registers that the kernel of an assembly text spills to memory, vector and scalar, as its metadata says.
-
-    Raises:
-        ValueError: no metadata.
-    """
-    counts = _SPILLS.findall(text)
-    if not counts:
-        raise ValueError("the assembly does not say how many registers it spills")
-    return sum(map(int, counts))
+    """The mnemonics of matrix instructions and dot products in an assembly text, and how often each occurs."""
+    return Counter(_MATRIX.findall(text))

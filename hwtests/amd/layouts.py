@@ -15,8 +15,11 @@ LANES = 64
 Table = npt.NDArray[np.int64]
 """Offsets [64, elements]."""
 
-PER_LANE: dict[str, int] = {"fp32": 1, "fp64": 1, "tf32": 2, "fp16": 4, "bf16": 4, "e4m3fnuz": 8, "e5m2fnuz": 8}
+PER_LANE: dict[str, int] = {"fp32": 1, "fp64": 1, "tf32": 2, "fp16": 4, "bf16": 4, "e4m3fnuz": 8, "e5m2fnuz": 8, "int8": 4}
 """Elements of A (and of B) that a lane holds, neighbours along k."""
+
+NEW_INT8_PER_LANE = 8
+"""The two int8 instructions that gfx942 added: one block, K of 16 or 32."""
 
 OLD_BF16_PER_LANE = 2
 """The bf16 instructions without `_1k` in their name on gfx908 and gfx90a."""
@@ -26,6 +29,8 @@ def per_lane(instruction: Instruction) -> int:
     """Elements of A that a lane holds."""
     if instruction.a.name == "bf16" and instruction.name.endswith("bf16") and instruction.arch != "gfx942":
         return OLD_BF16_PER_LANE
+    if instruction.name in ("v_mfma_i32_32x32x16_i8", "v_mfma_i32_16x16x32_i8"):
+        return NEW_INT8_PER_LANE
     return PER_LANE[instruction.a.name]
 
 

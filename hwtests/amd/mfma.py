@@ -8,7 +8,7 @@ import numpy as np
 
 from golden import Instruction
 from golden.formats import Format
-from hwtests.amd.layouts import LANES, Table, blocks, operand_table, per_lane, result_table
+from hwtests.amd.layouts import LANES, NEW_INT8_PER_LANE, Table, blocks, operand_table, per_lane, result_table
 
 ENTRY = "run_tiles"
 """Name of the entry point in every source: run_tiles(a, b, c, d, tiles), arrays as for NVIDIA's kernels."""
@@ -50,9 +50,10 @@ class HipKernel:
     """A HIP source for one instruction.
 
     Attributes:
-        arch: gfx908, gfx90a or gfx942; name: the catalogue's name of the instruction; builtin: the clang builtin.
+        arch: gfx908 …; name: the catalogue's name of the instruction; builtin: the clang builtin, or the assembler's text.
         source: HIP C++ without any header.
         threads: threads of a block; tiles_per_block: tiles that a block computes at once.
+        mnemonic: the instruction's name in assembly. wave: lanes of a wave.
     """
 
     arch: str
@@ -61,12 +62,16 @@ class HipKernel:
     source: str
     threads: int
     tiles_per_block: int
+    mnemonic: str
+    wave: int = LANES
 
 
 def builtin_of(instruction: Instruction) -> str:
     """`__builtin_amdgcn_mfma_f32_32x32x4bf16_1k` of `v_mfma_f32_32x32x4_2b_bf16`; gfx942 calls its bf16 by the _1k name."""
     name = instruction.name.removeprefix("v_")
-    new = re.fullmatch(r"(mfma_f\d+_\d+x\d+x\d+)(?:_\d+b)?_(f32|f64|f16|bf16)", name)
+    new = re.fullmatch(r"(mfma_[fi]\d+_\d+x\d+x\d+)(?:_\d+b)?_(f32|f64|f16|bf16|i8)", name)
+    if new is not None and new[2] == "i8" and per_lane(instruction) == NEW_INT8_PER_LANE:
+        return f"__builtin_amdgcn_{name}"
     if new is not None:
         name = new[1] + new[2] + ("_1k" if new[2] == "bf16" else "")
     return f"__builtin_amdgcn_{name}"
@@ -76,7 +81,7 @@ _CODE = {8: "unsigned char", 16: "unsigned short", 32: "unsigned int", 64: "unsi
 
 
 def _element(operand: Format) -> str:
-    """What the builtin takes an operand as."""
+    """The C type of an operand of the builtin."""
     if operand.name == "bf16":
         return "short"
     return {"fp64": "double", "fp32": "float", "tf32": "float", "fp16": "_Float16"}.get(operand.name, "unsigned char")
@@ -93,21 +98,24 @@ def mfma_kernel(instruction: Instruction) -> HipKernel:
         ("B_PLACE", operand_table(i.n, i.k, elements)),
         ("D_PLACE", result),
     ]
-    is_fp8 = i.a.storage_bits == 8
-    accumulator = "double" if i.d.name == "fp64" else "float"
+    is_packed = i.a.storage_bits == 8
+    accumulator = {"fp64": "double", "int32": "int"}.get(i.d.name, "float")
     scalar_result = result.shape[1] == 1
     source = _SOURCE.substitute(
         element=_element(i.a), accumulator=accumulator, entry=ENTRY, builtin=builtin,
-        operand_elements=elements, result_elements=result.shape[1], tables="\n".join(_table(*named) for named in tables),
+        operand_elements=elements, result_elements=result.shape[1],
+        tables="\n".join(offsets_table(*named) for named in tables),
         code=_CODE[i.a.storage_bits], lanes=LANES, threads=THREADS, blocks=count, per_lane=elements,
-        word="long" if is_fp8 else _element(i.a), m=i.m, n=i.n, k=i.k,
-        view="word" if is_fp8 or elements == 1 else "operand", first="[0]" if scalar_result else "",
+        word=("long" if elements == 8 else "int") if is_packed else _element(i.a), m=i.m, n=i.n, k=i.k,
+        view="word" if is_packed or elements == 1 else "operand", first="[0]" if scalar_result else "",
     )  # fmt: skip
     return HipKernel(
-        arch=i.arch, name=i.name, builtin=builtin, source=source, threads=THREADS, tiles_per_block=THREADS // LANES * count
-    )
+        arch=i.arch, name=i.name, builtin=builtin, source=source, threads=THREADS, tiles_per_block=THREADS // LANES * count,
+        mnemonic=i.name,
+    )  # fmt: skip
 
 
-def _table(name: str, offsets: Table) -> str:
+def offsets_table(name: str, offsets: Table) -> str:
+    """A layout as a constant of a kernel."""
     rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in np.asarray(offsets).tolist())
     return f"__device__ const short {name}[{offsets.shape[0]}][{offsets.shape[1]}] = {{{rows}}};"

@@ -1,7 +1,6 @@
-"""A campaign: instructions checked one after another by a worker process, its report kept on disk after every step.
+"""A campaign: instructions checked one after another by a worker process, its report written to disk after every step.
 
-The report is also what a later run resumes from: run the same command again, and it goes on where it stopped, whether it was
-interrupted, out of time, or a kernel hung.
+A later run resumes from the report: run the same command again after an interruption, a time-out or a kernel that hung.
 """
 
 import json
@@ -13,18 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from golden.files import write_atomically
+from hwtests.conform.campaign_worker import Job, is_open
+from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.process import WorkerStopped, watched
-from hwtests.conform.progress import Progress
-from hwtests.conform.worker import Job, is_open
 from hwtests.device import DeviceError
 
 REPORT_VERSION = 2
 
-WORKER = (sys.executable, "-m", "hwtests.conform.worker")
+WORKER = (sys.executable, "-m", "hwtests.conform.campaign_worker")
 """The command of the worker on this machine's GPU."""
 
-PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.worker")
+PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.processor_worker")
 """The same on this machine's processor; the architecture follows."""
+
+PROGRAM_WORKER = (sys.executable, "-m", "hwtests.row_program")
+"""The same on a program; the architecture, the command, the form of its rows and the patience with it follow."""
 
 HANG_SECONDS = 120.0
 """A worker that says nothing for so long hangs, unless it announced a longer step; a step takes seconds."""
@@ -32,11 +34,11 @@ HANG_SECONDS = 120.0
 
 @dataclass
 class Report:
-    """What a campaign knows: the device, the request, and the progress of every instruction.
+    """The state of a campaign: the device, the request, and the progress of every instruction.
 
     Attributes:
         device: description of the device and the model's engine, as the worker gave it; empty before the first event.
-        runs: for every worker that was started what tells its machine and sources (`hwtests.evidence`).
+        runs: for every worker that was started what tells its machine and sources (`hwtests.source_digest`).
         seed, vectors: of the request. instructions: progress by name, in the catalogue's order.
     """
 
@@ -72,7 +74,7 @@ class Report:
 
 
 def load_report(path: Path, seed: int, vectors: int) -> Report:
-    """The report to resume from, a new one where there is none.
+    """The report to resume from; a new one if the file does not exist.
 
     Raises:
         ValueError: not a report, or one of another seed. OSError: it cannot be read.
@@ -102,7 +104,7 @@ def run_campaign(
 
     Args:
         job: what to do; its `done` is taken from the report. A worker that is started after another one stopped gets the
-            seconds that are left.
+            remaining seconds.
         path: the report; rows that differ are written beside it. show: gets a line for every step.
 
     Raises:
@@ -126,7 +128,7 @@ def run_campaign(
 
 
 def mismatch_folder(path: Path) -> Path:
-    """Where the rows that differ are kept: `conform.mismatches` beside `conform.json`."""
+    """The folder of the rows that differ: `conform.mismatches` beside `conform.json`."""
     return path.with_suffix(".mismatches")
 
 
@@ -157,7 +159,7 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
     """Put an event into the report; returns the instruction it is about.
 
     Raises:
-        DeviceError: the worker reports an error, or the report is of another device.
+        DeviceError: the worker reports an error, or the report is of another device or of other sources.
     """
     kind = event.pop("event")
     if kind == "error":
@@ -167,6 +169,11 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
         if report.device and report.device != event:
             raise DeviceError(
                 f"the report is of another device or software, {report.device}; this is {event}: name another file"
+            )
+        if report.runs and report.runs[-1].get("sources") != run.get("sources"):
+            raise DeviceError(
+                "the report is of models and kernels that have changed since, so that what it counts was not compared with "
+                "these: name another file"
             )
         report.device = event
         report.runs.append(run)

@@ -14,6 +14,7 @@ from golden.catalogue import PROCESSORS
 from golden.chain import ORDERS, Chain, ConvertedChain
 from golden.comparison import differing
 from golden.recording import MIN_ROWS
+from golden.shrink import smallest_operands
 from golden.stimulus import (
     NAMES,
     Operands,
@@ -27,10 +28,10 @@ from golden.stimulus import (
     places,
 )
 from hwtests import inputs
-from hwtests.conform import kept
-from hwtests.conform.kept import KeptRows
-from hwtests.conform.mismatch import mismatch_of, simplified
-from hwtests.conform.progress import Progress
+from hwtests.conform import differing_rows
+from hwtests.conform.differing_rows import KeptRows
+from hwtests.conform.instruction_progress import Progress
+from hwtests.conform.mismatch import mismatch_of
 from hwtests.device import Device, Program, unexpected_code
 from hwtests.tally import KEPT_ROWS, Tally
 
@@ -207,7 +208,7 @@ class Check:
     def _keep(self, rows: KeptRows) -> None:
         """Keep rows that differ, as far as there is room."""
         if self.mismatches is not None and self.progress.kept < KEPT_ROWS:
-            self.progress.kept = kept.keep(self.mismatches, self.instruction, rows)
+            self.progress.kept = differing_rows.keep(self.mismatches, self.instruction, rows)
 
     def _count(self, name: str, vectors: int, wrong: int) -> None:
         if vectors:
@@ -216,10 +217,10 @@ class Check:
             self.progress.mismatches[name] = self.progress.mismatches.get(name, 0) + wrong
 
     def _note(self, found_in: str, row: Operands) -> None:
-        """Keep the first mismatch, simplified."""
+        """Keep the first mismatch, minimised."""
         if self.progress.first is not None:
             return
-        row = simplified(row, self.instruction, self.fails)
+        row = smallest_operands(row, OperandShape.of_instruction(self.instruction), self.fails)
         got, expected = self._both(row)
         self.progress.first = vars(mismatch_of(found_in, row, got[0], expected[0])).copy()
 

@@ -1,9 +1,9 @@
-"""What a campaign found, as text."""
+"""The findings of a campaign as text."""
 
 import golden
 from hwtests.conform.campaign import Report
+from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.mismatch import Mismatch, text_of
-from hwtests.conform.progress import Progress
 
 
 def summary(report: Report) -> str:

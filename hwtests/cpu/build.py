@@ -1,13 +1,14 @@
-"""Kernels as shared objects, built when they are first needed and kept by content."""
+"""Kernels as shared objects, built when they are first needed and cached by content."""
 
 import hashlib
 import os
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 
-from golden.files import write_atomically
+from golden.cache import Cache, File, content_key, user_folder
+from golden.files import temporary_folder
+from golden.processes import run_tool
 from hwtests.cpu.kernel import Kernel
 from hwtests.device import DeviceError
 
@@ -15,12 +16,15 @@ OPTIONS = ("-O2", "-Wall", "-Wextra", "-fPIC", "-shared")
 
 COMPILERS = ("cc", "gcc", "clang")
 
+LIBRARY = "kernel.so"
+"""The file of a cache entry."""
+
 
 def compiler() -> str:
-    """The C compiler: the environment variable CC, or the first of `COMPILERS` that is there.
+    """The C compiler: the environment variable CC, or the first of `COMPILERS` on PATH.
 
     Raises:
-        DeviceError: none is.
+        DeviceError: no compiler found.
     """
     wanted = os.environ.get("CC")
     for name in [wanted] if wanted else COMPILERS:
@@ -36,42 +40,35 @@ def compiler() -> str:
 @cache
 def version(program: str) -> str:
     """The first line of what the compiler says of itself."""
-    done = subprocess.run([program, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    done = run_tool([program, "--version"], timeout=60)
+    done.check_returncode()
     return done.stdout.partition("\n")[0]
 
 
-def folder() -> Path:
-    """Where kernels are kept: `mmau` in the user's cache."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "mmau"
-
-
-def built(kernel: Kernel) -> Path:
-    """The shared object of a kernel, from the cache where source, options and compiler are the same.
+def built(kernel: Kernel) -> bytes:
+    """The shared object of a kernel, from the user's cache where source, options and compiler are the same.
 
     Raises:
-        DeviceError: no compiler, or one that does not know the instruction. OSError: the cache cannot be written.
+        DeviceError: no compiler, or one that does not know the instruction.
     """
-    program = compiler()
+    program, cache = compiler(), Cache(user_folder("cpu"))
     options = (*OPTIONS, *kernel.options)
-    parts = (kernel.source.read_bytes(), " ".join(options).encode(), version(program).encode())
-    digest = hashlib.sha256(b"\0".join(parts)).hexdigest()
-    path = folder() / f"cpu-{digest}.so"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _compile(program, options, kernel.source, path)
-    return path
+    source = hashlib.sha256(kernel.source.read_bytes()).hexdigest()
+    key = content_key({"source": source, "options": options, "compiler": version(program)})
+    found = cache.read(key)
+    if found is not None:
+        return found[LIBRARY].content
+    made = _compile(program, options, kernel.source)
+    cache.write(key, {LIBRARY: File(made)})
+    return made
 
 
-def _compile(program: str, options: tuple[str, ...], source: Path, path: Path) -> None:
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        done = subprocess.run(
-            [program, *options, str(source), "-o", str(temporary)], capture_output=True, text=True, timeout=300, check=False
-        )
+def _compile(program: str, options: tuple[str, ...], source: Path) -> bytes:
+    with temporary_folder("mmau-cpu-") as folder:
+        output = Path(folder) / LIBRARY
+        done = run_tool([program, *options, str(source), "-o", str(output)], timeout=300)
         if done.returncode:
-            said = done.stderr.splitlines() or ["it says nothing"]
-            first = next((line for line in said if "error" in line), said[0])
+            lines = done.stderr.splitlines() or ["no message"]
+            first = next((line for line in lines if "error" in line), lines[0])
             raise DeviceError(f"{version(program)} does not compile {source.name} with {' '.join(options)}: {first}")
-        write_atomically(path, temporary.read_bytes())
-    finally:
-        temporary.unlink(missing_ok=True)
+        return output.read_bytes()

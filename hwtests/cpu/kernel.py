@@ -10,7 +10,7 @@ SOURCES = Path(__file__).parent / "kernels"
 
 @dataclass(frozen=True)
 class Kernel:
-    """What one instruction's kernel is built from.
+    """The source and the options of one instruction's kernel.
 
     Attributes:
         source: its file.

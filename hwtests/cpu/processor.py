@@ -1,4 +1,4 @@
-"""What Linux says of this machine's processor."""
+"""Linux's description of this machine's processor."""
 
 import platform
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def this_processor(text: str | None = None) -> Processor:
     """
     if text is None:
         if not CPUINFO.exists():
-            raise DeviceError(f"the processor is told by {CPUINFO}, which {platform.system()} does not have; Linux has it")
+            raise DeviceError(f"the processor is read from {CPUINFO}, which {platform.system()} does not have; Linux has it")
         text = CPUINFO.read_text(encoding="utf-8", errors="replace")
     first = text.partition("\n\n")[0]
     pairs = (line.partition(":") for line in first.splitlines())

@@ -1,5 +1,5 @@
-"""What a cubin holds: its SASS, by `nvdisasm`, and the tensor-core instructions among it; and what each PTX instruction is
-expected to become."""
+"""The contents of a cubin: its SASS, by `nvdisasm`, and the tensor-core instructions among it; and the instruction that
+each PTX instruction is expected to become."""
 
 import hashlib
 import json
@@ -7,20 +7,26 @@ import re
 import shutil
 import struct
 import subprocess
-import tempfile
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 from golden import Instruction
+from golden.cache import File
 from golden.chain import ConvertedChain
-from golden.files import write_atomically
-from golden.native.cubins import folder
+from golden.files import temporary_folder
+from golden.formats import B1
+from golden.integer_format import IntegerFormat
+from golden.native.cubins import cached
+from golden.processes import run_tool
 from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from hwtests.nvidia.tcgen05 import kind_of
 
 _INSTRUCTION = re.compile(r"^\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?)\s*;?\s*$", re.M)
 DISASSEMBLY_SECONDS = 120.0
+
+SASS = "sass.json"
+"""Of a cubin's entry in the cache, under the SHA-256 of the cubin: what it disassembles to."""
 
 _FLAGS_OFFSET = 48
 """Of e_flags in a 64-bit ELF header; its low byte and its third byte hold the architecture."""
@@ -49,11 +55,11 @@ def sass(cubin: bytes) -> list[tuple[str, str]]:
     Raises:
         FileNotFoundError: no nvdisasm. ValueError: it does not read the cubin, or not within DISASSEMBLY_SECONDS.
     """
-    with tempfile.TemporaryDirectory() as temporary:
+    with temporary_folder("mmau-cuda-") as temporary:
         path = Path(temporary) / "kernel.cubin"
         path.write_bytes(_readable(cubin))
         try:
-            result = subprocess.run([nvdisasm(), "-c", path], capture_output=True, text=True, timeout=DISASSEMBLY_SECONDS)
+            result = run_tool([nvdisasm(), "-c", path], timeout=DISASSEMBLY_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise ValueError(f"nvdisasm does not read the cubin within {DISASSEMBLY_SECONDS:g} s") from error
     if result.returncode:
@@ -76,27 +82,27 @@ def matrix_instructions(cubin: bytes) -> Counter[str]:
     return Counter(mnemonic for mnemonic, _ in sass(cubin) if "MMA" in mnemonic)
 
 
-def kept_machine_code(cubin: bytes) -> dict[str, int]:
-    """As `matrix_instructions`, but read from the folder of cubins where that keeps it, and kept there otherwise: a machine
-    without a disassembler knows what the cubins hold that it was given.
+def cached_machine_code(cubin: bytes) -> dict[str, int]:
+    """As `matrix_instructions`, but read from the cache of cubins, and added to it if missing: a machine
+    without a disassembler reads the disassembly that comes with its cubins.
 
     Raises:
-        FileNotFoundError: nothing is kept, and no nvdisasm. ValueError: nvdisasm does not read the cubin.
+        FileNotFoundError: no cached disassembly, and no nvdisasm. ValueError: nvdisasm does not read the cubin.
     """
-    kept_in = folder()
-    path = None if kept_in is None else kept_in / f"{hashlib.sha256(cubin).hexdigest()}.sass.json"
-    if path is not None and path.exists():
-        return {str(mnemonic): int(count) for mnemonic, count in json.loads(path.read_text(encoding="utf-8")).items()}
+    cubins, key = cached(), hashlib.sha256(cubin).hexdigest()
+    entry = None if cubins is None else cubins.read(key)
+    if entry is not None:
+        return {str(mnemonic): int(count) for mnemonic, count in json.loads(entry[SASS].content).items()}
     found = dict(matrix_instructions(cubin))
-    if path is not None:
-        write_atomically(path, json.dumps(found).encode())
+    if cubins is not None:
+        cubins.write(key, {SASS: File(json.dumps(found).encode())})
     return found
 
 
 def known_machine_code(cubin: bytes) -> dict[str, int]:
-    """As `kept_machine_code`, but empty where nothing can be known: what a kernel computes counts without it."""
+    """As `cached_machine_code`, but empty where nothing can be known: what a kernel computes counts without it."""
     try:
-        return kept_machine_code(cubin)
+        return cached_machine_code(cubin)
     except (OSError, ValueError):
         return {}
 
@@ -118,6 +124,8 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
     shape = f"{i.m}{i.n}{i.k}"
     if i.a.name == "fp64":
         return {f"DMMA.{shape}" if i.arch in ("sm_80", "sm_89") else f"DMMA.{i.m}x{i.n}x{i.k}": 1}
+    if isinstance(i.a, IntegerFormat):
+        return _expected_imma(i)
     d = _RESULT_WORDS[i.d.name]
     if shape == "884":
         steps = 4 if d == "F32" else 2
@@ -134,8 +142,38 @@ def _expected_mma(i: Instruction) -> dict[str, int]:
     return {f"{'OMMA' if i.k == 64 else 'QMMA'}.SF.{shape}.{types}.{scale}{scales}": 1}
 
 
+def _expected_imma(i: Instruction) -> dict[str, int]:
+    """IMMA, or BMMA of single bits. Hopper and Blackwell have no 4-bit factors: the compiler makes two IMMA of 8 bits, from
+    zero, adds c and limits the sum itself. Hopper has no xor: two BMMA count x without y and y without x. Blackwell has no
+    single bits, of which it makes IMMA of 8 bits, and no IMMA of eight rows."""
+    hopper, blackwell = i.arch == "sm_90", i.arch in ("sm_100", "sm_120")
+    shape, types = f"{16 if blackwell else i.m}{i.n}", _integer_words(i)
+    if i.a == B1 and blackwell:
+        return {f"IMMA.{shape}32.U8.U8": i.k // 32}
+    if i.a == B1:
+        xor = ".xor." in i.name
+        return {f"BMMA.{shape}{i.k}.{'XOR' if xor and not hopper else 'AND'}.POPC": 2 if xor and hopper else 1}
+    if i.a.width == 4 and (hopper or blackwell):
+        return {f"IMMA.{shape}{i.k // 2}.{types.replace('4', '8')}": 2}
+    return {f"IMMA.{shape}{i.k}.{types}{_saturated(i)}": 1}
+
+
+def _integer_words(i: Instruction) -> str:
+    """`S8.U8` of int8 and uint8."""
+    return ".".join(f"{'S' if operand.signed else 'U'}{operand.width}" for operand in (i.a, i.b))
+
+
+def _saturated(i: Instruction) -> str:
+    return ".SAT" if ".satfinite." in i.name else ""
+
+
 def _expected_wgmma(i: Instruction) -> dict[str, int]:
-    shape, d = f"{i.m}x{i.n}x{i.k}", _RESULT_WORDS[i.d.name]
+    shape = f"{i.m}x{i.n}x{i.k}"
+    if i.a == B1:
+        return {f"BGMMA.{shape}.AND.POPC": 1}
+    if isinstance(i.a, IntegerFormat):
+        return {f"IGMMA.{shape}.{_integer_words(i)}{_saturated(i)}": 1}
+    d = _RESULT_WORDS[i.d.name]
     if i.a.name in _TYPE_WORDS:
         return {f"HGMMA.{shape}.{d}{_TYPE_WORDS[i.a.name]}": 1}
     return {f"QGMMA.{shape}.{d}.{i.a.name.upper()}.{i.b.name.upper()}": 1}

@@ -1,4 +1,4 @@
-"""What a generated kernel is: its source, how it is launched, and the memory it reads and writes.
+"""A generated kernel: its source, its launch configuration, and the memory it reads and writes.
 
 Every kernel computes whole tiles, D = A·B + C each, from arrays of bit patterns with the storage widths of
 `golden.Format` (FP6 and FP4 one code a byte):
@@ -22,13 +22,13 @@ class Kernel:
     """A CUDA source for one instruction.
 
     Attributes:
-        arch: the catalogue's architecture; target: what the compiler is told (sm_90a …).
+        arch: the catalogue's architecture; target: the compiler's target (sm_90a …).
         name: the catalogue's name of the instruction; ptx: the PTX instruction it is made with.
         source: CUDA C++, self-contained.
         threads: threads of a block.
         tiles_per_block: tiles that a block computes at once; a launch takes a multiple of it.
         arguments: 32-bit values that follow the entry point's `tiles`.
-        route: how operands reach the instruction where there is more than one way: `A from registers`; else empty.
+        route: the operand route, for an instruction with several routes: `A from registers`; else empty.
     """
 
     arch: str

@@ -26,10 +26,12 @@ def kernel_of(instruction: Instruction) -> Kernel:
     """The kernel that runs an instruction on whole tiles.
 
     Raises:
-        ValueError: an instruction of another vendor.
+        ValueError: an instruction of another vendor, or a `wmma`.
     """
     if not is_nvidia(instruction):
         raise ValueError(f"{instruction.name} is no NVIDIA instruction: it runs on {instruction.arch}")
+    if instruction.name.startswith("wmma."):
+        raise ValueError(f"{instruction.name} is no instruction of the machine: {instruction.note}; run that")
     return FAMILIES[instruction.name.split(".")[0]](instruction)
 
 
@@ -48,14 +50,3 @@ def kernels_of(instruction: Instruction) -> list[Kernel]:
 def instructions() -> list[Instruction]:
     """Every NVIDIA instruction of the catalogue."""
     return [entry for entry in golden.instructions() if is_nvidia(entry)]
-
-
-def with_distinct_sources() -> list[tuple[Instruction, Kernel]]:
-    """One instruction for every distinct source and target, with its kernel; `wgmma` with A from registers too, for the
-    smallest and the largest N (N does not change A's fragment)."""
-    found: dict[tuple[str, str], tuple[Instruction, Kernel]] = {}
-    for entry in instructions():
-        kernels = kernels_of(entry) if entry.n in (8, 256) else [kernel_of(entry)]
-        for kernel in kernels:
-            found.setdefault((kernel.target, kernel.source), (entry, kernel))
-    return list(found.values())

@@ -1,4 +1,4 @@
-"""What every launch through CuPy needs: loading a cubin, how many blocks, an array for the results, and what goes wrong."""
+"""Launches through CuPy: loading a cubin, the number of blocks, the array of results, and errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,9 +31,9 @@ def unwritten(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 @contextmanager
 def cuda_errors(xp: Any) -> Iterator[None]:
-    """Out of device memory as a MemoryError, so that a smaller batch can be tried; a kernel that the driver refuses to load
-    or to launch as a DeviceError, where the device goes on working. After an error that breaks the context every call
-    fails: that stays what it is, and ends the process."""
+    """Raise a lack of device memory as a MemoryError, so that a smaller batch can be tried, and a kernel that the driver
+    refuses to load or to launch as a DeviceError, if the device still works. After an error that breaks the context every
+    call fails: that error is passed on unchanged, and ends the process."""
     try:
         yield
     except xp.cuda.memory.OutOfMemoryError as error:

@@ -1,6 +1,8 @@
-"""What `nvidia-smi`, which comes with the driver, says of the first device."""
+"""The report of `nvidia-smi`, which comes with the driver, on the first device."""
 
 import subprocess
+
+from golden.processes import run_tool
 
 FIELDS = {
     "driver": "driver_version",
@@ -18,7 +20,8 @@ def queried() -> dict[str, str]:
     """Word to value, with units, as the program writes them; empty where it is missing or refuses."""
     command = ["nvidia-smi", "--id=0", f"--query-gpu={','.join(FIELDS.values())}", "--format=csv,noheader"]
     try:
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        result = run_tool(command, timeout=60)
+        result.check_returncode()
     except (OSError, subprocess.SubprocessError):
         return {}
     values = [value.strip() for value in result.stdout.strip().split(",")]

@@ -1,6 +1,7 @@
 """Pieces of CUDA source that the templates share: tables as arrays, register lists, packing of codes into registers."""
 
 from golden.formats import E2M1, Format
+from golden.integer_format import IntegerFormat
 from hwtests.nvidia.fragments import Table
 
 FP4_IN_A_BYTE_SHIFT = 2
@@ -52,11 +53,13 @@ def constraints(kind: str, array: str, count: int) -> str:
 
 
 def container_bits(operand: Format, packed_fp4: bool) -> int:
-    """Bits that one element takes inside a register of `mma.sync`.
+    """Bits that one element takes inside a register of `mma.sync`; integers are packed without padding.
 
     Args:
         packed_fp4: whether e2m1 is packed without padding (kind::mxf4, kind::mxf4nvf4).
     """
+    if isinstance(operand, IntegerFormat):
+        return operand.width
     return 4 if packed_fp4 and operand == E2M1 else operand.storage_bits
 
 

@@ -1,4 +1,5 @@
-"""Sparse `mma.sp` and `wgmma.sp`, integer `mma.sync`: not in the catalogue yet, for nobody has measured what they compute.
+"""Sparse `mma.sp` and `wgmma.sp`, not in the catalogue yet, for nobody has measured what they compute; and 8-bit `mma.sync`,
+of which a study records whole tiles.
 
 In a sparse instruction A is stored with half of its K: of every group along K only the elements that the metadata selects.
 Every metadata register holds the same selection for every group here, so that nothing depends on which lane's register
@@ -152,7 +153,7 @@ def by_name(arch: str, name: str) -> MatrixInstruction:
     """The instruction of a name.
 
     Raises:
-        ValueError: there is none.
+        ValueError: no such instruction.
     """
     for instruction in SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER:
         if (instruction.arch, instruction.name) == (arch, name):
@@ -212,7 +213,7 @@ def selected(b: npt.NDArray[T], positions: tuple[int, ...]) -> npt.NDArray[T]:
 def integer_dot(
     instruction: MatrixInstruction, a: npt.NDArray[np.uint8], b: npt.NDArray[np.uint8], c: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint32]:
-    """What an exact 8-bit integer instruction computes: c + Σ a_k·b_k, wrapped modulo 2^32 or saturated to 32 bits.
+    """The result of an exact 8-bit integer instruction: c + Σ a_k·b_k, wrapped modulo 2^32 or saturated to 32 bits.
 
     Args:
         a, b: bytes [..., k]. c: 32-bit words [...].

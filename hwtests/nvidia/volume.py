@@ -14,8 +14,8 @@ from golden.native.cuda import INCLUDE
 from golden.stimulus import OperandShape, Tiles, volume
 from hwtests import inputs
 from hwtests.device import Program
-from hwtests.nvidia import comparison
-from hwtests.nvidia.comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
+from hwtests.nvidia import gpu_comparison
+from hwtests.nvidia.gpu_comparison import COUNTERS, DIFFERENCE_WORDS, comparison_source, tally_of
 from hwtests.nvidia.kernel import target_of
 from hwtests.nvidia.launch import MAX_BLOCKS, loaded
 from hwtests.tally import E_ZERO_TILES, KEPT_ROWS, Tally, chain_with_another_e_zero, rows_of
@@ -84,10 +84,10 @@ class Volume:
         self, chain: Chain | ConvertedChain, tiles: Tiles, d: Any, labels: Any, every: int, counters: Any, differences: Any
     ) -> None:
         xp, (count, m, n) = self._xp, tiles.c.shape
-        kernel = self._function(comparison_source(chain, tiles.a.shape[2]), comparison.ENTRY)
+        kernel = self._function(comparison_source(chain, tiles.a.shape[2]), gpu_comparison.ENTRY)
         operands = (tiles.a, tiles.b, tiles.c, tiles.scale_a, tiles.scale_b)
         pointers = [xp.uint64(0) if array is None else array for array in operands]
         sizes = (xp.int64(count), xp.int32(every), xp.int32(m), xp.int32(n))
-        blocks = min(MAX_BLOCKS, -(-count * m * n // (every * comparison.THREADS)))
+        blocks = min(MAX_BLOCKS, -(-count * m * n // (every * gpu_comparison.THREADS)))
         arguments = (*pointers, d, labels, *sizes, counters, differences)
-        kernel((blocks, 1, 1), (comparison.THREADS, 1, 1), arguments)
+        kernel((blocks, 1, 1), (gpu_comparison.THREADS, 1, 1), arguments)

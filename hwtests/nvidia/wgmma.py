@@ -5,10 +5,11 @@ from string import Template
 
 from golden import Instruction
 from golden.formats import Format
+from golden.integer_format import IntegerFormat
 from hwtests.nvidia.fragments import accumulators, rows_of_a
 from hwtests.nvidia.kernel import ENTRY, Kernel, storage_type, target_of
 from hwtests.nvidia.shared_memory import CHUNKS_PER_ROW, PACK, ROW_BYTES, SHARED_ADDRESS, descriptor_source, packing_of
-from hwtests.nvidia.source import GATHER, constraints, operand_list, registers, table
+from hwtests.nvidia.source import GATHER, constraints, container_bits, operand_list, registers, table
 
 M = 64
 
@@ -58,7 +59,7 @@ _A_FROM_REGISTERS = Template("""\
 
 @dataclass(frozen=True, kw_only=True)
 class Warpgroup:
-    """What the template needs to know of a `wgmma`, dense or sparse.
+    """The parameters of the template for a `wgmma`, dense or sparse.
 
     Attributes:
         ptx: the PTX instruction. k: elements of a stored row of A; b_k: of a column of B, twice as many where A is sparse.
@@ -96,15 +97,16 @@ def wgmma_kernel(instruction: Instruction, a_in_registers: bool = False) -> Kern
 
 def warpgroup_kernel(arch: str, name: str, shape: Warpgroup, a_in_registers: bool = False) -> Kernel:
     """The kernel of any `wgmma`: run_tiles(a, b, c[, metadata], d, tiles), metadata one 32-bit word a tile."""
-    w = shape
-    a_place = rows_of_a(16, w.k, 32 // w.a.storage_bits)
+    w, bits = shape, container_bits(shape.a, False)
+    a_place = rows_of_a(16, w.k, 32 // bits)
     d_place = accumulators(16, w.n)
     d_count = registers(d_place, w.d.storage_bits)
-    a_count = registers(a_place, w.a.storage_bits) if a_in_registers else 1
+    a_count = registers(a_place, bits) if a_in_registers else 1
     a_operand = operand_list(d_count, a_count) if a_in_registers else f"%{d_count}"
     metadata = f"%{d_count + a_count + 1}, 0, " if w.sparse else ""
-    # scale-d, then the signs of A and B; 16-bit types also say that neither matrix is transposed.
-    flags = "accumulate, 1, 1" + (", 0" * (1 if a_in_registers else 2) if w.a.storage_bits == 16 else "")
+    # scale-d, then, but for integers, the signs of A and B; 16-bit types also say that neither matrix is transposed.
+    signs = "" if isinstance(w.a, IntegerFormat) else ", 1, 1"
+    flags = f"accumulate{signs}" + (", 0" * (1 if a_in_registers else 2) if bits == 16 else "")
     packing = packing_of(w.a, w.k)
     b_chunks = CHUNKS_PER_ROW * w.b_k // w.k
     inputs = [
@@ -112,7 +114,7 @@ def warpgroup_kernel(arch: str, name: str, shape: Warpgroup, a_in_registers: boo
         f'"l"(descriptor(shared_address(b_shared), {b_chunks}))',
     ]
     if a_in_registers:
-        a_load = _A_FROM_REGISTERS.substitute(registers=a_count, bits=w.a.storage_bits, m=M, k=w.k)
+        a_load = _A_FROM_REGISTERS.substitute(registers=a_count, bits=bits, m=M, k=w.k)
     else:
         a_load = _A_FROM_SHARED
     source = _SOURCE.substitute(

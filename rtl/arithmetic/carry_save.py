@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 from amaranth import Cat, Module, Mux, Signal, Value
 
+from rtl.arithmetic.prefix import prefixes
+
 
 def carry_save(m: Module, rows: Sequence[Value], width: int, name: str, increments: Sequence[Value] = ()) -> list[Signal]:
     """At most two rows with the same sum modulo 2**width, by layers of full adders.
@@ -33,7 +35,7 @@ def carry_save(m: Module, rows: Sequence[Value], width: int, name: str, incremen
     return current
 
 
-def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value) -> tuple[Value, Signal]:
+def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value, adder: str) -> tuple[Value, Signal]:
     """Sign and magnitude of the sum of one or two rows and an increment, in two's complement.
 
     One prefix network serves the sum S and its negative: −S = ~(S − 1), which is the inverted sum without the increment.
@@ -42,6 +44,7 @@ def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value) -> tupl
         m: where the network goes.
         rows: of equal width, which holds the sum.
         increment: one bit, set wherever the sum can be negative.
+        adder: shape of the prefix network; as in `golden.Implementation`.
 
     Returns:
         Whether S is negative, and |S| in one bit less than the rows.
@@ -51,7 +54,7 @@ def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value) -> tupl
     propagate = Signal(width)
     generated = Signal(width)
     m.d.comb += [propagate.eq(left ^ right), generated.eq(left & right)]
-    carries, runs = prefixes(m, generated, propagate)
+    carries, runs = prefixes(m, generated, propagate, adder)
     negative = Signal()
     top = width - 1
     m.d.comb += negative.eq(propagate[top] ^ (carries[top - 1] | (runs[top - 1] & increment)))
@@ -67,26 +70,3 @@ def magnitude_of_sum(m: Module, rows: Sequence[Value], increment: Value) -> tupl
     magnitude = Signal(top)
     m.d.comb += magnitude.eq(propagate[:top] ^ into)
     return negative, magnitude
-
-
-def prefixes(m: Module, generated: Value, propagate: Value) -> tuple[Value, Value]:
-    """For each bit, whether a carry leaves it with none coming in, and whether it would pass one on.
-
-    Brent and Kung's network: pairs, pairs of pairs and so on up; then the prefixes in between, down again.
-    """
-    width = len(generated)
-    carries, runs = list(generated), list(propagate)
-
-    def merge(bit: int, below: int, name: str) -> None:
-        carry, run = Signal(name=f"carry_{name}_{bit}"), Signal(name=f"run_{name}_{bit}")
-        m.d.comb += [carry.eq(carries[bit] | (runs[bit] & carries[below])), run.eq(runs[bit] & runs[below])]
-        carries[bit], runs[bit] = carry, run
-
-    distances = [1 << level for level in range((width - 1).bit_length())]
-    for distance in distances:
-        for bit in range(2 * distance - 1, width, 2 * distance):
-            merge(bit, bit - distance, f"up_{distance}")
-    for distance in reversed(distances):
-        for bit in range(3 * distance - 1, width, 2 * distance):
-            merge(bit, bit - distance, f"down_{distance}")
-    return Cat(carries), Cat(runs)

@@ -19,7 +19,7 @@ def count_leading_zeros(m: Module, value: Value) -> Value:
 
 
 def _leading_zeros(m: Module, bits: Value, name: str) -> tuple[Value, Value]:
-    """Whether a power-of-two number of bits has a one, and the zeros above it."""
+    """Return whether any of a power-of-two number of bits is one, and the count of zeros above the highest one."""
     half = len(bits) // 2
     if not half:
         return bits, Const(0, 0)

@@ -1,4 +1,4 @@
-"""How many addends become two, whose sum is theirs: the first part of step accumulate."""
+"""Reduction of many addends to two with the same sum: the first part of step accumulate."""
 
 from collections.abc import Sequence
 

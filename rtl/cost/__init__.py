@@ -1,1 +1,1 @@
-"""Cells and depth of a design, by Yosys; the table of the catalogue and the ratchet."""
+"""Cost of a design: cells and depth by Yosys, area, delay and power in a cell library, stages for a clock, FPGA logic."""

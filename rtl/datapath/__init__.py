@@ -1,1 +1,1 @@
-"""What datapaths have in common: typed steps in a chain, their records, pipeline registers, depths."""
+"""The parts that all datapaths share: typed steps in a chain, their records, pipeline registers, depths."""

@@ -1,4 +1,4 @@
-"""What every datapath is: ports, a handshake, and steps with boundaries between them where registers can stand."""
+"""The base class of every datapath: ports, a handshake, and steps with boundaries between them for pipeline registers."""
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
@@ -18,7 +18,7 @@ OPERANDS = "operands"
 """The boundary in front of the first step."""
 
 _CHECKED: set[Hashable] = set()
-"""What settled the steps that `Datapath._check_steps` found sound."""
+"""Keys of the step lists that `Datapath._check_steps` has already checked."""
 
 
 class Datapath(AnyComponent):

@@ -16,7 +16,7 @@ from rtl.steps.round import Round
 
 
 def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
-    """What an operation does with results that are no normal numbers; `canonical` as in `ResultRules`."""
+    """The rules of an operation for results that are not normal numbers; `canonical` as in `ResultRules`."""
     return ResultRules(canonical, "flush-tiny" if operation.flush_results else "gradual", operation.overflow)
 
 

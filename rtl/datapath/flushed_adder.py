@@ -13,8 +13,8 @@ from rtl.datapath import depths, fused_sum
 from rtl.datapath.conversion import normalise_total, round_and_encode
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
-from rtl.datapath.stages import addend, combine_specials, decode
 from rtl.datapath.step import Build
+from rtl.datapath.vector_steps import addend, combine_specials, decode
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
@@ -26,7 +26,7 @@ RULES = ResultRules(canonical=False, underflow="flush-tiny")
 """Of every result: zeros keep their sign, and what is below 2^−126 once it is rounded becomes one."""
 
 LIFT = FP32.man_bits + 4
-"""How far above the product's exponent the addend's lies where that is put at the top (rtl/operations/fma.py)."""
+"""Distance of the addend's exponent above the product's where the addend takes the top position (rtl/operations/fma.py)."""
 
 ZERO_EXP = 2 * FP32.e_min
 """The exponent of a zero product: below all that could hide behind it."""
@@ -40,7 +40,7 @@ ENCODE_DEPTH = depths.NORMALISE + depths.encode(RNE_FP32)
 
 
 def is_flushed(operand: Format) -> bool:
-    """Whether subnormals of fp16 or bf16 are subnormal in fp32 too, where they count as zeros."""
+    """Return whether subnormals of fp16 or bf16 are subnormal in fp32 too, and so count as zeros."""
     return operand.e_min == FP32.e_min
 
 

@@ -22,8 +22,8 @@ from rtl.datapath.flushed_adder import (
     is_flushed,
 )
 from rtl.datapath.records import Code, Operands
-from rtl.datapath.stages import decode_vector, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import decode_vector, multiply_pairs
 from rtl.steps.interfaces import Operand
 from rtl.steps.record import Record
 
@@ -118,7 +118,7 @@ class FlushedDatapath(Datapath):
         raise NotImplementedError
 
     def chains(self, products: Sequence[Product], c: Value) -> Chains:
-        """What the first level takes."""
+        """The inputs of the first level."""
         raise NotImplementedError
 
     def steps(self) -> Steps[Any, Code]:

@@ -1,4 +1,4 @@
-"""What E-, T-, ST- and GST-FDPA and FMA share: one sum of all terms at one exponent, converted by ρ."""
+"""The datapath that E-, T-, ST-, GST-FDPA and FMA share: one sum of all terms at one exponent, converted by ρ."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ from rtl.datapath.base import Datapath
 from rtl.datapath.conversion import normalise_total, result_rules, round_and_encode
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Terms, Total
-from rtl.datapath.stages import decode_operands, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import decode_operands, subnormal_inputs
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.interfaces import TermFormat
 
@@ -60,7 +60,7 @@ class FusedDatapath(Datapath):
 
     @abstractmethod
     def precisions(self, terms: Sequence[TermFormat]) -> list[Precision]:
-        """What is kept of each term."""
+        """The bits that alignment retains of each term."""
 
     def decode(self, build: Build, operands: Operands) -> Decoded:
         """Step decode."""
@@ -80,8 +80,8 @@ class FusedDatapath(Datapath):
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
         """Step accumulate."""
         total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=True)
-        if aligned.all_negative is not None:
-            total = replace(total, sign=signed_zero(total.sign, total.total, aligned.all_negative))
+        if aligned.zero_negative is not None:
+            total = replace(total, sign=signed_zero(total.sign, total.total, aligned.zero_negative))
         return Total(aligned.special, aligned.largest, total, aligned.nan)
 
     def normalise(self, build: Build, total: Total) -> Normalised:

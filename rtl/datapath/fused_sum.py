@@ -16,7 +16,7 @@ from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
 
 @dataclass(frozen=True)
 class Precision:
-    """What is kept of a term when it is aligned.
+    """The bits that alignment retains of a term.
 
     Attributes:
         F: fractional bits at the largest exponent.
@@ -66,7 +66,7 @@ def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions:
         aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned), bits))
         if tells_lost:
             lost.append(component.lost)
-    total_bits = sum(1 << (term.format.sig_bits - term.format.frac + F) for term in terms).bit_length()
+    total_bits = sum(1 << max(term.format.sig_bits - term.format.frac + F, 0) for term in terms).bit_length()
     if not lost:
         return AlignedTerms(largest.name, tuple(aligned), F, total_bits)
     any_lost = Signal(name=f"{largest.name}_lost")
@@ -92,7 +92,9 @@ def accumulate(
     if aligned.lost is not None and halves:
         terms = _with_half(terms, aligned.lost)
     widths, total_bits = [len(magnitude) for _, magnitude in terms], aligned.total_bits + halves
-    component = Accumulate(widths, total_bits, implementation.encoding, implementation.reduction, anticipates)
+    component = Accumulate(
+        widths, total_bits, implementation.encoding, implementation.reduction, anticipates, implementation.adder
+    )
     build.place(f"{aligned.name}_accumulate", component)
     for (sign, magnitude), (term_sign, term_magnitude) in zip(component.terms, terms, strict=True):
         build.assign(sign.eq(term_sign), magnitude.eq(term_magnitude))

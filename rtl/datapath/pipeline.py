@@ -11,7 +11,7 @@ R = TypeVar("R", bound=Record)
 
 
 def balanced_boundaries(depths: Sequence[int], stages: int) -> tuple[int, ...]:
-    """Which steps are followed by a register, so that the deepest stretch between registers is as shallow as can be.
+    """Choose the steps that a register follows, so that the deepest logic between two registers is as shallow as possible.
 
     The last register stands after the last step: results leave a unit from registers. A register in front of the first step
     is used only where there are as many stages as steps and one more.
@@ -44,7 +44,7 @@ def balanced_boundaries(depths: Sequence[int], stages: int) -> tuple[int, ...]:
 
 
 def _fewest_segments(depths: Sequence[int], limit: int) -> float:
-    """How many stretches of at most that depth cover all steps; infinitely many where a step is deeper."""
+    """The number of stages of at most that depth that cover all steps; infinity if one step is deeper."""
     count, depth = 0, limit + 1
     for step in depths:
         if step > limit:
@@ -82,12 +82,12 @@ class Pipeline:
 
     @property
     def in_ready(self) -> Value:
-        """Whether the first register takes an input in this cycle."""
+        """High if the first register takes an input in this cycle."""
         return self._takes[0]
 
     @property
     def out_valid(self) -> Value:
-        """Whether the last register holds a result."""
+        """High if the last register holds a result."""
         return self._valid[-1]
 
     def crossed(self, point: str, record: R) -> R:

@@ -131,9 +131,9 @@ class AlignedTerms(Record):
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
-    """After align; `all_negative` as `Terms.zero_sign`, `nan` as `Terms.written_nan`."""
+    """After align; `zero_negative` as `Terms.zero_sign`, `nan` as `Terms.written_nan`."""
 
-    all_negative: Value | None
+    zero_negative: Value | None
     special: Special
     largest: MaxExponent
     aligned: AlignedTerms
@@ -142,7 +142,7 @@ class Aligned(Record):
 
 @dataclass(frozen=True, eq=False)
 class Lost(Record):
-    """What stands for the ones that the terms of a sum lost, which make it differ from its total by less than any bit.
+    """Sticky flags of the ones that alignment cut from the terms; the exact sum differs from the total by less than one bit.
 
     Attributes:
         sticky: whether there are any, in places below all others; not set beside a total of zero, which stays zero.

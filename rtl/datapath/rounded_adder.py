@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field, replace
 
-from amaranth import Value
+from amaranth import Module, Signal, Value
+from amaranth.lib.wiring import In, Out
 
 from golden import Implementation
 from golden.conversion import Conversion, conversion
@@ -11,9 +12,10 @@ from rtl.datapath import fused_sum
 from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
-from rtl.datapath.stages import addend, decode, multiply_pairs
 from rtl.datapath.step import Build
+from rtl.datapath.vector_steps import addend, decode, multiply_pairs
 from rtl.steps.accumulate import signed_zero
+from rtl.steps.component import AnyComponent
 from rtl.steps.decode import Subnormals
 from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import Operand, Special, Term
@@ -90,6 +92,33 @@ class RoundedAdder:
         normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format)
         result_exp = self._implementation.result_exp
         return round_and_encode(build, normalised, exponent.special, self._rho, result_exp, self._rules)
+
+
+class RoundedAddition(AnyComponent):
+    """A canonical `RoundedAdder` by itself, combinational: what a tile of converted operands has behind each datapath.
+
+    Args:
+        rho, implementation: as for `RoundedAdder`.
+
+    Members:
+        x, y: In, codes. d: Out, the code of their sum.
+    """
+
+    x: Signal
+    y: Signal
+    d: Signal
+
+    def __init__(self, rho: Conversion, implementation: Implementation) -> None:
+        self._adder = RoundedAdder("add", rho, implementation, canonical=True, flush=False)
+        width = rho.d.width
+        super().__init__({"x": In(width), "y": In(width), "d": Out(width)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        build = Build(m, platform)
+        pair = self._adder.align(build, self.x, self.y)
+        m.d.comb += self.d.eq(self._adder.encode(build, *self._adder.accumulate(build, pair)))
+        return m
 
 
 @dataclass(frozen=True, eq=False)

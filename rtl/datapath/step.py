@@ -25,7 +25,7 @@ class HandOffError(TypeError):
 
 
 class Build:
-    """Where a step puts its components and statements: an Amaranth module, under a platform.
+    """The Amaranth module and platform into which a step puts its components and statements.
 
     Attributes:
         m: the module. Steps add statements by `assign` alone, so that what they leave out can be found.
@@ -133,8 +133,8 @@ class Step(Generic[Input, Output]):
                 )
 
     def _sources(self, built: Build, given: Signals) -> tuple[dict[int, Signals], list[tuple[str, Value]]]:
-        """What every signal that the step drives depends on: by a statement, or as a component's output, on all of the
-        component's inputs. Beside it the outputs of the components by name."""
+        """The sources of every signal that the step drives, through a statement or through a component (whose outputs
+        depend on all its inputs), and the outputs of the components by name."""
         sources: dict[int, Signals] = {}
         outputs: list[tuple[str, Value]] = []
         for statement in built.statements:

@@ -1,1 +1,1 @@
-"""What can be generated: a unit, the same behind streams, a datapath of several formats, a tile."""
+"""The designs that this package generates: a unit, a unit behind streams, a datapath of several formats, a tile."""

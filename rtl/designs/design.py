@@ -1,7 +1,7 @@
-"""What can be generated: the datapath of a unit, one datapath of several formats, or the tile of an instruction.
+"""The base class of generated designs: the datapath of a unit, one datapath of several formats, the tile of an instruction.
 
-A design derives its ports, their widths and its latency from its Amaranth component, and says for people what they mean;
-whoever writes, measures, drives or lists a design takes them from here. Each kind of design has a module of its own.
+A design derives its ports, their widths and its latency from its Amaranth component, and describes them in words. Verilog,
+cost reports, testbenches and lists use these descriptions. Each kind of design has its own module.
 """
 
 from abc import ABC, abstractmethod
@@ -32,15 +32,15 @@ class Design(Protocol):
 
     @property
     def title(self) -> str:
-        """What its Verilog says it is."""
+        """The description in the header of its Verilog."""
 
     @property
     def operation(self) -> Operation:
-        """What its datapaths compute; of several formats, in the first."""
+        """The operation of its datapaths; for several formats, that of the first."""
 
     @property
     def implementation(self) -> Implementation:
-        """How its datapaths are built."""
+        """The implementation options of its datapaths."""
 
     @property
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -70,7 +70,7 @@ class Design(Protocol):
 
 
 class FromComponent(ABC):
-    """What a design derives from its component, once."""
+    """The properties that a design derives once from its component."""
 
     @property
     @abstractmethod
@@ -80,7 +80,7 @@ class FromComponent(ABC):
     @property
     @abstractmethod
     def operands(self) -> Mapping[str, Elements]:
-        """What its ports hold, of those that are vectors of one format."""
+        """The contents of those ports that are vectors of one format."""
 
     @abstractmethod
     def component(self) -> Datapath | MMATile:
@@ -127,5 +127,5 @@ def indented(lines: Any) -> Paragraph:
 
 
 def one_a_cycle(stages: int) -> str:
-    """How long a datapath takes, in words."""
+    """The latency and throughput of a datapath as a sentence."""
     return f"Latency: {stages} cycles, one result a cycle." if stages else "Combinational."

@@ -14,8 +14,8 @@ from golden.checks import listed
 from golden.operations import TFDPA
 from rtl.datapath import depths
 from rtl.datapath.records import Operands, Terms
-from rtl.datapath.stages import combine_specials, decode, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import combine_specials, decode, subnormal_inputs
 from rtl.designs.subword import LaneFormat, SubwordMultiply
 from rtl.operations.lengths import check_range
 from rtl.operations.t_fdpa import TruncatedDatapath
@@ -23,7 +23,7 @@ from rtl.steps.interfaces import Operand, Special, Term
 from rtl.steps.record import Record
 
 LANES = (1, 2, 4)
-"""How many elements of a format may share a word."""
+"""The numbers of elements of one format that may share a word."""
 
 WORD_16 = {"fp16": 1, "bf16": 1, "e4m3": 2, "e5m2": 2, "e2m1": 4}
 """Every format whose elements fill a word of 16 bits, and how many do."""

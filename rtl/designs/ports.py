@@ -29,7 +29,7 @@ Direction = Literal["input", "output"]
 
 @dataclass(frozen=True)
 class Elements:
-    """What a port holds that is a vector of one format, or a single number.
+    """The contents of a port that is a vector of one format, or a single number.
 
     Attributes:
         format: of each element. count: how many.

@@ -26,7 +26,7 @@ from rtl.steps.interfaces import (
 
 @dataclass(frozen=True)
 class LaneFormat:
-    """What the operands and the product of a lane can be, over all formats that use it.
+    """The ranges of the operands and the product of a lane, over all formats that use it.
 
     Attributes:
         exps: exponents of an operand.
@@ -164,7 +164,7 @@ class SubwordMultiply(SharedComponent):
         return reduce(or_, (Mux(Cat(bits).any(), sig << shift, 0) for shift, bits in by_shift.items()))
 
     def _any_selected(self, wanted: Callable[[int], bool]) -> Value:
-        """Whether an operation with such a number of lanes is selected."""
+        """High if the selected operation has such a number of lanes."""
         return Cat(bit for bit, count in zip(self.selected, self.per_word, strict=True) if wanted(count)).any()
 
 

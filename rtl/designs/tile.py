@@ -125,7 +125,7 @@ class MMATile(AnyComponent):
         return DATAPATHS[type(operation)](operation, self.implementation)
 
     def _counter(self, m: Module, name: str, transfer: Value) -> Value:
-        """Which step the next transfer belongs to."""
+        """The step that the next transfer belongs to."""
         step = Signal(range(max(2, self.steps)), name=name)
         if self.steps > 1:
             with m.If(transfer):
@@ -146,7 +146,7 @@ class MMATile(AnyComponent):
         return [Cat(converted[place * length : (place + 1) * length]) for place in range(count)]
 
     def _ends(self, build: Build, i: int, j: int, d: Value, takes_c: Value) -> tuple[Value, Value]:
-        """What the sum of element (i, j) starts from, and the result in terms of the datapath's d."""
+        """The initial accumulator of element (i, j), and its result as a function of the datapath's d."""
         operation = self.instruction.operation
         c = self.c.word_select(i * self.instruction.n + j, operation.c.width)
         if not isinstance(self.instruction.chain, ConvertedChain):

@@ -1,6 +1,6 @@
 """The tile of an instruction as a design."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from golden import Implementation, Instruction, Operation, Unit
@@ -84,4 +84,7 @@ class TileDesign(FromComponent):
 
     def as_table(self) -> dict[str, Any]:
         i = self.instruction
-        return {"tile": {"arch": i.arch, "name": i.name, "m": i.m, "n": i.n}, "implementation": asdict(self.implementation)}
+        return {
+            "tile": {"arch": i.arch, "name": i.name, "m": i.m, "n": i.n},
+            "implementation": self.implementation.as_table(),
+        }

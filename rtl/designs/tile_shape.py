@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from golden import Instruction
-from golden.chain import ConvertedChain, product_order
+from golden.chain import ConvertedChain
 
 
 @dataclass(frozen=True)
 class TileShape:
-    """What an instruction makes of a tile, however that is built.
+    """The shape of an instruction's tile, independent of its implementation.
 
     Attributes:
         instruction: of the catalogue; `dataclasses.replace` gives it another m or n.
@@ -28,8 +28,7 @@ class TileShape:
 
     def products(self, step: int) -> list[int]:
         """The k whose elements of A and B the step takes, in order of their places."""
-        chain, k = self.instruction.chain, self.instruction.k
-        order = product_order(chain.order if isinstance(chain, ConvertedChain) else "in-order", k)
+        order = self.instruction.chain.order_over(self.instruction.k)
         length = self.instruction.operation.length
         return order[step * length : (step + 1) * length]
 

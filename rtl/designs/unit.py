@@ -1,10 +1,24 @@
-"""Which datapath a unit gets."""
+"""The datapath of each operation."""
 
 from collections.abc import Callable
 from typing import Any
 
 from golden import Implementation, Operation, Unit
-from golden.operations import EFDPA, FMA, FTZEOFMA, FTZFMA, GSTFDPA, GTRFDPA, IDPA, STFDPA, TFDPA, TRFDPA, FTZAddMul
+from golden.operations import (
+    EFDPA,
+    FMA,
+    FTZEOFMA,
+    FTZFMA,
+    GSTFDPA,
+    GTRFDPA,
+    IDPA,
+    OCFDPA,
+    PSFDPA,
+    STFDPA,
+    TFDPA,
+    TRFDPA,
+    FTZAddMul,
+)  # fmt: skip
 from rtl.datapath.base import Datapath
 from rtl.operations.e_fdpa import EFDPADatapath
 from rtl.operations.fma import FMADatapath
@@ -15,6 +29,8 @@ from rtl.operations.gst_fdpa import GSTFDPADatapath
 from rtl.operations.gtr_fdpa import GTRFDPADatapath
 from rtl.operations.idpa import IDPADatapath
 from rtl.operations.lengths import check_range
+from rtl.operations.oc_fdpa import OCFDPADatapath
+from rtl.operations.ps_fdpa import PSFDPADatapath
 from rtl.operations.st_fdpa import STFDPADatapath
 from rtl.operations.t_fdpa import TFDPADatapath
 from rtl.operations.tr_fdpa import TRFDPADatapath
@@ -28,6 +44,8 @@ DATAPATHS: dict[type[Operation], Callable[[Any, Implementation], Datapath]] = {
     GSTFDPA: GSTFDPADatapath,
     TRFDPA: TRFDPADatapath,
     GTRFDPA: GTRFDPADatapath,
+    OCFDPA: OCFDPADatapath,
+    PSFDPA: PSFDPADatapath,
     FTZFMA: FTZFMADatapath,
     FTZEOFMA: FTZEOFMADatapath,
     IDPA: IDPADatapath,

@@ -1,6 +1,11 @@
 """E-FDPA: the exact fused dot product and add (golden: operations/e_fdpa.py)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import and_, or_
+
+from amaranth import Value
 
 from golden import Implementation
 from golden.operations import EFDPA
@@ -8,9 +13,29 @@ from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Products, Terms
-from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
-from rtl.steps.interfaces import TermFormat
+from rtl.datapath.vector_steps import addend, combine_specials, multiply_pairs
+from rtl.steps.interfaces import Special, Term, TermFormat
+
+
+@dataclass(frozen=True, eq=False)
+class SignedProducts(Terms):
+    """The products and c, and the sign of a zero sum: negative where all of them are, IEEE 754, 6.3.
+
+    Where ρ rounds toward minus infinity, a zero sum is negative where any of them is.
+    """
+
+    prod: tuple[Term, ...]
+    c: Term
+    zero_negative: Value
+    special: Special
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (*self.prod, self.c)
+
+    def zero_sign(self) -> Value:
+        return self.zero_negative
 
 
 class EFDPADatapath(FusedDatapath):
@@ -25,15 +50,19 @@ class EFDPADatapath(FusedDatapath):
     def term_count(self) -> int:
         return self.operation.L + 1
 
-    def term_steps(self) -> Steps[Operands, Products]:
+    def term_steps(self) -> Steps[Operands, Terms]:
         return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
 
-    def multiply(self, build: Build, decoded: Decoded) -> Products:
+    def multiply(self, build: Build, decoded: Decoded) -> Terms:
         """Step multiply: exact products; a zero's exponent does not matter, its place in the sum is empty."""
         operation = self.operation
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
-        return Products(prod, c, combine_specials(build, [*specials, c_special]))
+        special = combine_specials(build, [*specials, c_special])
+        if operation.zero == "positive":
+            return Products(prod, c, special)
+        signs = [term.sign for term in (*prod, c)]
+        return SignedProducts(prod, c, reduce(or_ if self.rho.mode == "RD" else and_, signs), special)
 
     def max_exp(self, build: Build, terms: Terms) -> Compared:
         """Step max_exp: a constant, the largest exponent that a term can have."""

@@ -12,22 +12,21 @@ from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Terms
-from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
 
 @dataclass(frozen=True, eq=False)
 class SignedProducts(Terms):
-    """The product and c, and whether both are negative: IEEE 754, 6.3, a zero sum is negative only then.
+    """The product and c, and the sign of a zero sum: negative where both are, IEEE 754, 6.3.
 
-    Where ρ rounds toward minus infinity, a zero sum is negative where either is, and `all_negative` says that; it keeps its
-    name, so that the Verilog of a unit stays the same.
+    Where ρ rounds toward minus infinity, a zero sum is negative where either is.
     """
 
     prod: tuple[Term, ...]
     c: Term
-    all_negative: Value
+    zero_negative: Value
     special: Special
     nan: Value | None
 
@@ -36,7 +35,7 @@ class SignedProducts(Terms):
         return (*self.prod, self.c)
 
     def zero_sign(self) -> Value:
-        return self.all_negative
+        return self.zero_negative
 
     def written_nan(self) -> Value | None:
         return self.nan
@@ -96,8 +95,8 @@ class FMADatapath(FusedDatapath):
         operation = self.operation
         prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
-        all_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
-        return SignedProducts(prod, c, all_negative, combine_specials(build, [*specials, c_special]), decoded.nan)
+        zero_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
+        return SignedProducts(prod, c, zero_negative, combine_specials(build, [*specials, c_special]), decoded.nan)
 
     def max_exp(  # type: ignore[override]  # it takes what this class's own `term_steps` gives
         self, build: Build, terms: SignedProducts

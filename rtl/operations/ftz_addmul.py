@@ -20,8 +20,8 @@ from rtl.datapath.rounded_adder import (
     multiply_elements,
     product_to_fp32,
 )
-from rtl.datapath.stages import decode_operands
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import decode_vector
 from rtl.steps.record import Record
 
 
@@ -118,10 +118,10 @@ class FTZAddMulDatapath(Datapath):
 
     def decode(self, build: Build, operands: Operands) -> RoundedOperands:
         """Step decode: subnormal elements become +0; c stays a code, which the adder decodes that adds it."""
-        decoded = decode_operands(build, operands, self.operation, "+0")
-        # The adder decodes c itself, so nothing reads this decoder; it stays, so that the Verilog of a unit stays the same.
-        build.ignore(*(value for _, value in decoded.z.values()))
-        return RoundedOperands(decoded.x, decoded.y, operands.c)
+        operation = self.operation
+        x = decode_vector(build, "x", operands.a, operation.a, operation.length, "+0")
+        y = decode_vector(build, "y", operands.b, operation.b, operation.length, "+0")
+        return RoundedOperands(x, y, operands.c)
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
         """Step multiply."""

@@ -11,7 +11,7 @@ from rtl.datapath import depths
 from rtl.datapath.base import Datapath
 from rtl.datapath.records import Code, Operands
 from rtl.datapath.step import Build, Step, Steps
-from rtl.steps.integers import IntegerProduct, IntegerSum
+from rtl.steps.integer_steps import IntegerProduct, IntegerSum
 from rtl.steps.record import Record
 
 
@@ -63,7 +63,7 @@ class IDPADatapath(Datapath):
         assert isinstance(b, IntegerFormat)
         products = []
         for k in range(self.operation.length):
-            component = IntegerProduct(a, b)
+            component = IntegerProduct(a, b, self.operation.combination)
             build.place(f"multiply_{k}", component)
             build.assign(
                 component.x.eq(operands.a.word_select(k, a.width)), component.y.eq(operands.b.word_select(k, b.width))

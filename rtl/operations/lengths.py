@@ -1,4 +1,4 @@
-"""How many products a datapath can have; golden's parameter objects admit more, and are not restricted otherwise."""
+"""The number of products of a datapath. Golden's parameter objects admit more; this is their only restriction here."""
 
 from golden.checks import check_int
 from golden.operations import Operation

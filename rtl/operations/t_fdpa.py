@@ -8,14 +8,14 @@ from rtl.datapath import depths
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Decoded, Operands, Products
-from rtl.datapath.stages import addend, combine_specials, multiply_pairs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import addend, combine_specials, multiply_pairs
 from rtl.steps.align import truncation_of
 from rtl.steps.interfaces import Operand, Special, Term, TermFormat
 
 
 class TruncatedDatapath(FusedDatapath):
-    """What T-, ST- and GST-FDPA share: terms and c, truncated to F bits at one exponent, summed, converted by ρ."""
+    """The base of T-, ST- and GST-FDPA: terms and c, truncated to F bits at one exponent, summed, converted by ρ."""
 
     operation: TruncatedFDPA
 

@@ -24,12 +24,12 @@ from rtl.datapath.records import (
     SignedTotal,
     Total,
 )
-from rtl.datapath.stages import addend, combine_specials, decode_operands, multiply_pairs, subnormal_inputs
 from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.vector_steps import addend, combine_specials, decode_operands, multiply_pairs, subnormal_inputs
 from rtl.steps.align import Truncation, truncation_of
 from rtl.steps.interfaces import Special, Term, TermFormat
 from rtl.steps.record import INLINE, Record
-from rtl.steps.truncate import TRUNCATED, TruncateNormalised
+from rtl.steps.truncate import TRUNCATE, TruncateNormalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class NormalisedOut(Record):
 
 
 class RoundedDatapath(Datapath):
-    """What TR- and GTR-FDPA share: T and c at e_out, their sum normalised, truncated to F2 bits, converted."""
+    """The base of TR- and GTR-FDPA: T and c at e_out, their sum normalised, truncated to F2 bits, converted."""
 
     operation: RoundedFDPA
 
@@ -100,7 +100,7 @@ class RoundedDatapath(Datapath):
 
     @property
     def truncation(self) -> Truncation:
-        """How T, c and their sum are truncated."""
+        """The truncation of T, of c and of their sum."""
         return truncation_of(self.operation.truncation)
 
     @property
@@ -115,7 +115,7 @@ class RoundedDatapath(Datapath):
             .then(Step("out_align", self.align_depth, self.out_align))
             .then(Step("out_accumulate", depths.accumulate(2), self.out_accumulate))
             .then(Step("normalise", depths.NORMALISE, self.normalise))
-            .then(Step(TRUNCATED, depths.TRUNCATE, self.truncate))
+            .then(Step(TRUNCATE, depths.TRUNCATE, self.truncate))
             .then(Step("encode", depths.encode(self.rho), self.encode))
         )
 
@@ -167,15 +167,15 @@ class RoundedDatapath(Datapath):
         """Step truncate: the normalised sum to F2 fractional bits; normalised again where ρ has another e_min or none."""
         operation, result, out = self.operation, self.rho.rounding_format, normalised.out.sum
         component = TruncateNormalised(normalised.total, operation.c, operation.F2, result, self.truncation)
-        build.place(TRUNCATED, component)
+        build.place(TRUNCATE, component)
         build.assign(component.sign.eq(out.sign), component.norm.eq(out.norm), component.e_norm.eq(out.e_norm))
         build.ignore(out.sticky)  # 0: the exponent of the sum is at least c's e_min, so nothing moved right
         if result.e_min == operation.c.e_min and not operation.flush_results:
             sticky = Const(0, 1)
-            truncated = NormalisedSum(TRUNCATED, out.sign, component.kept, component.e_kept, sticky, component.format)
+            truncated = NormalisedSum(TRUNCATE, out.sign, component.kept, component.e_kept, sticky, component.format)
         else:
             kept = Term(out.sign, component.e_kept, component.kept, component.format)
-            truncated = normalise_term(build, TRUNCATED, kept, result, bounded=not operation.flush_results)
+            truncated = normalise_term(build, TRUNCATE, kept, result, bounded=not operation.flush_results)
         return Normalised(normalised.out.special, truncated)
 
     def encode(self, build: Build, truncated: Normalised) -> Code:

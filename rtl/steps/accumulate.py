@@ -6,7 +6,7 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib.wiring import In, Out
 
 from golden.checks import check_choice
-from golden.unit import ENCODINGS
+from golden.unit import ADDERS, ENCODINGS
 from rtl.arithmetic.carry_save import magnitude_of_sum
 from rtl.arithmetic.leading_zeros import anticipate_leading_zeros
 from rtl.arithmetic.reduction import two_rows
@@ -26,6 +26,7 @@ class Accumulate(SharedComponent):
             are added in the rows' empty places.
         reduction: how many terms become two rows; as in `golden.Implementation`.
         anticipates: whether leading zeros are anticipated beside the last adder.
+        adder: shape of the last adder; as in `golden.Implementation`.
 
     Members:
         sign_0 … , aligned_0 …: In, the terms. sign: Out(1), 0 for a zero total. total: Out(total_bits), the magnitude.
@@ -43,16 +44,17 @@ class Accumulate(SharedComponent):
         encoding: str,
         reduction: str = "carry-save",
         anticipates: bool = False,
+        adder: str = ADDERS[0],
     ) -> None:
         check_choice("encoding", encoding, ENCODINGS)
         self.count, self.total_bits, self.encoding = len(widths), total_bits, encoding
-        self.reduction, self.anticipates = reduction, anticipates
+        self.reduction, self.anticipates, self.adder = reduction, anticipates, adder
         signs = {f"sign_{k}": In(1) for k in range(self.count)}
         magnitudes = {f"aligned_{k}": In(width) for k, width in enumerate(widths)}
         members = signs | magnitudes | {"sign": Out(1), "total": Out(total_bits)}
         if anticipates:
             members["zeros"] = Out(range(total_bits + 1))
-        super().__init__("accumulate", (*widths, total_bits, encoding, reduction, anticipates), members)
+        super().__init__("accumulate", (*widths, total_bits, encoding, reduction, anticipates, adder), members)
 
     @property
     def terms(self) -> list[tuple[Signal, Signal]]:
@@ -82,7 +84,7 @@ class Accumulate(SharedComponent):
         # 2. their difference: −x = ~x + 1, one increment for each negative row, of which the last adder takes one
         increments = [Const(1, 1)] * (len(negative) - 1)
         rows = self._two_rows(m, [*positive, *(~row for row in negative)], "difference", increments)
-        negated, total = magnitude_of_sum(m, rows, Const(1, 1))
+        negated, total = magnitude_of_sum(m, rows, Const(1, 1), self.adder)
         m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
         self._anticipate(m, rows)
 
@@ -108,14 +110,14 @@ class Accumulate(SharedComponent):
         # 3. −x = ~x + 1: an increment for each inverted term; the first one's is left to the last adder
         increments = [inverted[k] & inverted[:k].any() for k in range(1, len(terms) - 1)]
         summands = self._two_rows(m, rows, "sum", increments)
-        negated, total = magnitude_of_sum(m, summands, inverted.any())
+        negated, total = magnitude_of_sum(m, summands, inverted.any(), self.adder)
         m.d.comb += [self.sign.eq((negated ^ first_sign) & total.any()), self.total.eq(total)]
         self._anticipate(m, summands)
 
     def _sum_negated(self, m: Module, terms: list[tuple[Signal, Signal]]) -> None:
         # The last adder gives the magnitude of a sum with an increment: the rows hold one less.
         rows = self._two_rows(m, [*(Mux(s, -t, t) for s, t in terms), Const(-1, signed(1))], "sum")
-        negated, total = magnitude_of_sum(m, rows, Const(1, 1))
+        negated, total = magnitude_of_sum(m, rows, Const(1, 1), self.adder)
         m.d.comb += [self.sign.eq(negated), self.total.eq(total)]
         self._anticipate(m, rows)
 
@@ -129,6 +131,6 @@ class Accumulate(SharedComponent):
             m.d.comb += self.zeros.eq(anticipate_leading_zeros(m, left, right, self.total_bits))
 
 
-def signed_zero(sign: Value, total: Value, all_negative: Value) -> Value:
+def signed_zero(sign: Value, total: Value, zero_negative: Value) -> Value:
     """The sign of a sum by IEEE 754, 6.3: that of the total, and an exact zero is negative only where every term is."""
-    return sign | (all_negative & ~total.any())
+    return sign | (zero_negative & ~total.any())

@@ -12,7 +12,7 @@ from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
 from rtl.steps.max_exp import gap_range
 
 Truncation = Literal["RZ", "RD", "RO", "unshifted"]
-"""How a term is truncated.
+"""Truncations of an aligned term.
 
 `RZ`: toward zero. `RD`: toward minus infinity. `RO`: to odd, that is toward zero, with the last kept bit set where a one was
 lost; the rounding of the sum then gives what it gives for the exact sum, if F leaves enough bits below the result's last.
@@ -118,5 +118,5 @@ class Align(SharedComponent):
 
 
 def aligned_width(term: TermFormat, F: int, truncation: Truncation) -> int:
-    """Bits of an aligned magnitude; RD may round a full one up into one bit more."""
-    return term.sig_bits - term.frac + F + (truncation == "RD")
+    """Bits of an aligned magnitude, at least one; RD may round a full one up into one bit more."""
+    return max(term.sig_bits - term.frac + F + (truncation == "RD"), 1)

@@ -91,7 +91,7 @@ def name_ports(component: SharedComponent, prefix: str = "") -> None:
 
 
 def port_name(path: tuple[str | int, ...]) -> str:
-    """What Verilog calls a port: members of members behind `__`, the index in an array behind `_`."""
+    """The Verilog name of a port: nested members follow `__`, an array index follows `_`."""
     name = str(path[0])
     for step in path[1:]:
         name += f"_{step}" if isinstance(step, int) else f"__{step}"

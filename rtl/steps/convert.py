@@ -34,7 +34,7 @@ class Convert(SharedComponent):
         x = decode.x
         # 2. normalise: left by the leading zeros, but not below fp16's e_min, which no FP8 subnormal reaches
         shifts = range(FP16.bias + self.operand.e_max + 1)
-        left_limit, zeros, left = (Signal(shifts, name=name) for name in ("room", "zeros", "left"))
+        left_limit, zeros, left = (Signal(shifts, name=name) for name in ("left_limit", "zeros", "left"))
         norm = Signal(len(x.sig))
         stored_exp = Signal(FP16.exp_bits)
         m.d.comb += [

@@ -10,7 +10,7 @@ from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Operand, OperandSignature
 
 Subnormals = Literal["kept", "+0", "±0"]
-"""What a subnormal operand counts as: what it is, +0, or a zero of its sign."""
+"""The treatment of a subnormal operand: its value, +0, or a zero of its sign."""
 
 
 class Decode(SharedComponent):

@@ -13,7 +13,7 @@ from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import Special, SpecialSignature
 
 Underflow = Literal["gradual", "flush-subnormal", "flush-tiny"]
-"""What becomes of a result below the normal numbers.
+"""Treatments of a result below the normal numbers.
 
 `gradual`: it is rounded to a subnormal number. `flush-subnormal`: the same, and a subnormal number then becomes a zero.
 `flush-tiny`: it is rounded as if exponents had no lower end, and becomes a zero if it still is below the normal numbers then
@@ -23,7 +23,7 @@ Underflow = Literal["gradual", "flush-subnormal", "flush-tiny"]
 
 @dataclass(frozen=True)
 class ResultRules:
-    """What becomes of a finite result that is no normal number, and how NaN and zero are written.
+    """The rules for finite results that are not normal numbers, and for the codes of NaN and zero.
 
     Attributes:
         canonical: whether NaN and zero have one encoding each, as in NVIDIA's fused units; else a zero keeps its sign.
@@ -112,9 +112,10 @@ class Encode(SharedComponent):
         return Mux(infinite, infinity, Mux(overflows, Mux(self.sign, beyond[1], beyond[0]), finite))
 
     def _tiny(self, m: Module) -> Signal:
-        """Whether the rounded sum is below the normal numbers; only an exact zero has no hidden bit here."""
+        """High if the rounded sum is below the normal numbers; only an exact zero has no hidden bit here."""
         fmt = self.rho.rounding_format
-        tiny, rounded_up = Signal(), Signal()
+        tiny = Signal()
+        rounded_up = Signal()
         m.d.comb += [
             rounded_up.eq(self.sig[-1] & (self.e_norm == fmt.e_min - 1)),
             tiny.eq(~self.hidden | ((self.e_norm < fmt.e_min) & ~rounded_up)),

@@ -1,4 +1,4 @@
-"""What passes between components: formats of its values, derived from golden's formats and parameters, and interfaces."""
+"""The signals between components: their formats, derived from golden's formats and parameters, and their interfaces."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ class Operand(Record):
 
 @dataclass(frozen=True)
 class TermFormat:
-    """What a term can be: its exponents, the bits of its significand, and how many of those are fraction bits."""
+    """The range of a term: its exponents, the bits of its significand, and how many of these are fraction bits."""
 
     exps: ExpRange
     sig_bits: int
@@ -129,7 +129,7 @@ class Term(Record):
 
 
 class SpecialSignature(Signature):
-    """What a term or a sum is when it is not finite."""
+    """The signature of the flags of a term or a sum that is not finite."""
 
     def __init__(self) -> None:
         super().__init__({"nan": Out(1), "pos_inf": Out(1), "neg_inf": Out(1)})
@@ -140,7 +140,7 @@ class SpecialSignature(Signature):
 
 @dataclass(frozen=True, eq=False)
 class Special(Record):
-    """What a term or a sum is when it is not finite; no flag is set where it is (golden: `specials.Special`)."""
+    """The flags of a term or a sum that is not finite; a finite one sets none (golden: `specials.Special`)."""
 
     nan: Value
     pos_inf: Value

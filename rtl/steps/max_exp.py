@@ -107,7 +107,7 @@ class PairwiseMaxExp(SharedComponent):
 
 
 def gap_range(exps: ExpRange, largest: ExpRange) -> range:
-    """How far a term's exponent can lie below the largest."""
+    """The distances of a term's exponent below the largest."""
     return range(max(0, largest.high - exps.low) + 1)
 
 

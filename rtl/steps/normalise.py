@@ -78,8 +78,7 @@ class Normalise(SharedComponent):
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
             return m
         # 2. how far e_min lets the total move left (right, where negative)
-        # Verilog calls it `room`, here and in rtl/steps/convert.py: kept, so that the Verilog of a unit stays the same.
-        left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape, name="room")
+        left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
         m.d.comb += left_limit.eq(e_top - self.e_min)
         # 3. left, by the leading zeros or the limit, whichever is less
         moved, left = self._moved_left(m, left_limit)
@@ -88,7 +87,8 @@ class Normalise(SharedComponent):
             return m
         # 4. right, where the top bit lies below e_min; what leaves norm is sticky
         right = Signal(range(self.most_right + 1))
-        whole, shifted = Cat(Const(0, self.most_right), moved), Signal(self.norm_bits + self.most_right)
+        whole = Cat(Const(0, self.most_right), moved)
+        shifted = Signal(self.norm_bits + self.most_right)
         m.d.comb += [
             right.eq(Mux(left_limit < 0, Mux(-left_limit > self.most_right, self.most_right, -left_limit), 0)),
             shifted.eq(whole >> right),
@@ -128,7 +128,7 @@ class Normalise(SharedComponent):
         return Cat(reversed([left_limit <= 0, *(left_limit == place for place in range(1, width))]))
 
     def _corrected(self, m: Module, left_limit: Signal | None, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
-        """What was moved by an anticipated count, moved on by what that lacked: 0, 1 or 2 places."""
+        """The significand, shifted by the anticipated count, shifted on by the 0, 1 or 2 places that the count lacks."""
         again = Signal(range(ANTICIPATION_ERROR + 1))
         corrected = Signal(self.norm_bits)
         moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))

@@ -51,7 +51,7 @@ class Round(SharedComponent):
         return m
 
     def _increment(self, odd: Value, guard: Value, below: Value) -> Value:
-        """Whether the magnitude goes up by one in its last place."""
+        """High if rounding adds one in the last place of the magnitude."""
         match self.mode:
             case "RNE":  # above the middle; in the middle, where the last bit is odd
                 return guard & (below | odd)

@@ -120,7 +120,7 @@ def scaled_group_format(group: TermFormat, scale: Format, e_zero: int) -> TermFo
 
 
 class ScaleSpecial(SharedComponent):
-    """What a block's scales do to the special of one of its products: NaN scales make NaN, 0·∞ too.
+    """The flags of a product under the scales of its block: a NaN scale gives NaN, and so does 0·∞.
 
     Members:
         special: In(SpecialSignature). alpha, beta: In(OperandSignature). result: Out(SpecialSignature).

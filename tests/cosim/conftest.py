@@ -1,4 +1,4 @@
-"""Designs to co-simulate: the generator's, and ones that are broken on purpose, for the scoreboard to find."""
+"""Designs for co-simulation: generated ones, and ones that are broken on purpose."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from tests.cosim.designs import Generated, Wrapped
 
 @pytest.fixture
 def generated(tmp_path: Path) -> Generated:
-    """The datapath as the generator writes it now: with whatever a test has patched in it, or of another unit."""
+    """The datapath as the generator writes it now: after a test's patches, or for another unit."""
     return lambda design: _generated(design, tmp_path)
 
 
 @pytest.fixture
 def wrapped(tmp_path: Path) -> Wrapped:
-    """The sound datapath in a wrapper, some of its connections replaced.
+    """The sound datapath in a wrapper that replaces some of its connections.
 
     `faults` maps a port to the expression that takes its place: what an input of the datapath sees, or what an output shows.
     `declarations` is Verilog for what the expressions need.

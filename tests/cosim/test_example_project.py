@@ -1,4 +1,4 @@
-"""tests/example_project, somebody's own repository: with our wheel in an environment of its own, outside this project."""
+"""tests/example_project, a user's repository: tested with our wheel in a separate environment, outside this project."""
 
 import os
 import shutil
@@ -13,20 +13,20 @@ ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.simulator, pytest.mark.long]
 
 FAULT = ("if (|nan || (&c[30:23] && c[22:0] != 0)) result", "if (|nan) result")
-"""A piece of the design, and a bug in its place: a NaN in c is taken for a number."""
+"""A piece of the design, and its replacement with a bug: a NaN in c is treated as a number."""
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Variables of an environment that has the wheel, what it needs, pytest, and nothing of this project's folders."""
+    """Variables of an environment with the wheel, its dependencies and pytest, without this project's folders."""
     folder = tmp_path_factory.mktemp("environment")
     run([sys.executable, "-m", "venv", str(folder / "venv")], folder)
     pip = [str(folder / "venv" / "bin" / "pip"), "--quiet", "--disable-pip-version-check"]
     run([*pip, "wheel", str(ROOT), "--no-deps", "--wheel-dir", str(folder)], folder)
     (wheel,) = folder.glob("*.whl")
     run([*pip, "install", "-c", str(ROOT / "constraints.txt"), f"mmau[cosim] @ {wheel.as_uri()}", "pytest"], folder)
-    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    return kept | {"PATH": f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    others = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return others | {"PATH": f"{folder / 'venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
 def run(command: list[str], folder: Path, variables: dict[str, str] | None = None) -> str:
@@ -79,9 +79,9 @@ def test_pytest_and_make_fail_on_the_broken_design(environment: dict[str, str], 
 
 
 def test_fixture_can_be_switched_off(environment: dict[str, str], tmp_path: Path) -> None:
-    """Who does not want it does not have it, and a run that does not use it imports nothing of the models."""
-    (tmp_path / "test_own.py").write_text(
-        "import sys\ndef test_own():\n    assert not {'golden', 'rtl', 'numpy', 'cocotb'} & set(sys.modules)\n"
+    """The fixture can be disabled, and a run of pytest that does not use it imports none of the models."""
+    (tmp_path / "test_plain.py").write_text(
+        "import sys\ndef test_plain():\n    assert not {'golden', 'rtl', 'numpy', 'cocotb'} & set(sys.modules)\n"
     )
     assert "1 passed" in run(["python", "-m", "pytest", "-W", "error"], tmp_path, environment)
     assert "mmau_cosim" in run(["python", "-m", "pytest", "--fixtures"], tmp_path, environment)

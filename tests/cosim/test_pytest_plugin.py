@@ -1,4 +1,4 @@
-"""The fixture `mmau_cosim`: what it hands to `cosim.run`, what a failing test shows, and that it costs others nothing."""
+"""The fixture `mmau_cosim`: its call of `cosim.run`, the output of a failing test, and no cost for other tests."""
 
 import importlib
 import subprocess
@@ -19,19 +19,19 @@ LANES = Path(__file__).parents[1] / "third_party" / "lanes"
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, Any]]]:
-    """What `cosim.run` was called with; it answers with a report of a run in which one result differs."""
+    """The arguments of the calls of `cosim.run`, which returns a report with one mismatch."""
     made: list[tuple[Any, dict[str, Any]]] = []
 
     def run(design: Any, **options: Any) -> cosim.Report:
         made.append((design, options))
         return run_through(scoreboard(), lambda row, code: code ^ (row == 3))
 
-    importlib.import_module("mmau.cosim")  # takes `run` from cosim when it is first imported: not this one
-    monkeypatch.setattr(cosim, "run", run)
+    importlib.import_module("mmau.cli.cosim")  # takes `run` from cosim when it is first imported: not this one
+    monkeypatch.setattr("cosim.runner.run.run", run)
     return made
 
 
-def test_paths_count_from_the_tests_own_folder(mmau_cosim: Cosimulation, calls: list[Any]) -> None:
+def test_paths_start_at_the_folder_of_the_test(mmau_cosim: Cosimulation, calls: list[Any]) -> None:
     mmau_cosim(
         "../third_party/lanes/dut.toml", unit=Path("../third_party/lanes/unit.toml"), vectors=7, seed=9, waves="w.vcd"
     )
@@ -46,8 +46,8 @@ def test_objects_and_options_are_handed_on(mmau_cosim: Cosimulation, calls: list
     mmau_cosim(dut, unit=unit, simulator="icarus")
     mmau_cosim(unit=unit)
     (first, second) = calls
-    assert (first[0], first[1]["dut"], first[1]["simulator"], first[1]["vectors"]) == (unit, dut, "icarus", 20000)
-    assert second[1]["dut"] is None
+    assert (first[0], first[1]) == (unit, {"dut": dut, "simulator": "icarus", "waves": None})
+    assert second[1] == {"dut": None, "waves": None}
 
 
 def test_failure_shows_table_and_mismatch_and_junit_has_the_seed(
@@ -56,7 +56,7 @@ def test_failure_shows_table_and_mismatch_and_junit_has_the_seed(
     report = mmau_cosim(unit=golden.load_unit(LANES / "unit.toml"), seed=5)
     assert not report.passed
     shown = capsys.readouterr().out
-    assert shown == cosim.summary([report], 5) + "\n"
+    assert shown == cosim.summary([report], report.seed) + "\n"
     assert report.first_mismatch is not None
     assert report.first_mismatch in shown
     assert dict(request.node.user_properties) == {

@@ -1,9 +1,8 @@
-"""The test data of this folder: dot products computed by MMA-Sim, recordings of GPUs, and recordings of an x86 processor.
+"""The rows that tests hold the models to: computed by MMA-Sim (this folder), recorded on silicon (hwtests/recordings).
 
-README.md says who made each file, when and how, and what its arrays are; SHA256SUMS holds their digests.
+`golden.recording` describes the format and checks what it reads; here recordings become cases of tests.
 """
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,123 +10,86 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-FOLDER = Path(__file__).resolve().parent
-VECTORS_FILE = FOLDER / "mma_sim_2_1_1.npz"
-SILICON_FILE = FOLDER / "matlab_tensor_core.npz"
-X86_FILES = (FOLDER / "x86_xeon.npz", FOLDER / "x86_epyc.npz")
+import golden
+from golden import Instruction
+from golden.recording import Recording
+from golden.recording_index import held, read_listed
+from golden.stimulus import Operands
 
 Bits = npt.NDArray[np.unsignedinteger[Any]]
 
+MMA_SIM = "mma-sim"
+MATLAB = "matlab-tensor-core"
+TENSORSCOPE = "tensorscope"
+X86 = ("xeon", "epyc")
+RDNA = ("rocm-systems", "goc")
+"""Folders of recordings, by who made them."""
 
-class VectorSet(NamedTuple):
-    """The vectors of one instruction: its entry in the index, and its number there."""
 
-    number: int
-    arch: str
+class Case(NamedTuple):
+    """A recording as a case of a test: its folder and name there, and what the index says of it."""
+
+    folder: Path
     name: str
-    classes: tuple[str, ...]
+    arch: str
+    instruction_name: str
+    device: str
+    rows: int
 
     @property
-    def any_nan(self) -> bool:
-        """Whether any NaN equals any NaN (FP64 and AMD, by the README of the data)."""
-        return self.arch.startswith("gfx") or ".f64." in self.name
+    def recording(self) -> Recording:
+        """The rows."""
+        return _read(self.folder, self.name)
 
-    def operands(self) -> tuple[Bits, Bits, Bits, Bits | None, Bits | None]:
+    @property
+    def instruction(self) -> Instruction:
+        """The catalogue's entry."""
+        return golden.instruction(self.arch, self.instruction_name)
+
+    @property
+    def place(self) -> str:
+        """The folder of who recorded it."""
+        return self.name.partition("/")[0]
+
+    def operands(self) -> Operands:
         """a, b [rows, K], c [rows], scale_a, scale_b [rows, K/K_block] or None."""
-        a, b, c = (_array(VECTORS_FILE, f"{self.number}_{key}") for key in ("a", "b", "c"))
-        scales = [f"{self.number}_{key}" for key in ("sa", "sb")]
-        if scales[0] not in _arrays(VECTORS_FILE):
-            return a, b, c, None, None
-        return a, b, c, _array(VECTORS_FILE, scales[0]), _array(VECTORS_FILE, scales[1])
+        return self.recording.operands
 
     def expected(self) -> Bits:
         """d [rows]."""
-        return _array(VECTORS_FILE, f"{self.number}_d")
+        return self.recording.d
+
+    @property
+    def any_nan(self) -> bool:
+        """Whether any NaN equals any NaN (numerics.md, section 3)."""
+        return self.instruction_name.startswith("v_mfma") or ".f64." in self.instruction_name
 
     def __str__(self) -> str:
-        return f"{self.arch}:{self.name}"
-
-
-class Recording(NamedTuple):
-    """One recording of a GPU: its entry in the index."""
-
-    device: str
-    arch: str
-    a: str
-    b: str
-    c: str
-    d: str
-    k: int
-    rows: int
-    data: int
-
-    def array(self, key: str) -> Bits:
-        """a, b [rows, k]; c, d [rows]."""
-        return _array(SILICON_FILE, f"{self.data}_{key}")
-
-    def __str__(self) -> str:
-        return f"{self.device}:{self.d}.{self.a}.{self.b}.{self.c}"
-
-
-class X86Recording(NamedTuple):
-    """One recording of an x86 processor: its file, its entry in the index, and its number there."""
-
-    file: Path
-    number: int
-    instruction: str
-    K: int
-    rows: int
-    names: tuple[str, ...]
-
-    def array(self, key: str) -> Bits:
-        """a, b [rows, K]; c, d [rows]."""
-        return _array(self.file, f"{self.number}_{key}")
-
-    def labels(self) -> npt.NDArray[np.uint8] | None:
-        """Which of `names` made each row; None where one class made all of them."""
-        key = f"{self.number}_label"
-        return _array(self.file, key).astype(np.uint8) if key in _arrays(self.file) else None
-
-    def __str__(self) -> str:
-        rows = "flush" if self.names == ("flush",) else "all"
-        return f"{self.file.stem}-{self.instruction}-K{self.K}-{rows}"
-
-
-def vector_sets() -> list[VectorSet]:
-    """Every entry of the vectors' index."""
-    entries = index(VECTORS_FILE)
-    return [VectorSet(i, e["arch"], e["name"], tuple(e["classes"])) for i, e in enumerate(entries)]
-
-
-def recordings() -> list[Recording]:
-    """Every entry of the GPU recordings' index; identical files share their data."""
-    keys = ("device", "arch", "a", "b", "c", "d", "k", "rows")
-    entries = index(SILICON_FILE)
-    return [Recording(**{key: e[key] for key in keys}, data=e.get("same_data_as", i)) for i, e in enumerate(entries)]
-
-
-def x86_recordings() -> list[X86Recording]:
-    """Every entry of the x86 recordings' indexes."""
-    return [
-        X86Recording(file, i, e["instruction"], e["K"], e["rows"], tuple(e["names"]))
-        for file in X86_FILES
-        for i, e in enumerate(index(file))
-    ]
-
-
-def index(path: Path) -> list[dict[str, Any]]:
-    """The list that the array `index` holds as JSON."""
-    entries: list[dict[str, Any]] = json.loads(bytes(_array(path, "index")))
-    return entries
+        return self.name.removesuffix(".npz")
 
 
 @cache
-def _arrays(path: Path) -> Any:
-    return np.load(path, allow_pickle=False)
+def _read(folder: Path, name: str) -> Recording:
+    """A recording, read once; nobody may change its arrays."""
+    recording = read_listed(folder, name)
+    for array in (*recording.operands, recording.d, recording.label):
+        if array is not None:
+            array.flags.writeable = False
+    return recording
 
 
 @cache
-def _array(path: Path, key: str) -> Bits:
-    found: Bits = _arrays(path)[key]
-    found.flags.writeable = False
-    return found
+def cases(*places: str) -> tuple[Case, ...]:
+    """The recordings in these folders, in the order of the catalogue."""
+    order = {(i.arch, i.name): number for number, i in enumerate(golden.instructions())}
+    found = (
+        Case(folder, name, *(entry[key] for key in ("arch", "instruction", "device", "rows")))
+        for folder, name, entry in held()
+    )
+    chosen = [case for case in found if case.place in places]
+    return tuple(sorted(chosen, key=lambda case: (order[case.arch, case.instruction_name], case.name)))
+
+
+def vector_sets() -> tuple[Case, ...]:
+    """Vectors that MMA-Sim computed."""
+    return cases(MMA_SIM)

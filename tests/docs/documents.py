@@ -20,10 +20,13 @@ DOCUMENTS = tuple(
 )
 """Every document that describes the tree as it is; the changelog names what is gone, too."""
 
-PACKAGES = ("golden", "jobs", "rtl", "cosim", "formal", "hwtests", "probe", "analysis", "explore", "mmau", "benchmarks")
+INSTALLED = ("golden", "rtl", "cosim", "hwtests", "mmau")
+"""The packages of the wheel."""
+
+PACKAGES = (*INSTALLED, "studies")
 
 LANGUAGES = ("python", "toml", "sh", "makefile", "systemverilog", "text")
-"""What a fenced block may be. `text` is a picture or a command's output; all others are checked."""
+"""The kinds of fenced blocks. `text` is a picture or a command's output; all others are checked."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -69,7 +72,7 @@ def links(document: Path) -> list[str]:
 
 
 def code_spans(document: Path) -> list[str]:
-    """What stands between backticks in a document's prose; in tables, `\\|` is `|`."""
+    """The text between backticks in a document's prose; in tables, `\\|` is `|`."""
     return [span.replace("\\|", "|") for span in _CODE.findall(prose(document))]
 
 

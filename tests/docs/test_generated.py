@@ -2,13 +2,13 @@
 
 import json
 
-from rtl.cost.page import page
+from studies.area.area_page import page
 from tests.docs.documents import ROOT
 
 
 def test_area_page_is_that_of_its_figures() -> None:
     """`make area` measures the figures, area.json, and writes the page from them."""
-    records = json.loads((ROOT / "docs/area.json").read_text(encoding="utf-8"))
-    written = (ROOT / "docs/area.md").read_text(encoding="utf-8")
+    records = json.loads((ROOT / "docs/evidence/area.json").read_text(encoding="utf-8"))
+    written = (ROOT / "docs/evidence/area.md").read_text(encoding="utf-8")
     assert page(records) == written, "run make area"
     assert page({}) != written

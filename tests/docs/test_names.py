@@ -1,4 +1,4 @@
-"""What the documents name is there: links, files and folders, modules and what is in them."""
+"""The documents' names exist: links, files and folders, modules and their members."""
 
 import importlib
 import re
@@ -11,9 +11,10 @@ import golden
 from tests.docs.documents import DOCUMENTS, PACKAGES, ROOT, code_spans, files, is_module, links
 
 MADE_BY_THE_READER = (
-    "unit.toml", "other.toml", "dut.toml", "ports.toml", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
+    "unit.toml", "spec.toml", "other.toml", "gemm.toml", "SPACE.toml",
+    "dut.toml", "ports.toml", "dot2.sv", "vectors.txt", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
     "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv", "units/NAME.toml", "verilog/NAME.v",
-    "plots/", "store/",
+    "plots/", "store/", "results/results.csv", "results/report.html",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 
@@ -36,7 +37,7 @@ def is_path(span: str) -> bool:
     """Whether a code span names a file or a folder of the project: by its suffix, or by a folder that it begins with."""
     if not re.fullmatch(r"[\w.<>*{},/-]+", span):
         return False
-    if span in INSTRUCTIONS:  # fmla.h is no header
+    if span in INSTRUCTIONS or span.startswith("."):  # fmla.h is no header, nor is the end .h.h of a name
         return False
     folder, slash, _ = span.partition("/")
     return (bool(slash) and (ROOT / folder).is_dir()) or span.rpartition(".")[2] in SUFFIXES
@@ -56,7 +57,7 @@ def exists(span: str) -> bool:
 
 
 def resolve(name: str) -> Any:
-    """What a dotted name of one of the packages stands for.
+    """The object that a dotted name of one of the packages stands for.
 
     Raises:
         AssertionError: nothing has that name.
@@ -72,12 +73,14 @@ def resolve(name: str) -> Any:
             module = ".".join(parts[:n])
             assert hasattr(found, "__path__"), f"there is no {module}"
             assert is_module(module), f"there is no {module}"
+            if part == "__main__":
+                return None  # a program: to import it is to run it
             try:
                 found = importlib.import_module(module)
             except ModuleNotFoundError as error:
-                if error.name != "torch":
+                if error.name not in ("torch", "triton", "tinygrad"):
                     raise
-                return None  # a module of the extra `torch`, whose names are not looked up where PyTorch is missing
+                return None  # a module of an extra of that name, whose names are not looked up where it is missing
     return found
 
 

@@ -21,7 +21,7 @@ SPECIALS = {
     "fnuz": ("no Inf, no -0, and 0x80 is the NaN",),
     "finite": ("none: every code is a number",),
 }
-"""What the table says of a format's special values, one of these."""
+"""The table's descriptions of a format's special values."""
 
 
 def section(number: int, text: str) -> str:
@@ -122,10 +122,28 @@ def described_amd(entry: golden.Instruction, text: str) -> dict[str, object]:
     raise AssertionError(f"section 6 has no {entry.operation.name} of {entry.arch}")
 
 
+def described_rdna(entry: golden.Instruction, text: str) -> dict[str, object]:
+    """The parameters that section 6 gives an instruction of OC- or PS-FDPA."""
+    rule = section(6, text)
+    rule = rule[rule.index("- gfx1100, gfx1151: OC-FDPA") :]
+    lengths = re.search(r"OC-FDPA, L = (\d); gfx1201: PS-FDPA, L = (\d) \(`v_dot2`\) or (\d) \(`v_wmma`\), P = (\d)", rule)
+    by_d = re.search(r"ρ is ([\w-]+), ([\w-]+) or ([\w-]+) by the format of d, and e_zero (-\d+), (-\d+) or (-\d+)", rule)
+    assert lengths is not None
+    assert by_d is not None
+    place = ("fp32", "fp16", "bf16").index(entry.d.name)
+    oc, dot2, wmma, P = map(int, lengths.groups())
+    keys: dict[str, object] = numbers(["F", "h"], rule) | {"rho": by_d[1 + place], "e_zero": int(by_d[4 + place])}
+    if entry.operation.name == "OC-FDPA":
+        return keys | {"L": oc}
+    return keys | {"L": dot2 if entry.k == 2 else wmma, "P": P}
+
+
 def described(entry: golden.Instruction, text: str) -> dict[str, object]:
     match entry.operation.name:
-        case "FMA":
+        case "FMA" | "IDPA":
             return {}
+        case "OC-FDPA" | "PS-FDPA":
+            return described_rdna(entry, text)
         case "T-FDPA" if isinstance(entry.chain, ConvertedChain):
             rule = section(9, text)
             found = re.search(r"F = (\d+) and (\d+) products each", rule)
@@ -202,6 +220,10 @@ def test_wrong_format_is_noticed(text: str, changed: str, format_name: str) -> N
         ("| 4 (xf32)", "| 8 (xf32)", "gfx942 "),
         ("| 16 (fp8, bf8)", "| 8 (fp8, bf8)", "gfx942 "),
         ("F2 = 31", "F2 = 30", "gfx942 "),
+        ("F = 26 and h = 2", "F = 25 and h = 2", "gfx1100 "),
+        ("F = 26 and h = 2", "F = 26 and h = 3", "gfx1201 "),
+        ("and e_zero -126, -14 or -126", "and e_zero -126, -15 or -126", "gfx1151 "),
+        ("or 4 (`v_wmma`), P = 2", "or 8 (`v_wmma`), P = 2", "gfx1201 "),
         ("e_zero -21, for f32", "e_zero -20, for f32", "sm_100 mma.m16n8k32.f16"),
         ("| `mxf4nvf4` | GST-FDPA | 16 | ue8m0, ue4m3 |", "| `mxf4nvf4` | GST-FDPA | 16 | ue8m0 |", "sm_120 mma.m16n8k64"),
     ],

@@ -1,4 +1,4 @@
-"""docs/own-design.md from its first command to the last: each is run, ends as it should, and says what is shown."""
+"""docs/guides/own-design.md from its first command to the last: each is run, ends as it should, and says what is shown."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.documents import ROOT, blocks, commands
 
-DOCUMENT = ROOT / "docs" / "own-design.md"
+DOCUMENT = ROOT / "docs" / "guides" / "own-design.md"
 SHELL = [words for block in blocks(DOCUMENT) if block.language == "sh" for words in commands(block)]
 SHOWN = [block.text for block in blocks(DOCUMENT) if block.language == "text"]
 BROKEN = "tests/third_party/lanes/broken.toml"
@@ -42,6 +42,7 @@ def _is(line: str, want: str) -> bool:
     return line.startswith(want.removesuffix("…").rstrip()) if want.endswith("…") else line == want
 
 
+@pytest.mark.slow
 def test_first_command_writes_the_description(folder: Path) -> None:
     """The template has everything of the description but what it says it guessed or left open."""
     status, output = run(SHELL[0], folder)

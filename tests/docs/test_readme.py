@@ -8,15 +8,31 @@ import pytest
 
 import cosim
 import golden
-from cosim.dut.formats import load_formats
-from explore.space import space_from_table
+from cosim.dut.operand_formats import load_formats
+from golden.catalogue import table_evidence
 from golden.unit import ENCODINGS
-from mmau.parser import parser
-from tests.docs.documents import DOCUMENTS, LANGUAGES, ROOT, Block, all_blocks, blocks, code_spans, commands, is_module
+from mmau.cli.parser import parser
+from mmau.explore.space import space_from_table
+from tests.docs.documents import (
+    DOCUMENTS,
+    LANGUAGES,
+    ROOT,
+    Block,
+    all_blocks,
+    blocks,
+    code_spans,
+    commands,
+    is_module,
+    links,
+)
 from tests.docs.python_blocks import run_blocks
-from tests.explore.space.texts import SMALL, space_of
+from tests.mmau.explore.space.texts import SMALL, space_of
 
 README = ROOT / "README.md"
+FILE_FORMATS = ROOT / "docs/reference/file-formats.md"
+EVIDENCE = ROOT / "docs/evidence/README.md"
+TUTORIALS = ROOT / "docs/tutorials"
+"""Pages whose blocks run in order, in an empty folder: test_tutorials.py."""
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TARGETS = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
 
@@ -40,8 +56,8 @@ def check_command(words: list[str]) -> None:
             exec(compile(code, "python -c", "exec"), {})
         case ["dask", program, *_]:
             assert is_module(f"distributed.cli.dask_{program}"), f"dask has no program {program}"
-        case ["gtkwave", _]:
-            pass  # what it opens is made by the command before it
+        case ["gtkwave", _] | ["sed", "-i", _, _]:
+            pass  # the file is made by the command or the block before it
         case ["python", script, *_]:
             assert (ROOT / script).is_file(), f"there is no {script}"
         case ["pip", "install", *packages]:
@@ -56,7 +72,7 @@ def check_command(words: list[str]) -> None:
 
 
 def paths_of_pytest(arguments: list[str]) -> list[str]:
-    """What pytest is to run: its arguments but options, and the values of those that take one as the next word."""
+    """The paths that pytest is to run: its arguments without options and their values."""
     options = {n for n, word in enumerate(arguments) if word.startswith("-")}
     values = {n + 1 for n in options if arguments[n] in ("-k", "-m", "-n", "--dist")}
     return [word.partition("::")[0] for n, word in enumerate(arguments) if n not in options | values]
@@ -69,7 +85,7 @@ def options_of(command: str) -> set[str]:
 
 
 def options_in(text: str) -> set[str]:
-    """What looks like an option: -o, --arch."""
+    """Words that look like an option: -o, --arch."""
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", text))
 
 
@@ -77,7 +93,10 @@ def test_every_block_is_of_a_known_language() -> None:
     assert [str(block) for document in DOCUMENTS for block in blocks(document) if block.language not in LANGUAGES] == []
 
 
-@pytest.mark.parametrize("document", [path for path in DOCUMENTS if python_blocks(path)], ids=lambda path: path.name)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "document", [path for path in DOCUMENTS if python_blocks(path) and path.parent != TUTORIALS], ids=lambda path: path.name
+)
 def test_python_gives_what_it_says(document: Path) -> None:
     assert run_blocks(python_blocks(document)) > 0
 
@@ -94,6 +113,11 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
     if "operation" in keys:
         unit = golden.load_unit(path)
         assert unit.name == keys["name"]
+    elif "top" in keys and block.document.parent == TUTORIALS:
+        (tmp_path / "dot2.sv").write_text(
+            next(each.text for each in blocks(block.document) if each.language == "systemverilog")
+        )
+        assert cosim.dut_from_table(keys, tmp_path).top == keys["top"]
     elif "top" in keys:
         lanes = ROOT / "tests" / "third_party" / "lanes"
         assert cosim.dut_from_table(keys, lanes).top == keys["top"]
@@ -105,12 +129,20 @@ def test_toml_is_read(block: Block, tmp_path: Path) -> None:
         assert space_of(SMALL + '[accuracy]\nworkloads = ["normal"]\n' + block.text).search is not None
     elif "k_order" in keys:
         assert golden.load_order(path).k_order == keys["k_order"]
+    elif "operands" in keys:
+        assert set(keys) == {"operands"}
+        folder = ROOT / "tests" / "third_party" / "lanes"
+        described = tomllib.loads((folder / "dut.toml").read_text(encoding="utf-8"))
+        described["ports"].pop("c")
+        assert cosim.dut_from_table(described | keys, folder)
     else:
         assert "ports" in keys, "nobody reads such a file"
         assert cosim.load_ports(path)
 
 
-@pytest.mark.parametrize("block", all_blocks("makefile", "systemverilog"), ids=str)
+@pytest.mark.parametrize(
+    "block", [each for each in all_blocks("makefile", "systemverilog") if each.document.parent != TUTORIALS], ids=str
+)
 def test_makefiles_and_designs_are_those_of_the_examples(block: Block) -> None:
     files = [path for path in (ROOT / "examples").rglob("*") if path.name == "Makefile" or path.suffix == ".sv"]
     assert len(block.text) > 100
@@ -120,13 +152,13 @@ def test_makefiles_and_designs_are_those_of_the_examples(block: Block) -> None:
 def test_testbench_document_shows_the_whole_example() -> None:
     """The example, which a simulation runs, is shown as it is."""
     _, _, source = (ROOT / "examples/testbench/scaled_dot_tests.py").read_text(encoding="utf-8").partition("\n\n")
-    shown = [block.text.strip() for block in python_blocks(ROOT / "docs/testbench.md")]
+    shown = [block.text.strip() for block in python_blocks(ROOT / "docs/guides/testbench.md")]
     assert "\n\n\n".join(text for text in shown if text in source) == source.strip()
 
 
-def test_readme_unit_lists_every_operation_and_encoding() -> None:
+def test_unit_of_the_reference_lists_every_operation_and_encoding() -> None:
     """The comments of the unit name all that may stand there."""
-    text = "\n".join(block.text for block in blocks(README) if block.language == "toml")
+    text = "\n".join(block.text for block in blocks(FILE_FORMATS) if block.language == "toml")
     listed = re.search(r"^operation = .*?# (.*)$", text, re.MULTILINE)
     assert listed is not None
     assert listed[1].split(" | ") == list(golden.OPERATIONS)
@@ -150,6 +182,8 @@ def test_commands_in_prose_exist(document: Path) -> None:
         match span.split():
             case ["make", *_] as words:
                 check_command(words)
+            case ["mmau", "--version"]:
+                pass
             case ["mmau", command, *_] | ["python", "-m", "mmau", command, *_]:
                 unknown = options_in(span.partition("mmau")[2]) - options_of(command)
                 assert not unknown, f"mmau {command} has no {unknown}"
@@ -157,12 +191,38 @@ def test_commands_in_prose_exist(document: Path) -> None:
                 check_command(["python", "-m", module])
 
 
-def test_readme_counts_the_catalogue() -> None:
-    """The numbers of the README that the catalogue decides."""
-    text = README.read_text(encoding="utf-8")
+def test_readme_and_evidence_count_the_catalogue() -> None:
+    """The numbers that the catalogue decides."""
+    readme, evidence = README.read_text(encoding="utf-8"), EVIDENCE.read_text(encoding="utf-8")
     entries = golden.instructions()
-    assert f"{len(entries):,} instructions" in text
-    assert f"{sum(entry.evidence == 'published' for entry in entries)} of" in text
+    published = sum(table_evidence(entry.arch)[entry.name] == "published" for entry in entries)
+    assert f"{len(entries):,} instructions" in readme
+    assert f"models of {published} instructions" in readme
+    assert f"the {published} of" in evidence
+
+
+def test_readme_can_be_read_at_once() -> None:
+    assert len(README.read_bytes()) <= 9 * 1024
+
+
+def test_readme_names_every_command_and_exit_status() -> None:
+    """The options of each stand in docs/reference/commands.md, which tests/studies holds to the parser."""
+    text = README.read_text(encoding="utf-8")
+    section = " ".join(text[text.index("## Commands") : text.index("## Further reading")].split())
+    assert [name for name in parser().commands if f"`{name}`" not in section.replace("`mmau ", "`")] == []
+    assert re.findall(r"(?:status is|misbehaved,|failed,|and) (\d+)(?: if| \+ n)", section) == ["0", "2", "3", "128"]
+    assert "1 if something differed or a design misbehaved" in section
+
+
+def test_index_leads_to_every_page() -> None:
+    """Each page of docs/ is linked from the index, or from an overview that the index links to."""
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / target).resolve() for target in links(index)}
+    overviews = [page for page in linked if page.name == "README.md" and page.is_relative_to(index.parent)]
+    assert len(overviews) == 2
+    linked |= {(page.parent / target.partition("#")[0]).resolve() for page in overviews for target in links(page)}
+    pages = set((ROOT / "docs").rglob("*.md")) - {index}
+    assert sorted(str(page) for page in pages - linked) == []
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def missing_names(names: list[str], text: str) -> list[str]:
     return [name for name in names if not re.search(rf"\b{name}\b", text)]
 
 
+@pytest.mark.slow
 def test_names_in_verilog_are_there() -> None:
     operation = TFDPA(a="fp16", b="fp16", c="fp32", L=4, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
     text = to_verilog(Unit(name="named", operation=operation, implementation=Implementation(stages=8)))

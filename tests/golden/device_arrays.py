@@ -1,4 +1,4 @@
-"""Arrays that stand in for those of a GPU: only their own module may touch them, as CuPy refuses what NumPy is handed.
+"""Stand-ins for a GPU's arrays: only their module may use them, as NumPy functions fail on CuPy arrays.
 
 >>> DeviceModule().arange(3) + 1
 DeviceArray([1, 2, 3])

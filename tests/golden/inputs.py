@@ -1,6 +1,6 @@
 """Random operands for the proofs, from any source with the interface of `random.Random`.
 
-Made without golden/'s own stimulus: formats are known by the twin's table, and nothing here depends on what is under test.
+They do not use golden.stimulus: formats come from the twin's table, and nothing here depends on the code under test.
 Codes are weighted to what breaks arithmetic: special values, zeros, subnormals, exponents within a few of each other, and
 products that cancel each other or c.
 """
@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from tests.golden.twin_numbers import LAYOUTS, decode, encode
+from tests.golden.x86_twin import BITS
 
 STYLES = ("bits", "near", "near", "near", "tiny", "huge", "corners")
 """How the codes of one vector are drawn; `near` counts most, for there the terms overlap."""
@@ -50,18 +51,23 @@ def operands(rng: Random, operation: Any, K: int, a: str | None = None, b: str |
 
 
 def integers(rng: Random, a: str, b: str, K: int) -> Operands:
-    """Integers of 8 bits, any, small, or at an end; c any, or such that the sum lies about an end of int32."""
-    x, y = ([eight_bits(rng) for _ in range(K)] for _ in "ab")
+    """Integers, any, small, or at an end; c any, or such that the sum lies about an end of int32."""
+    x, y = ([integer(rng, BITS[name]) for _ in range(K)] for name in (a, b))
     sums = [-value if rng.randrange(2) else value for value in (1 << 31, (1 << 31) - 1)]
-    signed = [[code - 256 * (name == "int8" and code > 127) for code in codes] for name, codes in ((a, x), (b, y))]
+    signed = [
+        [code - (1 << BITS[name]) * (name.startswith("int") and code >> BITS[name] - 1) for code in codes]
+        for name, codes in ((a, x), (b, y))
+    ]
     total = sum(p * q for p, q in zip(*signed, strict=True))
     near = rng.choice((0, *sums)) - total + rng.randrange(-2, 3)
     return Operands(x, y, rng.choice((near, near, rng.randrange(1 << 32))) % (1 << 32), [], [])
 
 
-def eight_bits(rng: Random) -> int:
-    """A code of an integer of 8 bits."""
-    return rng.choice((rng.randrange(256), rng.randrange(256), rng.randrange(-2, 3) % 256, 127, 128, 255))
+def integer(rng: Random, bits: int) -> int:
+    """A code of an integer."""
+    codes = 1 << bits
+    few = rng.randrange(-2, 3) % codes
+    return rng.choice((rng.randrange(codes), rng.randrange(codes), few, codes // 2 - 1, codes // 2, codes - 1)) % codes
 
 
 def vector(rng: Random, name: str, count: int) -> list[int]:
@@ -102,7 +108,7 @@ def fields(name: str, sign: int, stored: int, mantissa_field: int) -> int:
 
 
 def corner(rng: Random, name: str) -> int:
-    """A zero, the ends of the subnormals and normals, one, the top of the range; infinity and NaN where there are any."""
+    """A zero, the ends of the subnormals and normals, one, the top of the range; infinity and NaN if the format has them."""
     layout = LAYOUTS[name]
     top, full = 2**layout.exponent_bits - 1, 2**layout.mantissa_bits - 1
     stored, field = rng.choice(

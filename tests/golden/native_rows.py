@@ -13,13 +13,13 @@ from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 needs_native = pytest.mark.skipif(library() is None, reason="the native library is not installed")
 
 INSTRUCTION_SETS = ("portable", "x86-64-v3", "x86-64-v4")
-"""What MMAU_ISA may name."""
+"""The values of MMAU_ISA."""
 
 _DISTINGUISHING_FLAGS = {"portable": set[str](), "x86-64-v3": {"avx2", "fma", "f16c"}, "x86-64-v4": {"avx512f", "avx512vl"}}
 
 
 def has_instruction_set(name: str) -> bool:
-    """Whether the kernel says that this processor has it: by /proc/cpuinfo, not by the library."""
+    """Whether this processor has the instruction set according to /proc/cpuinfo, independently of the library."""
     flags: set[str] = set()
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("flags"):

@@ -1,4 +1,4 @@
-"""What NumPy and ml_dtypes say a format's codes are worth: the independent source that formats are held against."""
+"""The values of a format's codes according to NumPy and ml_dtypes, an independent source for comparison."""
 
 from fractions import Fraction
 from typing import Any

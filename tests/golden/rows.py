@@ -35,6 +35,13 @@ def distinct_instructions() -> list[golden.Instruction]:
     return list(seen.values())
 
 
+def family(instruction: golden.Instruction) -> tuple[object, ...]:
+    """All that its arithmetic depends on but the formats of A and B and how many steps it takes."""
+    parameters = {key: value for key, value in instruction.operation.parameters().items() if key not in ("a", "b")}
+    order = getattr(instruction.chain, "order", None)
+    return (type(instruction.chain), order, instruction.operation.name, instruction.operation.d, *sorted(parameters.items()))
+
+
 @cache
 def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
     """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""

@@ -8,10 +8,12 @@ import golden
 from tests.golden.inputs import Operands, operands
 
 MULTIPLICANDS = ("tf32", "bf16", "fp16", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m2", "e2m3", "e2m1", "e4m3ieee")
-INTEGERS = ("int8", "uint8")
+INTEGERS = ("int8", "uint8", "int4", "uint4", "b1")
 ACCUMULATORS = ("fp32", "fp16", "bf16")
 MODES = ("RZ", "RNE", "RD", "RU", "RO", "RNA")
 RHO = (*(f"{mode}-{d}" for mode in MODES for d in ("FP32", "FP16", "BF16")), "RZ-E8M13")
+TO_BF16 = "RNE-FP32-RZ-BF16"
+"""The ρ of OC- and PS-FDPA alone."""
 LENGTHS = st.integers(1, 9) | st.sampled_from((16, 32))
 FRACTIONS = st.integers(1, 40) | st.integers(10, 27)
 E_ZERO = st.sampled_from((-139, -133, -132, -131, -21, -20, -19)) | st.integers(-170, 60) | st.sampled_from((-1024, 1024))
@@ -71,6 +73,31 @@ def fma_keys(draw: st.DrawFn) -> dict[str, Any]:
     return formats if draw(st.integers(0, 2)) else formats | {"nan": "first"}
 
 
+@st.composite
+def headroom_keys(draw: st.DrawFn) -> dict[str, Any]:
+    """c is what ρ gives; e_zero mostly e_min of c, as published."""
+    rho = draw(st.sampled_from(("RNE-FP32", "RNE-FP16", TO_BF16)) | st.sampled_from((*RHO, TO_BF16)))
+    c = "fp32" if rho == "RZ-E8M13" else rho.split("-")[-1].lower()
+    e_min = -14 if c == "fp16" else -126
+    return {"rho": rho, "c": c, "e_zero": draw(st.sampled_from((e_min, e_min, e_min)) | E_ZERO)}
+
+
+@st.composite
+def pairs_of_integers(draw: st.DrawFn) -> dict[str, Any]:
+    """Any two; two of one bit may be compared."""
+    a, b = draw(st.sampled_from(INTEGERS)), draw(st.sampled_from(INTEGERS))
+    if draw(st.integers(0, 4)) == 0:
+        return {"a": "b1", "b": "b1", "combination": draw(st.sampled_from(("multiply", "xor")))}
+    return {"a": a, "b": b}
+
+
+@st.composite
+def ps_lengths(draw: st.DrawFn) -> dict[str, Any]:
+    """L is a multiple of P."""
+    P = draw(st.sampled_from((1, 2, 2, 2, 3, 4)))
+    return {"P": P, "L": P * draw(st.integers(1, 4))}
+
+
 def keys(*parts: st.SearchStrategy[dict[str, Any]], **single: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
     """The keys of all parts and the single ones, in one table."""
     return st.tuples(*parts, st.fixed_dictionaries(single)).map(
@@ -83,20 +110,33 @@ ROUNDED = keys(
     truncation=st.sampled_from(("RD", "RD", "RZ")),
 )  # fmt: skip
 
+HEADROOM = (
+    headroom_keys(),
+    keys(**PAIR, **AROUND_RANGE, F=st.just(26) | FRACTIONS, h=st.sampled_from((2, 2, 2, 0, 1, 3, 8))),
+)
+
 KEYS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "FMA": keys(fma_keys(), **AROUND_RANGE),
     "FTZ-AddMul": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), P=st.sampled_from((1, 2, 4, 8))),
-    "E-FDPA": keys(**PAIR, **AROUND_RANGE, c=st.sampled_from(ACCUMULATORS), L=LENGTHS, rho=st.sampled_from(RHO)),
+    "E-FDPA": keys(
+        **PAIR,
+        **AROUND_RANGE,
+        c=st.sampled_from(ACCUMULATORS),
+        L=LENGTHS,
+        rho=st.sampled_from(RHO),
+        zero=st.sampled_from(("positive", "ieee")),
+    ),
     "T-FDPA": keys(LOSING, **PAIR, **TRUNCATED, L=LENGTHS),
     "ST-FDPA": keys(st_keys(), LOSING, **PAIR, **TRUNCATED),
     "GST-FDPA": keys(gst_keys(), LOSING, **PAIR, **TRUNCATED, scale=st.sampled_from(("ue8m0", "ue4m3"))),
     "TR-FDPA": ROUNDED,
     "GTR-FDPA": ROUNDED,
+    "OC-FDPA": keys(*HEADROOM, L=st.just(2) | st.integers(1, 9)),
+    "PS-FDPA": keys(*HEADROOM, ps_lengths()),
     "FTZ-FMA": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), L=LENGTHS),
     "FTZ-EO-FMA": keys(same_formats(("fp16", "bf16"), "ab"), c=st.just("fp32"), L=st.sampled_from((2, 4, 6, 8, 16, 32))),
     "IDPA": keys(
-        a=st.sampled_from(INTEGERS),
-        b=st.sampled_from(INTEGERS),
+        pairs_of_integers(),
         c=st.just("int32"),
         L=LENGTHS,
         overflow=st.sampled_from(("wrap", "saturate")),

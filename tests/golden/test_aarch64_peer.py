@@ -1,6 +1,5 @@
 """Arm's instructions under QEMU, an emulator written from the architecture's text, beside the catalogue's models."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,13 +16,10 @@ from golden.specials import quiet_nan
 from golden.stimulus import OperandShape, generate
 
 COMPILER, EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64"
-MISSING = [tool for tool in (COMPILER, EMULATOR) if shutil.which(tool) is None]
 SOURCE = Path(__file__).with_name("aarch64_rows.c")
 ROWS = 20_480
 
-pytestmark = pytest.mark.skipif(
-    bool(MISSING), reason=f"not on PATH: {', '.join(MISSING)} (Debian: gcc-aarch64-linux-gnu, qemu-user)"
-)
+pytestmark = pytest.mark.needs("aarch64")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 import golden
 
 Row = tuple[Any, Any, Any, Any, Any]
-"""a, b, c, scale_a, scale_b; None where there are no scales."""
+"""a, b, c, scale_a, scale_b; None for absent scales."""
 
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 FP6 = golden.instruction("sm_120", "mma.m16n8k32.kind::f8f6f4.f32.e2m3.e3m2.f32")
@@ -40,7 +40,7 @@ EVERY_FORMAT = [
 
 
 def random_bits(instruction: golden.Instruction, lead: tuple[int, ...]) -> Row:
-    """Bit patterns of every operand, scales included, None where there is none."""
+    """Bit patterns of every operand, scales included, None if absent."""
     rng = np.random.default_rng(5)
     K, block_size = instruction.k, instruction.block_size
     shapes = [(*lead, K), (*lead, K), lead] + [(*lead, K // block_size) if block_size else None] * 2
@@ -120,6 +120,11 @@ def test_operands_are_not_changed() -> None:
         ("a", [[0] * 16] * 2, "a must be a NumPy array of uint16 or float16, got list"),
         ("c", 0, "c must be a NumPy array of uint32 or float32, got int"),
         ("c", None, "c must be a NumPy array of uint32 or float32, got NoneType"),
+        (
+            "a",
+            np.ma.masked_array(np.zeros((2, 16), np.float16), mask=True),
+            "a must be an array without a mask, which no unit has; got a masked array: fill it first",
+        ),
     ],
 )
 def test_dtype_wrong(key: str, value: Any, message: str) -> None:

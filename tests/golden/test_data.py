@@ -1,61 +1,84 @@
-"""The files of tests/data are what their README and digests say."""
+"""The recordings that the project holds: whole, listed, of the origin that their READMEs say, beside their licences."""
 
-import hashlib
+from collections import Counter
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.data.load import FOLDER, SILICON_FILE, VECTORS_FILE, X86_FILES, index, x86_recordings
+import golden
+from golden.recording import KINDS, OWN
+from golden.recording_index import COMPUTED, ELSEWHERE, FOLDER, INDEX, held, read_elsewhere, read_index, read_listed
+from tests.data.load import MATLAB, MMA_SIM, RDNA, TENSORSCOPE, X86
 
-FILES = (VECTORS_FILE, SILICON_FILE, *X86_FILES)
-
-
-def test_digests_are_the_committed_ones() -> None:
-    lines = (FOLDER / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
-    found = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FILES}
-    assert {name: digest for digest, name in (line.split() for line in lines)} == found
-
-
-def test_all_data_is_small_and_named_in_the_readme() -> None:
-    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert set(FILES) == set(FOLDER.glob("*.npz"))
-    assert sum(path.stat().st_size for path in FILES) < 12_000_000
-    assert all(f"`{path.name}`" in readme for path in FILES)
+HELD = list(held())
+LICENSES = {"BSD-2-Clause": "Redistribution and use in source and binary forms", "MIT": "Permission is hereby granted"}
+"""The text of a licence's notice."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_arrays_are_those_of_the_index(path) -> None:  # type: ignore[no-untyped-def]
-    """Nothing is missing, nothing is left over, and all rows of an entry have one length."""
-    archive = np.load(path, allow_pickle=False)
-    arrays = {name: archive[name] for name in archive.files if name != "index"}
-    used = set()
-    for number, entry in enumerate(index(path)):
-        own = {
-            key: arrays[f"{number}_{key}"]
-            for key in ("a", "b", "c", "d", "sa", "sb", "label")
-            if f"{number}_{key}" in arrays
-        }
-        if "same_data_as" in entry:
-            assert not own
-            continue
-        used |= {f"{number}_{key}" for key in own}
-        rows = entry["rows"] if "rows" in entry else entry["per_class"] * len(entry["classes"])
-        k = entry.get("k", entry.get("K"))
-        assert own["a"].shape == own["b"].shape == (rows, k)
-        assert own["c"].shape == own["d"].shape == (rows,)
-        assert all(len(column) == rows and column.dtype.kind == "u" for column in own.values())
-        assert {"sa", "sb"} <= own.keys() or not {"sa", "sb"} & own.keys()
-    assert used == arrays.keys()
+@pytest.mark.parametrize("folder", [FOLDER, COMPUTED], ids=["silicon", "computed"])
+def test_folder_holds_what_the_index_lists(folder: Path) -> None:
+    assert {path.relative_to(folder).as_posix() for path in folder.rglob("*.npz")} == read_index(folder).keys()
 
 
-def test_x86_recordings_are_of_nine_instructions_on_two_processors() -> None:
-    found = x86_recordings()
-    assert [sum(r.rows for r in found if r.file == file) for file in X86_FILES] == [167_936, 40_960]
-    assert {recording.instruction for recording in found} == {
-        "TDPBF16PS", "VDPBF16PS", "VFMADDPH", "TDPBSSD", "TDPBSUD", "TDPBUSD", "TDPBUUD", "VPDPBUSD", "VPDPBUSDS",
-    }  # fmt: skip
-    cpus = {(e["cpu"]["vendor_id"], e["cpu"]["model"], e["cpu"]["stepping"]) for file in X86_FILES for e in index(file)}
-    assert cpus == {("GenuineIntel", "207", "2"), ("AuthenticAMD", "2", "1")}
-    for recording in found:
-        labels = recording.labels()
-        assert recording.names == ("uniform",) if labels is None else labels.max() < len(recording.names)
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", [FOLDER, COMPUTED], ids=["silicon", "computed"])
+def test_every_file_is_what_the_index_says(folder: Path) -> None:
+    """Digest, device, who, licence, rows and special operands: `read_listed` refuses anything else."""
+    for name, entry in read_index(folder).items():
+        assert len(read_listed(folder, name)) == entry["rows"]
+
+
+def test_all_recordings_are_small() -> None:
+    assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 11_000_000  # it is installed
+    assert sum(path.stat().st_size for path in COMPUTED.rglob("*")) < 4_000_000
+
+
+def test_rows_by_who_recorded_them() -> None:
+    rows: Counter[str] = Counter()
+    for _, name, entry in HELD:
+        rows[name.rpartition("/")[0].partition("/")[0]] += entry["rows"]
+    of_others = {MMA_SIM: 31_296, MATLAB: 84_000, TENSORSCOPE: 445, RDNA[0]: 10_768, RDNA[1]: 18_432}
+    assert dict(rows) == of_others | {X86[0]: 167_936, X86[1]: 40_960, "": 3 * 20_480}
+
+
+def test_computed_rows_lie_apart_and_are_called_so() -> None:
+    assert {entry["kind"] for _, _, entry in HELD} <= KINDS.keys()
+    for folder, _, entry in HELD:
+        assert (entry["kind"] == "computed") is (folder == COMPUTED)
+
+
+def test_licence_of_others_stands_beside_their_rows() -> None:
+    for folder, name, entry in HELD:
+        if entry["who"] != OWN:
+            notice = folder / name.partition("/")[0] / "LICENSE"
+            assert LICENSES[entry["licence"]] in notice.read_text(encoding="utf-8"), notice
+            assert entry["source"]
+            assert entry["commit"]
+
+
+def test_readmes_name_every_folder() -> None:
+    for folder in (FOLDER, COMPUTED):
+        readme = (folder / "README.md").read_text(encoding="utf-8")
+        places = {name.partition("/")[0] for name in read_index(folder) if "/" in name}
+        assert places
+        assert all(f"`{place}/`" in readme for place in places)
+        assert INDEX in readme
+
+
+def test_reports_elsewhere_name_instructions_of_the_catalogue_and_the_test_that_compares_them() -> None:
+    (report,) = read_elsewhere(FOLDER)
+    assert report["licence"] == "none"
+    assert not [name for name in read_index(FOLDER) if "sm_120" in name]
+    for name in report["instructions"]:
+        assert golden.instruction(report["arch"], name).evidence == "third-party"
+    assert (FOLDER.parents[1] / report["compared_by"]).is_file()
+    assert ELSEWHERE in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_x86_recordings_are_of_eleven_instructions_on_two_processors() -> None:
+    found = [entry for _, name, entry in HELD if name.partition("/")[0] in X86]
+    assert len({(entry["arch"], entry["instruction"]) for entry in found}) == 11
+    assert {entry["device"] for entry in found} == {
+        "Intel Xeon Processor, family 6, model 207, stepping 2",
+        "AMD EPYC, family 26, model 2, stepping 1",
+    }

@@ -1,4 +1,4 @@
-"""What the sources leave open, as numerics.md, section 12, decides it."""
+"""Decisions of numerics.md, section 12, on points that the sources leave open."""
 
 import golden
 from golden.formats import BF16, E4M3, E5M2, FP16, FP32, UE8M0

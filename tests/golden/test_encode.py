@@ -18,18 +18,18 @@ from tests.golden.peer_formats import DROPPED_BITS, floats, last_magnitude, magn
 
 ALL = [*(f for f in FORMATS.values() if f.name not in INTEGERS), E8M13]
 HAIR = Fraction(1, 1 << 2200)
-"""Less than any format's last bit: what is a hair above a value is strictly above it."""
+"""An amount smaller than any format's last bit, to make a value slightly larger."""
 
 
-def boundaries(operand: Format) -> Iterable[int]:
-    """Indices of magnitudes: in 8 bits all of them; in wider formats the ends of every binade (fp64: every 31st) and what
-    lies next to them, and some inside."""
+def boundaries(operand: Format, every: int) -> Iterable[int]:
+    """Indices of magnitudes: in 8 bits all of them; in wider formats the ends of binades (with eight exponent bits every
+    so manyth ones, of fp64 every 31st) and what lies next to them, and some inside."""
     top, binade = last_magnitude(operand), 1 << operand.man_bits
     if operand.width <= 8:
         return range(top + 1)
     inside = range(0, binade, 97) if operand.width == 16 else (binade // 3, binade // 2)
     offsets = {0, 1, 2, binade - 2, binade - 1, *inside}
-    step = 1 if operand.exp_bits < 11 else 31
+    step = 1 if operand.exp_bits < 8 else every if operand.exp_bits < 11 else 31
     starts = {*range(0, top + 1, step * binade), 0, binade, top + 1 - binade, top + 1 - 2 * binade}
     return sorted(start + offset for start in starts for offset in offsets if start + offset <= top)
 
@@ -80,10 +80,12 @@ def check(operand: Format, value: Fraction, index: int, part: Fraction) -> None:
             assert got == expected, (mode, negative, index, part)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("operand", ALL, ids=str)
-def test_encode_about_every_boundary_and_tie(operand: Format) -> None:
+def test_encode_about_boundaries_and_ties(operand: Format, every: int) -> None:
     half = Fraction(1, 2)
-    for index in boundaries(operand):
+    for index in boundaries(operand, every):
         low = magnitude(operand, index)
         high = magnitude(operand, index + 1) if index < last_magnitude(operand) else beyond_last(operand)
         if low:
@@ -111,7 +113,7 @@ def test_encode_of_a_value_far_below_the_smallest_keeps_its_sign(operand: Format
 
 @pytest.mark.parametrize("mode", MODES)
 def test_encode_unsigned(mode: Mode) -> None:
-    """A negative value has no code: NaN. ue8m0 has no zero: what is smaller than its smallest value becomes that."""
+    """A negative value has no code: NaN. ue8m0 has no zero: a smaller value becomes its smallest one."""
     ue8m0, ue4m3 = FORMATS["ue8m0"], FORMATS["ue4m3"]
     assert [ue8m0.encode(-1, mode), ue4m3.encode(-1, mode)] == [0xFF, 0x7F]
     assert [ue8m0.encode(-HAIR, mode), ue4m3.encode(-HAIR, mode)] == [0xFF, 0x7F]
@@ -148,6 +150,7 @@ def test_encode_takes_what_no_float_can_hold() -> None:
     assert FORMATS["fp64"].encode(Fraction(1, 3), "RU") == int(np.nextafter(1 / 3, 1).view(np.uint64))
 
 
+@pytest.mark.slow
 def test_encode_is_exact_on_every_peer_value_of_fp16() -> None:
     fp16 = FORMATS["fp16"]
     codes = np.arange(1, 0x7C00, dtype=np.uint16)

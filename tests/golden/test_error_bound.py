@@ -12,8 +12,9 @@ import pytest
 import golden
 from tests.golden import twin
 from tests.golden.inputs import Operands, operands
-from tests.golden.rows import distinct_instructions, reference, unit
+from tests.golden.rows import distinct_instructions, family, reference, unit
 from tests.golden.twin_numbers import LAYOUTS, Number, decode, exponent_of, two_to
+from tests.volume import one_of_each
 
 STEPS = 30
 ONE = Number("finite", False, Fraction(1), 0)
@@ -71,7 +72,7 @@ def shares_of_bound(operation: golden.Operation, rows: list[Operands], claimed: 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("instruction", [pytest.param(i, id=f"{i.arch}:{i.name}") for i in BOUNDED])
+@pytest.mark.parametrize("instruction", one_of_each(BOUNDED, family), ids=lambda i: f"{i.arch}:{i.name}")
 def test_error_of_a_step_is_within_its_bound(instruction: golden.Instruction) -> None:
     operation = instruction.operation
     shares = shares_of_bound(operation, finite_steps(operation, f"{instruction.arch}:{instruction.name}", STEPS), operation)

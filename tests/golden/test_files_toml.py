@@ -1,4 +1,4 @@
-"""Reading TOML: of a bounded size and depth, and whatever it holds refused in one line."""
+"""Reading TOML: bounded size and depth, and one-line errors for every content."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
     for name in (path, Path("/dev/zero")):
         with path.open("a") as stream:
             stream.write("y")
-        message = rf"^{re.escape(str(name))}: must be a TOML file of at most 1048576 bytes, and is larger$"
+        message = rf"^{re.escape(str(name))}: must be a TOML file of at most 1048576 bytes, but is larger$"
         with pytest.raises(ValueError, match=message):
             read_toml(name)
 
@@ -26,7 +26,7 @@ def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
 def test_deeply_nested_toml_is_refused(deep: str, tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     path.write_text(deep)
-    message = rf"^{re.escape(str(path))}: must nest tables and arrays at most 8 deep, and nests them deeper$"
+    message = rf"^{re.escape(str(path))}: must nest tables and arrays at most 8 deep, but nests them deeper$"
     with pytest.raises(ValueError, match=message):
         read_toml(path)
     path.write_text("a = " + "[" * 7 + "]" * 7)

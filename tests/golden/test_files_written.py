@@ -1,13 +1,16 @@
 """Writing files: nothing half-written, modes and links respected, devices written through."""
 
+import fcntl
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from golden import files
 from golden.files import check_output, write_atomically, write_output
 
 
@@ -118,3 +121,26 @@ def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
         write_atomically(path, b"after")
     assert path.read_bytes() == b"before"
     assert [p.name for p in tmp_path.iterdir()] == ["out.bin"]
+
+
+def test_what_a_killed_process_left_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its locks have ended with it; what another process holds, or has just made, stays."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, held, new = (tmp_path / f".mmau-held-{name}.tmp" for name in ("left", "held", "new"))
+    left_folder, held_folder, other = (tmp_path / f"mmau-x-{name}" for name in ("held-left", "held-held", "other"))
+    for path in (left, held, new):
+        path.touch()
+    for path in (left_folder, held_folder, other):
+        path.mkdir()
+    for path in tmp_path.iterdir():
+        if path != new:
+            os.utime(path, (0, 0))
+    with held.open() as stream, files.held(held_folder):
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        write_atomically(tmp_path / "written", b"")
+        with files.temporary_folder("mmau-x-") as name:
+            assert Path(name).is_dir()
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "written",
+        *(path.name for path in (held, new, held_folder, other)),
+    }

@@ -1,4 +1,4 @@
-"""Whole matrices: gemm is the instruction chained along K, whatever M, N and K; the example shows what was published."""
+"""Whole matrices: gemm is the instruction chained along K for every M, N and K; the example reproduces published results."""
 
 import importlib.util
 from pathlib import Path

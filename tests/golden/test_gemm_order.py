@@ -1,19 +1,16 @@
-"""Orders of a matrix product: promotion, split-K and stream-K against the twin, and the file that says them."""
+"""Orders of a matrix product: promotion, split-K and stream-K against the twin."""
 
 import random
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import golden
-from golden.gemm_order import GemmOrder, load_order, shared, split
+from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
 from golden.ordered_chain import ChainTable
-from golden.tiled import instruction_products
-from golden.unit_file import unit_to_toml
 from tests.golden import gemm_twin, twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import unit
@@ -134,15 +131,17 @@ def near(rng: random.Random, operand: Any) -> int:
 
 
 def cases() -> list[Any]:
-    """Every model in every order, each with operands of both styles; `make test` takes one of the styles, in turn."""
+    """Every model in every order, each with operands of both styles; `make test` takes an eighth, all orders and models."""
     return [
         pytest.param(model, name, style, id=f"{model.name}-{model.operation.name}-{name}-{style}", marks=marks)
         for i, model in enumerate(MODELS)
         for j, name in enumerate(ORDERS)
-        for style, marks in zip(("near", "hostile"), ((), pytest.mark.long)[:: 1 - 2 * ((i + j) % 2)], strict=True)
+        for style, phase in (("near", 0), ("hostile", 4))
+        for marks in [() if (i + j) % len(ORDERS) == phase else pytest.mark.long]
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "name", "style"), cases())
 def test_order_equals_the_twin(model: Any, name: str, style: str) -> None:
     rng = random.Random(f"{name} {model.name}")
@@ -245,6 +244,7 @@ def test_unit_with_a_table_starts_anew_in_each_instruction() -> None:
         assert first[i, j] == model.dot(A[i, :16], B[:16, j], C[i, j])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [0, 500])
 @pytest.mark.parametrize("name", ORDERS)
 def test_blocks_of_memory_change_nothing(name: str, blocks: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,196 +252,3 @@ def test_blocks_of_memory_change_nothing(name: str, blocks: int, monkeypatch: py
     whole = product(WGMMA, made, order=ORDERS[name])
     monkeypatch.setattr("golden.tiled.WORKSPACE", blocks)
     assert (product(WGMMA, made, order=ORDERS[name]) == whole).all()
-
-
-@pytest.mark.parametrize("instructions", [1, 2, 7, 12])
-@pytest.mark.parametrize("parts", [1, 2, 3, 12, 40])
-def test_parts_are_equal_but_for_the_first(instructions: int, parts: int) -> None:
-    pieces = split(instructions, parts)
-    lengths = [end - first for first, end in pieces]
-    assert [k for first, end in pieces for k in range(first, end)] == list(range(instructions))
-    assert len(pieces) == min(parts, instructions)
-    assert lengths == sorted(lengths, reverse=True)
-    assert max(lengths) - min(lengths) <= 1
-
-
-@pytest.mark.parametrize(
-    ("count", "instructions", "workers", "expected"),
-    [
-        (3, 4, 2, [((0, 4),), ((0, 2), (2, 4)), ((0, 4),)]),
-        (2, 3, 4, [((0, 2), (2, 3)), ((0, 1), (1, 2), (2, 3))]),
-        (2, 2, 9, [((0, 1), (1, 2)), ((0, 1), (1, 2))]),
-        (2, 5, 1, [((0, 5),), ((0, 5),)]),
-    ],
-)
-def test_workers_share_evenly(count: int, instructions: int, workers: int, expected: list[Any]) -> None:
-    assert list(shared(count, instructions, workers)) == expected
-
-
-def written(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "gemm.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_file_names_an_instruction(tmp_path: Path) -> None:
-    order = load_order(
-        written(tmp_path, 'instruction = "Hopper:wgmma.m64n128k32.f32.e4m3.e4m3"\npromote_every = 4\nsplit_k = 2\n')
-    )
-    assert order == GemmOrder(model=WGMMA, promote_every=4, split_k=2)
-    assert golden.load_order is load_order
-    made, _ = matrices(WGMMA, random.Random(17), 7 * 32, "near")
-    assert (product(None, made, order=order) == product(WGMMA, made, order=order)).all()
-
-
-def test_file_names_a_unit_beside_it(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text(unit_to_toml(MODELS[8]), encoding="utf-8")
-    text = 'unit = "own.toml"\nk_order = "stream-k"\ntile = [2, 3]\ntiles = [[[0, 2], [2, 3]], [[0, 3]]]\n'
-    order = load_order(written(tmp_path, text))
-    assert order.model == MODELS[8]
-    assert order.tile == (2, 3)
-    assert order.tiles == (((0, 2), (2, 3)), ((0, 3),))
-    assert hash(order) == hash(load_order(written(tmp_path, text)))
-
-
-def test_file_without_a_model(tmp_path: Path) -> None:
-    assert load_order(written(tmp_path, 'k_order = "ascending"\npromote_every = 4\n')) == GemmOrder(promote_every=4)
-
-
-STREAM = 'k_order = "stream-k"\ntile = [2, 2]\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "promote = 4",
-            "key must be one of instruction, unit, promote_every, split_k, k_order, tile, tiles, workers; "
-            "got 'promote' (did you mean 'promote_every'?)",
-        ),
-        ("promote_every = -1", "promote_every must be an integer from 0 to 1073741824, got -1"),
-        ("promote_every = true", "promote_every must be an integer from 0 to 1073741824, got True"),
-        ("split_k = 0", "split_k must be an integer from 1 to 1073741824, got 0"),
-        (
-            'k_order = "descending"',
-            "k_order must be one of ascending, stream-k; got 'descending' (did you mean 'ascending'?)",
-        ),
-        ("tile = [2, 2]", "tile is for k_order = 'stream-k' alone, got k_order = 'ascending'; leave it out"),
-        ("workers = 3", "workers is for k_order = 'stream-k' alone, got k_order = 'ascending'; leave it out"),
-        (
-            'k_order = "stream-k"',
-            "tile is missing: k_order = 'stream-k' needs the rows and columns of an output tile, as [128, 128]",
-        ),
-        (
-            STREAM + "workers = 2\nsplit_k = 2",
-            "split_k must be 1 under k_order = 'stream-k', whose pieces its tiles say; got 2",
-        ),
-        (STREAM, "k_order = 'stream-k' needs either tiles, a list for each output tile, or workers; got neither"),
-        (
-            STREAM + "workers = 2\ntiles = [[[0, 1]]]",
-            "k_order = 'stream-k' needs either tiles, a list for each output tile, or workers; got both",
-        ),
-        (STREAM + "workers = 0", "workers must be an integer from 1 to 1073741824, got 0"),
-        ('k_order = "stream-k"\nworkers = 2\ntile = [2]', "tile must be two integers [rows, columns], got [2]"),
-        ('k_order = "stream-k"\nworkers = 2\ntile = [0, 2]', "rows of tile must be an integer from 1 to 1073741824, got 0"),
-        (STREAM + "tiles = []", "tiles must be a list with a list of pieces for each output tile, got []"),
-        (
-            STREAM + "tiles = [[]]",
-            "output tile 0 of tiles must be a list of pieces [first, end] of its instructions, got []",
-        ),
-        (
-            STREAM + "tiles = [[[0, 1, 2]]]",
-            "a piece of output tile 0 of tiles must be two integers [first, end], got [0, 1, 2]",
-        ),
-        (
-            STREAM + "tiles = [[[0, 0]]]",
-            "the end of a piece of output tile 0 of tiles that begins at 0 must be an integer from 1 to 1073741824, got 0",
-        ),
-        (
-            STREAM + "tiles = [[[0, 2], [3, 4]]]",
-            "output tile 0 of tiles must have every instruction once, in one of its pieces; instruction 2 is missing",
-        ),
-        (
-            STREAM + "tiles = [[[0, 2], [1, 4]]]",
-            "output tile 0 of tiles must have every instruction once, in one of its pieces; instruction 1 is there twice",
-        ),
-        (
-            STREAM + "tiles = [[[1, 2]]]",
-            "output tile 0 of tiles must have every instruction once, in one of its pieces; instruction 0 is missing",
-        ),
-        (
-            STREAM + "tiles = [[[0, 2]], [[0, 3]]]",
-            "every output tile of tiles must have as many instructions; tile 0 has 2, output tile 1 of tiles 3",
-        ),
-        (
-            'instruction = "wgmma.m64n128k32.f32.e4m3.e4m3"',
-            'instruction must be "ARCH:NAME", as "sm_90:wgmma.m64n128k32.f32.e4m3.e4m3"; got '
-            "'wgmma.m64n128k32.f32.e4m3.e4m3'",
-        ),
-        ("instruction = 3", 'instruction must be "ARCH:NAME", as "sm_90:wgmma.m64n128k32.f32.e4m3.e4m3"; got 3'),
-        (
-            'instruction = "sm_90:x"\nunit = "u.toml"',
-            "give instruction or unit, not both; got instruction = 'sm_90:x', unit = 'u.toml'",
-        ),
-        ("unit = 1", "unit must be the path of a unit's file, got 1"),
-        (
-            'instruction = "sm_90:mma.m16n8k4.f64.f64.f64.f64"\npromote_every = 2',
-            "promote_every adds to an fp32 accumulator, which does not hold fp64; "
-            "mma.m16n8k4.f64.f64.f64.f64 gives fp64: take promote_every = 0",
-        ),
-        (
-            'instruction = "x86-avx512:vpdpbusd"\nsplit_k = 2',
-            "promotion, split-K and stream-K add in floating point; vpdpbusd gives int32: take "
-            "promote_every = 0, split_k = 1 and k_order = 'ascending'",
-        ),
-    ],
-)
-def test_file_wrong(tmp_path: Path, text: str, message: str) -> None:
-    path = written(tmp_path, text)
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
-        load_order(path)
-    assert str(caught.value) == f"{path}: {message}"
-
-
-def test_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"own\.toml"):
-        load_order(written(tmp_path, 'unit = "own.toml"'))
-    with pytest.raises(ValueError, match=r"gemm\.toml: sm_90 instruction 'mma' is not one of"):
-        load_order(written(tmp_path, 'instruction = "sm_90:mma"'))
-
-
-@pytest.mark.parametrize(
-    ("order", "message"),
-    [
-        (
-            GemmOrder(k_order="stream-k", tile=(2, 2), tiles=(((0, 7),),)),
-            "tiles must have a list for each of the 6 output tiles of (2, 2) in D of (4, 5), got 1",
-        ),
-        (
-            GemmOrder(k_order="stream-k", tile=(9, 9), tiles=(((0, 5), (5, 6)),)),
-            "tiles must name the instructions 0 to 6 along K, got 0 to 5",
-        ),
-        (
-            GemmOrder(model=HOPPER),
-            f"the order is that of {HOPPER.name}, got {WGMMA.name}; give that one, or an order without a model",
-        ),
-    ],
-)
-def test_order_of_another_product_is_refused(order: GemmOrder, message: str) -> None:
-    made, _ = matrices(WGMMA, random.Random(19), 7 * 32, "near")
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  # the whole text is compared
-        product(WGMMA, made, order=order)
-    assert str(caught.value) == message
-
-
-def test_what_is_no_order_is_refused() -> None:
-    made, _ = matrices(WGMMA, random.Random(19), 32, "near")
-    wrong: Any = "gemm.toml"
-    with pytest.raises(
-        TypeError, match=r"^order must be a golden\.GemmOrder, as golden\.load_order reads it, got 'gemm\.toml'$"
-    ):
-        product(WGMMA, made, order=wrong)
-    with pytest.raises(
-        TypeError, match=r"^instruction must be one of golden\.instruction\(arch, name\), or a golden\.Unit, got None$"
-    ):
-        product(None, made, order=GemmOrder())

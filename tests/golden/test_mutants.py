@@ -15,7 +15,7 @@ import pytest
 import golden
 from golden.chain import Chain
 from golden.operations.t_fdpa import TruncatedFDPA
-from tests.data.load import VectorSet, vector_sets
+from tests.data.load import Case, vector_sets
 from tests.golden import twin
 from tests.golden.differences import differing_rows
 from tests.golden.directed import products
@@ -38,8 +38,9 @@ def family_of(instruction: golden.Instruction) -> Family:
 
 FAMILIES: dict[Family, list[golden.Instruction]] = defaultdict(list)
 for _instruction in distinct_instructions():
-    _of_gpu = _instruction.arch not in golden.PROCESSORS  # what processors do is recorded: test_x86.py has their mutants
-    if _of_gpu and _instruction.operation.name != "FMA" and isinstance(_instruction.chain, Chain):
+    # What processors and RDNA do is recorded: test_x86.py and test_rdna.py have their mutants. IDPA is exact.
+    _is_recorded = _instruction.arch in (*golden.PROCESSORS, "gfx1100", "gfx1151", "gfx1201")
+    if not _is_recorded and _instruction.operation.name not in ("FMA", "IDPA") and isinstance(_instruction.chain, Chain):
         FAMILIES[family_of(_instruction)].append(_instruction)
 
 
@@ -106,14 +107,14 @@ def cannot_matter(instruction: golden.Instruction, change: str) -> bool:
     return lowest_exponent(instruction) >= floor or lowest_bit(instruction) >= floor - operation.F
 
 
-VECTORS: dict[Family, list[VectorSet]] = defaultdict(list)
+VECTORS: dict[Family, list[Case]] = defaultdict(list)
 for _vectors in vector_sets():
-    VECTORS[family_of(golden.instruction(_vectors.arch, _vectors.name))].append(_vectors)
+    VECTORS[family_of(_vectors.instruction)].append(_vectors)
 
 
 def vectors_catch(family: Family, change: str) -> bool:
     for vectors in VECTORS[family]:
-        changed = mutant(golden.instruction(vectors.arch, vectors.name), change)
+        changed = mutant(vectors.instruction, change)
         if changed is not None:
             got = changed.dot(*vectors.operands(), engine="reference")
             expected = vectors.expected()
@@ -170,7 +171,7 @@ def directed_row_catches(instruction: golden.Instruction, change: str) -> bool:
 
 
 UNSEEN_BY_VECTORS = ("e_zero-1", "e_zero+1", "F2-1", "F2+1", "G/2", "G*2")
-"""What the vectors do not reach in some family."""
+"""Mutants that the vectors do not reach in some family."""
 
 
 def needs_directed_row(family: Family, change: str) -> bool:
@@ -182,6 +183,7 @@ IDLE = [m for m in MUTANTS if all(cannot_matter(member, m.values[1]) for member 
 DIRECTED = [m for m in MUTANTS if m not in IDLE and needs_directed_row(*m.values)]  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "change"), [m for m in MUTANTS if m not in IDLE and m not in DIRECTED])
 def test_vectors_catch_mutant(family: Family, change: str) -> None:
     assert vectors_catch(family, change)

@@ -1,7 +1,6 @@
 """The portable library on another processor: built for aarch64, run under QEMU, the same bits as on this machine."""
 
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,18 +8,15 @@ import pytest
 
 NATIVE = Path(__file__).parents[2] / "golden" / "native"
 COMPILER, EMULATOR = "aarch64-linux-gnu-g++", "qemu-aarch64"
-MISSING = [tool for tool in ("g++", COMPILER, EMULATOR) if shutil.which(tool) is None]
 
 pytestmark = [
-    pytest.mark.skipif(
-        bool(MISSING), reason=f"not on PATH: {', '.join(MISSING)} (Debian: g++-aarch64-linux-gnu, qemu-user)"
-    ),
+    pytest.mark.needs("aarch64"),
     pytest.mark.skipif(platform.machine() == "aarch64", reason="this is an aarch64 machine: all other tests are this one"),
 ]
 
 
 def results(source: str, compiler: str, program: Path, runner: list[str]) -> str:
-    """What a program of random parameters gives: their number, and a digest of all results."""
+    """Run a program of random parameters: their number, and a digest of all results."""
     sources = [Path(__file__).parent / source, *sorted((NATIVE / "src").glob("*.cpp"))]
     flags = ["-std=c++17", "-O2", "-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-pthread", "-static"]
     includes = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]

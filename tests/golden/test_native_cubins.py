@@ -22,17 +22,17 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(cubins, "compile_cubin", compile_source)
     monkeypatch.setattr(cubins, "version", lambda major: "13.0")
     monkeypatch.delenv("MMAU_CUBINS", raising=False)
-    cubins._kept.cache_clear()
+    cubins._compiled.cache_clear()
     return sources
 
 
 def test_folder_keeps_them_between_processes(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMAU_CUBINS", str(tmp_path / "cubins"))
     assert cubin("x", "sm_90") == CUBIN
-    cubins._kept.cache_clear()  # another process
+    cubins._compiled.cache_clear()  # another process
     assert cubin("x", "sm_90") == CUBIN
     assert compiled == ["x"]
-    assert [path.name for path in (tmp_path / "cubins").iterdir()] == [f"{key_of('x', 'sm_90')}.cubin"]
+    assert [path.name for path in (tmp_path / "cubins").iterdir()] == [key_of("x", "sm_90")]
 
 
 def test_without_a_folder_the_process_remembers(compiled: list[str]) -> None:
@@ -41,10 +41,13 @@ def test_without_a_folder_the_process_remembers(compiled: list[str]) -> None:
 
 
 def test_damaged_file_is_compiled_again(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was cut too, and still begins as a cubin does."""
     monkeypatch.setenv("MMAU_CUBINS", str(tmp_path))
-    (tmp_path / f"{key_of('x', 'sm_90')}.cubin").write_bytes(b"")
     assert cubin("x", "sm_90") == CUBIN
-    assert compiled == ["x"]
+    cubins._compiled.cache_clear()  # another process
+    (tmp_path / key_of("x", "sm_90") / "kernel.cubin").write_bytes(CUBIN[:6])
+    assert cubin("x", "sm_90") == CUBIN
+    assert compiled == ["x", "x"]
 
 
 def test_key_depends_on_everything(compiled: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def test_kernel_at_the_limits_compiles(operation: golden.Operation) -> None:
     ids=["converted", "fma"],
 )
 def test_no_result_is_flushed(name: str, sums: set[str]) -> None:
-    """Sums that are the machine's own keep subnormal results: none of them says .FTZ."""
+    """Machine additions preserve subnormal results: none has the modifier .FTZ."""
     instruction = golden.instruction("sm_90" if name.startswith("mma") else "gfx908", name)
     mnemonics = {found for found, _ in sass(cubin(cuda.source(instruction.chain, instruction.k), "sm_90", cuda.INCLUDE))}
     assert sums <= mnemonics

@@ -1,6 +1,5 @@
 """The examples that link the library: an architecture simulator in C++, a SystemVerilog testbench without Python."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +7,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-
-needs_cmake = pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on PATH")
 
 
 def run(*command: str | Path) -> str:
@@ -31,7 +28,7 @@ def run_testbench(build: Path, arch: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.long
-@needs_cmake
+@pytest.mark.needs("cmake")
 def test_cpp_example_links_what_was_installed(tmp_path: Path) -> None:
     library, example, installed = tmp_path / "library", tmp_path / "example", tmp_path / "installed"
     run("cmake", "-S", ROOT / "golden" / "native", "-B", library, f"-DCMAKE_INSTALL_PREFIX={installed}")
@@ -58,7 +55,7 @@ def test_systemverilog_script_says_how_it_is_called(arguments: list[str], tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
-@needs_cmake
+@pytest.mark.needs("cmake")
 @pytest.mark.simulator
 @pytest.mark.long
 def test_systemverilog_testbench_agrees_and_tells_another_unit(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a batch takes beyond its inputs and its result, measured as the peak of a process of its own."""
+"""Memory of a batch beyond its inputs and its result, measured as the peak of a separate process."""
 
 import os
 import subprocess
@@ -63,17 +63,20 @@ def mebibytes_beyond(script: str, first: int, second: int) -> float:
     return float(run.stdout)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1 << 18, 1 << 22])
 def test_contiguous_batch_takes_no_memory_of_its_own(rows: int) -> None:
     assert mebibytes_beyond(BATCH, rows, 1) < LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("M", "N"), [(1, 1 << 22), (1 << 22, 1), (1 << 13, 1 << 12)])
 def test_matrix_product_rearranges_its_operands_in_blocks(M: int, N: int) -> None:
     """B as a whole has 128 MiB in the first shape, A in the second, C in the third."""
     assert mebibytes_beyond(MATRIX, M, N) < LIMIT
 
 
+@pytest.mark.slow
 def test_measure_sees_a_copy() -> None:
     """Operands that are not contiguous are copied: 2 × 64 MiB here."""
     assert mebibytes_beyond(BATCH, 1 << 21, 2) > LIMIT

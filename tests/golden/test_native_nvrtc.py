@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is loaded, in order; nothing is. Every library is there."""
+    """Record the libraries that are loaded, in order, without loading any; every library exists."""
     paths: list[str] = []
 
     def load(path: str) -> SimpleNamespace:

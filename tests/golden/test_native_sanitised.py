@@ -18,7 +18,7 @@ FLAGS = ["-std=c++17", "-O1", "-g", "-ffp-contract=off", "-pthread", f"-I{NATIVE
 CHECKS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 KERNELS = {"batch_kernels.cpp", "stimulus_kernels.cpp"}
 PROGRAMS = {"native_sanitised": "parameter sets, digest ", "native_stimulus_sanitised": "stimuli, digest "}
-"""Programs, and what they say in the end."""
+"""Programs, and the last line of their output."""
 
 IS_X86 = platform.machine() == "x86_64"
 

@@ -45,7 +45,7 @@ extern "C" void launch(unsigned blocks, unsigned threads, const void* table, uns
 
 
 def launched(instruction: golden.Instruction, folder: Path, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
-    """What the kernel's text, compiled as C++, makes thread by thread."""
+    """The operands that the kernel's text, compiled as C++, makes thread by thread."""
     i, shape = instruction, OperandShape.of_instruction(instruction)
     source = folder / "kernel.cpp"
     source.write_text(DEVICE_WORDS + volume.kernel_source(shape, i.m, i.n) + LAUNCH, encoding="utf-8")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import golden
-from golden.tiled import instruction_products
+from golden.gemm_order import instruction_products
 from tests.golden.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
 from tests.golden.rows import distinct_arithmetic, unit
 
@@ -82,6 +82,7 @@ def product(model: Any, style: str, shape: tuple[int, int, int], seed: int) -> t
     return golden.gemm(model, A, B, C, engine="native"), rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isa", HERE)
 @pytest.mark.parametrize("model", [*TILED, *UNITS], ids=lambda model: f"{model.name}-{model.operation.name}")
 def test_tiles_equal_rows(model: Any, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +95,7 @@ def test_tiles_equal_rows(model: Any, isa: str, monkeypatch: pytest.MonkeyPatch)
         assert (tiles == rows).all(), f"{style}: {np.argwhere(tiles != rows)[0]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [*TILED, *UNITS], ids=lambda model: f"{model.name}-{model.operation.name}")
 def test_tiles_equal_the_reference(model: Any) -> None:
     """The styles in turn, for the reference takes its time."""
@@ -135,5 +137,5 @@ def test_code_that_is_none_is_refused_in_any_tile() -> None:
     with pytest.raises(ValueError, match=r"^B: e2m1 codes are 0 … 0xf, got 0x10$"):
         golden.gemm(e2m1, A, B)
     batch = golden.native.engine.compute
-    with pytest.raises(ValueError, match="an FP6 or FP4 byte must hold one code, its high bits zero"):
+    with pytest.raises(ValueError, match="a byte of FP6, FP4, int4, uint4 or b1 must hold one code, its high bits zero"):
         batch(e2m1.chain_over(64), A, np.ascontiguousarray(B.T), np.zeros((70, 260), np.uint32), None, None, 260)

@@ -130,6 +130,7 @@ def test_headers_of_all_arrays_are_checked_before_any_data_is_read(tmp_path: Pat
     assert seen == {"a": ArrayHeader((1_000_000,), False, np.dtype("u1"))}
 
 
+@pytest.mark.slow
 def test_reading_takes_no_more_memory_than_the_arrays(tmp_path: Path) -> None:
     size = 64 << 20
     path = npz(tmp_path / "v.npz", a=zeros(size))

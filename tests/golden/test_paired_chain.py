@@ -11,7 +11,7 @@ from golden.formats import BF16, FP32, Format
 from golden.operations import FMA, Operation
 from golden.paired_chain import PairedChain
 from golden.stimulus import OperandShape, generate
-from mmau import cli
+from mmau.cli import main
 
 BFDOT, BFMMLA = (golden.instruction("aarch64", name) for name in ("bfdot", "bfmmla"))
 
@@ -51,6 +51,7 @@ def test_rounding_to_odd_by_fractions() -> None:
         assert finite(FP32, int(got[row])) == d
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", [BFDOT, BFMMLA], ids=lambda i: i.name)
 def test_engines_agree_and_traces_end_in_the_same(instruction: golden.Instruction) -> None:
     operands = generate(OperandShape.of_instruction(instruction), 2_000, seed=9).operands
@@ -86,13 +87,14 @@ def test_odd_number_of_products_is_refused() -> None:
         BFDOT.chain([0] * 3, [0] * 3, 0)
 
 
+@pytest.mark.slow
 def test_its_verilog_is_one_multiply_add_and_it_has_no_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["--arch", "aarch64", "--instr", "bfmmla"]
-    assert cli.main(["rtl", *where, "-o", str(tmp_path / "u.v")]) == 0
+    assert main.main(["rtl", *where, "-o", str(tmp_path / "u.v")]) == 0
     assert 'name = "multiply-add of aarch64 bfmmla"' in (tmp_path / "u.v").read_text()
-    assert cli.main(["vectors", *where, "--vectors", "9", "-o", str(tmp_path / "v.txt")]) == 0
+    assert main.main(["vectors", *where, "--vectors", "9", "-o", str(tmp_path / "v.txt")]) == 0
     assert "## every product and every sum of two is rounded by itself" in (tmp_path / "v.txt").read_text()
     capsys.readouterr()
-    assert cli.main(["rtl", *where, "--tile", "2x2"]) == 2
+    assert main.main(["rtl", *where, "--tile", "2x2"]) == 2
     message = "bfmmla has no tile: its products and sums are rounded by themselves, not in steps"
     assert capsys.readouterr().err == f"mmau rtl: {message}\n"

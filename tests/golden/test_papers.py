@@ -10,8 +10,9 @@ from golden.chain import Chain
 from golden.operations.tr_fdpa import RoundedFDPA
 from tests.golden.directed import exact_code, products
 from tests.golden.inputs import Operands, operands
-from tests.golden.rows import distinct_instructions, reference, unit
+from tests.golden.rows import distinct_instructions, family, reference, unit
 from tests.golden.twin_numbers import two_to
+from tests.volume import one_of_each
 
 DISCREPANCY_A = [Fraction(-(2**13)), Fraction(-1, 2), Fraction(-1, 4), Fraction(-1, 8)]
 DISCREPANCY_B = [Fraction(2**10), Fraction(1), Fraction(1), Fraction(1)]
@@ -30,10 +31,12 @@ DISCREPANCY_D = {
     ("gfx90a", "fp32"): -0.875, ("gfx90a", "fp64"): -0.875,
     ("gfx942", "fp16"): -0.5, ("gfx942", "bf16"): -0.5, ("gfx942", "tf32"): -0.5, ("gfx942", "e5m2fnuz"): -1.0,
     ("gfx942", "fp32"): -0.875, ("gfx942", "fp64"): -0.875,
+    ("gfx1100", "fp16"): -1.875, ("gfx1100", "bf16"): -1.875, ("gfx1151", "fp16"): -1.875, ("gfx1151", "bf16"): -1.875,
+    ("gfx1201", "fp16"): -1.0, ("gfx1201", "bf16"): -1.0,
     ("x86-amx", "bf16"): -1.0, ("x86-amx", "fp16"): -1.0,
     **{(arch, "fp64"): -0.875 for arch in ("sm_80", "sm_89", "sm_90", "sm_100", "sm_120")},
 }  # fmt: skip
-"""What the input gives, by architecture and operand format. Of the 8-bit formats e5m2 alone holds −2^13."""
+"""The result of the input by architecture and operand format. Of the 8-bit formats e5m2 alone holds −2^13."""
 
 
 def holds(operand: golden.Format, values: list[Fraction]) -> bool:
@@ -169,7 +172,8 @@ def asymmetric(model: golden.Unit, instruction: golden.Instruction, rows: list[O
     return sum(x is None or y is None or x != -y for x, y in zip(there, back, strict=True))
 
 
-@pytest.mark.parametrize("instruction", [pytest.param(i, id=i.name) for i in CDNA3])
+@pytest.mark.slow
+@pytest.mark.parametrize("instruction", one_of_each(CDNA3, family), ids=lambda i: i.name)
 def test_cdna3_is_asymmetric_and_would_not_be_with_truncation_toward_zero(instruction: golden.Instruction) -> None:
     rows = finite_rows(instruction, 200)
     assert asymmetric(unit(instruction.operation), instruction, rows) > 0

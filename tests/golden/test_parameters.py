@@ -22,8 +22,30 @@ GENERATION_OF = {
 
 BYTES = {"tf32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "e5m2": 1, "e3m2": 1, "e2m3": 1, "e2m1": 1}
 
+DOT_RESULTS = {"fp32": ("RNE-FP32", -126), "fp16": ("RNE-FP16", -14), "bf16": ("RNE-FP32-RZ-BF16", -126)}
+"""rho and e_zero of RDNA by the format of d."""
+
 Parameters = tuple[str, dict[str, str | int]]
 """The operation's name, and its parameters but for formats and K_block."""
+
+
+def integers(i: golden.Instruction) -> Parameters:
+    """Exact sums: a step limits its sum once, at the end of the instruction; L is a matter of taste where it wraps."""
+    xor = {"combination": "xor"} if ".xor." in i.name else {}
+    if i.name.endswith(".clamp"):
+        return "IDPA", {"L": i.k // 2, "overflow": "saturate"}
+    if ".satfinite." in i.name:
+        return "IDPA", {"L": i.k, "overflow": "saturate"}
+    L = {"b1": 32, "int4": 16, "uint4": 16}.get(i.a.name, 4 if i.name.startswith("v_mfma") else 16)
+    return "IDPA", {"L": L, "overflow": "wrap", **xor}
+
+
+def rdna(i: golden.Instruction) -> Parameters:
+    rho, e_zero = DOT_RESULTS[i.d.name]
+    keys: dict[str, str | int] = {"F": 26, "h": 2, "rho": rho, "e_zero": e_zero}
+    if i.arch == "gfx1201":
+        return "PS-FDPA", {"L": min(i.k, 4), **keys, "P": 2}
+    return "OC-FDPA", {"L": 2, **keys} | ({} if i.d.name == "fp16" else {"flush_inputs": True, "flush_results": True})
 
 
 def nvidia(i: golden.Instruction) -> Parameters:
@@ -57,6 +79,18 @@ def amd(i: golden.Instruction) -> Parameters:
     return "GTR-FDPA" if L == 16 else "TR-FDPA", rest
 
 
+def risc_v(i: golden.Instruction) -> Parameters:
+    """Guard bits: the logarithm of the number of products."""
+    keys: dict[str, str | int] = {
+        "L": i.k,
+        "F": 23 + i.k.bit_length() - 1,
+        "rho": "RO-FP32",
+        "e_zero": -254,
+        "truncation": "RO",
+    }
+    return "T-FDPA", keys
+
+
 def processor(i: golden.Instruction) -> Parameters:
     if i.c.name == "int32":
         return "IDPA", {"L": 4, "overflow": "saturate" if i.name == "vpdpbusds" else "wrap"}
@@ -64,17 +98,32 @@ def processor(i: golden.Instruction) -> Parameters:
         return "FTZ-EO-FMA", {"L": i.k}
     if i.name == "vdpbf16ps":
         return "FTZ-FMA", {"L": 2}
-    if i.name.startswith(("fdot.", "fmmla.")):
-        return "E-FDPA", {"L": i.k, "rho": f"RNE-{'FP32' if i.c.name == 'fp32' else 'FP16'}"}
-    if i.name in ("bfdot", "bfmmla"):
+    if i.arch == "riscv-zvbdota":
+        return risc_v(i)
+    if i.name in ("bfdot", "bfmmla", "bfmopa.za.s.h", "bfmops.za.s.h"):
         return "FMA", {"rho": "RO-FP32", "flush_inputs": True, "flush_results": True}
+    if i.arch in ("aarch64", "armv9-sme") and i.k > 1:
+        return "E-FDPA", {"L": i.k, "rho": f"RNE-{'FP32' if i.c.name == 'fp32' else 'FP16'}", "zero": "ieee"}
     return "FMA", {"nan": "first"} if i.name == "vfmaddph" else {}
 
 
 def rule_of(i: golden.Instruction) -> Parameters:
+    if i.c.name == "int32" and i.arch.startswith(("gfx", "sm_")):
+        return integers(i)
+    if i.arch in ("gfx1100", "gfx1151", "gfx1201"):
+        return rdna(i)
     if i.arch.startswith("gfx"):
         return amd(i)
     return nvidia(i) if i.arch.startswith("sm_") else processor(i)
+
+
+def order_of(i: golden.Instruction) -> str:
+    """RDNA4 takes two registers of a lane group in turn: k mod 8 below 4 first in wave32; CLAMP has the lower half first."""
+    if i.arch != "gfx1201" or not i.name.startswith("v_wmma") or "_w64" in i.name:
+        return "in-order"
+    if i.c.name == "int32":
+        return "eights-of-sixteen" if i.k == 32 and i.name.endswith(".clamp") else "in-order"
+    return "fours-of-eight"
 
 
 @pytest.mark.parametrize("arch", golden.ARCHITECTURES)
@@ -86,3 +135,4 @@ def test_parameters_of_every_instruction(arch: str) -> None:
             assert (i.operation.name, found) == rule_of(i), i.name
             assert (i.operation.a, i.operation.b) == (i.a, i.b)
             assert i.chain.operation is i.operation
+            assert i.order == order_of(i), i.name

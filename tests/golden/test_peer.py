@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import golden
+from golden.recording import content
 from golden.stimulus import Operands, OperandShape, generate
 from tests.data import remake_vectors
-from tests.data.load import VectorSet, vector_sets
+from tests.data.load import Case, vector_sets
 from tests.golden import mma_sim
 from tests.golden.differences import differing_rows, first_difference
 
@@ -59,26 +60,24 @@ def test_model_equals_peer(torch: ModuleType, instruction: golden.Instruction) -
 
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("vectors", vector_sets(), ids=str)
-def test_vectors_are_what_mma_sim_computes(vectors: VectorSet) -> None:
+def test_vectors_are_what_mma_sim_computes(vectors: Case) -> None:
     """The committed inputs give the committed outputs, those by the twin where MMA-Sim may lose the accumulator."""
-    instruction = golden.instruction(vectors.arch, vectors.name)
+    instruction = vectors.instruction
     expected = vectors.expected()
-    got = remake_vectors.expected(instruction, Operands(*vectors.operands()))
+    got = remake_vectors.expected(instruction, vectors.operands())
     rows = differing_rows(got, expected, vectors.any_nan)
     assert rows.size == 0, first_difference(rows, got, expected, instruction.d.describe)
 
 
 @pytest.mark.usefixtures("torch")
-def test_fresh_vectors_are_told_by_their_seed_and_are_the_models_results() -> None:
+def test_fresh_vectors_follow_from_their_seed_and_are_the_models_results() -> None:
     instructions = remake_vectors.instructions()
     for number in range(0, len(instructions), 25):
         instruction = instructions[number]
         made, again, other = (remake_vectors.vectors_of(instruction, number, seed) for seed in (5, 5, 6))
-        assert all((made[key] == again[key]).all() for key in made)
-        assert (made[f"{number}_a"] != other[f"{number}_a"]).any()
-        a, b, c = (made[f"{number}_{key}"] for key in ("a", "b", "c"))
-        operands = Operands(a, b, c, made.get(f"{number}_sa"), made.get(f"{number}_sb"))
-        got, expected = instruction.dot(*operands, engine="reference"), made[f"{number}_d"]
+        assert content(made) == content(again)
+        assert (made.operands.a != other.operands.a).any()
+        got, expected = made.dot(engine="reference"), made.d
         rows = differing_rows(got, expected, any_nan=not instruction.operation.nan_is_fixed())
         assert (len(expected), rows.size) == (96, 0), first_difference(rows, got, expected, instruction.d.describe)
 

@@ -1,18 +1,18 @@
-"""The catalogue says `recorded` of exactly the instructions that have a recording."""
+"""The evidence of exactly the instructions with a recording is `recorded`."""
 
 import dataclasses
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import golden
 from golden import catalogue
 from golden.catalogue.recorded import TABLE, disagreeing, table
-from golden.recording import FOLDER, Recording, read_index, write
-from tests.data.load import x86_recordings
-from tests.golden.test_x86 import instruction_of
+from golden.recording import OWN, Recording
+from golden.recording_index import FOLDER, read_elsewhere, read_index, write
 from tests.hwtests import model_recordings
 from tests.hwtests.model_recordings import PLAIN, SCALED
 
@@ -28,17 +28,20 @@ def test_table_is_that_of_the_recordings() -> None:
 
 
 def test_catalogue_follows_the_index() -> None:
-    recorded = {(i.arch, i.name) for i in golden.instructions() if i.evidence == "recorded"}
-    left_out = disagreeing(FOLDER)
-    indexed = {(entry["arch"], entry["instruction"]) for name, entry in read_index(FOLDER).items() if name not in left_out}
-    of_others = {(i.arch, i.name) for i in map(instruction_of, x86_recordings())}  # test_x86.py replays them
-    assert recorded == indexed | of_others
+    """Own rows give `recorded`, those of others and reports elsewhere `third-party`; the index decides, and agreement."""
+    evidence = {(i.arch, i.name): i.evidence for i in golden.instructions()}
+    assert disagreeing(FOLDER) == {}
+    own = {(e["arch"], e["instruction"]) for e in read_index(FOLDER).values() if e["who"] == OWN}
+    others = {(e["arch"], e["instruction"]) for e in read_index(FOLDER).values()} - own
+    others |= {(report["arch"], name) for report in read_elsewhere(FOLDER) for name in report["instructions"]}
+    assert {key for key, found in evidence.items() if found == "recorded"} == own
+    assert {key for key, found in evidence.items() if found == "third-party"} == others
 
 
 def test_table_lists_recordings_by_architecture(tmp_path: Path) -> None:
     for name in (SCALED, PLAIN):
         write(tmp_path, made_by_the_model(*name, rows=1))
-    assert tomllib.loads(table(tmp_path)) == {"sm_90": [PLAIN[1]], "sm_120": [SCALED[1]]}
+    assert tomllib.loads(table(tmp_path)) == {"recorded": {"sm_90": [PLAIN[1]], "sm_120": [SCALED[1]]}}
 
 
 def test_recording_that_disagrees_is_no_evidence(tmp_path: Path) -> None:
@@ -49,7 +52,22 @@ def test_recording_that_disagrees_is_no_evidence(tmp_path: Path) -> None:
     d[7] ^= 1
     path = write(tmp_path, dataclasses.replace(recording, d=d))
     assert disagreeing(tmp_path) == {path.name: 1}
-    assert tomllib.loads(table(tmp_path)) == {"sm_120": [SCALED[1]]}
+    assert tomllib.loads(table(tmp_path)) == {"recorded": {"sm_120": [SCALED[1]]}}
+
+
+def test_rows_of_others_are_third_party_and_computed_ones_no_evidence(tmp_path: Path) -> None:
+    others: list[tuple[str, dict[str, Any]]] = [("a", {"who": "somebody"}), ("b", {"kind": "computed"})]
+    for place, changes in others:
+        made = made_by_the_model(*(PLAIN if place == "a" else SCALED), rows=3)
+        write(tmp_path, dataclasses.replace(made, header=dataclasses.replace(made.header, **changes)), place)
+    assert tomllib.loads(table(tmp_path)) == {"third-party": {"sm_90": [PLAIN[1]]}}
+
+
+def test_weaker_evidence_of_rows_leaves_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The strongest counts: `published` in a table is not weakened to `inferred`."""
+    name = "mma.m8n8k4.f64.f64.f64.f64"
+    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {name: "inferred"})
+    assert catalogue.load.__wrapped__("sm_90")[name].evidence == "published"
 
 
 def test_recording_of_a_stand_in_is_refused(tmp_path: Path) -> None:
@@ -61,6 +79,6 @@ def test_recording_of_a_stand_in_is_refused(tmp_path: Path) -> None:
 
 
 def test_listed_instruction_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {PLAIN[1]} if arch == PLAIN[0] else set())
+    monkeypatch.setattr(catalogue, "_recorded", lambda arch: {PLAIN[1]: "recorded"} if arch == PLAIN[0] else {})
     fresh = catalogue.load.__wrapped__(PLAIN[0])
     assert [name for name, entry in fresh.items() if entry.evidence == "recorded"] == [PLAIN[1]]

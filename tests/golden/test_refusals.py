@@ -45,12 +45,12 @@ FORMATS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     (
         {"man_bits": 0}, ValueError,
-        "specials of f may be ieee with exp_bits ≥ 2 and man_bits ≥ 1 alone, to tell NaN and infinity from numbers; "
+        "specials of f may be ieee only with exp_bits ≥ 2 and man_bits ≥ 1, to distinguish NaN and infinity from numbers; "
         "got exp_bits=5, man_bits=0",
     ),
     (
         {"specials": "fnuz", "signed": False}, ValueError,
-        "specials of f may be fnuz with a sign bit alone: the code of −0 is NaN; got signed=False",
+        "specials of f may be fnuz only with a sign bit, because the code of −0 is NaN; got signed=False",
     ),
     ({"dtype": "float9"}, ValueError, "dtype of f must be the name of a NumPy or ml_dtypes dtype, got 'float9'"),
     ({"dtype": "float16"}, ValueError, "dtype of f must have its 8 storage bits, got float16 of 16"),
@@ -96,6 +96,7 @@ PAIR = "must have infinities, and rounding_format its width, exponent and infini
 
 MMA = HOPPER.name
 ORDER = "must be one of in-order, pairs-of-four, even-odd"
+RUN_ORDER = "must be one of in-order, even-odd, pairs-of-four, fours-of-eight, eights-of-sixteen"
 EVIDENCE = ", ".join(golden.EVIDENCE)
 STEPS = "operation of a converted chain must multiply fp16 by fp16 and have one format for c and d"
 
@@ -166,7 +167,7 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
         ValueError,
         f"{STEPS}; got a=fp16, b=fp16, c=fp16, d=fp32",
     ),
-    ("product order", lambda: order_of("odd", 4), ValueError, f"order {ORDER}; got 'odd' (did you mean 'even-odd'?)"),
+    ("product order", lambda: order_of("odd", 4), ValueError, f"order {RUN_ORDER}; got 'odd' (did you mean 'even-odd'?)"),
     ("K of steps", lambda: steps_for(STEP, True), TypeError, "K must be an integer, got True"),
     ("K below one", lambda: steps_for(STEP, 0), ValueError, "K must be at least 1, got 0"),
     ("instruction m", lambda: changed(HOPPER, m=0), ValueError, f"m of {MMA} must be an integer from 1 to 1048576, got 0"),
@@ -181,7 +182,7 @@ CASES: list[tuple[str, Any, type[Exception], str]] = [
         "instruction a",
         lambda: changed(HOPPER, a=E4M3),
         ValueError,
-        f"a and b of {MMA} must be what its chain takes, fp16 and fp16; got e4m3 and fp16",
+        f"a and b of {MMA} must be the formats that its chain takes, fp16 and fp16; got e4m3 and fp16",
     ),
     (
         "evidence",

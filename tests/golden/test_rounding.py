@@ -36,6 +36,7 @@ def test_modes_are_the_five_of_ieee_754_and_rounding_to_odd() -> None:
     assert MODES == ("RZ", "RNE", "RD", "RU", "RO", "RNA")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_shift_and_round_rounds_every_small_value_at_every_shift(mode: Mode) -> None:
     for shift in SHIFTS:

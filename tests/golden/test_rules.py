@@ -59,7 +59,7 @@ def test_gst_infinite_product_under_a_zero_scale_is_nan(side: str) -> None:
 
 @pytest.mark.parametrize("kind", ["bf16", "xf32"])
 def test_tr_sum_is_normalised_no_lower_than_e_min(kind: str) -> None:
-    """2^−150 + 2^−158: at exponent −126 the second is below 31 fraction bits, and the tie left over goes to zero."""
+    """2^−150 + 2^−158: at exponent −126 the second is below 31 fraction bits, and the remaining tie goes to zero."""
     name = {"bf16": "v_mfma_f32_16x16x16_bf16", "xf32": "v_mfma_f32_16x16x8_xf32"}[kind]
     instruction = golden.instruction("gfx942", name)
     assert result(instruction, products(instruction, {0: two_to(-150), 1: two_to(-158)})) == 0

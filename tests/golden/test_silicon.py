@@ -1,107 +1,122 @@
-"""Every recording of GPUs in tests/data, all rows: 42 recordings of eight devices, 0 differences.
-
-The rules that say how each was made are those of the data's README: one `mma.sync` each, but FP8 to fp32 on H100 and
-H200 is a `wgmma` whose accumulator was zero, whatever the recorded c.
-"""
+"""Every row that others recorded on NVIDIA's GPUs, every bit, NaN included: 42 recordings of seven devices by
+MATLAB-tensor-core, whose rows are benign, and five by Tensorscope with special operands. 0 differences."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import golden
 from golden.chain import ORDERS, Chain, ConvertedChain, DotProduct
-from tests.data.load import Recording, recordings
+from golden.comparison import is_nan
+from golden.formats import FP32
+from tests.data.load import MATLAB, TENSORSCOPE, Case, cases
 from tests.golden.differences import differing_rows, first_difference
 
-ARCH_WITH_THE_SAME_UNIT = {"sm_86": "sm_80"}
-"""The A2's compute capability has no table of its own: its tensor cores are Ampere's."""
+BENIGN = cases(MATLAB)
+SPECIAL = cases(TENSORSCOPE)
 
 
-def is_wgmma(recording: Recording) -> bool:
-    return recording.arch == "sm_90" and recording.a in ("e4m3", "e5m2") and recording.d == "f32"
+def test_recordings_are_42_of_seven_devices_and_five_of_three_generations() -> None:
+    assert (len(BENIGN), len({case.device for case in BENIGN})) == (42, 7)
+    assert {case.rows for case in BENIGN} == {2000}
+    assert all(case.recording.header.licence == "BSD-2-Clause" for case in BENIGN)
+    assert [(case.arch, case.rows) for case in SPECIAL] == [
+        ("sm_70", 89),
+        ("sm_80", 89),
+        ("sm_80", 89),
+        ("sm_90", 89),
+        ("sm_90", 89),
+    ]
 
 
-def instruction_of(recording: Recording) -> golden.Instruction:
-    arch = ARCH_WITH_THE_SAME_UNIT.get(recording.arch, recording.arch)
-    if is_wgmma(recording):
-        return golden.instruction(arch, f"wgmma.m64n8k{recording.k}.{recording.d}.{recording.a}.{recording.b}")
-    shape = "m8n8k4" if arch == "sm_70" else f"m16n8k{recording.k}"
-    return golden.instruction(arch, f"mma.{shape}.{recording.d}.{recording.a}.{recording.b}.{recording.c}")
-
-
-def distinct() -> list[Recording]:
-    """The recordings whose data no earlier device gave."""
-    return list({recording.data: recording for recording in reversed(recordings())}.values())[::-1]
-
-
-def test_recordings_are_42_of_eight_devices_and_six_identical_ones() -> None:
-    found = recordings()
-    assert {r.device for r in found} == {"V100", "A100", "A2", "Ada", "L40S", "H100", "H200", "B200"}
-    assert (len(distinct()), len(found) - len(distinct())) == (42, 6)
-
-
-@pytest.mark.parametrize("recording", distinct(), ids=str)
-def test_model_equals_recording(recording: Recording) -> None:
-    instruction = instruction_of(recording)
-    c, expected = recording.array("c"), recording.array("d")
-    c_taken = np.zeros_like(c) if is_wgmma(recording) else c
-    got = instruction.dot(recording.array("a"), recording.array("b"), c_taken, engine="reference")
+def check(case: Case, engine: str | None, every: int) -> None:
+    """The model's d of every so manyth row, computed by an engine, against the recorded one."""
+    recording = replace(case.recording, operands=case.operands().rows(slice(None, None, every)))
+    got, expected = recording.dot(engine=engine), case.expected()[::every]
     rows = differing_rows(got, expected, any_nan=False)
-    assert len(expected) == recording.rows == 2000
-    assert rows.size == 0, first_difference(rows, got, expected, instruction.d.describe)
+    assert len(got) == len(expected) == len(range(0, case.rows, every))
+    assert rows.size == 0, first_difference(rows, got, expected, case.instruction.d.describe)
 
 
-def test_identical_recordings_were_made_with_the_same_model() -> None:
-    by_data: dict[int, list[Recording]] = {}
-    for recording in recordings():
-        by_data.setdefault(recording.data, []).append(recording)
-    for same in by_data.values():
-        assert len({instruction_of(recording) for recording in same}) == 1
+@pytest.mark.slow
+@pytest.mark.parametrize("case", BENIGN, ids=str)
+def test_model_equals_benign_recording(case: Case) -> None:
+    check(case, None, 1)
+    check(case, "reference", 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", BENIGN, ids=str)
+def test_reference_equals_benign_recording(case: Case) -> None:
+    check(case, "reference", 1)
+
+
+@pytest.mark.parametrize("case", SPECIAL, ids=str)
+def test_model_equals_recording_of_special_operands(case: Case) -> None:
+    check(case, None, 1)
+    check(case, "reference", 1)
+
+
+@pytest.mark.parametrize("case", SPECIAL, ids=str)
+def test_recorded_nan_results_have_one_code_whatever_the_operands_code(case: Case) -> None:
+    """The statements of numerics.md, section 3, about NVIDIA's units, where operands are NaN of several codes."""
+    d = case.expected()
+    nan = is_nan(d, FP32)
+    assert np.count_nonzero(nan) == 19
+    assert set(d[nan].tolist()) == {0x7FFFFFFF}
+    assert case.recording.header.kind == "silicon"
 
 
 def test_c_counts_everywhere_but_in_the_wgmma_recordings() -> None:
     """Were c taken as 0 in every recording, the other rows would differ: the comparison sees the accumulator."""
-    for recording in distinct():
-        if not is_wgmma(recording):
-            without_c = instruction_of(recording).dot(
-                recording.array("a")[:20], recording.array("b")[:20], np.zeros_like(recording.array("c")[:20])
-            )
-            assert (without_c != recording.array("d")[:20]).any()
+    for case in BENIGN:
+        operands = case.operands().rows(slice(20))
+        if case.instruction.name.startswith("wgmma"):
+            assert not case.operands().c.any()
+        else:
+            without_c = case.instruction.dot(*operands._replace(c=np.zeros_like(operands.c)))
+            assert (without_c != case.expected()[:20]).any()
 
 
-def fp8_as_fp16_work(d: str) -> list[Recording]:
-    return [r for r in distinct() if r.d == d and isinstance(instruction_of(r).chain, ConvertedChain)]
+def fp8_as_fp16_work(d: str) -> list[Case]:
+    return [case for case in BENIGN if case.instruction.d.name == d and isinstance(case.instruction.chain, ConvertedChain)]
 
 
-def differing(recording: Recording, dot: DotProduct) -> int:
-    """How many rows of a recording another way to compute it gets wrong."""
-    rows = zip(*(recording.array(key).tolist() for key in ("a", "b", "c", "d")), strict=True)
+EVERY = [4, pytest.param(1, marks=pytest.mark.long)]
+"""Which rows tell: every fourth, or all."""
+
+
+def differing(case: Case, dot: DotProduct, every: int) -> int:
+    """How many of every so manyth row of a recording another way to compute it gets wrong."""
+    a, b, c, _, _ = case.operands()
+    rows = zip(*(array[::every].tolist() for array in (a, b, c, case.expected())), strict=True)
     return sum(dot(a, b, c, (), ()) != d for a, b, c, d in rows)
 
 
 @pytest.mark.slow
-def test_fp8_to_fp16_recordings_tell_the_order_of_the_products() -> None:
-    recordings = fp8_as_fp16_work("f16")
-    assert {recording.device for recording in recordings} == {"H100", "H200", "B200"}
-    for recording in recordings:
-        chain = instruction_of(recording).chain
+@pytest.mark.parametrize("every", EVERY)
+def test_fp8_to_fp16_recordings_tell_the_order_of_the_products(every: int) -> None:
+    found = fp8_as_fp16_work("fp16")
+    assert {case.device for case in found} == {"NVIDIA H100", "NVIDIA H200", "NVIDIA B200"}
+    for case in found:
+        chain = case.instruction.chain
         assert isinstance(chain, ConvertedChain)
         assert chain.order == "pairs-of-four"
-        assert differing(recording, replace(chain, order="in-order")) > 400
-        assert differing(recording, replace(chain, order="even-odd")) > 400
+        assert differing(case, replace(chain, order="in-order"), every) > 400 // every
+        assert differing(case, replace(chain, order="even-odd"), every) > 400 // every
 
 
 @pytest.mark.slow
-def test_fp8_to_fp32_recordings_tell_that_c_is_added_last_but_not_the_order() -> None:
+@pytest.mark.parametrize("every", EVERY)
+def test_fp8_to_fp32_recordings_tell_that_c_is_added_last_but_not_the_order(every: int) -> None:
     """A limit of the evidence: all but one of the sums are exact in fp32, so that every order and F = 23 give the same d."""
-    recordings = fp8_as_fp16_work("f32")
-    assert {recording.device for recording in recordings} == {"B200"}
-    for recording in recordings:
-        chain = instruction_of(recording).chain
+    found = fp8_as_fp16_work("fp32")
+    assert {case.device for case in found} == {"NVIDIA B200"}
+    for case in found:
+        chain = case.instruction.chain
         assert isinstance(chain, ConvertedChain)
         from_c = Chain(chain.operation.changed(a=chain.a, b=chain.b))
-        assert differing(recording, from_c) > 800
+        assert differing(case, from_c, every) > 800 // every
         for order in ORDERS:
-            assert differing(recording, replace(chain, order=order)) == 0
-        assert differing(recording, replace(chain, operation=chain.operation.changed(F=23))) == 0
+            assert differing(case, replace(chain, order=order), every) == 0
+        assert differing(case, replace(chain, operation=chain.operation.changed(F=23)), every) == 0

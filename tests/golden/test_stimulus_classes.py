@@ -1,4 +1,4 @@
-"""Every class of random inputs hits what its name says."""
+"""Every class of random inputs reaches the situations of its name."""
 
 from fractions import Fraction
 

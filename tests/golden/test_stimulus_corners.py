@@ -1,4 +1,4 @@
-"""Every directed corner hits what its name says."""
+"""Every directed corner reaches the situation of its name."""
 
 import itertools
 import math
@@ -10,7 +10,7 @@ import pytest
 
 import golden
 from golden.formats import FP16, FP32, Cls, power_of_two
-from golden.operations import TFDPA
+from golden.operations import PSFDPA, TFDPA
 from golden.stimulus import (
     OperandShape,
     complete_rows,
@@ -97,7 +97,7 @@ def test_subnormal_results_are_subnormal(step: TFDPA) -> None:
 
 @pytest.mark.parametrize("F", [13, 23, 24, 25, 35])
 def test_alignment_edge_sees_every_fraction_width(F: int) -> None:
-    """One more or one less fraction bit, or another truncation, changes results whatever F is."""
+    """One more or one less fraction bit, or another truncation, changes results for every F."""
     step = BF16_STEP.changed(F=F)
     stimulus = rows_for(step, "alignment-edge", count=20000)
     here = results(step, stimulus)
@@ -168,6 +168,32 @@ def test_carried_ties_pass_a_power_of_two_with_a_tail() -> None:
             below = halves - math.floor(halves)
             tails.add((below.denominator.bit_length() - 1, below.numerator))
     assert tails >= {(end, ones) for end in range(2, 19) for ones in (1, 3, (1 << end) - 1, (1 << end) - 3)}
+
+
+@pytest.mark.parametrize("L", [2, 4])
+def test_paired_ties_need_the_sum_of_a_group(L: int) -> None:
+    """Of the first vectors, those of PS-FDPA alone: the group's sum is half of the last place of c, to which the smaller
+    product adds what alone lies far below; products floored each by itself give another d."""
+    pairs = PSFDPA(a="fp16", b="fp16", c="fp16", L=L, P=2, F=26, h=2, rho="RNE-FP16", e_zero=-14)  # type: ignore[arg-type]
+    alone = replace(pairs, P=1)
+    shape = OperandShape.of_operation(pairs)
+    assert replace(shape, neighbours=1) == OperandShape.of_operation(alone)
+    stimulus = only(generate(shape, complete_rows(shape, level=1), seed=3), "carried-ties")
+    found, shown = set(), 0
+    for row in range(len(stimulus)):
+        *products, c = exact_terms(shape, stimulus, row)
+        present = [k for k, product in enumerate(products) if product]
+        large, small = sorted((abs(products[k]) for k in present), reverse=True)
+        assert present[1] - present[0] == 1
+        assert present[0] % 2 == 0
+        tie = large + small
+        last_place = power_of_two(math.floor(math.log2(abs(c))) - 10)
+        assert tie == last_place / 2
+        found.add((int(math.log2(tie / small)), int(abs(c) / last_place) % 2, c < 0))
+        a, b, codes = (array[row].tolist() for array in stimulus.operands[:3])
+        shown += pairs.step(a, b, codes) != alone.step(a, b, codes)
+    assert found == {(2 * half, odd, negative) for half in range(1, 11) for odd in (0, 1) for negative in (False, True)}
+    assert shown >= 10
 
 
 def test_largest_sums_end_at_a_power_of_two() -> None:

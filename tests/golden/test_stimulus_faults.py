@@ -1,17 +1,18 @@
-"""What the stimulus finds: models of every operation with one fault each, all of them seen within a default run."""
+"""Faults that the stimulus finds: models of every operation with one fault each, all of them seen within a default run."""
 
 from typing import Any
 
 import pytest
 
 import golden
-from cosim.mutation.faults import faults
-from cosim.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
 from golden.arrays import BitArray
 from golden.operations import Operation
 from golden.steps import align, exact_sum
 from golden.stimulus import Operands, OperandShape, complete_rows, generate
 from golden.unit_file import operation_from_table
+from mmau.mutation.faults import faults
+from mmau.mutation.faulty_steps import correct, mode_of, with_adder, with_align, with_exact_sum, with_rounding
+from tests.volume import one_in
 
 DEFAULT_VECTORS, DEFAULT_SEED = 20000, 0
 """Of `mmau cosim`."""
@@ -54,6 +55,12 @@ EVERY_UNIT = [
     *(pytest.param(operation_from_table(table), id=name, marks=pytest.mark.long) for name, table in SLOW_UNITS.items()),
 ]
 
+SOME_IN_SHORT = [
+    pytest.param(*each.values, id=each.id, marks=pytest.mark.long if number % 2 else each.marks)
+    for number, each in enumerate(EVERY_UNIT)
+]
+"""Every unit; of those of the short run every other one."""
+
 
 def step(operation: Operation, operands: Operands, row: int) -> int:
     """The operation's d of one row."""
@@ -75,14 +82,19 @@ def unseen(operation: Operation, rows: int) -> list[str]:
     return list(live)
 
 
-@pytest.mark.parametrize("operation", EVERY_UNIT)
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", SOME_IN_SHORT)
+@pytest.mark.attack("faults of a model, in the default stimulus")
 def test_default_run_sees_every_fault(operation: Operation) -> None:
     """From a sticky bit lost and a wrong tie to a carry lost at one bit, in every adder and rounding."""
     assert len(list(faults(operation))) > 50
     assert unseen(operation, DEFAULT_VECTORS) == []
 
 
-@pytest.mark.parametrize("name", ["FMA fp32", "FMA fp16", "E-FDPA", "T-FDPA fp16 to fp16", "T-FDPA sticky", "TR-FDPA"])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", one_in(2, ["FMA fp32", "FMA fp16", "E-FDPA", "T-FDPA fp16 to fp16", "T-FDPA sticky", "TR-FDPA"])
+)
 def test_level_1_sees_ties_carries_and_stickies_at_fault(name: str) -> None:
     """The first rows are enough for them, though not for every single bit of a sticky."""
     operation = operation_from_table(UNITS[name])
@@ -103,7 +115,7 @@ def test_level_1_sees_ties_carries_and_stickies_at_fault(name: str) -> None:
 
 @pytest.mark.parametrize("operation", EVERY_UNIT)
 def test_steps_put_in_without_a_fault_change_nothing(operation: Operation) -> None:
-    """So that what tells a faulty model from the unit is its fault."""
+    """Without a fault the model agrees with the unit, so that only a fault makes them differ."""
     models = [with_rounding(operation, correct(mode_of(operation))), with_adder(operation, lambda parts, top: sum(parts))]
     if operation.name in ("FMA", "E-FDPA", "FTZ-AddMul"):
         models.append(with_exact_sum(operation, exact_sum))

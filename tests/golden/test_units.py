@@ -1,4 +1,4 @@
-"""Units from TOML: what is read, what is refused and in which words, and what is written back."""
+"""Units from TOML: reading, refusals with their messages, and writing back."""
 
 import re
 from pathlib import Path
@@ -76,6 +76,8 @@ def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
             for stages in (0, 8)
         ),
         {"max_exp": "pairwise", "reduction": "adder-tree", "leading_zeros": "anticipate", "result_exp": "parallel"},
+        {"adder": "sklansky"},
+        {"adder": "kogge-stone"},
     ],
     ids=str,
 )
@@ -125,7 +127,7 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of encoding, leading_zeros, max_exp, reduction, result_exp, stages; "
+            "[implementation] key must be one of adder, encoding, leading_zeros, max_exp, reduction, result_exp, stages; "
             "got 'stage' (did you mean 'stages'?)",
         ),
         (
@@ -143,6 +145,10 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (
             T_FDPA | {"implementation": {"result_exp": True}}, ValueError,
             "result_exp must be one of serial, parallel; got True",
+        ),
+        (
+            T_FDPA | {"implementation": {"adder": "kogge"}}, ValueError,
+            "adder must be one of brent-kung, sklansky, kogge-stone; got 'kogge' (did you mean 'kogge-stone'?)",
         ),
         (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
         (
@@ -212,6 +218,7 @@ def test_name_of_any_printable_characters_is_read_back(name: str, tmp_path: Path
     assert read_back(golden.Unit(name=name, operation=unit_from_table(T_FDPA).operation), tmp_path).name == name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", golden.OPERATIONS)
 @given(data=st.data())
 def test_random_unit_is_read_back(kind: str, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:

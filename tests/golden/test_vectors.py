@@ -4,8 +4,7 @@ from collections import Counter
 
 import pytest
 
-import golden
-from tests.data.load import VectorSet, vector_sets
+from tests.data.load import Case, vector_sets
 from tests.golden.differences import differing_rows, first_difference
 
 ROWS = 96
@@ -20,9 +19,10 @@ def test_index_holds_326_instructions_of_ten_architectures() -> None:
     assert found.total() == 326
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vectors", vector_sets(), ids=str)
-def test_model_equals_vectors(vectors: VectorSet) -> None:
-    instruction = golden.instruction(vectors.arch, vectors.name)
+def test_model_equals_vectors(vectors: Case) -> None:
+    instruction = vectors.instruction
     expected = vectors.expected()
     got = instruction.dot(*vectors.operands(), engine="reference")
     rows = differing_rows(got, expected, vectors.any_nan)
@@ -32,5 +32,5 @@ def test_model_equals_vectors(vectors: VectorSet) -> None:
 
 def test_any_nan_is_accepted_exactly_where_the_model_leaves_it_open() -> None:
     for vectors in vector_sets():
-        operation = golden.instruction(vectors.arch, vectors.name).operation
+        operation = vectors.instruction.operation
         assert operation.nan_is_fixed() is not vectors.any_nan, str(vectors)

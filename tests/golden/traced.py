@@ -1,4 +1,4 @@
-"""A step's records as golden.trace tells them: the second source of what `golden.native.observe` gives."""
+"""A step's records derived from golden.trace, a second source for those of `golden.native.observe`."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from golden.trace.records import Exact, Part, Rounding, Scaling, Step, Sum
 
 
 class StepRecords(NamedTuple):
-    """What one step leaves: terms (gap, kept, flags), sums (e_max, lead, largest, flags), roundings (lead, flags)."""
+    """The records of one step: terms (gap, kept, flags), sums (e_max, lead, largest, flags), roundings (lead, flags)."""
 
     terms: list[tuple[int, int, int]]
     sums: list[tuple[int, int, int, int]]
@@ -71,7 +71,7 @@ def _of_multiply_adds(step: Step, operation: Operation) -> StepRecords:
 
 
 def _is_alone(part: Sum) -> bool:
-    """Whether it is GTR-FDPA's sum of groups where there is one group, which the native engine takes as it is."""
+    """Whether a sum is GTR-FDPA's sum of a single group, which the native engine does not add."""
     return part.of == "groups" and len(part.terms) == 1
 
 
@@ -94,7 +94,7 @@ def _sum(part: Sum, factor: int = 1) -> tuple[list[tuple[int, int, int]], tuple[
                 TermFlag.SUMMED: True,
                 TermFlag.NONZERO: value != 0,
                 TermFlag.NEGATIVE: value < 0,
-                TermFlag.CUT: bool(term.cut.sig),
+                TermFlag.CUT: dropped > 0 and value % (1 << dropped) != 0,
                 TermFlag.GONE: value != 0 and value.bit_length() <= dropped,
             }
         )
@@ -119,6 +119,8 @@ def _rounding(part: Rounding, operation: Operation) -> tuple[int, int]:
     rounded = operation.conversion.rounding_format if isinstance(operation, FusedOperation) else operation.d
     ends = part.step == "round" and part.code is not None
     cls = operation.d.decode(part.code).cls if part.code is not None else None
+    if part.note.endswith("low 16 bits dropped"):  # the records are those of the rounding before
+        cls = Cls.SUBNORMAL if part.note.startswith("subnormal") else Cls.NORMAL
     flags = {
         RoundingFlag.MADE: True,
         RoundingFlag.NONZERO: True,

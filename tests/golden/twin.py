@@ -1,4 +1,4 @@
-"""The twin: the eight operations of GPUs a second time, on exact rationals, to hold golden/ against.
+"""The twin: the operations of GPUs a second time, on exact rationals, to hold golden/ against.
 
 Written from numerics.md, sections 3 to 6 and 9, with values and exponents as they stand there. Of golden/ it sees only the
 attributes of a parameter object (`operation.L`, `operation.a.name` …).
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.golden import x86_twin
+from tests.golden import rdna_twin, x86_twin
 from tests.golden.twin_numbers import (
     LAYOUTS,
     NAN,
@@ -35,11 +35,15 @@ TINY = two_to(-4000)
 def dot(
     operation: Any, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
 ) -> int:
-    """Φ: the code of d for a whole dot product, chained over the operation's own L."""
+    """Φ: the code of d for a whole dot product, chained with the operation's L."""
     L = min(len(a), length(operation))
     if operation.name in ("FTZ-FMA", "FTZ-EO-FMA", "IDPA"):
         for k in range(0, len(a), L):
             c = x86_twin.operation_step(operation, a[k : k + L], b[k : k + L], c)
+        return c
+    if operation.name in ("OC-FDPA", "PS-FDPA"):
+        for k in range(0, len(a), L):
+            c = rdna_twin.operation_step(operation, a[k : k + L], b[k : k + L], c)
         return c
     c_format = operation.c.name
     alpha, beta = (element_scales(operation, scales, len(a)) for scales in (scale_a, scale_b))
@@ -58,7 +62,7 @@ def dot(
 
 
 def operand(operation: Any, name: str, code: int) -> Number:
-    """What a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is not there."""
+    """The value that a step reads; under `flush_inputs` the fraction of a subnormal, which is below 1, is absent."""
     number = decode(name, code)
     flushes = operation.name != "FTZ-AddMul" and operation.flush_inputs
     return number._replace(significand=Fraction(0)) if flushes and abs(number.significand) < 1 else number
@@ -78,9 +82,9 @@ def element_scales(operation: Any, scales: Sequence[int], K: int) -> list[Number
 
 
 def same(operation: Any, got: int, expected: int) -> bool:
-    """Equal codes; of FP64 and of AMD's operations any NaN equals any NaN (numerics.md, section 3)."""
+    """Equal codes; of FP64 and of CDNA's operations any NaN equals any NaN (numerics.md, section 3)."""
     d = operation.d.name
-    one_nan = ("T-FDPA", "ST-FDPA", "GST-FDPA", "FTZ-FMA", "FTZ-EO-FMA", "IDPA")
+    one_nan = ("T-FDPA", "ST-FDPA", "GST-FDPA", "OC-FDPA", "PS-FDPA", "FTZ-FMA", "FTZ-EO-FMA", "IDPA")
     if operation.name not in one_nan and getattr(operation, "nan", "quiet") == "quiet" and is_nan(d, expected):
         return is_nan(d, got)
     return got == expected
@@ -96,7 +100,7 @@ def times(x: Number, y: Number) -> Number:
 
 
 def special_sum(terms: Sequence[Number]) -> Number | None:
-    """What the terms come to if any is not finite (numerics.md, section 3)."""
+    """The result if any term is not finite (numerics.md, section 3)."""
     signs = {term.negative for term in terms if term.kind == "infinite"}
     if len(signs) > 1 or any(term.kind == "nan" for term in terms):
         return NAN
@@ -172,7 +176,17 @@ def e_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: l
     terms = [*map(times, x, y), z]
     if special := special_sum(terms):
         return special_code(operation.d.name, special, any_nan_code(operation.d.name))
-    return convert(operation, sum((term.value for term in terms), Fraction(0)))
+    total = sum((term.value for term in terms), Fraction(0))
+    if total == 0 and operation.zero == "ieee":
+        negative = [term.negative for term in terms]
+        return zero_code(operation.d.name, any(negative) if operation.rho.startswith("RD-") else all(negative))
+    return convert(operation, total)
+
+
+def zero_code(d: str, negative: bool) -> int:
+    """+0 or −0, the sign above exponent and mantissa."""
+    exponent_bits, mantissa_bits, *_ = LAYOUTS[d]
+    return 2 ** (exponent_bits + mantissa_bits) if negative else 0
 
 
 def tr_fdpa(operation: Any, x: list[Number], y: list[Number], z: Number, alpha: list[Number], beta: list[Number]) -> int:

@@ -74,7 +74,7 @@ def infinite(negative: bool) -> Number:
 
 
 def decode(name: str, code: int) -> Number:
-    """What a code of the named format stands for."""
+    """The value of a code of the named format."""
     if name == "ue8m0":
         return NAN if code == 0xFF else Number("finite", False, Fraction(1), code - 127)
     exponent_bits, mantissa_bits, bias, specials, dropped_bits = LAYOUTS[name]

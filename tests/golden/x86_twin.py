@@ -51,7 +51,7 @@ PLUS_ZERO = Number("finite")
 
 
 def decode(code: int, man_bits: int, exp_bits: int) -> Number:
-    """What a code of an IEEE-style format stands for."""
+    """The value of a code of an IEEE-style format."""
     mantissa = code & ((1 << man_bits) - 1)
     stored = code >> man_bits & ((1 << exp_bits) - 1)
     negative = code >> (man_bits + exp_bits) == 1
@@ -93,7 +93,7 @@ def is_subnormal(x: Number, to: Arithmetic) -> bool:
 
 
 def rounded(x: Number, to: Arithmetic) -> Number:
-    """RNE. With `flush`, the exponent is unbounded while rounding, and what is then below 2^e_min becomes a zero."""
+    """RNE. With `flush`, rounding has an unbounded exponent, and a result below 2^e_min becomes a zero."""
     if x.kind != "finite" or x.magnitude == 0:
         return x
     exponent = x.exponent + x.magnitude.bit_length() - 1
@@ -199,10 +199,12 @@ def signed(code: int, bits: int) -> int:
     return code - (1 << bits) if code >> (bits - 1) else code
 
 
-def integer_sum(a_signed: bool, b_signed: bool, a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """Σ a·b + c, exact; c is an int32, a and b have 8 bits."""
-    x = [signed(code, 8) if a_signed else code for code in a]
-    y = [signed(code, 8) if b_signed else code for code in b]
+def integer_sum(
+    a_signed: bool, b_signed: bool, a: Sequence[int], b: Sequence[int], c: int, bits: tuple[int, int] = (8, 8)
+) -> int:
+    """Σ a·b + c, exact; c is an int32, a and b have so many bits."""
+    x = [signed(code, bits[0]) if a_signed else code for code in a]
+    y = [signed(code, bits[1]) if b_signed else code for code in b]
     return sum(p * q for p, q in zip(x, y, strict=True)) + signed(c, 32)
 
 
@@ -220,14 +222,30 @@ def saturated(a_signed: bool, b_signed: bool) -> Callable[[Sequence[int], Sequen
 
 
 def operation_step(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """One step of an operation of golden, of which only the attributes are looked at."""
+    """One step of an operation of golden, using only the operation's attributes."""
     layout = {"bf16": BF16, "fp16": FP16}.get(operation.a.name, BF16)
     if operation.name == "FTZ-EO-FMA":
         return even_and_odd(layout, a, b, c)
     if operation.name == "FTZ-FMA":
         return backwards(layout, a, b, c)
-    rule = {"wrap": wrapped, "saturate": saturated}[operation.overflow]
-    return rule(operation.a.name == "int8", operation.b.name == "int8")(a, b, c)
+    return integer_step(operation, a, b, c)
+
+
+BITS = {"int8": 8, "uint8": 8, "int4": 4, "uint4": 4, "b1": 1}
+
+
+def integer_step(operation: Any, a: Sequence[int], b: Sequence[int], c: int) -> int:
+    """IDPA of any integers: the exact sum, wrapped or brought into the range of int32 once; of bits that are counted where
+    they differ, the count."""
+    kinds = operation.a.name, operation.b.name
+    if operation.combination == "xor":
+        total = sum(p != q for p, q in zip(a, b, strict=True)) + signed(c, 32)
+    else:
+        a_signed, b_signed = (kind.startswith("int") for kind in kinds)
+        total = integer_sum(a_signed, b_signed, a, b, c, (BITS[kinds[0]], BITS[kinds[1]]))
+    if operation.overflow == "saturate":
+        total = max(-(1 << 31), min((1 << 31) - 1, total))
+    return total % (1 << 32)
 
 
 RULES: dict[str, Callable[[Sequence[int], Sequence[int], int], int]] = {

@@ -11,7 +11,7 @@ from hwtests.nvidia.disassembly import nvdisasm
 
 
 def _why_not(*needs: Callable[[], Any]) -> str:
-    """What the first missing need says, empty where all are met."""
+    """The message of the first missing need; empty if all are met."""
     for need in needs:
         try:
             need()

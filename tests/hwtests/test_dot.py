@@ -1,4 +1,4 @@
-"""Instructions of a device as functions of rows: every row its own dot product, wherever in a tile it was run."""
+"""Instructions of a device as functions of rows: each row gives its dot product, at any place in a tile."""
 
 from typing import Any, cast
 
@@ -9,7 +9,7 @@ import golden
 from golden.stimulus import OperandShape, Tiles, generate
 from hwtests.device import Device, DeviceError
 from hwtests.dot import DeviceDot, opened
-from tests.hwtests.cpu.test_device import HERE
+from tests.hwtests.cpu.test_host_processor import HERE
 
 TILE = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 SCALED = next(i for i in golden.instructions("sm_120") if i.scale is not None)

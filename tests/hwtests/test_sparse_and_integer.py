@@ -13,7 +13,6 @@ import pytest
 from golden.chain import ORDERS, Order
 from golden.native.nvrtc import compile_cubin
 from golden.stimulus import Tiles
-from hwtests import sparse_and_integer_probe
 from hwtests.device import Description
 from hwtests.nvidia.disassembly import expected_outside, matrix_instructions, sass
 from hwtests.nvidia.sparse_and_integer import (
@@ -30,10 +29,12 @@ from hwtests.nvidia.sparse_and_integer import (
     metadata_word,
     selected,
 )
-from hwtests.recorded_tiles import RecordedTiles, read
-from hwtests.sparse_and_integer_hypotheses import Hypothesis, dense, expected, hypotheses, outcome, outcomes_of
-from hwtests.sparse_and_integer_probe import TILES, Ran, Run, record, sparse_operands
+from studies.sparse_and_integer import __main__
+from studies.sparse_and_integer.__main__ import TILES, Ran, Run, record, sparse_operands
+from studies.sparse_and_integer.hypotheses import Hypothesis, dense, expected, hypotheses, outcome, outcomes_of
+from studies.sparse_and_integer.recorded_tiles import RecordedTiles, read
 from tests.hwtests.compilers import needs_cuda_compiler
+from tests.volume import one_in
 
 ALL = SPARSE + SPARSE_FP8 + SPARSE_WGMMA + INTEGER
 
@@ -109,7 +110,7 @@ def test_integer_dot_equals_python_integers(a_type: str, b_type: str, saturate: 
         assert got[row] == total % (1 << 32)
 
 
-@pytest.mark.parametrize("instruction", SPARSE + SPARSE_WGMMA, ids=lambda e: e.name)
+@pytest.mark.parametrize("instruction", one_in(4, SPARSE + SPARSE_WGMMA), ids=lambda e: e.name)
 def test_dense_counterpart_has_the_stored_k(instruction: MatrixInstruction) -> None:
     assert dense(instruction).k == instruction.stored_k
     operands = sparse_operands(instruction, 6, 0)
@@ -142,7 +143,7 @@ def recorded_as(truth: Hypothesis, instruction: MatrixInstruction, folder: Path)
 
 
 @pytest.mark.parametrize("truth", [Hypothesis(4, False), Hypothesis(2, False), Hypothesis(4, True)], ids=str)
-def test_hypotheses_are_told_apart(truth: Hypothesis, tmp_path: Path) -> None:
+def test_hypotheses_are_distinguished(truth: Hypothesis, tmp_path: Path) -> None:
     assert truth in set(hypotheses(TF32))
     recorded = recorded_as(truth, TF32, tmp_path)
     assert (recorded.device, recorded.machine_code) == ({"device": "stand-in"}, {"STAND.IN": 1})
@@ -155,8 +156,8 @@ def test_hypotheses_are_told_apart(truth: Hypothesis, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ORDERS)
-def test_orders_of_sparse_fp8_are_told_apart(order: Order, tmp_path: Path) -> None:
+@pytest.mark.parametrize("order", one_in(3, ORDERS))
+def test_orders_of_sparse_fp8_are_distinguished(order: Order, tmp_path: Path) -> None:
     """Where it is two HMMA.SP the order of the products is a hypothesis too."""
     truth = Hypothesis(16, False, order)
     assert truth in set(hypotheses(FP8))
@@ -166,7 +167,7 @@ def test_orders_of_sparse_fp8_are_told_apart(order: Order, tmp_path: Path) -> No
 
 
 def test_recordings_are_written_as_they_come_and_not_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second instruction fails the first time: what the first gave is kept, and only the second runs again."""
+    """The second instruction fails the first time: the file of the first remains, and only the second runs again."""
     ran: list[str] = []
 
     def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
@@ -176,18 +177,18 @@ def test_recordings_are_written_as_they_come_and_not_again(tmp_path: Path, monke
         return Ran(tiles.c, {}, "")
 
     device = SimpleNamespace(arch="sm_90", describe=lambda: Description("x", "sm_90", "", "", ""), evidence=dict)
-    monkeypatch.setattr(sparse_and_integer_probe, "CudaDevice", lambda: device)
-    monkeypatch.setattr(sparse_and_integer_probe, "run_on", lambda device: run)
-    monkeypatch.setattr(sparse_and_integer_probe, "instructions_of", lambda arch: INTEGER[:2])
+    monkeypatch.setattr(__main__, "CudaDevice", lambda: device)
+    monkeypatch.setattr(__main__, "run_on", lambda device: run)
+    monkeypatch.setattr(__main__, "instructions_of", lambda arch: INTEGER[:2])
     with pytest.raises(RuntimeError):
-        sparse_and_integer_probe.main(tmp_path / "tiles")
+        __main__.main(tmp_path / "tiles")
     assert [path.name for path in (tmp_path / "tiles").iterdir()] == [f"sm_90.{INTEGER[0].name}.npz"]
-    sparse_and_integer_probe.main(tmp_path / "tiles")
+    __main__.main(tmp_path / "tiles")
     assert ran == [INTEGER[0].name, INTEGER[1].name, INTEGER[1].name]
 
 
 @pytest.mark.parametrize("saturate", [False, True])
-def test_wrapping_and_saturating_are_told_apart(saturate: bool, tmp_path: Path) -> None:
+def test_wrapping_and_saturating_are_distinguished(saturate: bool, tmp_path: Path) -> None:
     def run(instruction: MatrixInstruction, tiles: Tiles, metadata: Any) -> Ran:
         a, b, *_ = (np.ascontiguousarray(x) for x in tiles.rows(np)[:2])
         return Ran(integer_dot(INTEGER[saturate], a, b, tiles.c), {}, "")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmau import cli
+from mmau.cli import main
 from mmau.signals import ENDING, Ended, raised_as_ended
 
 pytestmark = pytest.mark.usefixtures("default_signals")
@@ -45,6 +45,7 @@ def long_run(tmp_path: Path) -> list[str]:
     return [*EVAL, "--input", str(tmp_path / "v.npz"), "--output", str(tmp_path / "d.npz")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", ENDING, ids=lambda signum: signum.name)
 def test_status_is_128_and_the_signal(signum: signal.Signals, long_run: list[str], tmp_path: Path) -> None:
     run = start(*long_run)
@@ -56,10 +57,11 @@ def test_status_is_128_and_the_signal(signum: signal.Signals, long_run: list[str
     assert [path.name for path in tmp_path.iterdir()] == ["v.npz"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM], ids=lambda signum: signum.name)
 def test_within_the_first_tenth_of_a_second(signum: signal.Signals) -> None:
     """From the moment on in which mmau is imported; before it, Python itself is starting."""
-    program = "import mmau.cli, os; os.write(1, b'!'); import sys; sys.exit(mmau.cli.main(['list']))"
+    program = "import mmau.cli.main, os; os.write(1, b'!'); import sys; sys.exit(mmau.cli.main.main(['list']))"
     statuses = set()
     for delay in np.linspace(0.004, 0.1, 12):
         run = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -75,13 +77,13 @@ def test_within_the_first_tenth_of_a_second(signum: signal.Signals) -> None:
 
 
 def test_nothing_heavy_is_imported_before_the_handlers_stand() -> None:
-    program = (
-        "import sys, mmau.cli; print(sorted({'argparse', 'numpy', 'golden', 'mmau.parser', 'json'} & set(sys.modules)))"
-    )
+    heavy = {"argparse", "numpy", "golden", "mmau.cli.parser", "json"}
+    program = f"import sys, mmau.cli.main; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_ignored_signals_stay_ignored(long_run: list[str]) -> None:
     """As under nohup."""
     run = start(*long_run, preexec="trap '' HUP")
@@ -110,10 +112,57 @@ def test_repeated_signal_does_not_interrupt_the_clean_up() -> None:
 
 def test_handlers_are_put_back() -> None:
     before = [signal.getsignal(signum) for signum in ENDING]
-    assert cli.main(["list", "--arch", "nothing"]) == 2
+    assert main.main(["list", "--arch", "nothing"]) == 2
     assert [signal.getsignal(signum) for signum in ENDING] == before
 
 
 def test_no_handler_of_errors_takes_it() -> None:
     assert not issubclass(Ended, Exception)
     assert re.fullmatch(r"ended by SIGTERM", str(Ended(signal.SIGTERM)))
+
+
+DROPPED = """
+import os, signal, sys, time
+from mmau.cli import main
+from mmau.signals import raised_as_ended
+
+class Removed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+
+def run(arguments):
+    Removed()
+    {then}
+    return 0
+
+main.import_module = lambda name: sys.modules["__main__"] if name == "here" else __import__(name, fromlist=["_"])
+parsed = __import__("argparse").Namespace(command="list", module="here", function="run")
+parser = __import__("mmau.cli.parser", fromlist=["_"])
+parser.parser = lambda: type("P", (), {{"parse_args": lambda self, argv: parsed}})()
+sys.exit(main.main([]))
+"""
+
+
+@pytest.mark.parametrize("then", ["time.sleep(600)", "pass"], ids=["work goes on", "work is done"])
+def test_signal_while_an_object_is_removed_ends_the_run(then: str) -> None:
+    """Python drops an exception that is raised in `__del__`, such as those of Amaranth's components."""
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED.format(then=then)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "mmau: ended by SIGTERM\n")
+
+
+def test_parts_of_an_unfinished_design_are_not_told() -> None:
+    """A request that ends while its design is built leaves components that nothing uses."""
+    code = (
+        "import sys, mmau.cli.list_catalogue as command\n"
+        "from amaranth.hdl import Elaboratable, UnusedElaboratable\n"
+        "UnusedElaboratable._MustUse__silence = False  # as soon as a design is elaborated\n"
+        "from mmau.cli import main\n"
+        "class Part(Elaboratable):\n    pass\n"
+        "def refused(arguments):\n    part = Part()\n    raise ValueError('the design is refused')\n"
+        "command.run_list = refused\n"
+        "sys.exit(main.main(['list']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "mmau list: the design is refused\n")

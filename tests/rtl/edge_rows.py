@@ -9,8 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from golden import Format
-from golden.formats import Cls
+from golden.formats import FP32, Cls
 from golden.operations.fused import FusedOperation
+from golden.operations.headroom_fdpa import HeadroomFDPA
+
+SUBNORMAL_ROWS = 4
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,16 @@ class Row:
 
 
 def edge_rows(operation: FusedOperation, count: int, seed: int = 0) -> list[Row]:
-    """Rows drawn at random, the same for the same arguments."""
+    """Rows drawn at random, the same for the same arguments; `SUBNORMAL_ROWS` more of OC- and PS-FDPA."""
     rng = random.Random(f"{operation} {seed}")
-    return [_row(operation, rng) for _ in range(count)]
+    rows = [_row(operation, rng) for _ in range(count)]
+    return rows + [
+        _subnormal_by_the_largest(operation, rng) for _ in range(SUBNORMAL_ROWS) if _has_fp32s_subnormals(operation)
+    ]
+
+
+def _has_fp32s_subnormals(operation: FusedOperation) -> bool:
+    return isinstance(operation, HeadroomFDPA) and FP32.e_min in (operation.a.e_min, operation.b.e_min)
 
 
 def _row(operation: FusedOperation, rng: random.Random) -> Row:
@@ -58,6 +68,17 @@ def _row(operation: FusedOperation, rng: random.Random) -> Row:
             case "lost":
                 pairs.append(_pair(operation, z.exp - F - rng.randint(1, 9) - scaled, rng, negative=rng.random() < 0.5))
     return _arranged(operation, rng.sample(pairs, len(pairs)), c, alpha, beta)
+
+
+def _subnormal_by_the_largest(operation: FusedOperation, rng: random.Random) -> Row:
+    """A number that fp32 calls subnormal times an infinity, or the largest number where there is none: what OC- and PS-FDPA
+    flush shows there alone if d is narrower than fp32."""
+    operands = operation.a, operation.b
+    least = [rng.choice(_least(operand)[:2]) for operand in operands]
+    largest = [operand.max_finite if operand.infinity is None else operand.infinity for operand in operands]
+    first = (least[0], largest[1]) if operation.a.e_min == FP32.e_min else (largest[0], least[1])
+    pairs = [first, *[(0, 0)] * (operation.length - 1)]
+    return _arranged(operation, rng.sample(pairs, len(pairs)), _addend(operation, rng), 0, 0)
 
 
 def _at_an_end(operation: FusedOperation, rng: random.Random) -> Row:
@@ -122,7 +143,7 @@ def _least(operand: Format) -> list[int]:
 
 
 def _scaled(operation: FusedOperation, alpha: int, beta: int) -> int:
-    """What the scales add to a product's exponent."""
+    """The exponent that the scales add to a product's."""
     scale = operation.scale_format
     return 0 if scale is None else scale.decode(alpha).exp + scale.decode(beta).exp
 

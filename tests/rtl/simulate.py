@@ -4,51 +4,67 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from amaranth import Cat, Elaboratable, Module, Shape, Signal, Value
-from amaranth.sim import Simulator
+from amaranth.hdl import ValueLike
+from amaranth.hdl._ast import Slice
 
 from golden.formats import Cls, Decoded
 from rtl.steps.component import AnyComponent
+from tests.rtl.circuit import compiled
 
 Inputs = Mapping[str, int]
 
 
 class Driven(Elaboratable):
-    """A component whose inputs come side by side in one signal: a row costs the simulator one change and not several.
+    """A component whose inputs come side by side in one signal, and what is seen of it in another.
 
     Args:
         paths: of the ports that are driven; the others keep their initial values.
+        seen: what is seen.
     """
 
-    def __init__(self, component: AnyComponent, paths: Sequence[str]) -> None:
+    def __init__(self, component: AnyComponent, paths: Sequence[str], seen: Sequence[Value]) -> None:
         self.component = component
-        self.ports = [Value.cast(port(component, path)) for path in paths]
-        self.inputs = Signal(sum(map(len, self.ports)))
+        self.ports, self.seen = [Value.cast(port(component, path)) for path in paths], seen
+        self.inputs, self.results = (Signal(sum(map(len, values))) for values in (self.ports, seen))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.component = self.component
-        m.d.comb += Cat(self.ports).eq(self.inputs)
+        m.d.comb += [Cat(self.ports).eq(self.inputs), self.results.eq(Cat(self.seen))]
         return m
 
 
 def outputs(component: AnyComponent, inputs: Iterable[Inputs], read: Callable[[Any], Any]) -> list[Any]:
-    """What `read` sees of the component for each mapping of port paths (`x.sig`) to values; each names the same ports."""
+    """The values that `read` takes of the component for each mapping of port paths (`x.sig`) to values.
+
+    Each mapping names the same ports.
+
+    `read` gets a function from a signal, or a field of one, to its value. It must read the same ones of every row.
+    """
     rows = list(inputs)
     paths = list(rows[0])
-    driven = Driven(component, paths)
-    shapes = [value.shape() for value in driven.ports]
+    places: dict[Place, Value] = {}
+    read(lambda value: len(places.setdefault(place_of(value), Value.cast(value))) * 0)
+    driven = Driven(component, paths, list(places.values()))
+    function = compiled(driven, driven.inputs, driven.results)
+    shapes, seen_shapes = [value.shape() for value in driven.ports], [value.shape() for value in driven.seen]
     seen = []
-
-    async def testbench(ctx: Any) -> None:
-        for values in rows:
-            assert values.keys() == rows[0].keys()
-            ctx.set(driven.inputs, joined([values[path] for path in paths], shapes))
-            seen.append(read(ctx.get))
-
-    simulator = Simulator(driven)
-    simulator.add_testbench(testbench)
-    simulator.run()  # type: ignore[no-untyped-call]
+    for values in rows:
+        assert values.keys() == rows[0].keys()
+        bits = function(joined([values[path] for path in paths], shapes))
+        found = dict(zip(places, split(bits, seen_shapes), strict=True))
+        seen.append(read(lambda value, found=found: found[place_of(value)]))
     return seen
+
+
+Place = tuple[int, int, int]
+"""The identity of a signal, and the first and the last bit of a field of it."""
+
+
+def place_of(value: ValueLike) -> Place:
+    """Where a value is read: views make new fields of the same signal at every look."""
+    field: Any = Value.cast(value)
+    return (id(field.value), field.start, field.stop) if isinstance(field, Slice) else (id(field), 0, len(field))
 
 
 def port(component: Any, path: str) -> Any:
@@ -60,8 +76,6 @@ def port(component: Any, path: str) -> Any:
 
 class Packed(Elaboratable):
     """A combinational function with its inputs side by side in one signal and its outputs in another.
-
-    A row then costs the simulator one write and one read, so that rows come by the ten thousand.
 
     Args:
         shapes: of the inputs.
@@ -85,17 +99,8 @@ def evaluate(
 ) -> list[tuple[int, ...]]:
     """The outputs of a function for each row of inputs; arguments as `Packed`."""
     packed = Packed(shapes, build)
-    seen: list[int] = []
-
-    async def testbench(ctx: Any) -> None:
-        for row in rows:
-            ctx.set(packed.inputs, joined(row, packed.shapes))
-            seen.append(ctx.get(packed.results))
-
-    simulator = Simulator(packed)
-    simulator.add_testbench(testbench)
-    simulator.run()  # type: ignore[no-untyped-call]
-    return [split(value, packed.result_shapes) for value in seen]
+    function = compiled(packed, packed.inputs, packed.results)
+    return [split(function(joined(row, packed.shapes)), packed.result_shapes) for row in rows]
 
 
 def joined(row: Sequence[int], shapes: Sequence[Shape]) -> int:

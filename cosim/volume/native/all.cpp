@@ -1,5 +1,5 @@
-// Everything but model.cpp and stops.cpp, which need Verilator's headers, as one file: together it compiles in half the time.
-// The makefile's level of optimisation is the design's, whose code is too large for anything but -Os.
+// All sources but model.cpp and stops.cpp, which need Verilator's headers, in one file: it compiles in half the time.
+// The makefile optimises for the design, whose code is too large for anything but -Os.
 #pragma GCC optimize("O2")
 #include "bench.cpp"
 #include "file_rows.cpp"

@@ -1,5 +1,5 @@
-// The rules of cosim/bench: exercise.py, driver.py, monitor.py. A cycle has two halves: while the clock is low the inputs are
-// driven, and once they have settled it is seen what the rising edge will do.
+// The rules of cosim/bench: exercise.py, driver.py, monitor.py. A cycle has two halves: the inputs are driven while the clock
+// is low; when they have settled, the handshake of the coming rising edge is sampled.
 #include "bench.hpp"
 
 #include <algorithm>
@@ -10,14 +10,47 @@ namespace {
 
 constexpr int half_period = 1000;  // ns
 constexpr int reset_cycles = 4;
-constexpr int reset_period = 2000;  // about so many cycles lie between resets in the middle of a stream
-constexpr int patience = 1000;      // cycles without a transfer after which the design counts as stuck
-constexpr int extra_cycles = 1000;  // after the last result, in which no other may come
+constexpr int reset_period = 2000;  // typical number of cycles between resets in the middle of a stream
+constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
+constexpr int stalled_resets = 3;       // one reset of so many comes at the end of a stall
+constexpr int stall_before_reset = 16;  // its length (cycles)
+constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
+constexpr int64_t stretch = 32;         // cycles
+constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late
+constexpr int64_t joint_pause = 48;         // its length (cycles)
+constexpr int after_long_pause = 200;  // smallest number of cycles from a long pause to a reset
+constexpr int patience = 1000;  // cycles without a transfer after which the run stops: the design is stuck
+constexpr int extra_cycles = 1000;  // cycles after the last result in which no other result may come
 constexpr int stall_period = 200;   // cycles for which the odds hold
+constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
+constexpr int64_t longest = 8192;   // longest pause
+constexpr int after_valid = 8;      // results of each period for which out_ready rises only after out_valid
+constexpr int valid_period = 512;   // results
 
 }  // namespace
 
+Stalls::Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed)
+    : random_(seed, stream), lengths_(seed, stream + 16), mostly_(mostly_at_speed), usual_length_(first_long),
+      next_long_(between(first_long, 2 * first_long)) {}
+
+int64_t Stalls::between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(lengths_.below(static_cast<uint64_t>(high - low)));
+}
+
+/// Begin a long pause with the next cycle, and draw the beginning of the next one.
+void Stalls::begin_long() {
+    const int64_t length = std::min(usual_length_, longest);
+    remaining_ = between(length * 3 / 4, length);
+    usual_length_ *= 4;
+    next_long_ = between(usual_length_, 2 * usual_length_);
+}
+
 bool Stalls::pause() {
+    if (remaining_) {
+        --remaining_;
+        return true;
+    }
+    if (cycle_ == next_long_) begin_long();
     if (cycle_++ % stall_period == 0) {
         const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
         odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
@@ -73,7 +106,7 @@ Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge,
     for (const Record::Field& field : record.fields()) {
         const Port& operand = port(field.port);
         if (operand.bytes() != field.bytes) throw Refused("port " + field.port + " has another width than the plan says");
-        drives_.push_back({operand.data, field.offset, field.bytes});
+        drives_.push_back({operand.data, field.offset, field.bytes, operand.bits});
     }
     d_ = port("d").data;
     d_bytes_ = port("d").bytes();
@@ -141,13 +174,33 @@ void Bench::combinational(Stream& stream) {
 
 void Bench::clocked(Stream& stream) {
     power_up();
-    int64_t next_reset = static_cast<int64_t>(resets_.below(reset_period / 20));
+    int64_t next_reset = static_cast<int64_t>(resets_.below(first_reset));
+    int64_t resets = 0;
+    bool stalls_for_reset = false;
+    int64_t next_joint = first_joint_pause;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
-        if (rst_ && at >= next_reset && stream.is_waiting()) {
-            reset_in_the_middle(stream);
-            next_reset = at + reset_period / 2 + static_cast<int64_t>(resets_.below(reset_period / 2));
+        if (!stalls_for_reset && (in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause())) {
+            next_reset = std::max(next_reset, at + after_long_pause);
         }
+        if (rst_ && resets < manner_.resets && at >= next_reset && stream.is_waiting()) {
+            if (out_ready_ && resets % stalled_resets == 1 && !stalls_for_reset) {
+                out_.hold(stall_before_reset);
+                stalls_for_reset = true;
+                next_reset = at + stall_before_reset;
+            } else {
+                stalls_for_reset = false;
+                reset_in_the_middle(stream, resets % 2 == 0);
+                ++resets;
+                next_reset = at + reset_period / 2 + static_cast<int64_t>(resets_.below(reset_period / 2));
+            }
+        }
+        if (out_ready_ && at >= next_joint && !is_offering_ && stream.is_waiting()) {
+            in_.hold(joint_pause);
+            out_.hold(joint_pause);
+            next_joint *= 8;
+        }
+        change_after_rise_ = at / stretch % (at < early_inputs ? 2 : stretch) == 1;
         cycle(stream);
         extra = stream.is_done() && !stream.is_waiting() ? extra + 1 : 0;
     }
@@ -155,7 +208,7 @@ void Bench::clocked(Stream& stream) {
 
 void Bench::cycle(Stream& stream) {
     const bool is_enabled = !(en_ && enable_.pause());
-    *clk_ = 0;
+    if (!change_after_rise_) *clk_ = 0;
     if (en_) *en_ = is_enabled;
     if (is_enabled) {
         drive_inputs(stream);
@@ -163,43 +216,51 @@ void Bench::cycle(Stream& stream) {
         disturb(stream);
     }
     settle();
+    if (change_after_rise_) edge(0);
     if (is_enabled) take_result(stream, take_offer(stream));
     const std::vector<uint8_t> before = is_enabled ? std::vector<uint8_t>() : outputs();
     edge(1);
     if (!is_enabled && outputs() != before) stop("an output changed at a clock edge without enable");
     if (offer_waited_ > patience) stop("in_ready stayed low for " + std::to_string(patience) + " cycles");
     if (result_waited_ > patience) {
-        stop("no result for " + std::to_string(patience) + " cycles although vectors are inside: out_valid stayed low");
+        stop("no result for " + std::to_string(patience) + " cycles although vectors are inside: out_valid stayed low" +
+             (was_ready_ ? "" : " as long as out_ready, for which it must not wait"));
     }
     beats.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// Offer the next transfer, go on offering the last one, or pause; be ready for a result, or pause.
+/// Offer the next transfer, keep offering the current one, or pause; be ready for a result, or pause. At times the bench is
+/// ready only for a result that waits: out_valid must not wait for out_ready.
 void Bench::drive_inputs(Stream& stream) {
     if (!is_offering_) {
         is_offering_ = !stream.is_done() && !in_.pause();
         if (in_valid_) *in_valid_ = is_offering_;
-        if (is_offering_) show(stream);
+        if (is_offering_) {
+            show(stream);
+        } else if (!stream.is_done()) {  // a vector that is sent alone has no neighbour
+            invert();
+        }
     }
     if (out_ready_) {
-        is_ready_ = !out_.pause();
+        is_ready_ = counts.received % valid_period < after_valid ? has_waiting_result_ : !out_.pause();
         *out_ready_ = is_ready_;
     }
 }
 
-/// Show a disabled design the coming operands, which it must not take yet; what waits for in_ready stays.
+/// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays.
 void Bench::disturb(const Stream& stream) {
     if (is_offering_ || stream.is_done()) return;
     show(stream);
     if (in_valid_ && !in_ready_) *in_valid_ = 1;
 }
 
-/// See whether the transfer on offer is accepted at the coming edge.
-/// @return whether it was the last one of a vector, which then is sent.
+/// Check whether the transfer on offer is accepted at the coming edge.
+/// @return whether it was accepted and was the last one of its vector, which then counts as sent.
 bool Bench::take_offer(Stream& stream) {
     const bool is_accepted = is_offering_ && (!in_ready_ || *in_ready_);
-    offer_waited_ = is_offering_ && !is_accepted ? offer_waited_ + 1 : 0;
-    if (plan_.stages && offer_waited_ && (is_ready_ || stream.waiting() < plan_.stages)) {
+    const bool is_refused = is_offering_ && !is_accepted;
+    offer_waited_ = is_refused ? offer_waited_ + (is_ready_ || !stream.is_waiting()) : 0;
+    if (plan_.stages && is_refused && (is_ready_ || stream.waiting() < plan_.stages)) {
         stop("in_ready was low although the pipeline of " + std::to_string(plan_.stages) + " stages had room");
     }
     if (!is_accepted) return false;
@@ -211,7 +272,7 @@ bool Bench::take_offer(Stream& stream) {
     return true;
 }
 
-/// Receive the result of the coming edge, if there is one.
+/// Receive the result of the coming edge, if any.
 void Bench::take_result(Stream& stream, bool is_accepted) {
     const bool is_there = has_result();
     const bool is_as_before = is_there && std::equal(waiting_result_.begin(), waiting_result_.end(), d_);
@@ -220,17 +281,15 @@ void Bench::take_result(Stream& stream, bool is_accepted) {
     }
     has_waiting_result_ = is_there && !is_ready_;
     if (has_waiting_result_) waiting_result_.assign(d_, d_ + d_bytes_);
-    if (is_there && is_ready_) {
-        receive(stream);
-        result_waited_ = 0;
-    } else {
-        result_waited_ = stream.is_waiting() ? result_waited_ + 1 : 0;
-    }
+    const bool is_waited_for = !is_there && stream.is_waiting();
+    if (is_there && is_ready_) receive(stream);
+    result_waited_ = is_waited_for ? result_waited_ + 1 : 0;
+    was_ready_ = is_waited_for && (was_ready_ || is_ready_);
     if (is_accepted && !out_valid_) due_.push_back(enabled_edges_ + plan_.latency);
     ++enabled_edges_;
 }
 
-/// Whether a result stands at d.
+/// Whether there is a result at d.
 bool Bench::has_result() {
     if (out_valid_) return *out_valid_ != 0;
     if (due_.empty() || due_.front() != enabled_edges_) return false;
@@ -240,6 +299,7 @@ bool Bench::has_result() {
 
 void Bench::receive(Stream& stream) {
     if (!stream.is_waiting()) {
+        if (!counts.surplus) counts.first_surplus = counts.cycles;
         ++counts.surplus;
         return;
     }
@@ -252,11 +312,24 @@ void Bench::receive(Stream& stream) {
     stream.received();
 }
 
-/// Put the transfer on the operand ports.
+/// Drive the transfer on the operand ports.
 void Bench::show(const Stream& stream) {
     const int bytes = record_.bytes();
     const uint8_t* record = stream.batch().transfers + (stream.vector() * plan_.transfers() + transfer_) * bytes;
     for (const Drive& drive : drives_) std::memcpy(drive.data, record + drive.offset, static_cast<size_t>(drive.bytes));
+    is_shown_ = true;
+}
+
+/// Invert the operands at the ports, once: a design that takes them without in_valid, or late, takes wrong ones.
+void Bench::invert() {
+    if (!is_shown_) return;
+    for (const Drive& drive : drives_) {
+        for (int i = 0; i < drive.bytes; ++i) {
+            const int bits = std::clamp(drive.bits - 8 * i, 0, 8);
+            drive.data[i] = static_cast<uint8_t>(~drive.data[i] & ((1 << bits) - 1));
+        }
+    }
+    is_shown_ = false;
 }
 
 void Bench::edge(int level) {
@@ -277,17 +350,20 @@ void Bench::power_up() {
     reset(reset_cycles);
 }
 
-/// Reset while vectors are inside. They are dropped and sent again, and no result of theirs may appear.
-void Bench::reset_in_the_middle(Stream& stream) {
+/// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
+/// @param offers whether operands are on offer during the reset, which the design must not take.
+void Bench::reset_in_the_middle(Stream& stream, bool offers) {
     const int64_t dropped = stream.drop();
     counts.sent -= dropped;
     counts.dropped += dropped;
     transfer_ = 0;
     is_offering_ = has_waiting_result_ = false;
     offer_waited_ = result_waited_ = 0;
+    was_ready_ = false;
     due_.clear();
-    if (in_valid_) *in_valid_ = 0;
-    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must do without a clock edge
+    if (in_valid_) *in_valid_ = offers;
+    invert();
+    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
 }
 
 void Bench::reset(int edges) {
@@ -298,18 +374,21 @@ void Bench::reset(int edges) {
         edge(1);
         edge(0);
     }
-    if (rst_) *rst_ = 0;
+    if (rst_) {
+        if (out_valid_ && *out_valid_) stop("out_valid was high during a reset");
+        *rst_ = 0;
+    }
     settle();
 }
 
-/// The first reason counts.
+/// End the run; the first reason counts.
 void Bench::stop(const std::string& reason, const char* by) {
     if (!counts.stopped.empty()) return;
     counts.stopped = reason;
     counts.stopped_by = by;
 }
 
-/// d and out_valid.
+/// The bytes of d and out_valid.
 std::vector<uint8_t> Bench::outputs() const {
     std::vector<uint8_t> bytes(d_, d_ + d_bytes_);
     if (out_valid_) bytes.push_back(*out_valid_);

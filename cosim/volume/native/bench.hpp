@@ -1,9 +1,11 @@
-// Drives a design: every vector in, every result compared, until all are there or nothing moves any more.
+// Drives a design: sends every vector and compares every result, until all have come or the design is stuck.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,21 +19,23 @@
 
 namespace volume {
 
-/// What a run came to, beside what the judge counts.
+/// Counts of a run, beside those of the judge.
 struct Counts {
     int64_t sent = 0, received = 0, dropped = 0, waiting = 0, surplus = 0, cycles = 0;
-    std::string stopped;     // why it ended before its vectors did; empty where it did not
-    std::string stopped_by;  // of which kind that is: "bench", "design" (it ended the simulation) or "standstill"
+    int64_t first_surplus = -1;  // cycle of the first surplus result; -1 where there is none
+    std::string stopped;     // why it ended before all vectors were sent and answered, or empty
+    std::string stopped_by;  // kind of that reason: "bench", "design" (it ended the simulation) or "standstill"
 };
 
-/// How hard a stream is made.
+/// Pauses and resets of a stream, and whether a mismatch ends it.
 struct Manner {
-    uint64_t seed = 0;           // of pauses and resets
-    bool mostly_at_speed = false;  // pauses in few stretches alone
+    uint64_t seed = 0;           // seed of pauses and resets
+    bool mostly_at_speed = false;  // pauses in few periods only
+    int64_t resets = std::numeric_limits<int64_t>::max();  // resets in the middle, at most
     bool stop_at_first = false;
 };
 
-/// The vectors of a source in the order in which they are sent and received. Those sent and not yet received stay.
+/// The vectors of a source in the order in which they are sent and received. Vectors without a result stay in memory.
 class Stream {
   public:
     explicit Stream(Source& source) : source_(source) { ready_ = load(); }
@@ -44,8 +48,8 @@ class Stream {
     const Batch& oldest() const { return *batches_[receive_.batch]; }
     int64_t oldest_vector() const { return receive_.vector; }
     void received();
-    /// Those that wait are sent again.
-    /// @return how many.
+    /// Send the vectors without a result again.
+    /// @return their number.
     int64_t drop();
 
   private:
@@ -64,35 +68,42 @@ class Stream {
     bool ready_ = false;
 };
 
-/// Decisions whether to pause; the odds hold for a while, so that full speed and back-pressure both occur.
+/// Random decisions whether to pause: short pauses by odds that hold for a period, so that full speed and backpressure both
+/// occur, and a few long ones.
 class Stalls {
   public:
-    Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed) : random_(seed, stream), mostly_(mostly_at_speed) {}
+    Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed);
     bool pause();
+    void hold(int64_t cycles) { remaining_ = std::max(remaining_, cycles); }  // pause for some cycles from now on
+    bool in_long_pause() const { return remaining_ > 0; }  // whether one goes on in the next cycle
 
   private:
-    Random random_;
+    int64_t between(int64_t low, int64_t high);
+    void begin_long();
+
+    Random random_, lengths_;
     bool mostly_;
-    int64_t cycle_ = 0;
+    int64_t usual_length_, next_long_;  // of the long pauses
+    int64_t cycle_ = 0, remaining_ = 0;
     uint64_t odds_ = 0;  // of 4
 };
 
 class Bench {
   public:
-    /// @param held inputs that keep a value: port and hexadecimal digits.
-    /// @throws Refused where a port is missing, or driven twice.
+    /// @param held inputs that are held at a value: port and hexadecimal digits.
+    /// @throws Refused if a port is missing, or driven twice.
     Bench(Model& model, const Plan& plan, const Record& record, Judge& judge, const Manner& manner,
           const std::vector<std::pair<std::string, std::string>>& held);
-    /// Send everything. What the design does to end it is in `counts.stopped`.
+    /// Send every vector. If the run ends early, the reason is in `counts.stopped`.
     void run(Source& source);
 
     Counts counts;
-    std::atomic<uint64_t> beats{0};  // goes up with every cycle or vector: a run that stands still is told by it
+    std::atomic<uint64_t> beats{0};  // heartbeat: goes up with every cycle or vector
 
   private:
     struct Drive {
         uint8_t* data;
-        int offset, bytes;
+        int offset, bytes, bits;
     };
     Port& port(const std::string& name);
     void combinational(Stream& stream);
@@ -104,10 +115,11 @@ class Bench {
     void take_result(Stream& stream, bool is_accepted);
     bool has_result();
     void power_up();
-    void reset_in_the_middle(Stream& stream);
+    void reset_in_the_middle(Stream& stream, bool offers);
     void reset(int edges);
     void receive(Stream& stream);
     void show(const Stream& stream);
+    void invert();
     void edge(int level);
     void settle();
     void stop(const std::string& reason, const char* by = "bench");
@@ -126,6 +138,9 @@ class Bench {
     Stalls in_, out_, enable_;
     Random resets_;
     bool is_offering_ = false, is_ready_ = true, has_waiting_result_ = false;
+    bool is_shown_ = false;           // whether the operands of a transfer are at the ports
+    bool change_after_rise_ = false;  // whether the inputs of this cycle change while the clock is high
+    bool was_ready_ = false;  // in a cycle in which a result was waited for
     std::vector<uint8_t> waiting_result_;
     int transfer_ = 0;  // of the vector on offer
     int64_t offer_waited_ = 0, result_waited_ = 0, enabled_edges_ = 0, settled_ = 0;

@@ -1,4 +1,4 @@
-// Codes at any place of a little-endian integer.
+// Codes at any bit position of a little-endian integer.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace volume {
 
 inline uint64_t low_mask(int width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
-/// `width` bits from bit `low` on; nothing beyond the bytes that hold them is read.
+/// `width` bits from bit `low` on; reads only the bytes that hold them.
 inline uint64_t get_bits(const uint8_t* data, int64_t low, int width) {
     const int shift = static_cast<int>(low & 7);
     const uint8_t* start = data + (low >> 3);
@@ -25,7 +25,7 @@ inline uint64_t get_bits(const uint8_t* data, int64_t low, int width) {
     return word & low_mask(width);
 }
 
-/// Add `width` bits from bit `low` on, all of which must be zero before.
+/// Write `width` bits from bit `low` on; these bits must be zero before.
 inline void put_bits(uint8_t* data, int64_t low, int width, uint64_t code) {
     for (int done = 0; done < width;) {
         const int64_t bit = low + done;
@@ -42,7 +42,7 @@ inline uint64_t mixed(uint64_t z) {
     return z ^ (z >> 31);
 }
 
-/// SplitMix64: 64 random bits a call.
+/// SplitMix64: 64 random bits for each call.
 class Random {
   public:
     explicit Random(uint64_t seed, uint64_t stream = 0) : state_(mixed(seed + 1) ^ mixed(~stream)) {}

@@ -33,7 +33,7 @@ std::string hexadecimal(const uint8_t* data, size_t bytes) {
     return text + "\"";
 }
 
-/// A list of pieces, each with a comma behind it, as one.
+/// Enclose pieces, each followed by a comma, in brackets.
 std::string listed(std::string pieces, char open, char close) {
     if (!pieces.empty()) pieces.pop_back();
     return open + pieces + close;
@@ -68,13 +68,14 @@ std::string row_as_json(const Compared& row, const Plan& plan, const Record& rec
 
 std::string as_json(const Plan& plan, const Record& record, const Counts& counts, const Judge& judge, int64_t left_out,
                     double seconds) {
-    std::string classes, result_classes, waived, rows, groups;
+    std::string classes, result_classes, result_pairs, waived, rows, groups;
     for (const auto& [label, count] : judge.classes) classes += quoted(std::to_string(label)) + ":" + std::to_string(count) + ",";
     for (const int64_t count : judge.result_classes) result_classes += std::to_string(count) + ",";
+    for (const int64_t count : judge.result_pairs) result_pairs += std::to_string(count) + ",";
     for (const auto& [rule, count] : judge.waived) {
         if (count) waived += quoted(rule) + ":" + std::to_string(count) + ",";
     }
-    std::vector<size_t> place(judge.compared.size());  // of those written: rows that agree are of use beside others alone
+    std::vector<size_t> place(judge.compared.size());  // among the rows written: rows that agree are needed only with mismatches
     size_t written = 0;
     for (size_t i = 0; i < judge.compared.size(); ++i) {
         const Compared& row = judge.compared[i];
@@ -92,10 +93,11 @@ std::string as_json(const Plan& plan, const Record& record, const Counts& counts
     const auto or_null = [](const std::string& text) { return text.empty() ? std::string("null") : quoted(text); };
     const auto number = [](const char* key, int64_t value) { return quoted(key) + ":" + std::to_string(value) + ","; };
     return "{" + number("sent", counts.sent) + number("received", counts.received) + number("dropped", counts.dropped) +
-           number("waiting", counts.waiting) + number("surplus", counts.surplus) + number("left_out", left_out) + number("cycles", counts.cycles) +
+           number("waiting", counts.waiting) + number("surplus", counts.surplus) + number("first_surplus", counts.first_surplus) + number("left_out", left_out) + number("cycles", counts.cycles) +
            number("mismatches", judge.mismatches) + number("elements", judge.elements) +
            "\"stopped\":" + or_null(counts.stopped) + ",\"stopped_by\":" + or_null(counts.stopped_by) + ",\"seconds\":" + time +
            ",\"classes\":" + listed(classes, '{', '}') + ",\"result_classes\":" + listed(result_classes, '[', ']') +
+           ",\"result_pairs\":" + listed(result_pairs, '[', ']') +
            ",\"waived\":" + listed(waived, '{', '}') + ",\"groups\":" + listed(groups, '[', ']') +
            ",\"rows\":" + listed(rows, '[', ']') + "}\n";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "bits.hpp"
 
@@ -10,9 +11,10 @@ namespace {
 
 using mmau::Cls;
 
+constexpr size_t signed_classes = 9;
 constexpr size_t labels = size_t{1} << 16;
 constexpr int no_distance = 99;
-constexpr uint64_t buckets[] = {1, 2, 8, 64, 1024};  // as in cosim/bench/mismatch.py, which makes the groups' names
+constexpr uint64_t buckets[] = {1, 2, 8, 64, 1024};  // as in cosim/bench/mismatch.py, which names the groups
 
 Cls class_of(const mmau::Format& format, uint64_t code) { return mmau::decode(format, code).cls; }
 
@@ -21,13 +23,20 @@ Cls class_of(const Product& product, uint64_t code) {
     return class_of(product.d, code);
 }
 
-/// A finite code's place in the order of the values.
+/// The place of a code's class in cosim.coverage.seen.CLASSES: +0, -0, ... NaN. Of integers: +0, or +normal.
+size_t signed_class_of(const Product& product, uint64_t code, Cls cls) {
+    if (cls == Cls::nan) return signed_classes - 1;
+    const bool is_negative = !product.is_integer && (code & product.d.sign_bit());
+    return 2 * static_cast<size_t>(cls) + is_negative;
+}
+
+/// The position of a finite code in the order of the values.
 int64_t place_of(const mmau::Format& d, uint64_t code) {
     const int64_t magnitude = static_cast<int64_t>(code & (d.sign_bit() - 1));
     return code & d.sign_bit() ? -magnitude : magnitude;
 }
 
-/// The range in which the distance lies, negative where got is the lower; `no_distance` where there is none.
+/// The number of the distance's range, negative where got is lower; `no_distance` where there is no distance.
 int distance(const Product& product, uint64_t got, uint64_t expected) {
     const mmau::Format& d = product.d;
     if (class_of(product, got) >= Cls::infinity || class_of(product, expected) >= Cls::infinity) return no_distance;
@@ -44,7 +53,7 @@ int distance(const Product& product, uint64_t got, uint64_t expected) {
 }  // namespace
 
 Judge::Judge(const Plan& plan, const Record& record, const Keep& keep)
-    : result_classes(5), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), elements_(plan.elements()),
+    : result_classes(5), result_pairs(signed_classes * signed_classes), record_(record), keep_(keep), nan_(plan.nan), zero_sign_(plan.zero_sign), elements_(plan.elements()),
       transfers_(plan.transfers()), compared_of_label_(labels), agreed_of_label_(labels) {
     nan_rule_ = nan_ == "unit" ? Nan::unit : nan_ == "any" ? Nan::any : nan_ == "propagate" ? Nan::propagate : Nan::code;
     if (nan_rule_ == Nan::code) nan_code_ = std::strtoull(nan_.c_str(), nullptr, 16);
@@ -63,11 +72,16 @@ bool Judge::compare(const Batch& batch, int64_t vector, const uint8_t* d, const 
     const Kind& kind = kinds_[batch.product[vector]];
     const uint64_t* expected = batch.expected + vector * elements_;
     const uint16_t* label = batch.label + vector * elements_;
+    const bool is_first_result = before_.empty();
+    before_.resize(static_cast<size_t>(elements_));
     bool all_agree = true;
     for (int element = 0; element < elements_; ++element) {
         const uint64_t got = get_bits(d, int64_t{element} * kind.width, kind.width), wanted = expected[element];
         ++compared_of_label_[label[element]];
-        ++result_classes[static_cast<size_t>(class_of(*kind.product, wanted))];
+        const Cls cls = class_of(*kind.product, wanted);
+        ++result_classes[static_cast<size_t>(cls)];
+        const size_t now = signed_class_of(*kind.product, wanted, cls), before = std::exchange(before_[static_cast<size_t>(element)], now);
+        if (!is_first_result) ++result_pairs[before * signed_classes + now];
         const uint8_t* transfer = batch.transfers + vector * transfers_ * record_.bytes();
         if ((got == wanted && nan_rule_ == Nan::unit) || agrees(kind, got, wanted, transfer, element)) {
             const bool is_first = agreed_of_label_[label[element]] < keep_.agreeing;
@@ -90,12 +104,12 @@ void Judge::finish() {
     }
 }
 
-/// As golden/comparison.py: any NaN equals any NaN where the unit leaves its encoding open.
+/// As golden/comparison.py: all NaNs are equal where the unit does not fix their encoding.
 bool Judge::differs(const Kind& kind, uint64_t got, uint64_t expected) const {
     return got != expected && (kind.product->nan_is_fixed || !is_nan(kind, got) || !is_nan(kind, expected));
 }
 
-/// As cosim/bench/comparison.py.
+/// As cosim/bench/comparison_rules.py.
 bool Judge::agrees(const Kind& kind, uint64_t got, uint64_t expected, const uint8_t* transfer, int element) {
     const bool different = differs(kind, got, expected);
     if (nan_rule_ != Nan::unit && is_nan(kind, expected)) {
@@ -118,7 +132,7 @@ bool Judge::nan_agrees(const Kind& kind, uint64_t got, const uint8_t* transfer, 
     return nan_rule_ == Nan::any || is_a_quiet_operand(kind, got, transfer, element);
 }
 
-/// Whether a NaN is one of the operands' made quiet; where no operand is a NaN, whether it is quiet.
+/// Whether a NaN is an operand's NaN made quiet; where no operand is a NaN, whether it is quiet.
 bool Judge::is_a_quiet_operand(const Kind& kind, uint64_t got, const uint8_t* transfer, int element) const {
     const Product& product = *kind.product;
     const mmau::Format& d = product.d;

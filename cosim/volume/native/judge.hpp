@@ -1,4 +1,4 @@
-// Results against what was expected: counts, groups of mismatches, and the first rows of each.
+// Comparison of results with the expected ones: counts, groups of mismatches, and the first rows of each group.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@
 
 namespace volume {
 
-/// When a result came: rising clock edges before it, and simulated time (ns).
+/// The time of a result: rising clock edges before it, and simulated time (ns).
 struct Arrival {
     int64_t cycle, time;
 };
 
-/// An element that was compared, with all that went in and came out.
+/// A compared element, with its whole vector and result.
 struct Compared {
     int64_t number;
     Arrival arrival;
     int element, product, label;
     bool agrees, sampled;
-    std::vector<uint8_t> transfers, got;  // got: all of d
-    std::vector<uint64_t> expected;       // of each element
+    std::vector<uint8_t> transfers, got;  // got: the whole of d
+    std::vector<uint64_t> expected;       // code of each element
 };
 
-/// Mismatches with the same class of stimulus, expected and given class, and range of distances.
+/// Mismatches with the same class of stimulus, classes of expected and received result, and range of distances.
 struct Group {
     int64_t count = 0;
-    std::vector<size_t> rows;  // of `Judge::compared`
+    std::vector<size_t> rows;  // indices into `Judge::compared`
 };
 
-/// How many of each are kept in full.
+/// Numbers of elements that are recorded in full.
 struct Keep {
-    int64_t mismatches = 2000;  // and beyond them the first `of_a_group` of each group
+    int64_t mismatches = 2000;  // mismatches; beyond them only the first `of_a_group` of each group
     int64_t of_a_group = 8;
-    int64_t agreeing = 64;  // of each class
-    int64_t sample = 0;     // of every so many results one that agrees, from the first on; 0 for none
+    int64_t agreeing = 64;  // elements that agree, of each class
+    int64_t sample = 0;     // every so many results one that agrees, from the first on; 0 for none
 };
 
 class Judge {
@@ -53,12 +53,13 @@ class Judge {
     int64_t mismatches = 0;                    // results with an element that differs
     int64_t elements = 0;                      // elements that differ
     std::map<int, int64_t> classes;            // label → elements compared
-    std::vector<int64_t> result_classes;       // of what was expected, by mmau::Cls
+    std::vector<int64_t> result_classes;       // elements compared, by mmau::Cls of the expected result
+    std::vector<int64_t> result_pairs;         // [first][second], by place in cosim.coverage.seen.CLASSES, of the same element
     std::map<std::string, int64_t> waived;     // rule → results that needed it
     std::vector<Compared> compared;
     std::vector<Group> groups() const;
 
-    /// Move the counts of classes to `classes`; they are kept in an array until the end.
+    /// Move the counts of classes to `classes`; they are in an array until the end.
     void finish();
 
   private:
@@ -66,8 +67,8 @@ class Judge {
 
     struct Kind {
         const Product* product;
-        int width;            // of an element of d (bits)
-        uint64_t magnitude;   // all its bits but the sign
+        int width;            // width of an element of d (bits)
+        uint64_t magnitude;   // mask of all bits but the sign
         uint64_t infinity;
     };
     bool differs(const Kind& kind, uint64_t got, uint64_t expected) const;
@@ -87,6 +88,7 @@ class Judge {
     enum class Nan { unit, any, propagate, code } nan_rule_;
     int elements_, d_bytes_ = 0, transfers_;
     std::vector<Kind> kinds_;
+    std::vector<size_t> before_;  // class, with its sign, of each element of the result before; empty before the first
     std::vector<int64_t> compared_of_label_, agreed_of_label_;
     std::map<Key, Group> groups_;
     int64_t kept_mismatches_ = 0, results_ = 0;

@@ -1,5 +1,5 @@
-// A Verilated design against libmmau, without an interpreter: one process, one stream of vectors, one JSON object on stdout.
-// What the design prints goes to stderr. Exit status: 0 whatever the design did, 2 where the request was wrong.
+// Compares a Verilated design with libmmau: one process, one stream of vectors, one JSON object on stdout. The design's own
+// output goes to stderr. Exit status: 0 for any outcome, 2 for an invalid request.
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// Write the outcome and end, without the destructors of a model that may have been left in the middle of an evaluation.
+/// Write the outcome and exit without destructors: the model may be in the middle of an evaluation.
 [[noreturn]] void leave(int out, const std::string& text, int status) {
     for (size_t done = 0; done < text.size();) {
         const ssize_t written = write(out, text.data() + done, text.size() - done);
@@ -34,7 +34,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
     std::_Exit(status);
 }
 
-/// The places of the operand ports, whose widths the model knows.
+/// The places of the operand ports in a transfer; their widths are from the model.
 Record record_of(const Plan& plan, const Model& model) {
     std::vector<int> bytes;
     for (const std::string& name : plan.record) {
@@ -46,7 +46,7 @@ Record record_of(const Plan& plan, const Model& model) {
     return {plan.record, bytes};
 }
 
-/// The design alone, for comparison: the vectors of a file again and again, clocked at full speed, nothing compared.
+/// Measure the design alone: send the vectors of a file repeatedly at full speed, without comparison.
 void run_bare(const Options& options, const Plan& plan, Model& model, const Record& record, int out) {
     std::vector<uint8_t> transfers;
     Batch batch;
@@ -99,7 +99,7 @@ void run(const Options& options, int out) {
         judge.finish();
         leave(out, as_json(plan, record, bench.counts, judge, source->left_out, seconds_since(start)), 0);
     };
-    // A design that does not come back from an evaluation: nothing else touches the counts then.
+    // For a design that does not return from an evaluation; no other thread changes the counts then.
     std::thread watchdog([&]() {
         uint64_t last = 0;
         for (int still = 0; still < options.standstill;) {
@@ -117,14 +117,17 @@ void run(const Options& options, int out) {
     });
     watchdog.detach();
     bench.run(*source);
-    if (!is_over.exchange(true)) finish();
+    if (!is_over.exchange(true)) {
+        std::fflush(stdout);  // what the design printed
+        finish();
+    }
     for (;;) pause();  // the watchdog is writing
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for what is left of an interrupted run
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // end with an interrupted parent
     std::signal(SIGPIPE, SIG_DFL);
     const int out = dup(STDOUT_FILENO);
     dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -1,5 +1,5 @@
-// The one file that is compiled anew for each design: its Verilated class behind volume::Model. ports.inc has a line for each
-// of its ports, MMAU_PORT(name, bits, is_input).
+// The only file that is compiled for each design: it wraps the Verilated class as a volume::Model. ports.inc has a line
+// MMAU_PORT(name, bits, is_input) for each port.
 #include "model.hpp"
 
 #include "Vmmau.h"
@@ -8,7 +8,7 @@
 namespace volume {
 namespace {
 
-constexpr uint64_t half_period = 1'000'000;  // ps; cosim/bench/exercise.py has the same
+constexpr uint64_t half_period = 1'000'000;  // ps, as in cosim/bench/exercise.py
 
 class VerilatedDesign final : public Model {
   public:

@@ -1,4 +1,4 @@
-// What the test bench knows of a Verilated design, whatever that is: its ports as memory, and how it is evaluated.
+// The interface of a Verilated design for the test bench: its ports as memory, and its evaluation.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace volume {
 
-/// A port of the top module. Verilator keeps it as a little-endian integer of 1, 2, 4 or 8 bytes, or of 4-byte words where it
-/// is wider; the bits above its width are zero.
+/// A port of the top module. Verilator stores it as a little-endian integer of 1, 2, 4 or 8 bytes, or of 4-byte words if it is
+/// wider; the bits above its width are zero.
 struct Port {
     std::string name;
     uint8_t* data;
@@ -20,7 +20,7 @@ struct Port {
     int bytes() const { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : bits <= 64 ? 8 : (bits + 31) / 32 * 4; }
 };
 
-/// The design has ended the simulation: $finish, $stop, $fatal, a failed assertion, a loop that does not settle. The text is
+/// The design ended the simulation: $finish, $stop, $fatal, a failed assertion, or a loop that does not settle. The text is
 /// Verilator's message with its place.
 struct Ended : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -29,10 +29,10 @@ struct Ended : std::runtime_error {
 class Model {
   public:
     virtual ~Model() = default;
-    /// Let the outputs follow the inputs.
+    /// Evaluate the outputs for the current inputs.
     /// @throws Ended
     virtual void eval() = 0;
-    /// Let simulated time go on by half a clock period.
+    /// Advance simulated time by half a clock period.
     virtual void wait() = 0;
     const std::vector<Port>& ports() const { return ports_; }
 
@@ -40,8 +40,8 @@ class Model {
     std::vector<Port> ports_;
 };
 
-/// A design that has just been powered up.
-/// @param plusargs for Verilator, which say what registers hold at first.
+/// Power up the design.
+/// @param plusargs Verilator's arguments for the contents of registers at power-up.
 std::unique_ptr<Model> make_model(const std::vector<std::string>& plusargs);
 
 }  // namespace volume

@@ -34,6 +34,7 @@ Options read_options(int count, char** arguments) {
         {"--vectors", number(options.vectors)},
         {"--base", number(options.base)},
         {"--manner-seed", number(options.manner.seed)},
+        {"--resets", number(options.manner.resets)},
         {"--keep", number(options.keep.mismatches)},
         {"--keep-of-a-group", number(options.keep.of_a_group)},
         {"--keep-agreeing", number(options.keep.agreeing)},

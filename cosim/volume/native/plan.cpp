@@ -30,7 +30,7 @@ void read_result(Product& product, std::istringstream& words) {
     d.is_signed = d.subnormals = true;
 }
 
-/// An integer is a number without exponent whose width the format has (mmau/formats.hpp).
+/// Read an integer format: no exponent bits (mmau/formats.hpp).
 void read_integer(Product& product, std::istringstream& words) {
     int width = 0;
     words >> width;
@@ -58,6 +58,7 @@ Plan read_plan(const std::string& path) {
         {"library", [&](auto& words) { plan.library = rest(words); }},
         {"protocol", [&](auto& words) { words >> plan.protocol >> plan.latency >> plan.enable >> plan.reset >> plan.stages; }},
         {"results", [&](auto& words) { words >> plan.results; }},
+        {"c_bits", [&](auto& words) { words >> plan.c_bits; }},
         {"compare", [&](auto& words) { words >> plan.nan >> plan.zero_sign; }},
         {"record", [&](auto& words) { for (std::string port; words >> port;) plan.record.push_back(port); }},
         {"product", [&](auto& words) { plan.products.emplace_back(); read_parameters(plan.products.back(), words); }},

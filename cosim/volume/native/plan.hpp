@@ -1,4 +1,4 @@
-// What a design is, how it is driven and what it must answer: the file that cosim/volume/plan.py writes.
+// The plan of a design, written by cosim/volume/plan.py: timing, operand formats and reference computation.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace volume {
 
-/// A request that cannot be carried out; the text is one clear message.
+/// A request that cannot be carried out; the text is the message for the user.
 struct Refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What an operand port holds: elements of `width` bits in a vector, each in `storage` bytes of an array.
+/// The format of an operand port: elements of `width` bits in a vector, each in `storage` bytes of an array.
 struct Operand {
     std::string port;
     int width = 0, storage = 0;
@@ -29,22 +29,23 @@ struct Product {
     bool nan_is_fixed = false, is_integer = false;
     Operand a, b, c, scale_a, scale_b;  // scale_a.port is empty where unscaled
     int m = 1, n = 1, steps = 1, c_step = 0;
-    int scales = 0, scales_per_step = 0;  // of a row or column: in all, and in a step
-    std::vector<int> order;               // the products of all steps, in order of their places
+    int scales = 0, scales_per_step = 0;  // scales of a row or column: in total, and in a step
+    std::vector<int> order;               // k of the products of all steps, in order of their places
     std::vector<int32_t> stimulus;        // struct mmau_stimulus, member by member
-    std::string corners;                  // file with the directed corners
+    std::string corners;                  // path of the file with the directed corners
 
     int L() const { return static_cast<int>(order.size()) / steps; }
 };
 
 struct Plan {
     std::string library;   // libmmau
-    std::string protocol;  // as in cosim/bench/timing.py, and the four after it
+    std::string protocol;  // as in cosim/bench/protocol.py, and the four after it
     int latency = 0;
     bool enable = false;
     std::string reset;
     int stages = 0;
-    int results = 1;  // dot products that go in and come out at once
+    int results = 1;  // dot products in a vector
+    int c_bits = -1;  // low bits of c from which its sign is extended, 0 where c is always 0; -1 for any c
     std::string nan, zero_sign;
     std::vector<std::string> record;  // operand ports in the order in which a transfer holds them
     std::vector<Product> products;
@@ -53,7 +54,7 @@ struct Plan {
     int transfers() const { return products.front().steps; }
 };
 
-/// @throws Refused where the file cannot be read or is no plan.
+/// @throws Refused if the file cannot be read or is not a plan.
 Plan read_plan(const std::string& path);
 
 }  // namespace volume

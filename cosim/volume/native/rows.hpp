@@ -1,4 +1,4 @@
-// Vectors to send, with the results that they must have, batch by batch: from a file, or made here.
+// Sources of vectors with their expected results, batch by batch: from a file, or generated.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace volume {
 
-/// Where the bytes of each operand port are within those of a transfer.
+/// The places of the operand ports' bytes in a transfer.
 class Record {
   public:
     struct Field {
         std::string port;
         int offset, bytes;
     };
-    /// @param bits of each port of the plan's record.
+    /// @param bytes size of each port of the plan's record.
     Record(const std::vector<std::string>& ports, const std::vector<int>& bytes);
     int bytes() const { return bytes_; }
     const std::vector<Field>& fields() const { return fields_; }
-    /// @throws Refused where there is no such port.
+    /// @throws Refused if there is no such port.
     int offset(const std::string& port) const;
 
   private:
@@ -29,13 +29,13 @@ class Record {
     int bytes_ = 0;
 };
 
-/// Vectors of a run; what the pointers point to belongs to the source, or to `storage`.
+/// Vectors of a run; the pointers are to memory of the source, or to `storage`.
 struct Batch {
     int64_t vectors = 0;
-    const uint64_t* number = nullptr;    // [vectors] of each vector in the run
+    const uint64_t* number = nullptr;    // [vectors] number of each vector in the run
     const uint8_t* transfers = nullptr;  // [vectors][transfers][bytes of a record]
     const uint64_t* expected = nullptr;  // [vectors][elements]
-    const uint16_t* label = nullptr;     // [vectors][elements] of the class that made it
+    const uint16_t* label = nullptr;     // [vectors][elements] class of the stimulus
     const uint16_t* product = nullptr;   // [vectors] index into Plan::products
 
     int64_t number_of(int64_t vector) const { return static_cast<int64_t>(number[vector]); }
@@ -58,20 +58,20 @@ class Source {
     virtual bool next(Batch& batch) = 0;
 };
 
-/// The vectors of a file that cosim/volume/rows.py wrote.
-/// @throws Refused where it is none, or of another design.
+/// The vectors of a file that cosim/volume/vector_files.py wrote.
+/// @throws Refused if it is not such a file, or belongs to another design.
 std::unique_ptr<Source> rows_of_file(const std::string& path, const Plan& plan, const Record& record);
 
-/// Which vectors are sent, by the classes that made their elements.
+/// The selection of vectors by the classes of their elements.
 struct Selection {
     std::vector<int> only, exclude;  // labels; only: empty for every class
     bool is_everything() const { return only.empty() && exclude.empty(); }
     bool takes(const uint16_t* label, int elements) const;
 };
 
-/// Vectors first … first + vectors − 1 of a seed, made by libmmau, which computes their results too.
+/// Vectors first … first + vectors − 1 of a seed; libmmau generates them and computes their results.
 /// @param base number of vector 0 in the run.
-/// @throws Refused where the library cannot be loaded or refuses.
+/// @throws Refused if the library cannot be loaded or returns an error.
 std::unique_ptr<Source> native_rows(const Plan& plan, const Record& record, uint64_t seed, int64_t first, int64_t vectors,
                                     int64_t base, const Selection& selection);
 

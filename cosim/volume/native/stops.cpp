@@ -1,5 +1,5 @@
-// What Verilator's runtime library calls where a design ends the simulation by itself (VL_USER_FINISH, VL_USER_STOP,
-// VL_USER_FATAL): its own functions would end the process, and with it what was counted.
+// Functions that Verilator's runtime library calls when a design ends the simulation (VL_USER_FINISH, VL_USER_STOP,
+// VL_USER_FATAL): the library's own functions would end the process and lose its counts.
 #include <string>
 
 #include "model.hpp"

@@ -2,7 +2,7 @@
  *
  * Look an instruction up (mmau_find) or fill an mmau_parameters by hand, then compute one dot product (mmau_dot) or many
  * (mmau_dot_batch). Operands are bit patterns in unsigned integers of the format's storage width: 8, 16, 32 or 64 bits;
- * FP6 and FP4 one code a byte, in the low bits. There is no global state: every function may run in any thread.
+ * FP6, FP4, int4, uint4 and b1 one code a byte, in the low bits. There is no global state: every function may run in any thread.
  */
 #ifndef MMAU_H
 #define MMAU_H
@@ -37,6 +37,8 @@ enum mmau_operation {
     MMAU_GST_FDPA,
     MMAU_TR_FDPA,
     MMAU_GTR_FDPA,
+    MMAU_OC_FDPA,
+    MMAU_PS_FDPA,
     MMAU_FTZ_FMA,
     MMAU_FTZ_EO_FMA,
     MMAU_IDPA,
@@ -61,6 +63,9 @@ enum mmau_format {
     MMAU_E4M3IEEE,
     MMAU_INT8,
     MMAU_UINT8,
+    MMAU_INT4,
+    MMAU_UINT4,
+    MMAU_B1,
     MMAU_INT32,
     MMAU_FORMATS /* how many */
 };
@@ -91,6 +96,7 @@ enum mmau_rho {
     MMAU_RU_FP64,
     MMAU_RO_FP64,
     MMAU_RNA_FP64,
+    MMAU_RNE_FP32_RZ_BF16, /* to fp32, then without its low half: OC- and PS-FDPA alone */
     MMAU_RHOS /* how many */
 };
 
@@ -104,35 +110,48 @@ enum mmau_overflow { MMAU_INFINITY, MMAU_SATURATE, MMAU_BY_MODE, MMAU_WRAP, MMAU
  * is none the negative NaN without payload (x86). */
 enum mmau_nan { MMAU_QUIET_NAN, MMAU_FIRST_NAN, MMAU_NANS /* how many */ };
 
+/* The sign of an exact sum of zero of E-FDPA: positive, or that of IEEE 754, section 6.3: negative where every product and c is,
+ * and where rho rounds toward minus infinity, where any of them is. */
+enum mmau_zero { MMAU_POSITIVE_ZERO, MMAU_IEEE_ZERO, MMAU_ZEROS /* how many */ };
+
+/* What IDPA adds of a pair of elements: its product, or of two b1 whether they differ. */
+enum mmau_combination { MMAU_MULTIPLY, MMAU_XOR, MMAU_COMBINATIONS /* how many */ };
+
 /* Whether FP8 operands are converted to fp16 first, and in which order the steps then take the products
  * (numerics.md, section 9). */
 enum mmau_fp16_order { MMAU_NOT_CONVERTED, MMAU_IN_ORDER, MMAU_PAIRS_OF_FOUR, MMAU_EVEN_ODD, MMAU_FP16_ORDERS };
 
 /* A dot product over K products. Keys that an operation does not have are ignored. sticky, flush_inputs,
- * flush_results and overflow are for units of one's own (numerics.md, section 13), but for IDPA's overflow; 0 is what every
- * published unit has.
- * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA has L = 1, FTZ-AddMul calls it P. */
+ * flush_results and overflow are for user designs (numerics.md, section 13), except IDPA's overflow and the flushes of RDNA3
+ * (OC-FDPA); every other published unit has 0.
+ * L: products a step, K ≤ L or a multiple of L, even for FTZ-EO-FMA; FMA has L = 1, FTZ-AddMul calls it P.
+ * order: 0, the steps take the products by k; or a run r of 1, 2, 4 or 8 products, for OC-, PS-FDPA and IDPA: first the k with
+ * k mod 2r < r, then the others. */
 typedef struct mmau_parameters {
     int32_t operation;  /* enum mmau_operation */
     int32_t a;          /* enum mmau_format: what the array a holds */
     int32_t b;          /* enum mmau_format: what the array b holds */
     int32_t c;          /* enum mmau_format */
-    int32_t rho;        /* enum mmau_rho; it settles d's format, which for FMA is c's. Where there is none, d is as c */
+    int32_t rho;        /* enum mmau_rho; it determines d's format (for FMA that of c); without a rho d has c's format */
     int32_t truncation; /* enum mmau_truncation: how aligned terms are truncated; MMAU_RO in T-, ST- and GST-FDPA alone */
     int32_t fp16_order; /* enum mmau_fp16_order; T-FDPA alone may be other than MMAU_NOT_CONVERTED */
     int32_t K;          /* products */
     int32_t L;          /* products of a step */
     int32_t F;          /* fraction bits of an aligned term */
     int32_t F2;         /* fraction bits of the normalised sum (TR-, GTR-FDPA) */
-    int32_t e_zero;     /* exponent of a term without a significand (T-, ST-, GST-FDPA) */
+    int32_t e_zero;     /* exponent of a term without a significand (T-, ST-, GST-, OC-, PS-FDPA) */
     int32_t K_block;    /* elements that share a scale (ST-, GST-FDPA) */
-    int32_t G;          /* products of a group (GST-FDPA) */
+    int32_t G;          /* products of a group (GST-FDPA; PS-FDPA calls it P) */
     int32_t scale;      /* enum mmau_format (GST-FDPA: MMAU_UE8M0 or MMAU_UE4M3; ST-FDPA: MMAU_UE8M0) */
     int32_t sticky;        /* 1: rho sees that alignment dropped bits (T-, ST-, GST-FDPA; not with MMAU_RO) */
-    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho) */
+    int32_t flush_inputs;  /* 1: a subnormal a, b or c is a zero of its sign (operations with a rho; OC- and PS-FDPA: as fp32) */
     int32_t flush_results; /* 1: so is a subnormal d (operations with a rho) */
     int32_t overflow;      /* enum mmau_overflow (operations with a rho; IDPA: MMAU_SATURATE or MMAU_WRAP) */
     int32_t nan;           /* enum mmau_nan (FMA) */
+    int32_t h;             /* how far a product counts above its own exponent (OC-, PS-FDPA) */
+    int32_t order;         /* products of a run, above */
+    int32_t combination;   /* enum mmau_combination (IDPA) */
+    int32_t zero;          /* enum mmau_zero (E-FDPA) */
 } mmau_parameters;
 
 /* A catalogue entry. */
@@ -205,8 +224,9 @@ typedef struct mmau_seen_rounding {
 } mmau_seen_rounding;
 
 /* How many records a step writes. Its sums in order, their terms one sum after the other:
- *   FMA, E-, T-, ST-FDPA: the products and c;
+ *   FMA, E-, T-, ST-, OC-FDPA: the products and c;
  *   GST-FDPA: the products of each group, times the significands of its scales; the groups and c;
+ *   PS-FDPA: the products of each group; the groups and c;
  *   TR-FDPA: the products; their sum T and c. GTR-FDPA: the even products; the odd ones; both sums; T and c.
  *   FTZ-AddMul: two addends a sum, level by level, c and the products' sum last;
  *   FTZ-FMA: a product and what it is added to, in the order in which they are carried out. FTZ-EO-FMA: the same of each
@@ -226,7 +246,7 @@ typedef struct mmau_observation {
     uint64_t *c, *d;
 } mmau_observation;
 
-/* What the stimulus at volume is made for. It knows formats and lengths, nothing of an operation. */
+/* The shape of the stimulus at volume: formats and lengths, nothing of an operation. */
 typedef struct mmau_stimulus {
     int32_t a, b, c;    /* enum mmau_format */
     int32_t d;          /* enum mmau_format: what a result is rounded to */
@@ -265,6 +285,11 @@ typedef enum mmau_status {
     MMAU_BAD_CORNERS,
     MMAU_BAD_TILE,
     MMAU_BAD_NAN,
+    MMAU_BAD_H,
+    MMAU_BAD_ORDER,
+    MMAU_BAD_COMBINATION,
+    MMAU_BAD_LAYOUT, /* of mmau_tile.h */
+    MMAU_BAD_ZERO,
     MMAU_STATUSES /* how many */
 } mmau_status;
 
@@ -273,14 +298,14 @@ typedef enum mmau_status {
 /* The rule behind a status, as a sentence; never NULL. */
 MMAU_API const char *mmau_message(int status);
 
-/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". All are there but aarch64 bfdot and bfmmla,
-   which are several multiply-adds each. */
+/* Find a catalogue entry: arch as "sm_90", name as "mma.m16n8k16.f32.f16.f16.f32". All are there but those
+   that round sums outside of their steps: bfdot and bfmmla of aarch64, some of armv9-sme and of riscv-zvbdota. */
 MMAU_API int mmau_find(const char *arch, const char *name, mmau_instruction *found);
 
 /* MMAU_OK where the parameters describe an operation, else the first rule they break. */
 MMAU_API int mmau_check(const mmau_parameters *parameters);
 
-/* d = c + Σ a_k·b_k. MMAU_BAD_CODE where an FP6 or FP4 byte holds more than a code; d is then untouched. */
+/* d = c + Σ a_k·b_k. MMAU_BAD_CODE where a byte of FP6, FP4, int4, uint4 or b1 holds more than a code; d is then untouched. */
 MMAU_API int mmau_dot(const mmau_parameters *parameters, const void *a, const void *b, const void *c, const void *scale_a,
                       const void *scale_b, void *d);
 
@@ -299,6 +324,10 @@ MMAU_API int mmau_observe(const mmau_parameters *parameters, const mmau_batch *b
  * environment variable MMAU_ISA names. NULL where the machine does not have that one; computing is then MMAU_BAD_ISA. Results
  * do not depend on it. */
 MMAU_API const char *mmau_isa(void);
+
+/* SHA-256 over the names and the contents of the sources that the library was compiled from, in hexadecimal digits; empty
+ * where CMake did not build it. */
+MMAU_API const char *mmau_source_digest(void);
 
 /* MMAU_OK where the stimulus and its corner table (NULL: none) fit each other, else the first rule they break.
  * A corner table is a block of memory that golden.stimulus.volume makes, aligned to 8 bytes. */

@@ -12,6 +12,9 @@
 #include "batch_kernels.hpp"
 #include "catalogue.hpp"
 #include "float_environment.hpp"
+#ifdef MMAU_X86_64_LEVELS
+#include "isa_levels.hpp"
+#endif
 #include "mmau/plan.hpp"
 #include "mmau/stimulus/corners.hpp"
 
@@ -38,8 +41,8 @@ Isa chosen_isa() {
     const char* wanted = std::getenv("MMAU_ISA");
     const auto is_wanted = [wanted](const char* name) { return !wanted || !*wanted || std::strcmp(wanted, name) == 0; };
 #ifdef MMAU_X86_64_LEVELS
-    if (is_wanted("x86-64-v4") && __builtin_cpu_supports("x86-64-v4")) return {mmau::compute_rows_x86_64_v4, mmau::compute_tile_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
-    if (is_wanted("x86-64-v3") && __builtin_cpu_supports("x86-64-v3")) return {mmau::compute_rows_x86_64_v3, mmau::compute_tile_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
+    if (is_wanted("x86-64-v4") && mmau::has_x86_64_v4()) return {mmau::compute_rows_x86_64_v4, mmau::compute_tile_x86_64_v4, mmau::fill_tiles_x86_64_v4, "x86-64-v4"};
+    if (is_wanted("x86-64-v3") && mmau::has_x86_64_v3()) return {mmau::compute_rows_x86_64_v3, mmau::compute_tile_x86_64_v3, mmau::fill_tiles_x86_64_v3, "x86-64-v3"};
 #endif
     if (is_wanted("portable")) return {mmau::compute_rows_portable, mmau::compute_tile_portable, mmau::fill_tiles_portable, "portable"};
     return {nullptr, nullptr, nullptr, nullptr};
@@ -178,12 +181,12 @@ int check_batch(const mmau_parameters* parameters, const mmau_batch* batch, int 
 constexpr const char* messages[MMAU_STATUSES] = {
     "done",
     "a pointer that must not be NULL is NULL",
-    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, x86-amx, "
-    "x86-avx512, aarch64",
+    "arch must be one of sm_70, sm_75, sm_80, sm_89, sm_90, sm_100, sm_120, gfx908, gfx90a, gfx942, gfx1100, "
+    "gfx1151, gfx1201, x86-amx, x86-avx512, aarch64",
     "name must be an instruction of the architecture, as numerics.md sections 7 and 11 spell it",
     "operation must be an enum mmau_operation",
     "a, b and c must be formats that the operation takes",
-    "rho must be an enum mmau_rho, for FMA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
+    "rho must be an enum mmau_rho, for FMA, OC- and PS-FDPA one that gives c's format, else one that gives fp32, fp16 or bf16, and fp32 where TR- "
     "or GTR-FDPA is chained",
     "truncation must be MMAU_RZ or MMAU_RD, or for T-, ST- and GST-FDPA MMAU_RO",
     "fp16_order is for T-FDPA on e4m3 and e5m2, K a multiple of 4, c and d both fp16 or both fp32",
@@ -192,12 +195,12 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "F and F2 must be from 1 to 128",
     "e_zero must be from -1024 to 1024",
     "K_block must be from 1 to 1024, and divide L or be a multiple of it",
-    "G must be from 1 to 1024 and divide L and K_block",
+    "G must be from 1 to 1024 and divide L and K_block, in PS-FDPA from 1 to L and divide it",
     "scale must be MMAU_UE8M0, or for GST-FDPA MMAU_UE4M3",
     "rows and columns must not be negative",
     "strides must not be negative",
     "threads must be from 0 to 1024",
-    "an FP6 or FP4 byte must hold one code, its high bits zero",
+    "a byte of FP6, FP4, int4, uint4 or b1 must hold one code, its high bits zero",
     "the environment variable MMAU_ISA must be portable, x86-64-v3 or x86-64-v4, and one that this processor has",
     "each operand and its scales must fit a vector of 2048 bits of mmau_pkg",
     "sticky must be 0 or 1, and 0 where truncation is MMAU_RO",
@@ -206,6 +209,11 @@ constexpr const char* messages[MMAU_STATUSES] = {
     "corners must be NULL or a corner table made for these formats, K and K_block, aligned to 8 bytes",
     "m and n must be from 1 to 1024, and m * K and n * K at most 2^26",
     "nan must be an enum mmau_nan",
+    "h must be from 0 to 8",
+    "order must be 0, or for OC-, PS-FDPA and IDPA 1, 2, 4 or 8, half of a divisor of K",
+    "combination must be MMAU_MULTIPLY, or where a and b are b1 MMAU_XOR",
+    "the instruction must be mma, v_mfma or v_wmma (in wave64 of gfx1201 not with 16 factors of 4 bits), and tile->version 1",
+    "zero must be an enum mmau_zero",
 };
 
 }  // namespace
@@ -262,3 +270,9 @@ int mmau_fill_rows(const mmau_stimulus* stimulus, const void* corners, uint64_t 
 }
 
 const char* mmau_isa(void) { return chosen_isa().name; }
+
+#ifndef MMAU_SOURCE_DIGEST  // CMakeLists.txt defines it
+#define MMAU_SOURCE_DIGEST ""
+#endif
+
+const char* mmau_source_digest(void) { return MMAU_SOURCE_DIGEST; }

@@ -1,12 +1,18 @@
-"""Directed corners: inputs made for one situation each. Every corner is a list of cases; a row is one of them.
+"""Directed corners: inputs for one situation each. Every corner is a list of cases; a row is one of them.
 
-Level 1 is the first cases of each corner, at most a thousand of all corners together: what every run should have. Level 2 is
-all cases: the same situations at every distance, in every place, in every combination.
+Level 1 is the first cases of each corner, at most a thousand in total, for every run. Level 2 is all cases: the same
+situations at every distance, in every place, in every combination.
 """
 
 from golden.stimulus.codes import landmarks
 from golden.stimulus.corners.alignment import alignment_edge, cancellation
-from golden.stimulus.corners.carried import CARRIED_TIES, LARGEST_SUMS, carried_ties, largest_sums
+from golden.stimulus.corners.carried import (
+    CARRIED_TIES,
+    LARGEST_SUMS,
+    carried_or_paired_ties,
+    largest_sums,
+    paired_ties_cases,
+)
 from golden.stimulus.corners.chains import full_c, full_c_cases, invalid_among_nans, invalid_cases
 from golden.stimulus.corners.corner import GAPS, Corner, sweep
 from golden.stimulus.corners.deep import (
@@ -22,21 +28,11 @@ from golden.stimulus.corners.deep import (
     zero_scales,
 )
 from golden.stimulus.corners.extremes import OVERFLOWS, e_zero_floor, floors, overflow, subnormal_results, subnormal_span
-from golden.stimulus.corners.integers import CORNERS as OF_INTEGERS
+from golden.stimulus.corners.headroom import FLOORED_TIES, floored_tie_cases, floored_ties, opposed_cases, opposed_infinities
+from golden.stimulus.corners.integer_sums import CORNERS as OF_INTEGERS
 from golden.stimulus.corners.lone_bits import lone_bit_cases, lone_bits
 from golden.stimulus.corners.products import OFF, cancelled_products, completed_products, offsets, significant_products
-from golden.stimulus.corners.specials import (
-    c_cases,
-    c_sweep,
-    discrepancy,
-    discrepancy_cases,
-    few_c_values,
-    landmark_count,
-    landmark_placements,
-    special_operands,
-    special_pairs,
-)
-from golden.stimulus.corners.steps import (
+from golden.stimulus.corners.rare_cases import (
     ENDS,
     MAKEUPS,
     NEARBY,
@@ -50,8 +46,19 @@ from golden.stimulus.corners.steps import (
     several_specials,
     zero_sums,
 )
+from golden.stimulus.corners.specials import (
+    c_cases,
+    c_sweep,
+    discrepancy,
+    discrepancy_cases,
+    few_c_values,
+    landmark_count,
+    landmark_placements,
+    special_operands,
+    special_pairs,
+)
 from golden.stimulus.corners.ties import CARRIES, DIRECTED_TIES, PLACES, carries, carry_runs, distances, tie_shares, ties
-from golden.stimulus.integers import is_integer
+from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import OperandShape
 
 
@@ -60,7 +67,7 @@ def _pairs(shape: OperandShape) -> int:
 
 
 _NO_CORNER = Corner(lambda shape: 0, lambda shape: 0, special_operands)
-"""Of what a format does not have."""
+"""A corner without cases, for formats that lack its operands."""
 
 
 def _directed_ties(shape: OperandShape) -> int:
@@ -100,17 +107,23 @@ _OF_FLOATS: dict[str, Corner] = {
     "long-ones": Corner(lambda shape: 0, lambda shape: 3 * REPEATS * long_runs(shape), long_ones),
     "zero-scales": Corner(lambda shape: 0, lambda shape: 3 * 2 * 2 * 4 if has_zero_scale(shape) else 0, zero_scales),
     "cancelled-sums": Corner(lambda shape: 0, lambda shape: CANCELLED_SUMS if shape.K > 1 else 0, cancelled_sums),
-    "carried-ties": Corner(lambda shape: 0, lambda shape: CARRIED_TIES if shape.K > 1 else 0, carried_ties),
+    "carried-ties": Corner(
+        paired_ties_cases,
+        lambda shape: paired_ties_cases(shape) + (CARRIED_TIES if shape.K > 1 else 0),
+        carried_or_paired_ties,
+    ),
     "largest-sums": Corner(lambda shape: 0, lambda shape: LARGEST_SUMS if shape.K > 1 else 0, largest_sums),
     "lone-bits": Corner(lambda shape: 0, lone_bit_cases, lone_bits),
+    "opposed-infinities": Corner(opposed_cases, opposed_cases, opposed_infinities),
+    "floored-ties": Corner(lambda shape: floored_tie_cases(shape) // FLOORED_TIES, floored_tie_cases, floored_ties),
 }
 
 _OF_ANY = ("special-operands", "special-pairs", "c-sweep", "discrepancy")
-"""Corners that are made for any format; the others are of floats, and integers have a few of their own."""
+"""Corners for any format; the other ones are for floats, and `integers.CORNERS` for integers."""
 
 
 def _of_any_format(name: str) -> Corner:
-    """One corner for all formats; of integers it may have no case."""
+    """One corner for all formats; for integers it may have no cases."""
     of_floats, of_integers = _OF_FLOATS[name], OF_INTEGERS.get(name, _NO_CORNER)
 
     def chosen(shape: OperandShape) -> Corner:

@@ -1,4 +1,4 @@
-"""Corners of alignment: small terms beside large ones, at every distance, that stay or cancel."""
+"""Corners of alignment: small terms beside large ones, at every distance, that remain or cancel."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from golden.stimulus.classes import SPREADS
 from golden.stimulus.codes import IntArray, fractions, number, zeros
 from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import Products, lead_range, moved, operands_of, staircase, window
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.terms import Products, lead_range, moved, operands_of, staircase, window
 
 
 def cancellation(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

@@ -6,22 +6,22 @@ from functools import lru_cache
 
 import numpy as np
 
+from golden.stimulus.chosen_sums import Places
 from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
-from golden.stimulus.corners.corner import crossed
+from golden.stimulus.corners.corner import crossed, either
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import codes_of
-from golden.stimulus.sums import Places
-from golden.stimulus.terms import lead_range, operands_of
 
 TAIL_PLACES = 18
 """Places under a half at which the tail of a tie ends, 1 and up."""
 
 TAILS = (1, 3, 5, -1, -3)
-"""What is left below a tie, in its last bits: one or two ones, or a run of ones where it is taken away."""
+"""Bits below a tie: one or two ones, or a run of ones if they are subtracted."""
 
 CARRIED_TIES = TAIL_PLACES * len(TAILS) * 2 * 2
-"""Where the tail ends, what it is, both signs, and whether it is beside a tie or beside a result."""
+"""Place of the tail's end, kind of tail, both signs, and whether it is beside a tie or beside a result."""
 
 
 def carried_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -44,14 +44,55 @@ def carried_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> 
     return operands_of(shape, draws, places.moved(shape, draws), c)
 
 
+def paired_ties_cases(shape: OperandShape) -> int:
+    """Lengths of the borrow, beside an even and an odd c, both signs, and next to each other or at the ends of a group."""
+    return _borrows(shape) * 2 * 2 * 2 if 1 < shape.neighbours <= shape.K else 0
+
+
+def _borrows(shape: OperandShape) -> int:
+    return min(shape.a.man_bits, shape.b.man_bits)
+
+
+def carried_or_paired_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """Paired ties, where products have neighbours, and then carried ties."""
+    paired = paired_ties_cases(shape)
+    if not paired:
+        return carried_ties(shape, draws, case)
+    others = carried_ties(shape, draws, np.maximum(case - paired, 0))
+    return either(case < paired, paired_ties(shape, draws, case % paired), others)
+
+
+def paired_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """A tie beside c that two products of one group make, 2^t − 2^s and 2^s, with s from just below t to as far as factors
+    reach: one product alone has bits below those that alignment keeps, their sum has none."""
+    borrow, odd, negative, apart = crossed(case, _borrows(shape), 2, 2, 2)
+    rows, half, (low, high) = len(case), borrow + 1, lead_range(shape)
+    # 1. exponents: of the half of the last place, and of the smaller product
+    below_c = shape.d.man_bits + 1
+    lowest = np.maximum(low + 2 * half, shape.c.e_min - below_c)
+    tie = draws.integers(lowest, np.maximum(min(high, shape.c.e_max - below_c - 1), lowest), endpoint=True)
+    small = tie - 2 * half
+    # 2. 2^t − 2^s = 2^s · (2^half − 1) · (2^half + 1)
+    man_a, man_b = shape.a.man_bits, shape.b.man_bits
+    ones, and_one = ((1 << half) - 1 << man_a + 1 - half) - (1 << man_a), 1 << man_b - half
+    group = draws.integers(0, shape.K // shape.neighbours, rows) * shape.neighbours
+    other = np.where(apart == 1, shape.neighbours - 1, 1)
+    places = Places(rows, shape.K)
+    for place in range(shape.K):
+        places.put(place, group == place, tie - 1, negative, ones, and_one)
+        places.put(place, group + other == place, small, negative)
+    last = draws.integers(0, 1 << shape.c.man_bits, rows) & ~np.int64(1) | odd
+    return operands_of(shape, draws, places.products, number(shape.c, negative, tie + below_c, last))
+
+
 BELOW_TOP = 4
 """Powers of two, from the largest that the products reach."""
 
 BESIDE = NOTHING, LESS, MORE = range(3)
-"""Beside the power of two: nothing, or a c that takes from it or adds to it."""
+"""The term beside the power of two: none, or a c that adds to it or subtracts from it."""
 
 LARGEST_SUMS = BELOW_TOP * len(BESIDE) * 2 * 4
-"""Powers, what is beside them, both signs, and how far all exponents lie below the largest ones."""
+"""Powers, the term beside them, both signs, and the distance of all exponents below the largest ones."""
 
 
 def largest_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:

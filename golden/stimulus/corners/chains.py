@@ -1,4 +1,4 @@
-"""Corners for arithmetic that adds one product after the other: an invalid one among NaNs, and one that meets a full c."""
+"""Corners for sequential arithmetic: an invalid product among NaNs, and a product at half a last bit of a full c."""
 
 import numpy as np
 
@@ -6,8 +6,8 @@ from golden.stimulus.classes import normal
 from golden.stimulus.codes import IntArray, infinities, nans, number, zeros
 from golden.stimulus.corners.corner import crossed
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import Products, lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.terms import Products, lead_range, operands_of
 
 REPEATS = 8
 
@@ -19,13 +19,15 @@ def invalid_cases(shape: OperandShape) -> int:
 
 
 def invalid_among_nans(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """A product of zero and infinity, in either order, and NaNs in one or all of the others; c is finite."""
-    _, swapped, all_others = crossed(case, REPEATS, 2, 2)
+    """A product of zero and infinity, in either order, and NaNs in one or all of the others, c being finite; or c alone is
+    NaN."""
+    repeat, swapped, all_others = crossed(case, REPEATS, 2, 2)
+    in_c = (repeat >= REPEATS // 2) & bool(nans(shape.c))
     start, rows, place = normal(shape, draws, len(case)), len(case), np.arange(shape.K)
     invalid = draws.integers(0, shape.K, (rows, 1))
     other = (invalid + draws.integers(1, shape.K, (rows, 1))) % shape.K
     is_invalid = place == invalid
-    is_nan = ~is_invalid & ((place == other) | (all_others == 1)[:, None])
+    is_nan = ~is_invalid & ((place == other) | (all_others == 1)[:, None]) & ~in_c[:, None]
     sign, in_a = draws.integers(0, 2, (rows, shape.K)), draws.integers(0, 2, (rows, shape.K)) == 0
     codes = []
     for operand, array, zero_here, nan_here in (
@@ -38,7 +40,8 @@ def invalid_among_nans(shape: OperandShape, draws: GeneratorDraws, case: IntArra
         codes.append(np.where(is_invalid, of_invalid, np.where(nan_here, nan, array)))
     finite = np.where(np.isin(start.c, [*infinities(shape.c), *nans(shape.c)]), zeros(shape.c, sign[:, 0]), start.c)
     a, b = codes
-    return Operands(a, b, finite, start.scale_a, start.scale_b)
+    c = np.where(in_c, draws.choice(nans(shape.c) or [0], rows).astype(start.c.dtype), finite)
+    return Operands(a, b, c, start.scale_a, start.scale_b)
 
 
 def full_c_cases(shape: OperandShape) -> int:

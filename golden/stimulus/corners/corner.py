@@ -1,4 +1,4 @@
-"""What a directed corner is, and what several of them need."""
+"""The class of directed corners, and functions that several of them share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ GAPS = 48
 
 
 GOLDEN_SECTION = (5**0.5 - 1) / 2
-"""Multiples of it, modulo one, lie far apart, however few of them are taken."""
+"""Its first n multiples, modulo one, lie far apart for every n."""
 
 Count = Callable[[OperandShape], int]
 
 
 @dataclass(frozen=True)
 class Corner:
-    """A situation: how many cases of it there are for a shape, and how rows of given cases are made.
+    """A situation: its number of cases for a shape, and the generator of the rows of given cases.
 
     Attributes:
-        directed: how many cases are of level 1, the first ones; at most all.
-        cases: how many there are in all, on level 2.
-        make: operands of the given cases, one row each.
+        directed: number of cases of level 1, which come first.
+        cases: number of all cases, which are level 2.
+        make: function that returns the operands of given cases, one row each.
     """
 
     directed: Count
@@ -37,7 +37,7 @@ class Corner:
 
 
 def sweep(steps: int, *variants: int, directed: int) -> tuple[Count, Count]:
-    """How many cases `crossed` takes apart: on level 1 each step `directed` times, on level 2 with all variants."""
+    """Number of cases of `crossed`: each step `directed` times on level 1, with all variants on level 2."""
     return lambda shape: steps * directed, lambda shape: steps * prod(variants)
 
 
@@ -57,7 +57,7 @@ def crossed(case: IntArray, steps: int, *variants: int) -> tuple[IntArray, ...]:
 
 
 def either(first: np.ndarray, yes: Operands, no: Operands) -> Operands:
-    """Row by row the one or the other."""
+    """Select each row from `yes` or from `no`."""
 
     def chosen(x: BitArray | None, y: BitArray | None) -> BitArray | None:
         return None if x is None or y is None else np.where(first.reshape((-1,) + (1,) * (x.ndim - 1)), x, y)

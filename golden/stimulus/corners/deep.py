@@ -1,35 +1,35 @@
-"""Corners of deep cancellation: sums that leave a result about the smallest normal one, sums just below a power of two, and
-scales that are zero."""
+"""Corners of deep cancellation: sums whose result is near the smallest normal number, sums just below a power of two, and
+scales of zero."""
 
 import numpy as np
 
+from golden.stimulus.chosen_sums import Places
 from golden.stimulus.classes import normal
 from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
 from golden.stimulus.corners.alignment import other_block
 from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import Products, lead_range, moved, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import bit_length, codes_of
-from golden.stimulus.sums import Places
-from golden.stimulus.terms import Products, lead_range, moved, operands_of
 
 REMAINDERS = (0, -1, -2, -3, -6)
-"""Exponents of what is left, from that of the smallest normal result, or of another number in its place."""
+"""Exponents of the remainder, relative to that of the smallest normal result, or of another number in its place."""
 
 TOP_BITS = 3
-"""Fraction bits of a factor that are not zero, at most: it can be a subnormal number and lose none of them."""
+"""Most non-zero fraction bits of a factor, so that it can be subnormal without losing any."""
 
 FIRST_DEPTH, DEPTHS = 12, 24
-"""Exponents from equal products down to one that is left when their sum is taken away: the first one, and how many."""
+"""Exponents from equal products down to the one that remains once their sum is cancelled: the first, and their number."""
 
 FIRST_RUN, LAST_RUN = 20, 60
 """Ones from the first of a sum to its last, in all its terms."""
 
 CANCELLED_SUMS = DEPTHS * 3 * 2 * 3
-"""Depths, where what is left lies, and how many products there are, each three times."""
+"""Depths, positions of the remainder, and numbers of products, each three times."""
 
 REPEATS = 4
-"""Rows for each run of ones, at exponents of their own, half of them negative."""
+"""Rows for each run of ones, at different exponents, half of them negative."""
 
 
 def exponents_above(shape: OperandShape) -> int:
@@ -38,9 +38,9 @@ def exponents_above(shape: OperandShape) -> int:
 
 
 def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """One, two or four equal products, and a c that takes them away but for a remainder about the smallest normal result, at
-    every distance below them; a factor may be subnormal, so that its product lies far below what its exponent says. The same
-    anywhere else."""
+    """One, two or four equal products, and a c that cancels them except for a remainder near the smallest normal result, at
+    every distance below them. A factor may be subnormal, so that its product is far smaller than its exponent suggests. The
+    same at other exponents."""
     above, remainder, _ = crossed(case, exponents_above(shape), len(REMAINDERS), 3)
     rows, d, (low, high) = len(case), shape.d, lead_range(shape)
     pieces = np.minimum(draws.integers(0, 3, rows), int(np.log2(shape.K)))
@@ -50,7 +50,7 @@ def cancelled_to_subnormal(shape: OperandShape, draws: GeneratorDraws, case: Int
     base = np.where(anywhere, draws.integers(lowest, max(high, lowest + 1), rows) - above, d.e_min)
     lead, sign = base + above, draws.integers(0, 2, rows)
     frac_a, frac_b = (_top_bits(draws, of.man_bits, rows) for of in (shape.a, shape.b))
-    # 1. the products' sum and what is left of it, as integers at one last bit
+    # 1. the products' sum and the remainder, as integers with a common last bit
     kept_a, kept_b = min(shape.a.man_bits, TOP_BITS), min(shape.b.man_bits, TOP_BITS)
     sig = ((frac_a >> shape.a.man_bits - kept_a) + (1 << kept_a)) * ((frac_b >> shape.b.man_bits - kept_b) + (1 << kept_b))
     last = base - d.man_bits - 2
@@ -77,7 +77,7 @@ def _top_bits(draws: GeneratorDraws, man_bits: int, rows: int) -> IntArray:
 
 
 def long_runs(shape: OperandShape) -> int:
-    """Ones that c and three products can hold, one below the other, as far as they are of interest."""
+    """Number of consecutive ones that c and three products can hold, one below the other, up to a limit."""
     most = shape.c.man_bits + 1 + min(shape.K, 3) * _ones_of_product(shape)
     return max(min(most, LAST_RUN) - FIRST_RUN, 1)
 
@@ -112,9 +112,9 @@ def long_ones(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
 
 
 def cancelled_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Many equal products, each nearly four times what its exponent says, and a c that takes their sum away: what is left
-    is a product `gap` exponents below them, as deep below c as a sum can reach. Anywhere, or so that a result below the
-    smallest normal one is left."""
+    """Many equal products with significands near four, and a c that cancels their sum: the remainder is a product `gap`
+    exponents below them, as deep below c as a sum can reach. At any exponent, or so that the remainder is below the smallest
+    normal result."""
     gap, where, few, _ = crossed(case, DEPTHS, 3, 2, 3)
     gap = FIRST_DEPTH + gap
     rows, d, (low, high) = len(case), shape.d, lead_range(shape)
@@ -126,7 +126,7 @@ def cancelled_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -
     ones = (1 << kept) - 1
     frac_a, frac_b = ones << (man_a - kept), ones << (man_b - kept)
     total = count * (ones + (1 << kept)) ** 2
-    # 2. exponents of the equal products, and of the one that is left
+    # 2. exponents of the equal products, and of the remaining one
     lowest = max(low + man_a + man_b, lowest_lead(shape.c) + 2 * kept)
     highest = max(min(high, shape.c.e_max - 2 - most.bit_length()), lowest)
     anywhere = draws.integers(np.minimum(lowest + gap, highest), highest, endpoint=True)
@@ -146,8 +146,8 @@ def cancelled_sums(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -
 
 
 def zero_scales(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Blocks whose scale is zero in a, in b or in both, the other one large, with large or zero elements; and a small c or
-    small products in the other blocks, which nothing may push away."""
+    """Blocks whose scale is zero in a, in b or in both, the other scale large, with large or zero elements; and a small c or
+    small products in other blocks, which those blocks must not displace at alignment."""
     assert shape.scale is not None
     which, elements, all_blocks = crossed(case, 3, 2, 2)
     rows, start = len(case), normal(shape, draws, len(case))

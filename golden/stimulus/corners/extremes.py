@@ -2,22 +2,22 @@
 
 import numpy as np
 
+from golden.stimulus.chosen_sums import Places
 from golden.stimulus.classes import SPREADS
 from golden.stimulus.codes import IntArray, fractions, lowest_lead, number, zeros
 from golden.stimulus.corners.alignment import other_block
 from golden.stimulus.corners.corner import GAPS, crossed, either
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import Products, lead_range, operands_of, shuffled, staircase, window
 from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.sums import Places
-from golden.stimulus.terms import Products, lead_range, operands_of, shuffled, staircase, window
 
 OVERFLOWS = 5 * 3 * 4
-"""Steps from an eighth of an ulp to two, a little more or less beside them or not, ulps of c under the largest result."""
+"""Steps from an eighth of an ulp to two; with or without a tiny term; ulps of c below the largest result."""
 
 
 def overflow(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
-    """Sums just below, at and above the largest result: c none to two ulps under it and a product from an eighth of an ulp
-    to two, with or without a little more or less; or products that reach it together."""
+    """Sums just below, at and above the largest result: c is zero to two ulps below it and a product an eighth of an ulp to
+    two, with or without a tiny term; or several products reach it together."""
     step, beside, ulps, rows = case % 5, case // 5 % 3, case // 15, len(case)
     kept = min(shape.c.man_bits, shape.d.man_bits)
     frac = ((1 << kept) - 1 - np.minimum(ulps, (1 << kept) - 1)) << (shape.c.man_bits - kept)

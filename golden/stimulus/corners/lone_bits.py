@@ -4,21 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from golden.stimulus.chosen_sums import Places
 from golden.stimulus.codes import BoolArray, IntArray, lowest_lead
 from golden.stimulus.corners.corner import crossed
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import lead_range, lowest_normal_product, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import codes_of, factors, with_last_bit_alone
-from golden.stimulus.sums import Places
-from golden.stimulus.terms import lead_range, lowest_normal_product, operands_of
 
 HOLDERS = C_BELOW, PRODUCT_BELOW, TWO_OF_C = range(3)
-"""Who holds the lone bit. C_BELOW: c, products the rest. PRODUCT_BELOW: a product, and c what is kept. TWO_OF_C: c, with a
-second bit: the half of the last place or the last bit but one of the result, which products then lack; beside a single
-product its own last bit, so that alignment may lose both in different places."""
+"""The term that holds the lone bit. C_BELOW: c; products hold the rest. PRODUCT_BELOW: a product; c holds the retained bits.
+TWO_OF_C: c, with a second bit: half of the last place or the second-last bit of the result, which products then lack; with a
+single product that product's last bit, so that alignment may drop both in different places."""
 
 FAR = (66, 100, 128, 160, 176, 200, 224)
-"""Places far below, at which shifts by every power of two end."""
+"""Places far below, reached by shifts of every power of two."""
 
 
 def lone_bit_places(shape: OperandShape) -> IntArray:

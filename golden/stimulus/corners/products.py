@@ -3,16 +3,16 @@ cancellation that leaves their last bits."""
 
 import numpy as np
 
+from golden.stimulus.chosen_sums import Places
 from golden.stimulus.codes import IntArray, number
 from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import Products, lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.significands import bit_length, codes_of, significands
-from golden.stimulus.sums import Places
-from golden.stimulus.terms import Products, lead_range, operands_of
 
 OFF = (0, 1, -1)
-"""What is taken away from a product is so many units in the last place off."""
+"""Distances of c from the negated product (units in the last place)."""
 
 
 def offsets(shape: OperandShape) -> int:
@@ -67,7 +67,7 @@ def completed_products(shape: OperandShape, draws: GeneratorDraws, case: IntArra
 
 def cancelled_products(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """A product, less what c can hold of it, or less another product that is equal or one unit in the last place off: its
-    last bits are left, and a third term of either sign carries into them from below or among them."""
+    last bits remain, and a third term of either sign carries into them from below or among them."""
     step, by_c, off = crossed(case, GAPS, 2, len(OFF))
     rows, off = len(case), np.array(OFF)[off]
     third = draws.integers(0, 3, rows)

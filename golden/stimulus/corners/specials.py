@@ -1,4 +1,4 @@
-"""Corners of chosen operands: every special and landmark in its place, c through its range, a published input."""
+"""Corners of chosen operands: special values and landmarks in every place, c across its range, a published input."""
 
 from functools import lru_cache
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
 from golden.formats import Format, IntegerFormat
-from golden.stimulus import integers
+from golden.stimulus import integer_classes
 from golden.stimulus.classes import moderate
 from golden.stimulus.codes import IntArray, landmarks, lowest_lead, number, zeros
 from golden.stimulus.corners.corner import crossed
@@ -14,10 +14,10 @@ from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.shape import Operands, OperandShape
 
 C_ALONE = 4
-"""Rows with each landmark of c and nothing else."""
+"""Rows with each landmark of c and no other landmark."""
 
 FEW_EXPONENTS, MANY_EXPONENTS = 20, 96
-"""Exponents that a sweep of c takes, evenly over all of them, on level 1 and on level 2."""
+"""Number of exponents in a sweep of c, evenly spaced over all of them, on level 1 and on level 2."""
 
 
 def special_operands(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -43,7 +43,7 @@ def landmark_count(shape: OperandShape) -> int:
 
 
 def _columns(shape: OperandShape) -> list[tuple[Format, int]]:
-    """Each operand's format and how many of it a row has."""
+    """Each operand's format and its number of elements in a row."""
     columns = [(shape.a, shape.K), (shape.b, shape.K), (shape.c, 1)]
     return columns if shape.scale is None else columns + [(shape.scale, shape.blocks)] * 2
 
@@ -102,15 +102,15 @@ def c_values(c: Format) -> list[int]:
 
 
 def few_c_values(c: Format) -> int:
-    """How many of `c_values` are landmarks and a few exponents."""
+    """Number of `c_values` that are landmarks and the first few exponents."""
     return len(dict.fromkeys(landmarks(c) + _swept(c, FEW_EXPONENTS)))
 
 
 def _swept(c: Format, count: int) -> list[int]:
-    """Powers of two of both signs, at most so many of each, evenly over all exponents."""
+    """Powers of two of both signs, at most that many of each, evenly spaced over all exponents."""
     if isinstance(c, IntegerFormat):
         powers = np.unique(np.linspace(0, c.width - 1, min(c.width, count)).round().astype(np.int64))
-        return [int(code) for sign in (1, -1) for code in integers.codes(c, sign * (np.int64(1) << powers))]
+        return [int(code) for sign in (1, -1) for code in integer_classes.codes(c, sign * (np.int64(1) << powers))]
     low, high = lowest_lead(c), c.e_max
     lead = np.unique(np.linspace(low, high, min(high - low + 1, count)).round().astype(np.int64))
     return [int(code) for sign in (0, 1) for code in number(c, np.full(len(lead), sign), lead)]
@@ -143,7 +143,7 @@ def _value_of_either_sign(operand: Format, value: float) -> BitArray:
 
 def discrepancy_cases(shape: OperandShape) -> int:
     """None where a format cannot hold a value or there are fewer than four products."""
-    if integers.is_integer(shape):
+    if integer_classes.is_integer(shape):
         return 0
     wanted = [(shape.a, v) for v in DISCREPANCY_A] + [(shape.b, v) for v in DISCREPANCY_B] + [(shape.c, DISCREPANCY_C)]
     holds = all(operand.value(operand.encode(value)) == value for operand, value in wanted)

@@ -1,13 +1,8 @@
-"""Corners of rounding: ties and exact sums with a little more or less beside them, and carries that run far."""
+"""Corners of rounding: ties and exact sums, alone or with a tiny term beside them, and long carries."""
 
 import numpy as np
 
-from golden.stimulus.codes import IntArray, lowest_lead
-from golden.stimulus.corners.corner import GAPS, crossed
-from golden.stimulus.draws import GeneratorDraws
-from golden.stimulus.shape import Operands, OperandShape
-from golden.stimulus.significands import significands
-from golden.stimulus.sums import (
+from golden.stimulus.chosen_sums import (
     ABOVE_C,
     BESIDE_C,
     NONE,
@@ -20,16 +15,21 @@ from golden.stimulus.sums import (
     operands_with,
     point_range,
 )
+from golden.stimulus.codes import IntArray, lowest_lead
+from golden.stimulus.corners.corner import GAPS, crossed
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.significands import significands
 
 FAR = (56, 64, 80, 100, 150, 250, 5000)
-"""Distances from a tie to a term far below (exponent value); the last stands for the smallest number that there is."""
+"""Distances from a tie to a term far below (exponent value); the last one stands for the smallest positive number."""
 
 DIRECTED_TIES = 165
-"""Ties of level 1, about."""
+"""Approximate number of ties on level 1."""
 
 
 def tie_shares(shape: OperandShape) -> tuple[int, ...]:
-    """Who makes a tie; twice as often a product alone, to which c may be the tiny term and the only bit below."""
+    """The terms that make a tie; twice as often one product, to which c adds the tiny term as the only bit below."""
     return (*SHARES, ONE_PRODUCT) if shape.K > 1 else (BESIDE_C, OVERLAPPING_C, ONE_PRODUCT, ONE_PRODUCT, ABOVE_C)
 
 
@@ -41,10 +41,10 @@ def distances(shape: OperandShape) -> IntArray:
 
 
 CARRIES = (1, 2, -1, -2)
-"""What carries or borrows, in halves of a unit in the last place (`Sums.beyond`)."""
+"""Amounts that carry or borrow (half units in the last place, `Sums.beyond`)."""
 
 PLACES = ANYWHERE, LARGEST, SMALLEST = range(3)
-"""Where in the result's range a carry runs."""
+"""Parts of the result's range in which a carry runs."""
 
 
 def ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
@@ -67,7 +67,7 @@ def ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands
 
 
 def carry_runs(shape: OperandShape) -> int:
-    """How many bits a carry can run through, which are the kept ones."""
+    """Number of bits that a carry can run through: the retained ones."""
     return shape.d.man_bits + 1
 
 

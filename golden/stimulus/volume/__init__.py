@@ -7,7 +7,7 @@
     (1000, 8)
 
 C++ headers (golden/native/include/mmau/stimulus) make the rows on the host and on a device; the modules here are their twin
-in NumPy. docs/stimulus.md says what the rows are, docs/stimulus-mutants.md what they find.
+in NumPy. docs/guides/stimulus.md says what the rows are, docs/evidence/stimulus-mutants.md what they find.
 """
 
 from golden.stimulus.volume.corner_table import NAMES, CornerTable, corner_table

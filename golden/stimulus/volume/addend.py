@@ -13,7 +13,7 @@ from golden.stimulus.volume.words import IntArray, Stream, Words, below
 
 
 class Magnitude(NamedTuple):
-    """Products as they are built up: sign, exponent of the leading bit, the leading 64 bits of the significand (0: zero)."""
+    """Products during their construction: sign, exponent of the leading bit, 64 bits of the significand (0: zero)."""
 
     sign: Codes
     lead: IntArray
@@ -41,7 +41,7 @@ def _decoded(operand: Format, code: Codes) -> tuple[Codes, IntArray, Codes]:
 
 
 def _times(product: Magnitude, operand: Format, code: Codes) -> Magnitude:
-    """product · the number that a code is; what lies below 64 bits is cut off."""
+    """product · the value of a code, truncated to 64 bits."""
     sign, exp, sig = _decoded(operand, code)
     length = np.frexp(sig.astype(np.float64))[1].astype(np.int64)  # exact: significands have at most 53 bits
     half = _upper_product(product.sig, sig << (64 - np.maximum(length, 1)).astype(np.uint64))
@@ -53,7 +53,7 @@ def _times(product: Magnitude, operand: Format, code: Codes) -> Magnitude:
 
 
 def _completing(plan: Plan, h: Header, a: Codes, b: Codes, scale_a: Codes | None, scale_b: Codes | None) -> Codes:
-    """Codes that take product big_place away, but for the bits that c has not; +0 where that product is zero."""
+    """Codes that cancel product big_place, truncated to the bits of c; +0 if that product is zero."""
     shape, tile = plan.shape, (len(a), a.shape[1], b.shape[1])
 
     def chosen(codes: Codes, size: int, axis: int) -> Codes:
@@ -92,7 +92,7 @@ def addends(plan: Plan, h: Header, a: Codes, b: Codes, scale_a: Codes | None, sc
         return exponents
 
     assert h.frac_c is not None
-    # fractions of c come from words of 64 bits, whatever its format
+    # fractions of c come from words of 64 bits for every format
     random = code_word(h.key, 64, Stream.C, place)
     finite = number(c, sign, np.where(is_far, lead(*h.far), lead(*h.near)), fraction(h.frac_c, c.man_bits, random, 64))
     codes = special_or(c, h, zero_or(c, which < beside(h.zero_c, 3), finite), Stream.SPECIAL_C)

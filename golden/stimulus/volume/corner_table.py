@@ -1,4 +1,4 @@
-"""The corner table: every case of every directed corner, made once for a seed, which the stimulus then varies.
+"""The corner table: every case of every directed corner, generated once for a seed; the stimulus varies them.
 
 It is one block of memory, the same for NumPy, C++ and a device (stimulus/corners.hpp has the layout).
 """
@@ -15,7 +15,7 @@ from golden.formats import Format
 from golden.stimulus.codes import BoolArray, IntArray
 from golden.stimulus.corners import CORNERS
 from golden.stimulus.draws import GeneratorDraws
-from golden.stimulus.integers import is_integer
+from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import Operands, OperandShape
 from golden.stimulus.volume.header import CLASSES
 from golden.stimulus.volume.numbers import field_of
@@ -32,18 +32,18 @@ ABOUT = 8
 """Columns of `CornerTable.about`, with a spare one."""
 
 MAX_PRODUCTS = 1 << 22
-"""Products of a whole table, about: a row of more than some hundred products has some of the cases only."""
+"""Approximate number of products in a table; with more than some hundred products per row it has only part of the cases."""
 
 _FAR = 1 << 14
-"""How far what has no exponent may be moved."""
+"""Range of movement of a code without an exponent."""
 
 
 @dataclass(frozen=True)
 class CornerTable:
-    """Directed rows, and what is known of each.
+    """Directed rows with their labels and ranges of movement.
 
     Attributes:
-        shape: what it was made for.
+        shape: the shape that it was generated for.
         operands: a, b [rows, K], c [rows], scales [rows, blocks] or None.
         about: int32 [rows, ABOUT].
     """
@@ -57,7 +57,7 @@ class CornerTable:
 
     @cached_property
     def blob(self) -> bytes:
-        """The table as C++ and a device take it; where it is put must be aligned to 8 bytes."""
+        """The table as one block of memory for C++ and a device; its address there must be aligned to 8 bytes."""
         parts = [_filled_up(np.ascontiguousarray(x).tobytes()) for x in (self.about, *self.operands) if x is not None]
         head = bytes(parameters(self.shape))
         sizes = np.array([len(self), 16 + len(head) + sum(map(len, parts))], np.int64)
@@ -99,7 +99,7 @@ def _corners(shape: OperandShape, seed: int) -> Iterator[tuple[Operands, IntArra
 
 
 def _room(operand: Format, codes: npt.NDArray[Any]) -> IntArray:
-    """How far the exponents of each row's codes may be moved together, down and up, [rows, 2]."""
+    """Distances by which the exponents of each row's codes may be moved together, down and up, [rows, 2]."""
     field = field_of(operand, codes.astype(np.uint64)).astype(np.int64)
     largest, least = operand.max_finite >> operand.pad_bits, 1 << operand.man_bits if operand.subnormals else 0
     moves: BoolArray = (field >= least) & (field <= largest)

@@ -41,7 +41,7 @@ B = Side(False, Stream.B, Stream.ROW_B, Stream.SPECIAL_B, Stream.SCALE_B, Stream
 
 
 class Factors(NamedTuple):
-    """Products' factors, but for their fractions, [tiles, K] each: exponents of leading bits, signs, which is zero."""
+    """Factors of products without fractions, [tiles, K] each: exponents of leading bits, signs, and zeros."""
 
     source: IntArray
     lead_a: IntArray
@@ -54,7 +54,7 @@ class Factors(NamedTuple):
 
 
 def beside(values: Any, ndim: int) -> Any:
-    """One value a tile, shaped to meet arrays of so many axes; a number as it is."""
+    """One value per tile, shaped to broadcast against arrays of that many axes; a number stays a number."""
     return values.reshape(-1, *(1,) * (ndim - 1)) if isinstance(values, np.ndarray) else values
 
 
@@ -70,7 +70,7 @@ def _split(x: Format, y: Format, lead: IntArray, random: Words) -> IntArray:
 
 
 def source_of(plan: Plan, h: Header, k: IntArray) -> IntArray:
-    """The product whose words k [1, K] takes: its own, or in a cancelling pair the first one's."""
+    """The product whose words product k [1, K] uses: k itself, or the first one of a cancelling pair."""
     partner = k ^ beside(h.pair, 2)
     return np.where((partner < k) & (partner < plan.K), partner, k)
 
@@ -119,20 +119,20 @@ def side_codes(plan: Plan, h: Header, factors: Factors, side: Side, rows: int) -
 
 
 def any_codes(key: Key, operand: Format, stream: Stream, rows: int, columns: int, bits: int | None = None) -> Codes:
-    """Any bit patterns, [tiles, rows, columns], from words of so many bits (None: as the format's elements have)."""
+    """Random bit patterns, [tiles, rows, columns], from words of that many bits (None: as for the format's elements)."""
     bits = bits or word_bits(operand)
     return any_code(operand, code_word(key, bits, stream, places(rows, columns)), bits)
 
 
 def nudged(plan: Plan, h: Header, may: Any, codes: Codes) -> Codes:
-    """Codes of a of which some have another last bit, where that leaves numbers."""
+    """Codes of a, some with their last bit flipped if the result is still a finite number."""
     a = plan.shape.a
     drawn = (h.key.word(Stream.NUDGE_A, places(*codes.shape[1:])) & 0xFFFF) < beside(h.nudge_odds, 3)
     return np.where(may & drawn & changeable(a, codes), codes ^ np.uint64(1 << a.pad_bits), codes)
 
 
 def special_or(operand: Format, h: Header, codes: Codes, stream: Stream) -> Codes:
-    """Codes, of which some are landmarks."""
+    """Codes, some replaced by landmarks."""
     drawn = h.key.word(stream, places(*codes.shape[1:]))
     replaced = (drawn & 0xFFFF) < beside(h.special_odds, 3)
     if not replaced.any():

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from golden.arrays import bits_dtype
 from golden.checks import check_choice, check_int, check_least, check_type
 from golden.native import stimulus as native
-from golden.stimulus.integers import is_integer
+from golden.stimulus.integer_classes import is_integer
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles
 from golden.stimulus.volume import integers
@@ -24,17 +24,17 @@ from golden.stimulus.volume.words import Key, Stream
 ENGINES = ("native", "numpy")
 
 MAX_K, MAX_TILE, MAX_ELEMENTS = 1 << 16, 1 << 10, 1 << 26
-"""Most products of a row; most rows of A (or columns of B) in a tile; most elements of a tile's A (or B)."""
+"""Upper limits: products of a row; rows of A (or columns of B) in a tile; elements of a tile's A (or B)."""
 
 
 def rows(shape: OperandShape, seed: int, first: int, count: int, *, engine: str | None = None) -> Stimulus:
-    """Rows first … first + count − 1 of a seed. A row depends on shape, seed and its number alone.
+    """Generate rows first … first + count − 1 of a seed. A row depends only on shape, seed and its number.
 
     Args:
-        engine: "native" or "numpy", which give the same bits; None takes native where the library is.
+        engine: "native" or "numpy", which give the same bits; None selects native if the library is installed.
 
     Raises:
-        TypeError: another type. ValueError: a value out of range, or an engine that is not here.
+        TypeError: another type. ValueError: a value out of range, or an engine that is not installed.
     """
     made, label = tiles(shape, 1, 1, seed, first, count, engine=engine)
     arrays = (made.a[:, 0], made.b[:, 0], made.c[:, 0, 0], made.scale_a, made.scale_b)
@@ -45,10 +45,10 @@ def rows(shape: OperandShape, seed: int, first: int, count: int, *, engine: str 
 def tiles(
     shape: OperandShape, m: int, n: int, seed: int, first: int, count: int, *, engine: str | None = None
 ) -> tuple[Tiles, npt.NDArray[np.uint8]]:
-    """Tiles of m rows of A and n columns of B, and their labels. In a tile all products k have like exponents.
+    """Generate tiles of m rows of A and n columns of B, with labels. Products k of a tile have similar exponents.
 
     Raises:
-        As `rows`.
+        TypeError, ValueError: as `rows`.
     """
     check_type("shape", shape, OperandShape)
     for what, value, high in (("m", m, MAX_TILE), ("n", n, MAX_TILE), ("K", shape.K, min(MAX_K, MAX_ELEMENTS // max(m, n)))):
@@ -67,10 +67,10 @@ def tiles(
 
 
 def kernel_source(shape: OperandShape, m: int, n: int) -> str:
-    """CUDA C++ of a kernel `fill_tiles` that makes such tiles, to be compiled with `golden.native.cuda.OPTIONS`.
+    """CUDA C++ of a kernel `fill_tiles` that generates such tiles, to be compiled with `golden.native.cuda.OPTIONS`.
 
     Its arguments: the corner table's address on the device, seed, first tile, tiles, then the addresses of a, b, c, scale_a,
-    scale_b (null where unscaled) and of the labels (or null). Any grid does.
+    scale_b (null if unscaled) and of the labels (or null). It works with any grid.
     """
     return native.source(parameters(shape), m, n)
 

@@ -1,4 +1,4 @@
-"""The headers of rows (or tiles): what their class is, and what their words then decide, as stimulus/header.hpp has them."""
+"""The headers of rows (or tiles): their class, and the choices that their words determine, as in stimulus/header.hpp."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Header:
 
 
 def _between(draws: Draws, low: int, high: int) -> IntArray:
-    """low … high."""
+    """Random integers from low to high, both included."""
     return low + draws.below(high - low + 1)
 
 
@@ -57,7 +57,7 @@ def _moderate_top(plan: Plan, draws: Draws) -> IntArray:
 
 
 def _place_products(plan: Plan, draws: Draws, top: IntArray, gap: Any, spread: Any, h: Header) -> None:
-    """Exponents of products around `top`: under scales they are shared out between the elements and the scales."""
+    """Exponents of products around `top`: with scales, divided between the elements and the scales."""
     clipped = np.clip(top, plan.low, plan.high)
     h.top, h.gap, h.spread = clipped, gap, spread
     if not plan.block:

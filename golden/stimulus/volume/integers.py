@@ -1,4 +1,4 @@
-"""Rows and tiles of integers (a and b int8 or uint8, c int32), as stimulus/integers.hpp has them."""
+"""Rows and tiles of integers (a and b of at most 8 bits, c int32), as stimulus/integers.hpp has them."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from golden.stimulus.volume.plan import Plan
 from golden.stimulus.volume.words import Draws, IntArray, Key, Stream, Words, below
 
 NUMBER, SINGLE_BIT, END, TO_ZERO, TO_END = range(5)
-"""What an element or c is made as: enum Made."""
+"""Kinds of elements and of c: enum Made."""
 
 FEW_BITS, FEW_BITS_OF_C = 2, 20
 """Of `tiny` numbers, and how far elements lie from an end; how far c lies from an end at most."""
@@ -70,7 +70,7 @@ def _wrapped(operand: Format, values: Any) -> IntArray:
 
 
 def integers_of(operand: Format, codes: Any) -> IntArray:
-    """The numbers that codes stand for."""
+    """The integer values of codes."""
     codes = codes.astype(np.int64)
     values: IntArray = codes - operand.codes * ((codes > operand.max_finite) & operand.signed)
     return values
@@ -99,7 +99,7 @@ def _integer_codes(
 ) -> IntArray:
     """Elements or c alike; arrays of three axes, the first one of tiles."""
     bits, made = words.astype(np.int64), beside(made, 3)
-    low = _wrapped(operand, random.astype(np.int64)) >> (operand.width - few)
+    low = _wrapped(operand, random.astype(np.int64)) >> np.maximum(operand.width - few, 0)
     ends = _end_codes(operand, low, np.where(beside(h.mixed_ends, 3), bits >> 10 & 1, beside(h.top_end, 3)))
     number = _number_codes(operand, random, beside(lack, 3))
     codes = np.select([made == SINGLE_BIT, made == END], [_single_bit_codes(operand, bits), ends], number)
@@ -114,7 +114,8 @@ def _elements(plan: Plan, h: IntegerHeader, side: Side, rows: int) -> IntArray:
     source = np.where(is_second, partner, k)[:, None, :]
     place = np.arange(rows)[None, :, None] * plan.K + source
     random, bits = h.key.word(side.codes, place), h.key.word(side.special, place)
-    codes = _integer_codes(operand, h, h.elements, h.lack_a if side.is_a else h.lack_b, FEW_BITS, random, bits)
+    lack = np.maximum((h.lack_a if side.is_a else h.lack_b) - (8 - operand.width), 0)
+    codes = _integer_codes(operand, h, h.elements, lack, FEW_BITS, random, bits)
     negated = is_second[:, None, :] & (side.is_a == plan.shape.a.signed)
     left_out = (beside(h.only, 3) >= 0) & (k[:, None, :] != beside(h.only, 3))
     return np.where(left_out, 0, np.where(negated, _wrapped(operand, -codes), codes))

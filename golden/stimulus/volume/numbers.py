@@ -1,6 +1,6 @@
-"""Codes put together from sign, exponent and fraction, and the landmarks of a format, as stimulus/numbers.hpp has them.
+"""Codes assembled from sign, exponent and fraction, and the landmarks of a format, as in stimulus/numbers.hpp.
 
-Codes are uint64 here, whatever the format; the random words of fp64 have 64 bits, of other formats 32.
+Codes of every format are uint64 here; the random words of fp64 have 64 bits, of other formats 32.
 """
 
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ Codes = npt.NDArray[np.uint64]
 
 
 class Fractions(NamedTuple):
-    """Where fractions come from: of two random ones x and y, (x & (y | widen) | y & fill) & keep | set; uint64 [rows]."""
+    """Recipes for fractions: from two random ones x and y, (x & (y | widen) | y & fill) & keep | set; uint64 [rows]."""
 
     widen: Codes
     fill: Codes
@@ -66,7 +66,7 @@ def number(operand: Format, sign: Any, lead: Any, frac: Any) -> Codes:
     exp = np.clip(lead, lowest_lead(operand), operand.e_max)
     above, lost = np.maximum(exp - operand.e_min, 0), np.maximum(operand.e_min - exp, 0)
     hidden = np.uint64(1 << operand.man_bits if operand.subnormals else 0)
-    sig = (np.asarray(frac, np.uint64) | hidden) >> lost.astype(np.uint64)  # a hidden bit adds one to the stored exponent
+    sig = (np.asarray(frac, np.uint64) | hidden) >> lost.astype(np.uint64)  # the hidden bit adds one to the stored exponent
     field = (above.astype(np.uint64) << np.uint64(operand.man_bits)) + sig
     field = np.minimum(field, np.uint64(operand.max_finite >> operand.pad_bits))
     code: Codes = field << np.uint64(operand.pad_bits)
@@ -82,7 +82,7 @@ def zero_or(operand: Format, is_zero: Any, code: Codes) -> Codes:
 
 
 def any_code(operand: Format, random: Codes, bits: int) -> Codes:
-    """Any bit pattern."""
+    """A random bit pattern."""
     return random >> np.uint64(bits - operand.width)
 
 
@@ -116,7 +116,7 @@ def field_of(operand: Format, code: Codes) -> Codes:
 
 
 def changeable(operand: Format, code: Codes) -> npt.NDArray[np.bool_]:
-    """Whether one added to the field, or taken from it, leaves a finite number that is not zero."""
+    """Whether adding one to the field, or subtracting one, gives a finite number other than zero."""
     field, largest = field_of(operand, code), operand.max_finite >> operand.pad_bits
     answer: npt.NDArray[np.bool_] = (field > 1) & (field < (largest & ~1))
     return answer

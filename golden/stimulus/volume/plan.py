@@ -1,4 +1,4 @@
-"""What the stimulus at volume is made for: formats and lengths, with what follows from them, as stimulus/plan.hpp has it."""
+"""The plan of the stimulus at volume: formats, lengths and the values derived from them, as in stimulus/plan.hpp."""
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,12 +10,12 @@ from golden.stimulus.codes import lowest_lead
 from golden.stimulus.shape import OperandShape
 
 MODERATE = 24
-"""Exponents of `normal` products lie in −24 … 24 where the formats reach that far."""
+"""Exponents of `normal` products lie in −24 … 24 if the formats reach that far."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An operand shape with what the generators need of it."""
+    """An operand shape with the values that the generators derive from it."""
 
     shape: OperandShape
 
@@ -50,7 +50,7 @@ class Plan:
 
     @cached_property
     def one_in_K(self) -> int:
-        """Of 65,536: the odds at which one product of a row is met on average."""
+        """Odds, of 65,536, that select one product of a row on average."""
         return 65536 // self.K
 
     @cached_property
@@ -77,7 +77,7 @@ class Plan:
 
 @lru_cache(maxsize=256)
 def parameters(shape: OperandShape) -> StimulusShape:
-    """The shape as the C interface takes it: struct mmau_stimulus."""
+    """The shape as the struct mmau_stimulus of the C interface."""
     d = shape.d.name if shape.d.name in FORMAT_CODES else "fp32"  # e8m13 lies in an fp32 word
     scale = shape.scale.name if shape.scale is not None else "fp64"
     return StimulusShape(

@@ -12,7 +12,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Stream(IntEnum):
-    """What a word is for: each use has counters of its own (enum Stream of words.hpp says what each is)."""
+    """The uses of a random word; each has its own counters (see enum Stream of words.hpp)."""
 
     HEADER = 0
     PRODUCT = 1
@@ -38,7 +38,7 @@ class Stream(IntEnum):
 
 
 PLACE_BITS = 26
-"""A counter is the stream, then the place in so many bits."""
+"""Bits of the place in a counter, below the stream's number."""
 
 CORNER_WORD = 31
 """The place of the header word that chooses a corner."""
@@ -57,14 +57,14 @@ def _mixed(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Key:
-    """What the words of each row come from: two halves of 64 bits, uint32 [rows]."""
+    """The seed of each row's words: two halves of 64 bits, uint32 [rows]."""
 
     low: Words
     high: Words
 
     @classmethod
     def of(cls, seed: int, index: npt.NDArray[np.uint64]) -> "Key":
-        """The keys of rows (or tiles) of a seed: no two of them have the same."""
+        """The keys of rows (or tiles) of a seed, all different."""
         start = _mixed(np.array([(seed + _WEYL) % (1 << 64)], np.uint64))
         z = _mixed(start + (index + np.uint64(1)) * np.uint64(_WEYL))
         return cls(z.astype(np.uint32), (z >> np.uint64(32)).astype(np.uint32))
@@ -89,7 +89,7 @@ class Key:
 
 
 def mixed_word(x: Words) -> Words:
-    """Words of which some bits have decided something, as new: their bits are no longer bound by that."""
+    """Rehash words some of whose bits have been used, so that all bits are independent of that use."""
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x7FEB352D)
     x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
     words: Words = x ^ (x >> np.uint32(16))
@@ -104,7 +104,7 @@ def below(bits: Any, count: Any) -> IntArray:
 
 @dataclass
 class Draws:
-    """Numbers drawn one after the other from each row's header words, two a word."""
+    """Numbers drawn in sequence from each row's header words, two per word."""
 
     key: Key
     taken: int = field(default=0, init=False)

@@ -1,4 +1,4 @@
-"""Counts of what was compared: the classes of results, whatever their format."""
+"""Counts of compared elements: the classes of results of every format."""
 
 from collections import Counter
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cosim.bench.coverage import _classes_of_results
-from cosim.bench.rows import Bits
+from cosim.bench.specified_rows import Bits
 from golden.formats import BF16, FP16, FP32, FP64, INT32
 
 

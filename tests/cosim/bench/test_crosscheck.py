@@ -1,4 +1,4 @@
-"""The reference's check of the engine that judged: which rows it takes, and that engines which disagree fail the run."""
+"""The cross-check by the reference engine: the rows of its sample, and the failure of a run whose engines disagree."""
 
 from collections import Counter
 from typing import Any
@@ -20,7 +20,7 @@ DESIGNS: list[Design] = [UNIT, formats(1), TWO_STEPS, SCALED]
 
 
 def judged(design: Design, count: int, seed: int = 1) -> Report:
-    """The report of a design that gives just what golden's fastest engine expects."""
+    """The report of a design that returns exactly the results of golden's fastest engine."""
     board = Scoreboard(specification_of(design), count, seed)
     for vector in board.vectors():
         board.send(vector)
@@ -29,7 +29,7 @@ def judged(design: Design, count: int, seed: int = 1) -> Report:
 
 
 def break_native(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
-    """Make the native engine flip the last bit where `wrong` of a batch says so."""
+    """Make the native engine flip the last bit of the results for which `wrong` of a batch is true."""
     sound = golden.engines.ENGINES["native"]
 
     def broken(chain: Any, batch: Any) -> Any:
@@ -67,7 +67,7 @@ def test_wrong_native_engine_fails_though_no_result_differs(design: Design, monk
 
 
 def test_native_engine_that_is_wrong_in_one_class_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where c is NaN, which is rare outside the class `specials`."""
+    """The rows whose c is NaN, which is rare outside the class `specials`."""
     break_native(monkeypatch, lambda batch: batch.c & 0x7FFFFFFF > 0x7F800000)
     report = judged(UNIT, 20_000)
     assert 0 < report.disagreements < 50
@@ -105,7 +105,7 @@ def test_sample_depends_on_the_seed_alone() -> None:
     assert codes[0] == codes[1] != codes[2]
 
 
-def test_run_that_was_checked_by_nobody_fails() -> None:
+def test_run_without_a_cross_check_fails() -> None:
     board = Scoreboard(specification_of(UNIT), 10, 1)
     assert (
         "no expected result was checked by the reference engine" in Report.of(UNIT, board.outcome(), "none", 1, 1.0).failures
@@ -113,7 +113,7 @@ def test_run_that_was_checked_by_nobody_fails() -> None:
 
 
 def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No report is made there: the scoreboard itself says so."""
+    """The scoreboard itself fails, without a report."""
     break_native(monkeypatch, lambda batch: np.ones_like(batch.c, bool))
     board = Scoreboard(specification_of(UNIT), 300, 1)
     for vector in board.vectors():
@@ -123,8 +123,8 @@ def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.Mon
 
 
 def test_reservoir_is_filled_as_row_by_row() -> None:
-    """Of a chunk the rows that stay are copied alone; they are those that a walk over all rows would leave."""
-    sample, kept, seen = ReferenceSample(7), dict[str, list[tuple[int, int]]](), Counter[str]()
+    """Only the sampled rows of a chunk are copied; they are those that a walk over all rows would choose."""
+    sample, reservoirs, seen = ReferenceSample(7), dict[str, list[tuple[int, int]]](), Counter[str]()
     chunks = [dot_products(chunk.products[0]) for chunk in specification_of(UNIT).chunks(9000, 7)]
     rng = np.random.default_rng([7, crosscheck.SAMPLE])
     for number, products in enumerate(chunks):
@@ -133,13 +133,13 @@ def test_reservoir_is_filled_as_row_by_row() -> None:
             rows, name = np.flatnonzero(products.label == label).tolist(), products.classes()[label]
             places = rng.integers(0, np.arange(seen[name] + 1, seen[name] + 1 + len(rows))).tolist()
             for place, row in zip(places, rows, strict=True):
-                reservoir = kept.setdefault(name, [])
+                reservoir = reservoirs.setdefault(name, [])
                 if len(reservoir) < crosscheck.RESERVOIR:
                     reservoir.append((number, row))
                 elif place < crosscheck.RESERVOIR:
                     reservoir[place] = (number, row)
             seen[name] += len(rows)
     assert max(seen.values()) > 10 * crosscheck.RESERVOIR
-    for name, reservoir in kept.items():
-        rows_kept = [each.codes_by_name(0) for each in sample._kept[name]]
-        assert rows_kept == [chunks[number].codes_by_name(row) for number, row in reservoir]
+    for name, reservoir in reservoirs.items():
+        sampled = [each.codes_by_name(0) for each in sample._reservoirs[name]]
+        assert sampled == [chunks[number].codes_by_name(row) for number, row in reservoir]

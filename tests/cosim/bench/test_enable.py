@@ -1,4 +1,4 @@
-"""A design whose registers have an enable: what it must not do while it is low."""
+"""A design whose registers have an enable: nothing may change while it is low."""
 
 import re
 from pathlib import Path
@@ -63,7 +63,7 @@ def test_sound_design_passes(protocol: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "ignored", "said"),
+    ("protocol", "ignored", "message"),
     [
         ("valid", "OPERANDS_ALWAYS", r"of \d+ results differ"),
         pytest.param("valid", "VALID_ALWAYS", r"results came out|results differ", marks=pytest.mark.long),
@@ -73,6 +73,7 @@ def test_sound_design_passes(protocol: str, tmp_path: Path) -> None:
         pytest.param("fixed-latency", "OPERANDS_ALWAYS", r"of \d+ results differ", marks=pytest.mark.long),
     ],
 )
-def test_register_without_the_enable_is_found(protocol: str, ignored: str, said: str, tmp_path: Path) -> None:
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_register_without_the_enable_is_found(protocol: str, ignored: str, message: str, tmp_path: Path) -> None:
     report = cosim.run(UNIT, vectors=1000, seed=3, dut=described(tmp_path, protocol, **{ignored: 1}))
-    assert any(re.search(said, failure) for failure in report.failures), report.failures
+    assert any(re.search(message, failure) for failure in report.failures), report.failures

@@ -1,4 +1,4 @@
-"""examples/testbench, a testbench of one's own under cocotb's makefile: it passes, and finds what is wrong with a design."""
+"""examples/testbench, a user's testbench with cocotb's makefile: it passes a sound design and fails a broken one."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cocotb_tools.check_results import get_results
 
-from tests.cosim.bench.own_builds import UNOPTIMISED, kept_runtime
+from tests.cosim.bench.user_builds import UNOPTIMISED, cached_runtime
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "testbench"
 
@@ -29,10 +29,10 @@ def made(folder: Path, old: str = "", new: str = "") -> tuple[int, int]:
     runtime = None
     if old:
         environment["MAKEFLAGS"] = UNOPTIMISED
-        runtime = kept_runtime(folder / "sim_build")
+        runtime = cached_runtime(folder / "sim_build")
     result = subprocess.run(["make"], cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if runtime is not None:
-        runtime.keep()
+        runtime.store()
     tests, failed = get_results(folder / "results.xml")
     assert (result.returncode != 0) == (failed > 0), result.stdout[-2000:] + result.stderr[-2000:]
     return tests, failed
@@ -52,5 +52,6 @@ def test_sound_design_passes(tmp_path: Path) -> None:
         pytest.param("{valid_i, valid_q}", "{valid_i, valid_i}", 2, id="valid one early", marks=pytest.mark.long),
     ],
 )
+@pytest.mark.attack("designs by hand, in cosim")
 def test_wrong_design_fails(old: str, new: str, failed: int, tmp_path: Path) -> None:
     assert made(tmp_path / "example", old, new) == (2, failed)

@@ -1,13 +1,16 @@
-"""The bench by itself: in anyone's cocotb testbench, without the runner."""
+"""The bench does not import the runner: users' testbenches need only the bench."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import cosim.bench
 from cosim.bench.exercise import exercise
 
 
+@pytest.mark.slow
 def test_bench_needs_neither_runner_nor_regressions() -> None:
     modules = [path.stem for path in Path(str(cosim.bench.__file__)).parent.glob("*.py") if path.stem != "__init__"]
     assert {"driver", "monitor", "scoreboard", "stimulus", "coverage"} <= set(modules)

@@ -1,4 +1,4 @@
-"""How far a result is off, in words and in ulp, and which mismatches belong together."""
+"""The distance of a result from the expected one, as text and in ulp, and the groups of mismatches."""
 
 import json
 from dataclasses import replace
@@ -47,14 +47,15 @@ def test_distance(got: int | str, expected: int, result: Format, ulp: int | None
     assert distance_kind(got, expected, result) == kind
 
 
+@pytest.mark.slow
 def test_distance_is_the_number_of_steps_between_neighbours() -> None:
-    """All pairs of neighbouring fp16 numbers are one apart, in order of their exact values."""
+    """All neighbouring fp16 numbers have distance 1, in the order of their exact values."""
     codes = [code for code in range(1 << 16) if FP16.value(code) is not None and code != FP16.negative_zero]
     ordered = sorted(codes, key=lambda code: FP16.value(code) or 0)
     assert all(ulp_distance(high, low, FP16) == 1 for low, high in pairwise(ordered))
 
 
-def test_group_is_what_mismatches_have_in_common() -> None:
+def test_group_has_the_common_properties_of_mismatches() -> None:
     mismatch = Mismatch.of(ROW, FP32)
     assert mismatch.group == ("normal", "normal", "normal", "+1 ulp")
     subnormal = Mismatch.of(replace(ROW, got=1, vector=8), FP32)

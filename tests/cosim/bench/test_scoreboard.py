@@ -1,4 +1,4 @@
-"""The scoreboard and its report: what passes, and everything that must not."""
+"""The scoreboard and its report: runs that pass, and every kind of run that must fail."""
 
 import dataclasses
 import json
@@ -14,9 +14,9 @@ from cosim.bench.driver import Driver
 from cosim.bench.handshake import Stalls, code_of
 from cosim.bench.monitor import Monitor
 from cosim.bench.products import DotProducts
+from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import UnitSpecification
-from cosim.bench.timing import Timing
 from golden import Cls, Unit
 from golden.formats import FP16, FP32
 from golden.operations import EFDPA, TFDPA
@@ -28,7 +28,7 @@ E_UNIT = Unit(name="e", operation=EFDPA(a=FP16, b=FP16, c=FP32, L=2))
 
 
 class Board(Scoreboard):
-    """A scoreboard whose vectors are all at hand: those of few vectors are one chunk."""
+    """A scoreboard with all its vectors: a few vectors are one chunk."""
 
     def __init__(self, unit: Unit, count: int) -> None:
         super().__init__(UnitSpecification(unit), count, seed=3)
@@ -45,8 +45,8 @@ def scoreboard(unit: Unit = T_UNIT, vectors: int = 200) -> Board:
 
 
 def expected(board: Board) -> list[int]:
-    """Golden's results, in order."""
-    return list(board.products.expected)
+    """The expected results, in order."""
+    return [board.products.expected[vector.elements[0].row] for vector in board.all]
 
 
 def report(board: Board) -> Report:
@@ -88,7 +88,7 @@ def test_silent_design_fails() -> None:
     assert report(board).failures == (
         "no result came out",
         "0 results came out for 200 vectors",
-        "200 vectors are left without a result",
+        "200 vectors have no result",
     )
 
 
@@ -102,7 +102,7 @@ def test_one_result_missing_fails() -> None:
         board.send(vector)
         if row != 199:
             board.receive(code)
-    assert report(board).failures == ("199 results came out for 200 vectors", "1 vectors are left without a result")
+    assert report(board).failures == ("199 results came out for 200 vectors", "1 vectors have no result")
 
 
 def test_one_result_too_many_fails() -> None:
@@ -141,13 +141,13 @@ CHANGED = "a result changed, or was withdrawn, while out_valid was high and out_
     [
         (202, None, "2 results came out that no vector asked for"),
         (200, CHANGED, CHANGED),
-        (199, None, "1 vectors are left without a result"),
-        (150, "in_ready stayed low for 1000 cycles", "50 vectors are left without a result"),
+        (199, None, "1 vectors have no result"),
+        (150, "in_ready stayed low for 1000 cycles", "50 vectors have no result"),
     ],
     ids=["surplus", "changed", "missing", "stuck"],
 )
 def test_verdict_of_a_plain_testbench_is_the_reports(results: int, stopped: str | None, failure: str) -> None:
-    """A testbench of one's own asks the scoreboard alone."""
+    """A user's testbench reads the verdict from the scoreboard, without a report."""
     board = scoreboard()
     for vector in board.all:
         board.send(vector)
@@ -213,18 +213,18 @@ def test_undefined_bits_fail() -> None:
 def test_mismatch_shows_inputs_got_and_expected() -> None:
     board = scoreboard()
     text = run_through(board, lambda row, code: 0x3F80_0000 if row == 9 else code).first_mismatch
-    products = board.products
-    operation, operands = T_UNIT.operation, products.stimulus.operands
+    products, row, _ = board.all[9].elements[0]
+    operation, operands = T_UNIT.operation, dot_products(products).stimulus.operands
     assert text is not None
     assert text.splitlines() == [
-        f"vector 9 ({products.made_by(9)})",
-        f"  a[0]     {operation.a.describe(int(operands.a[9, 0]))}",
-        f"  a[1]     {operation.a.describe(int(operands.a[9, 1]))}",
-        f"  b[0]     {operation.b.describe(int(operands.b[9, 0]))}",
-        f"  b[1]     {operation.b.describe(int(operands.b[9, 1]))}",
-        f"  c        {operation.c.describe(int(operands.c[9]))}",
+        f"vector 9 ({products.made_by(row)})",
+        f"  a[0]     {operation.a.describe(int(operands.a[row, 0]))}",
+        f"  a[1]     {operation.a.describe(int(operands.a[row, 1]))}",
+        f"  b[0]     {operation.b.describe(int(operands.b[row, 0]))}",
+        f"  b[1]     {operation.b.describe(int(operands.b[row, 1]))}",
+        f"  c        {operation.c.describe(int(operands.c[row]))}",
         "  got      fp32 0x3f800000 0_01111111_00000000000000000000000 normal sign=0 exp=0 sig=0x800000 = +8388608·2^-23",
-        f"  expected {operation.d.describe(products.expected[9])}",
+        f"  expected {operation.d.describe(products.expected[row])}",
     ]
 
 
@@ -258,7 +258,7 @@ def test_bins_count_what_agrees_alone() -> None:
 
 
 class Pin:
-    """A signal that has a value."""
+    """A signal with a value."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

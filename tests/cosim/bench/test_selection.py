@@ -1,4 +1,4 @@
-"""Vectors that are chosen have the numbers and the operands of the whole run; what is left out is counted."""
+"""Selected vectors have the numbers and the operands of the whole run; the excluded ones are counted."""
 
 import re
 
@@ -16,7 +16,7 @@ UNIT = UnitDesign(T_UNIT)
 
 
 def sent(design: Design, count: int, selection: Selection | None = None, first: int = 0) -> tuple[list[Vector], Scoreboard]:
-    """The vectors of a run, each answered as golden does."""
+    """The vectors of a run, each with golden's result."""
     board = Scoreboard(specification_of(design), count, seed=3, selection=selection, first=first)
     vectors = list(board.vectors())
     for vector in vectors:

@@ -1,4 +1,4 @@
-"""Errors of compilers and simulators: a full disk is told in words that a campaign knows."""
+"""Errors of compilers and simulators: a full disk is reported in words that campaigns recognise."""
 
 import shutil
 from collections import namedtuple
@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from cosim.compile.errors import full_disk, simulation_error
-from jobs import Outcome, Store, Task
+from mmau.jobs import Outcome, Store, Task
 
 Usage = namedtuple("Usage", "total used free")
 
 
 def test_full_disk_stops_a_campaign_and_counts_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The room may be there again once the simulation has cleaned up: what it said must do."""
+    """Space may be free again after the simulation has cleaned up, so the message of the failure must suffice."""
     assert full_disk(tmp_path) is None
     with monkeypatch.context() as patched:
         patched.setattr(shutil, "disk_usage", lambda folder: Usage(1 << 30, 1 << 30, 4096))
@@ -22,6 +22,6 @@ def test_full_disk_stops_a_campaign_and_counts_nothing(tmp_path: Path, monkeypat
     outcome = Outcome(Task("small", {"x": 1}), "failed", 1.0, message=f"SimulationError: {error}")
     with (
         Store(tmp_path / "store", "campaign") as store,
-        pytest.raises(OSError, match=r"^task small failed: No space left on device; what is done is kept"),
+        pytest.raises(OSError, match=r"^task small failed: No space left on device; finished tasks are stored"),
     ):
         store.check_space(outcome)

@@ -2,14 +2,16 @@
 
 import itertools
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
+from cosim.coverage import file
 from cosim.coverage.counts import Counts, merged
 from cosim.coverage.file import FORMAT, from_text, read, to_text
-from cosim.coverage.samples import sample_units
-from tests.cosim.coverage.units import counts_of
+from cosim.coverage.sample_units import sample_units
+from tests.cosim.coverage.unit_coverage import counts_of
 from tests.golden.native_rows import needs_native
 
 pytestmark = needs_native
@@ -76,3 +78,35 @@ def test_damaged_file_is_refused(damage: object, message: str) -> None:
     ) as error:
         from_text(damaged, "here.json")
     assert message in str(error.value)
+
+
+def test_runs_at_once_lose_no_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second run adds its counts after the first has read the file: it has to wait until the first has written."""
+    path, (one, two, _) = tmp_path / "hits.json", parts()
+    second = threading.Thread(target=file.add, args=(path, [two]))
+
+    def read_then_overtaken(path: Path) -> tuple[Counts, ...]:
+        found = read(path)
+        monkeypatch.undo()
+        second.start()
+        second.join(0.2)
+        return found
+
+    monkeypatch.setattr(file, "read", read_then_overtaken)
+    file.add(path, [one])
+    second.join()
+    assert read(path) == merged([one, two])
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "\udcff", "{}"])
+def test_what_is_no_coverage_is_refused(content: str, tmp_path: Path) -> None:
+    path = tmp_path / "hits.json"
+    path.write_bytes(content.encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=r"hits\.json must hold coverage that this version wrote: .*; take another file$"):
+        read(path)
+
+
+def test_coverage_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file, "MAX_BYTES", 100)
+    with pytest.raises(ValueError, match=r"^/dev/zero must hold coverage of at most 100 bytes, but is larger; take another"):
+        read(Path("/dev/zero"))

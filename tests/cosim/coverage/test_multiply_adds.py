@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cosim.coverage.counts import Model
-from cosim.coverage.model import count, covergroups
+from cosim.coverage.coverage_model import count, covergroups
 from golden.formats import BF16, FP16, FP32
 from golden.operations import FTZEOFMA, FTZFMA
 from golden.operations.flushed_fma import FlushedFMA
@@ -46,7 +46,9 @@ def hits(operation: FlushedFMA, group: str, a: list[int], b: list[int], c: int) 
         ),
     ],
 )
-def test_the_nan_that_is_kept_is_told(operation: FlushedFMA, a: list[int], b: list[int], c: int, expected: str) -> None:
+def test_coverage_names_the_operand_whose_nan_is_returned(
+    operation: FlushedFMA, a: list[int], b: list[int], c: int, expected: str
+) -> None:
     assert hits(operation, "NaN that is kept", a, b, c) == [expected]
 
 
@@ -67,7 +69,7 @@ def test_each_operation_of_a_chain_has_its_outcome() -> None:
     ]  # fmt: skip
 
 
-def test_even_and_odd_sums_and_their_join_are_told_apart() -> None:
+def test_even_and_odd_sums_and_their_join_are_separate_bins() -> None:
     a, b = [ONE, ONE, 0x3380, 0], [ONE, 0x3380, 0x3400, ONE]
     assert sorted(hits(PAIR, "each operation", a, b, FP32_LARGEST)) == [
         "c + sum, toward zero", "even + odd, toward zero", "product 0, exact", "product 1, exact", "product 2, toward zero",

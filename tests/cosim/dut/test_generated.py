@@ -1,4 +1,4 @@
-"""A design's ports: which there must be, and how they are renamed."""
+"""User designs with the ports of a generated design, and the renaming of these ports."""
 
 import re
 from pathlib import Path
@@ -41,7 +41,7 @@ def test_bad_names_refused(ports: dict[str, str], tmp_path: Path) -> None:
         dut_like(UnitDesign(UNIT), [tmp_path / "x.v"], "top", ports)
 
 
-def test_clocked_unit_under_names_of_its_own(tmp_path: Path) -> None:
+def test_clocked_unit_with_renamed_ports(tmp_path: Path) -> None:
     clocked = UnitDesign(Unit(name="u", operation=UNIT.operation, implementation=Implementation(stages=1)))
     (tmp_path / "x.v").touch()
     dut = dut_like(clocked, [tmp_path / "x.v"], "top", {"clk": "clock", "a": "vec_a", "in_valid": "v"})

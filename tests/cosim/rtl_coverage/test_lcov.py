@@ -1,6 +1,6 @@
-"""The tracefile: a record for each file with lines, as lcov reads it."""
+"""The lcov tracefile: a record for each file with lines."""
 
-from cosim.rtl_coverage.files import FileCoverage
+from cosim.rtl_coverage.file_coverage import FileCoverage
 from cosim.rtl_coverage.lcov import lcov_info
 
 

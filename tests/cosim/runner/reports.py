@@ -1,15 +1,15 @@
-"""Reports for tests of what is written of them, none of them from a simulator."""
+"""Reports without a simulator, for tests of their formats."""
 
 from dataclasses import replace
 
 from cosim import Report
-from cosim.bench.outcome import Outcome
+from cosim.bench.verdict import Outcome
 from golden import Cls
 from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
 
 HOSTILE = "<b>&\"'\x00\x1b]]> \N{SNOWMAN}"
-"""A name that no document may take for its own markup."""
+"""A name that documents must escape."""
 
 
 def passed() -> Report:
@@ -17,7 +17,7 @@ def passed() -> Report:
 
 
 def failed(name: str = "failing") -> Report:
-    """Everything that is normal is one code too high, one result has undefined bits, one NaN is another one."""
+    """A report in which normal results are one code too high, one result has undefined bits, and one NaN differs."""
 
     def answer(row: int, code: int) -> int | str:
         cls = T_UNIT.operation.d.decode(code).cls
@@ -27,12 +27,12 @@ def failed(name: str = "failing") -> Report:
 
 
 def explained() -> Report:
-    """With diagnosis and trace."""
+    """A report with diagnosis and trace."""
     return failed("explained").explained(UnitDesign(T_UNIT))
 
 
 def hostile() -> Report:
-    """Texts that come from a user's files, with all that they may hold."""
+    """A report with texts from a user's files that need escaping."""
     report = failed(HOSTILE)
     groups = tuple(replace(group, first=HOSTILE, stimulus_class=HOSTILE) for group in report.groups)
     classes = {HOSTILE: 3, **report.classes}
@@ -40,7 +40,7 @@ def hostile() -> Report:
 
 
 def nothing_done() -> Report:
-    """A simulation that broke off before anything went in."""
+    """A report of a simulation that broke off before the first vector."""
     outcome = Outcome(
         vectors=100, left_out=0, sent=0, dropped=0, received=0, waiting=0, surplus=0, mismatches=0, first_mismatch=None,
         groups=(), differing=(), agreeing=(), engine="native", checked=0, disagreements=0, first_disagreement=None,

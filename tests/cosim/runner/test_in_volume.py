@@ -1,4 +1,4 @@
-"""The first mismatch of a run in native code, once more in cocotb: whatever becomes of that, the mismatch stands."""
+"""The replay of a volume run's first mismatch in cocotb: the mismatch remains, whatever the replay's outcome."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from cosim import Report
-from cosim.bench.selection import Selection
 from cosim.compile.errors import SimulationError
 from cosim.runner import in_volume
 from cosim.runner.in_volume import Sent, _with_replay
@@ -21,12 +20,9 @@ REPORT = failed()
 
 
 def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
-    """The report of a run with a mismatch, which `replay` takes once more."""
+    """The report of a run with a mismatch, whose replay is replaced by `replay`."""
     monkeypatch.setattr(in_volume, "replay", replay)
-    request = Request(
-        vectors=2000, seed=0, simulator="verilator", mode="volume", selection=Selection(), fail_fast=False, work_dir=None,
-        waves=None, dut=None, progress=lambda line: None, processes=1, rtl_coverage=False,
-    )  # fmt: skip
+    request = Request(vectors=2000, mode="volume")
     outcome = {"stopped": None, "rows": [{"vector": 7, "agrees": True}, {"vector": 9, "agrees": False}]}
     segment = Segment(first=0, vectors=2000, arguments=(), classes={0: "ties"}, write=None)
     return _with_replay(UnitDesign(T_UNIT), request, Path(), REPORT, [Sent(segment, None, outcome)])
@@ -34,15 +30,15 @@ def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
 
 def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(design: Any, request: Any, folder: Any, vector: Any) -> Report:
-        assert vector == {"row": {"vector": 9, "agrees": False}, "classes": {0: "ties"}}
+        assert vector == {"rows": [{"vector": 9, "agrees": False}], "classes": {0: "ties"}}
         raise SimulationError("the testbench of unit failed: no such pin\nlog: simulation.log")
 
     report = replayed(monkeypatch, fails)
     assert report.minimised is not None
     assert replace(report, minimised=None) == REPORT
     assert (report.minimised.row, report.minimised.reproduced) == (REPORT.differing[0], False)
-    said = "the testbench of unit failed: no such pin; log: simulation.log"
-    assert report.minimised.note == f"as it came: it could not be sent once more in cocotb: {said}"
+    message = "the testbench of unit failed: no such pin; log: simulation.log"
+    assert report.minimised.note == f"not minimised: it could not be sent again in cocotb: {message}"
     explained = report.explained(UnitDesign(T_UNIT)).explanation
     assert explained is not None
     assert f"first mismatch, {report.minimised.note}" in explained.lines()
@@ -52,7 +48,7 @@ def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.M
     ("again", "note"),
     [
         (replace(passed(), stopped="the simulation stood still"), "ended before its result: the simulation stood still"),
-        (passed(), "sent alone it is not wrong, so it is a matter of what came before it or beside it, or of stalls"),
+        (passed(), "sent alone it agrees, so it depends on the vectors before or beside it, or on stalls"),
     ],
     ids=["stopped", "right"],
 )

@@ -1,4 +1,4 @@
-"""JUnit XML: a test case for each design, its failure with the first mismatch of each group, read back by another parser."""
+"""JUnit XML: a test case for each design, failures with the first mismatch of each group, read by another parser."""
 
 from xml.dom import minidom
 
@@ -17,7 +17,7 @@ CHILDREN = {
     "error": [],
     "system-out": [],
 }
-"""Which elements JUnit's schema has in which, in order; of a test case at most one failure or error and one output."""
+"""The child elements that JUnit's schema allows, in order; a test case has at most one failure or error and one output."""
 
 ATTRIBUTES = {
     "testsuites": [],
@@ -32,7 +32,7 @@ ATTRIBUTES = {
 
 
 def read(document: bytes) -> minidom.Element:
-    """The root of a document that keeps to the schema, and whose sums are right."""
+    """Check a document against the schema, check its sums, and return its root."""
     root = minidom.parseString(document).documentElement
     assert root is not None
     assert root.tagName == "testsuites"

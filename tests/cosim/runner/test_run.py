@@ -1,8 +1,7 @@
-"""Whole runs in a simulator: sound units pass, bad requests are refused, nothing is left behind."""
+"""Whole runs in a simulator: sound units pass, invalid requests are refused, no temporary files remain."""
 
 import os
 import re
-import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,11 @@ import pytest
 import cosim
 import golden
 from cosim.regressions.main_job import main_units
+from cosim.runner import run as runner
 from cosim.runner import waves as waveform
+from cosim.runner.request import Request
 from golden import Implementation, Unit
+from golden.files import in_use
 from golden.formats import E4M3, E5M2, FP16, FP32
 from golden.operations import EFDPA, TFDPA
 from golden.stimulus import NAMES
@@ -25,12 +27,10 @@ FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=3, F=13, rho="RZ-FP32", e_zero=-133)
 COMBINATIONAL = Unit(name="combinational", operation=FP8)
 CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stages=3))
 
-NEEDS_ICARUS = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
-
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary folders go, to see what is left of them."""
+    """The folder for temporary files, to check that none remain."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -48,7 +48,8 @@ def test_two_units_side_by_side(temporary: Path) -> None:
         assert (report.simulator, report.seed, report.operation) == ("verilator", 1, "T-FDPA")
         # The discrepancy needs more products; these units have no scales and no infinities, and products far below c's top.
         without = {"discrepancy", "scale-ends", "scale-gaps", "zero-scales", "invalid-among-nans", "full-c"}
-        assert report.classes.keys() == set(NAMES) - without
+        without |= {"opposed-infinities", "floored-ties"}  # of OC- and PS-FDPA
+        assert report.classes.keys() == {*NAMES, "repeated"} - without
         assert report.classes_hit == len(report.classes)
         assert all(report.result_classes.values())
     assert {f"{unit}: passed" for unit in ("combinational", "clocked")} <= set(lines)
@@ -58,7 +59,7 @@ def test_two_units_side_by_side(temporary: Path) -> None:
 @pytest.mark.simulator
 @pytest.mark.long
 def test_waves_and_a_design_under_other_names(tmp_path: Path, generated: Generated) -> None:
-    """A user's Verilog with ports of its own, in a folder that stays, with a waveform."""
+    """A user design with other port names, in a folder that remains, with a waveform."""
     design = generated(COMBINATIONAL)
     source = design.sources[0]
     source.write_text(
@@ -107,6 +108,7 @@ def test_design_that_is_no_verilog(tmp_path: Path, temporary: Path) -> None:
     ("arguments", "message"),
     [
         ({"vectors": 0}, "vectors must be at least 1, got 0"),
+        ({"vectors": 10**20}, "vectors must be at most 1,000,000,000,000, got 1e+20"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
         ({"simulator": "icaru"}, "simulator must be one of verilator, icarus; got 'icaru' (did you mean 'icarus'?)"),
     ],
@@ -116,6 +118,39 @@ def test_bad_arguments_refused(arguments: dict[str, Any], message: str) -> None:
         cosim.run(COMBINATIONAL, **arguments)
 
 
+def test_a_request_and_keywords_are_one_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+
+    def answer(design: Any, request: Request, folder: Path) -> Any:
+        asked.append(request)
+        raise cosim.SimulationError("not simulated")
+
+    monkeypatch.setattr(runner, "run_in_cocotb", answer)
+    calls: list[tuple[list[Request], dict[str, Any]]] = [
+        ([], {"vectors": 7, "seed": 3}),
+        ([Request(vectors=7, seed=3)], {}),
+        ([Request(vectors=9, seed=3)], {"vectors": 7}),
+    ]
+    for arguments, changes in calls:
+        for runs in (cosim.run, lambda design, *given, **options: cosim.run_many([design], *given, **options)):
+            with pytest.raises(cosim.SimulationError, match="not simulated"):
+                runs(COMBINATIONAL, *arguments, **changes)
+    assert asked == [Request(vectors=7, seed=3)] * 6
+
+
+def test_unknown_field_of_a_request_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'vector'"):
+        cosim.run(COMBINATIONAL, vector=7)
+    with pytest.raises(
+        TypeError, match=r"^request must be a cosim.Request, got 1000; its fields are keywords, like vectors=1000$"
+    ):
+        cosim.run(COMBINATIONAL, 1000)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match=r"^dut and waves go with one design, and run_many takes several: use run for each$"
+    ):
+        cosim.run_many([COMBINATIONAL], waves=tmp_path / "w.vcd")
+
+
 def test_waves_into_no_folder_refused(tmp_path: Path) -> None:
     waves = tmp_path / "none" / "waves.vcd"
     with pytest.raises(ValueError, match=f"^{re.escape(f'waves must go into an existing folder, got {waves}')}$"):
@@ -123,12 +158,12 @@ def test_waves_into_no_folder_refused(tmp_path: Path) -> None:
 
 
 def test_waves_into_a_read_only_file_refused(tmp_path: Path) -> None:
-    waves = tmp_path / "kept.vcd"
-    waves.write_text("kept")
+    waves = tmp_path / "earlier.vcd"
+    waves.write_text("earlier")
     waves.chmod(0o444)
     with pytest.raises(PermissionError, match="is read-only and is left as it is"):
         cosim.run(COMBINATIONAL, waves=waves)
-    assert waves.read_text() == "kept"
+    assert waves.read_text() == "earlier"
 
 
 def test_waves_are_written_where_a_symlink_leads_and_through_a_fifo(tmp_path: Path) -> None:
@@ -137,12 +172,12 @@ def test_waves_are_written_where_a_symlink_leads_and_through_a_fifo(tmp_path: Pa
     real.write_text("old")
     real.chmod(0o640)
     link.symlink_to(real)
-    waveform.keep(new, link)
+    waveform.copy(new, link)
     assert link.is_symlink()
     assert (real.read_text(), real.stat().st_mode & 0o777) == ("new", 0o640)
     os.mkfifo(fifo)
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    waveform.keep(new, fifo)
+    waveform.copy(new, fifo)
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     assert fifo.is_fifo()
@@ -155,7 +190,7 @@ def test_unit_that_no_datapath_can_hold_refused(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_main_job_is_what_the_readme_says() -> None:
+def test_main_job_agrees_with_the_readme() -> None:
     units, (formats, tile) = main_units(), cosim.main_job()[len(main_units()) :]
     assert isinstance(formats, MultiFormatDesign)
     assert isinstance(tile, TileDesign)
@@ -179,7 +214,7 @@ def test_main_job_is_what_the_readme_says() -> None:
     assert {unit.implementation.stages for unit in units} >= {0, 1, 8}
 
 
-@NEEDS_ICARUS
+@pytest.mark.needs("icarus")
 @pytest.mark.simulator
 @pytest.mark.parametrize("unit", [COMBINATIONAL, CLOCKED], ids=lambda unit: unit.name)
 def test_icarus(unit: golden.Unit, tmp_path: Path) -> None:
@@ -187,3 +222,15 @@ def test_icarus(unit: golden.Unit, tmp_path: Path) -> None:
     report = cosim.run(unit, vectors=500, seed=1, simulator="icarus", waves=waves)
     assert report.failures == ()
     assert waves.stat().st_size > 0
+
+
+def test_work_directory_of_another_run_is_refused(tmp_path: Path) -> None:
+    """Two builds in one folder could simulate each other's design."""
+    with (
+        in_use(tmp_path),
+        pytest.raises(
+            ValueError, match=rf"^{re.escape(str(tmp_path))} is in use by another run: wait until it has ended, or"
+        ),
+    ):
+        cosim.run(COMBINATIONAL, vectors=10, work_dir=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]

@@ -1,7 +1,6 @@
-"""Waveforms that were asked for: their save file names real signals, by step, and what they show is what happened."""
+"""Requested waveforms: the save file names existing signals by step, and the waveform agrees with the results."""
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -20,7 +19,7 @@ from golden import Implementation, Unit
 from golden.formats import E4M3, E5M2, FP32
 from golden.operations import TFDPA
 from rtl import UnitDesign, to_verilog
-from tests.rtl.units import random_unit
+from tests.rtl.random_units import random_unit
 
 FP8 = TFDPA(a=E4M3, b=E5M2, c=FP32, L=3, F=13, rho="RZ-FP32", e_zero=-133)
 CLOCKED = Unit(name="clocked", operation=FP8, implementation=Implementation(stages=3))
@@ -28,7 +27,7 @@ THIRD_PARTY = Path(__file__).parents[2] / "third_party"
 
 
 def saved(save: Path) -> dict[str, list[tuple[str, str]]]:
-    """The groups of a save file: name to the path and the format of each signal."""
+    """The groups of a save file by name: path and format of each signal."""
     groups: dict[str, list[tuple[str, str]]] = {}
     open_groups: list[str] = []
     flags: list[str] = []
@@ -48,7 +47,7 @@ def saved(save: Path) -> dict[str, list[tuple[str, str]]]:
 
 
 def widths(wave: Path) -> dict[str, int]:
-    """Signals of a waveform, as Surfer's reader names them, and their bits."""
+    """The signals of a waveform, as Surfer's reader names them, with their widths (bits)."""
     return {name: variable.bitwidth for name, variable in read_back(wave).items()}
 
 
@@ -58,7 +57,7 @@ def read_back(wave: Path) -> dict[str, Any]:
 
 
 def check_signals(save: Path, wave: Path) -> None:
-    """Every signal that the save file names is in the waveform, as wide as named."""
+    """Check that every signal of the save file is in the waveform with the same width."""
     there, named = widths(wave), [path for group in saved(save).values() for path, _ in group]
     assert named
     for path in named:
@@ -67,7 +66,7 @@ def check_signals(save: Path, wave: Path) -> None:
 
 
 def results_in(wave: Path) -> list[int]:
-    """d at each rising edge at which a result is taken."""
+    """The values of d at the rising edges at which a result is taken."""
     variables = read_back(wave)
     clk, rst, valid, ready, d = (variables[f"unit.{name}"].signal for name in ("clk", "rst", "out_valid", "out_ready", "d"))
     before = [time - 1 for time, level in clk if level == 1]
@@ -75,9 +74,12 @@ def results_in(wave: Path) -> list[int]:
 
 
 def expected(unit: Unit, count: int, seed: int) -> list[int]:
-    return [code for chunk in specification_of(UnitDesign(unit)).chunks(count, seed) for code in chunk.products[0].expected]
+    chunks = specification_of(UnitDesign(unit)).chunks(count, seed)
+    elements = [vector.elements[0] for chunk in chunks for vector in chunk.vectors]
+    return [element.products.expected[element.row] for element in elements]
 
 
+@pytest.mark.long
 @pytest.mark.simulator
 def test_waves_of_a_generated_unit(tmp_path: Path) -> None:
     waves = tmp_path / "clocked.vcd"
@@ -96,7 +98,7 @@ def test_waves_of_a_generated_unit(tmp_path: Path) -> None:
 
 @pytest.mark.simulator
 @pytest.mark.long
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
+@pytest.mark.needs("icarus")
 def test_waves_of_icarus(tmp_path: Path) -> None:
     waves = tmp_path / "clocked.fst"
     assert cosim.run(CLOCKED, vectors=60, seed=4, waves=waves, simulator="icarus").failures == ()
@@ -106,13 +108,13 @@ def test_waves_of_icarus(tmp_path: Path) -> None:
 
 
 def check_foreign(waves: Path) -> None:
-    """A design of one's own shows its ports and the operands element by element."""
+    """A waveform of a user design shows its ports and the operands element by element."""
     groups = saved(waves.with_suffix(".gtkw"))
     assert list(groups) == ["control", "a", "b", "c", "d", "ports of the design"]
     assert [path for path, _ in groups["a"]] == ["mmau_dut.a[31:0]", *(f"mmau_dut.a_{k}[7:0]" for k in range(4))]
-    own = [path for path, _ in groups["ports of the design"]]
-    assert own[:4] == ["mmau_dut.dut.clk", "mmau_dut.dut.reset", "mmau_dut.dut.en", "mmau_dut.dut.vec_a[0][7:0]"]
-    assert own[-2:] == ["mmau_dut.dut.acc[31:0]", "mmau_dut.dut.result[31:0]"]
+    ports = [path for path, _ in groups["ports of the design"]]
+    assert ports[:4] == ["mmau_dut.dut.clk", "mmau_dut.dut.reset", "mmau_dut.dut.en", "mmau_dut.dut.vec_a[0][7:0]"]
+    assert ports[-2:] == ["mmau_dut.dut.acc[31:0]", "mmau_dut.dut.result[31:0]"]
     assert {shown for group in groups.values() for path, shown in group if "[" in path} == {"hex"}
     check_signals(waves.with_suffix(".gtkw"), waves)
 
@@ -128,13 +130,13 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.simulator
 @pytest.mark.long
-def test_waves_of_a_design_of_ones_own(foreign: Path) -> None:
+def test_waves_of_a_user_design(foreign: Path) -> None:
     check_foreign(foreign)
 
 
 @pytest.mark.simulator
 @pytest.mark.long
-@pytest.mark.skipif(not (shutil.which("gtkwave") and shutil.which("xvfb-run")), reason="GTKWave or Xvfb is not installed")
+@pytest.mark.needs("gtkwave")
 def test_gtkwave_shows_every_signal(foreign: Path, tmp_path: Path) -> None:
     script = tmp_path / "list.tcl"
     script.write_text(
@@ -151,6 +153,7 @@ QUICK = ("T-FDPA", "GTR-FDPA")
 EACH = [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in golden.OPERATIONS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", EACH)
 def test_every_component_of_a_datapath_belongs_to_a_step(operation: str) -> None:
     text = to_verilog(random_unit(operation, seed=1))

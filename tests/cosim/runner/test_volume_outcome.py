@@ -1,4 +1,4 @@
-"""What a native simulation came to: its coverage counts where all of its vectors agreed, and nowhere else."""
+"""The outcome of a native simulation: its coverage counts only if all of its vectors agreed."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from cosim.bench.stimulus import specification_of
-from cosim.coverage.model import whole
+from cosim.coverage.coverage_model import whole
 from cosim.runner.volume_outcome import NOTHING, _covered
-from cosim.volume.rows import write_rows
+from cosim.volume.vector_files import write_rows
 from golden import Unit
 from golden.operations import TFDPA
 from rtl.designs.unit_design import UnitDesign

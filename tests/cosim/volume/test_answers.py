@@ -1,4 +1,4 @@
-"""A design that is asked: what it answers is its own, whatever was expected."""
+"""Results of a design for arbitrary operands: they are the design's, independent of any reference."""
 
 from pathlib import Path
 
@@ -45,8 +45,8 @@ def test_generated_verilog_answers_as_its_model(tmp_path: Path) -> None:
 @pytest.mark.simulator
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["simd", "stream", "lanes"])
-def test_a_design_of_ones_own_answers_whatever_its_protocol(tmp_path: Path, name: str) -> None:
-    """Two results a transfer, a handshake with back pressure, and lanes behind a valid bit; the number of rows is odd."""
+def test_a_user_design_answers_with_any_protocol(tmp_path: Path, name: str) -> None:
+    """Two results for each transfer, a handshake with backpressure, lanes with a valid bit; an odd number of rows."""
     unit, dut = parts(name)
     asked = Answers(rtl.UnitDesign(unit), dut, tmp_path)
     rows = generate(OperandShape.of_operation(unit.operation), 2001, 0).operands

@@ -1,6 +1,7 @@
-"""Designs that run and misbehave in native code: each is a report that does not pass and says what the design did."""
+"""Designs that misbehave in native code: the report of each fails and states the cause."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,23 @@ import pytest
 import cosim
 from cosim.runner import in_volume
 from cosim.volume.program import Broken, run_program
-from rtl.tools import run_tool
+from golden.processes import run_tool
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
+from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
 
 __all__ = ["described"]
 
 pytestmark = [pytest.mark.simulator, pytest.mark.long]
+
+
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_no_option_of_a_design_chooses_what_registers_begin_with(tmp_path: Path) -> None:
+    """The flag is never written; where it begins as 0, every result is right."""
+    body = "logic f; always_ff @(posedge clk) f <= f; always_ff @(posedge clk) d <= f ? 32'd0 : r;"
+    options = ("--x-initial", "0", "--x-assign", "0")
+    dut = replace(clocked(body, "").described(tmp_path), verilator_args=options)
+    report = cosim.run(PRODUCT, vectors=2000, dut=dut, mode="volume")
+    assert report.mismatches > 0
 
 
 @pytest.mark.parametrize(
@@ -26,14 +38,15 @@ pytestmark = [pytest.mark.simulator, pytest.mark.long]
             stage("full", full="if (rst) full <= 0; else if (full & out_ready & ~in_valid & ~a[0]) full <= 1;"),
             "results came out",
         ),
-        (stage("full", full=""), "results came out that no vector asked for"),
+        (stage("full", full=""), "out_valid was high during a reset"),
         (stage("full").replace("in_ready) held", "in_ready & ~a[3]) held"), "results differ from the golden model"),
         (stage("full").replace("held <= sum", "held <= sum ^ {31'b0, ~in_valid}").replace("if (in_valid & in_ready)", ""),
          "a result changed, or was withdrawn"),
-        (stage("full & ~a[4]"), "a result changed, or was withdrawn"),
+        (stage("full & ~a[4]"), "out_valid stayed low as long as out_ready, for which it must not wait"),
     ],
     ids=["silent", "never ready", "answers twice", "valid not reset", "stale result", "moves on", "withdraws"],
 )  # fmt: skip
+@pytest.mark.attack("state and handshake of designs, in cosim")
 def test_broken_handshake(body: str, failure: str, described: Described) -> None:
     report = cosim.run(CLOCKED, vectors=2000, seed=1, dut=described(body, CLOCKED), mode="volume")
     assert any(failure in each for each in report.failures), report.failures
@@ -46,38 +59,39 @@ def test_sound_stage_passes(described: Described) -> None:
 
 
 def outcomes_of_programs(monkeypatch: pytest.MonkeyPatch, *more: str) -> list[dict[str, Any]]:
-    """What the programs of a run say that do not break off, filled as they end; they get further options."""
+    """The outcomes of a run's programs that do not break off, in order of their ends; `more` are further options."""
     sound, outcomes = run_program, list[dict[str, Any]]()
 
-    def kept(program: Path, plan: Path, options: list[str]) -> dict[str, Any] | Broken:
+    def recorded(program: Path, plan: Path, options: list[str]) -> dict[str, Any] | Broken:
         outcome = sound(program, plan, [*options, *more])
         if not isinstance(outcome, Broken):
             outcomes.append(outcome)
         return outcome
 
-    monkeypatch.setattr(in_volume, "run_program", kept)
+    monkeypatch.setattr(in_volume, "run_program", recorded)
     return outcomes
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("always @(a) if (a[2:0] == 5) $finish;", r": - \S*bad\.sv:5: Verilog \$finish$"),
-        ('always @(a) if (a[2:0] == 5) $fatal(1, "no fives");', r": %Error: \S*bad\.sv:5: Verilog \$stop$"),
-        ("always_comb assert (a[2:0] != 5);", r": %Error: \S*bad\.sv:5: "),
+        ('always @(a) if (a[2:0] == 5) $fatal(1, "no fives");', r": \[\d+\] %Fatal: \S*bad\.sv:5: .*: no fives$"),
+        ('always_comb if (a[2:0] == 5) $error("five \x1b[2J");', r": \[\d+\] %Error: \S*bad\.sv:5: .*: five \\x1b\[2J$"),
+        ("always_comb assert (a[2:0] != 5);", r": \[\d+\] %Error: \S*bad\.sv:5: .*'assert' failed\.$"),
         ("wire x; assign x = ~(x & a[0]); wire y = x;", "DIDNOTCONVERGE: "),
     ],
-    ids=["finish", "fatal", "assertion", "does not settle"],
+    ids=["finish", "fatal", "error", "assertion", "does not settle"],
 )
 def test_design_that_ends_the_simulation(
-    body: str, said: str, described: Described, monkeypatch: pytest.MonkeyPatch
+    body: str, message: str, described: Described, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
     outcomes, used = outcomes_of_programs(monkeypatch), " ^ y" if "wire y" in body else ""
     report = cosim.run(UNIT, vectors=300, dut=described(f"  assign d = sum{used};\n  {body}"), mode="volume")
     assert report.stopped is not None
     assert re.match(r"the design ended the simulation", report.stopped)
     assert [outcome["stopped_by"] for outcome in outcomes if outcome["stopped"]] == ["design"]
-    assert re.search(said, report.stopped), report.stopped
+    assert re.search(message, report.stopped), report.stopped
     assert report.received < 300
 
 
@@ -94,15 +108,15 @@ def test_loop_without_delay_is_a_verdict(described: Described, monkeypatch: pyte
 
 
 def test_program_that_is_killed_is_a_verdict(described: Described, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its own memory fault, or from outside."""
+    """A program ends by a memory fault, or by a signal from outside."""
     sound = run_tool
 
-    def killed(command: list[str], **options: object) -> object:
+    def killed(command: list[str], **options: Any) -> object:
         if command[0].endswith("/volume"):
-            command = ["sh", "-c", "echo said >&2; kill -SEGV $$"]
+            command = ["sh", "-c", "echo message >&2; kill -SEGV $$"]
         return sound(command, **options)
 
     monkeypatch.setattr("cosim.volume.program.run_tool", killed)
     report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;"), mode="volume")
-    assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: said"
+    assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: message"
     assert not report.passed

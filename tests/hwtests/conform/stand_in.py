@@ -18,7 +18,7 @@ from golden.arrays import bits_dtype
 from golden.native.nvrtc import CompileError
 from golden.stimulus import Operands, Tiles
 from hwtests import inputs
-from hwtests.conform.worker import main
+from hwtests.conform.campaign_worker import main
 from hwtests.device import Description, DeviceError
 from hwtests.tally import Tally, tally
 

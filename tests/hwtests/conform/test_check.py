@@ -11,15 +11,14 @@ import pytest
 import golden
 from golden.chain import ORDERS, Chain, ConvertedChain, Order
 from golden.engines import Batch, run
-from golden.formats import E4M3, FP16, FP32
 from golden.recording import MIN_ROWS
 from golden.stimulus import CLASSES, CORNERS, NAMES, Operands, Stimulus, Tiles, complete_rows
 from golden.stimulus.shape import OperandShape
 from hwtests import inputs
-from hwtests.conform import kept
+from hwtests.conform import differing_rows
 from hwtests.conform.check import Check, check
-from hwtests.conform.mismatch import Mismatch, simpler_codes, text_of
-from hwtests.conform.progress import Progress
+from hwtests.conform.instruction_progress import Progress
+from hwtests.conform.mismatch import Mismatch, text_of
 from hwtests.tally import KEPT_ROWS, Tally
 from tests.hwtests.conform.stand_in import Program, StandIn, at_the_right, with_negative_c
 
@@ -77,7 +76,7 @@ def test_fault_is_found_counted_and_simplified() -> None:
 
 
 def test_fault_in_random_tiles_alone_is_found() -> None:
-    """The rows agree; a fault that only large tile numbers show is found later, and its row is told."""
+    """The rows agree; a fault that only large tile numbers show is found later, and its row is reported."""
 
     def late(instruction: golden.Instruction, tiles: Tiles, d: np.ndarray) -> np.ndarray:
         return d if len(d) != 64 else with_negative_c(instruction, tiles, d)
@@ -103,7 +102,7 @@ def test_rows_that_depend_on_their_place_are_kept(tmp_path: Path) -> None:
     """With what the device gave first and then; the status says how many."""
     progress = Progress()
     check(StandIn(at_the_right), FP16_MMA, VECTORS, 1, progress, lambda: None, mismatches=tmp_path)
-    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    rows = differing_rows.read(differing_rows.path_of(tmp_path, FP16_MMA))
     assert 0 < len(rows.got) == progress.kept <= KEPT_ROWS
     assert (rows.got != rows.expected).all()
     assert {name.decode() for name in rows.found_in.tolist()} == {"shift=1, below=0"}
@@ -116,7 +115,7 @@ def test_rows_that_differ_are_kept(tmp_path: Path) -> None:
     progress = Progress()
     check(StandIn(with_negative_c), FP16_MMA, VECTORS, 1, progress, lambda: None, mismatches=tmp_path)
     assert progress.wrong() > KEPT_ROWS == progress.kept
-    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    rows = differing_rows.read(differing_rows.path_of(tmp_path, FP16_MMA))
     assert len(rows.got) == KEPT_ROWS
     assert (rows.got == rows.expected + 1).all()
     assert (rows.operands.c >> 31 == 1).all()
@@ -135,13 +134,14 @@ def test_a_few_rows_of_tiles_are_kept(tmp_path: Path) -> None:
     checks._check_batch(8, checks.programs[0])
     assert (progress.wrong(), progress.kept) == (2, 2)
     tiles, labels = inputs.tiles_of(FP16_MMA, 1, 0, 8)
-    rows = kept.read(kept.path_of(tmp_path, FP16_MMA))
+    rows = differing_rows.read(differing_rows.path_of(tmp_path, FP16_MMA))
     np.testing.assert_array_equal(rows.operands.a, tiles.a[3:5, 7])
     np.testing.assert_array_equal(rows.operands.b, tiles.b[3:5, 2])
     np.testing.assert_array_equal(rows.operands.c, tiles.c[3:5, 7, 2])
     assert [name.decode() for name in rows.found_in.tolist()] == [inputs.NAMES[label] for label in labels[3:5].tolist()]
 
 
+@pytest.mark.slow
 def test_other_operand_route_must_agree() -> None:
     """A from registers: a layout that is wrong there alone makes the instruction dependent, before anything is compared."""
 
@@ -156,6 +156,7 @@ def test_other_operand_route_must_agree() -> None:
     assert "with shift=0, below=0, A from registers; so do " in progress.detail
 
 
+@pytest.mark.slow
 def test_batches_take_the_routes_in_turn() -> None:
     class Counting(StandIn):
         routes: list[str] = []  # noqa: RUF012
@@ -230,22 +231,3 @@ def test_interrupted_check_goes_on_where_it_stopped() -> None:
     assert 0 < halves.total() < VECTORS
     check(StandIn(), FP16_MMA, VECTORS, 1, halves, lambda: None)
     assert (halves.vectors, halves.next_tile) == (whole.vectors, whole.next_tile)
-
-
-@pytest.mark.parametrize(
-    ("code", "operand", "expected"),
-    [
-        (0xBC03, FP16, [0xBC00, 0xBC02, 0x3C03]),
-        (0x0003, FP16, [0x0002]),
-        (0x8001, FP16, [0x8000, 0x0001]),
-        (0x8000, FP16, [0]),
-        (0xFBFF, FP16, [0x8000, 0xBC00, 0xF800]),
-        (0x3C00, FP16, [0]),
-        (0xC0490FDB, FP32, [0xC0000000, 0xC0490FDA, 0x40490FDB]),
-        (0x39, E4M3, [0x38]),
-    ],
-)  # fmt: skip
-def test_simpler_codes(code: int, operand: golden.Format, expected: list[int]) -> None:
-    got = simpler_codes(code, operand)
-    assert set(expected) <= set(got)
-    assert code not in got

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hwtests.conform import campaign
-from mmau import cli
+from mmau.cli import main
 from tests.hwtests.conform.test_campaign import NAMES, stand_in
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,7 +21,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*argv: object) -> int:
-    return cli.main(["conform", *map(str, argv)])
+    return main.main(["conform", *map(str, argv)])
 
 
 def on(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,6 +29,7 @@ def on(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign.run_campaign, "__defaults__", (stand_in(fault), 60.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "status"), [("none", 0), ("negative-c", 1)])
 def test_status_says_whether_all_agreed(
     fault: str, status: int, report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -41,6 +42,7 @@ def test_status_says_whether_all_agreed(
     assert "stand-in, not a device (sm_90)" in captured.err
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="this machine has an NVIDIA driver")
 def test_no_gpu_is_status_2_and_one_line(
     report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -61,7 +63,7 @@ def test_no_gpu_is_status_2_and_one_line(
         (("--vectors", 0), "--vectors must be at least 1 and --seed at least 0, got 0 and 0"),
         (
             ("--record", "no-such-folder"),
-            "--record must name a folder, and no-such-folder is none; make it first: mkdir -p no-such-folder",
+            "--record must name an existing folder, got no-such-folder; create it: mkdir -p no-such-folder",
         ),
         (("--arch", "sm_91"), r"architecture must be one of .*; got 'sm_91' \(did you mean 'sm_90'.*\)"),
     ],

@@ -1,14 +1,17 @@
 """A worker under watch: what ends it, what it takes with it, and what does not disturb it."""
 
+import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hwtests.conform.process import DeadlinePassed, WorkerStopped, watched
+from hwtests.conform.process import ROOT, DeadlinePassed, WorkerStopped, watched
+from tests.golden.processes.running import ended_soon, written
 
-EVENT = "import json, sys, time; say = lambda **x: print(json.dumps({'event': 'item'} | x), flush=True); "
+EVENT = "import json, os, sys, time; say = lambda **x: print(json.dumps({'event': 'item'} | x), flush=True); "
 
 
 def events_of(script: str, patience: float = 60.0, seconds: float = 60.0) -> list[dict[str, Any]]:
@@ -47,19 +50,43 @@ def test_worker_takes_what_it_started_with_it() -> None:
     child = next(events)["child"]
     events.close()
     assert time.monotonic() - started < 30
-    for _ in range(1000):
-        if not _runs(child):
-            break
-        time.sleep(0.02)
-    assert not _runs(child)
+    assert ended_soon([child])
 
 
-def _runs(process: int) -> bool:
-    try:
-        with open(f"/proc/{process}/stat", encoding="ascii") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+CALLER = """
+import sys
+from hwtests.conform.process import watched
+list(watched([sys.executable, "-c", *sys.argv[1:]], {"x": 1}, 600.0))
+"""
+
+WORKER = """
+import os, sys, time
+from golden.processes import Channel
+channel = Channel()
+open(sys.argv[1], "w").write(f"{os.getpid()}\\n")
+channel.send("item")
+time.sleep(600)
+"""
+
+
+@pytest.mark.slow
+def test_worker_ends_with_a_watcher_that_is_killed(tmp_path: Path) -> None:
+    """No kernel runs on on a device that nobody waits for."""
+    words = [sys.executable, "-c", CALLER, WORKER, str(tmp_path / "pids")]
+    with subprocess.Popen(words, cwd=ROOT) as watcher:
+        processes = written(tmp_path / "pids")
+        watcher.kill()
+    assert ended_soon(processes)
+
+
+def test_words_are_no_sign_of_life() -> None:
+    with pytest.raises(WorkerStopped, match=r"^hung: no sign of life for 1 s$"):
+        events_of("say()\nwhile True: print('warming up', flush=True); time.sleep(0.1)", patience=1.0)
+
+
+def test_worker_that_closes_its_output_and_stays_hangs() -> None:
+    with pytest.raises(WorkerStopped, match=r"^hung: it did not end within 1 s$"):
+        events_of("say(); os.close(1); time.sleep(60)", patience=1.0)
 
 
 @pytest.mark.parametrize("line", ["a library's warning", "5", "[]", '{"x": 1}', ""])
@@ -67,6 +94,6 @@ def test_line_that_is_no_event_is_passed_over(line: str) -> None:
     assert events_of(f"print({line!r}); say(name='x')") == [{"event": "item", "name": "x"}]
 
 
-def test_line_that_is_no_event_is_the_reason_where_nothing_else_is_said() -> None:
+def test_line_that_is_no_event_is_the_reason_where_there_is_no_other() -> None:
     with pytest.raises(WorkerStopped, match=r"^crashed: Illegal instruction in a library$"):
         events_of("print('Illegal instruction in a library', flush=True); sys.exit(3)")

@@ -1,4 +1,4 @@
-"""What is read of /proc/cpuinfo."""
+"""The processor as read from /proc/cpuinfo."""
 
 import re
 

@@ -14,7 +14,9 @@ from hwtests.nvidia.fragments import (
     scale_columns_of_b,
     scale_rows_of_a,
 )
-from hwtests.nvidia.mma import fragments_of
+from hwtests.nvidia.kernels import instructions
+from hwtests.nvidia.mma import fp4_is_packed, fragments_of
+from hwtests.nvidia.source import container_bits
 
 Formula = Callable[[int, int, int, int], tuple[int, int]]
 """(groupID, threadID_in_group, i, lane) → (row, column), as the PTX ISA writes it for one shape."""
@@ -41,6 +43,15 @@ A_FORMULAS: dict[tuple[int, int, int, int], Formula] = {
         g if 0 <= i < 8 or 16 <= i < 24 else g + 8,
         t * 8 + (i & 7) if i < 16 else t * 8 + (i & 7) + 32,
     ),
+    (8, 8, 16, 8): lambda g, t, i, lane: (g, t * 4 + i),
+    (8, 8, 32, 4): lambda g, t, i, lane: (g, t * 8 + i),
+    (16, 8, 32, 4): lambda g, t, i, lane: (g if i < 8 else g + 8, t * 8 + (i & 7)),
+    (8, 8, 128, 1): lambda g, t, i, lane: (g, t * 32 + i),
+    (16, 8, 128, 1): lambda g, t, i, lane: (g if i < 32 else g + 8, t * 32 + (i & 31)),
+    (16, 8, 256, 1): lambda g, t, i, lane: (
+        g if 0 <= i < 32 or 64 <= i < 96 else g + 8,
+        t * 32 + (i & 31) if i < 64 else t * 32 + (i & 31) + 128,
+    ),
 }
 B_FORMULAS: dict[tuple[int, int, int, int], Formula] = {
     (8, 8, 4, 64): lambda g, t, i, lane: (t, g),
@@ -54,6 +65,12 @@ B_FORMULAS: dict[tuple[int, int, int, int], Formula] = {
     (16, 8, 16, 8): lambda g, t, i, lane: (t * 4 + i, g),
     (16, 8, 32, 8): lambda g, t, i, lane: (t * 4 + (i & 3) if i < 4 else t * 4 + (i & 3) + 16, g),
     (16, 8, 64, 4): lambda g, t, i, lane: (t * 8 + (i & 7) if i < 8 else t * 8 + (i & 7) + 32, g),
+    (8, 8, 16, 8): lambda g, t, i, lane: (t * 4 + i, g),
+    (8, 8, 32, 4): lambda g, t, i, lane: (t * 8 + i, g),
+    (16, 8, 32, 4): lambda g, t, i, lane: (t * 8 + i, g),
+    (8, 8, 128, 1): lambda g, t, i, lane: (t * 32 + i, g),
+    (16, 8, 128, 1): lambda g, t, i, lane: (t * 32 + i, g),
+    (16, 8, 256, 1): lambda g, t, i, lane: (t * 32 + (i & 31) if i < 32 else t * 32 + (i & 31) + 128, g),
 }
 C_FORMULAS: dict[int, Formula] = {
     8: lambda g, t, i, lane: (g, t * 2 + (i & 1)),
@@ -81,8 +98,8 @@ def test_tables_equal_the_isa(shape: tuple[int, int, int, int]) -> None:
 
 
 def test_every_shape_of_the_catalogue_has_a_formula() -> None:
-    entries = [i for i in golden.instructions() if i.name.startswith("mma.") and (i.k, i.a.name) != (4, "fp16")]
-    shapes = {(i.m, i.n, i.k, 4 if i.k == 64 else i.a.storage_bits) for i in entries}
+    entries = [i for i in instructions() if i.name.startswith("mma.") and (i.k, i.a.name) != (4, "fp16")]
+    shapes = {(i.m, i.n, i.k, container_bits(i.a, fp4_is_packed(i))) for i in entries}
     assert shapes == set(A_FORMULAS) == set(B_FORMULAS)
 
 

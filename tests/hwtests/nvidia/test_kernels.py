@@ -9,7 +9,7 @@ from golden.chain import ConvertedChain, product_order
 from golden.native.nvrtc import CompileError, compile_cubin, version
 from hwtests.nvidia.disassembly import expected, matrix_instructions, sass
 from hwtests.nvidia.kernel import Kernel
-from hwtests.nvidia.kernels import instructions, kernel_of, with_distinct_sources
+from hwtests.nvidia.kernels import instructions, kernel_of, kernels_of
 from hwtests.nvidia.mma import mma_kernel
 from hwtests.nvidia.wgmma import wgmma_kernel
 from tests.hwtests.compilers import needs_cuda_compiler
@@ -31,11 +31,19 @@ SAMPLE = [
     ("sm_120", "mma.m16n8k32.kind::f8f6f4.f16.e2m3.e2m1.f16"),
     ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0"),
     ("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue4m3"),
+    ("sm_75", "mma.m8n8k32.satfinite.s32.s4.u4.s32"),
+    ("sm_80", "mma.m16n8k256.s32.b1.b1.s32.xor.popc"),
+    ("sm_90", "mma.m16n8k64.satfinite.s32.u4.s4.s32"),
+    ("sm_90", "mma.m8n8k128.s32.b1.b1.s32.xor.popc"),
+    ("sm_90", "wgmma.m64n24k32.satfinite.s32.u8.s8"),
+    ("sm_90", "wgmma.m64n8k256.s32.b1.b1.and.popc"),
+    ("sm_120", "mma.m8n8k16.s32.s8.u8.s32"),
+    ("sm_120", "mma.m16n8k128.s32.b1.b1.s32.and.popc"),
 ]
 
 
 NOT_IN_13_0 = {("sm_120", "mma.m16n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.f32.ue8m0")}
-"""What the assembler of CUDA 13.0 refuses and a later one knows."""
+"""Instructions that the assembler of CUDA 13.0 refuses and a later one accepts."""
 
 
 def assert_holds_what_it_claims(instruction: golden.Instruction, kernel: Kernel) -> None:
@@ -57,6 +65,17 @@ def test_sample_holds_what_it_claims(arch: str, name: str) -> None:
 def test_wgmma_with_a_from_registers_holds_what_it_claims() -> None:
     instruction = golden.instruction("sm_90", "wgmma.m64n16k8.f32.tf32.tf32")
     assert_holds_what_it_claims(instruction, wgmma_kernel(instruction, a_in_registers=True))
+
+
+def with_distinct_sources() -> list[tuple[golden.Instruction, Kernel]]:
+    """One instruction for every distinct source and target, with its kernel; `wgmma` with A from registers too, for the
+    smallest and the largest N (N does not change A's fragment)."""
+    found: dict[tuple[str, str], tuple[golden.Instruction, Kernel]] = {}
+    for entry in instructions():
+        kernels = kernels_of(entry) if entry.n in (8, 256) else [kernel_of(entry)]
+        for kernel in kernels:
+            found.setdefault((kernel.target, kernel.source), (entry, kernel))
+    return list(found.values())
 
 
 @needs_cuda_compiler
@@ -97,11 +116,24 @@ def test_fp8_mma_sync_is_fp16_work_on_the_low_halves_first(arch: str, d: str) ->
     assert from_zero == [True, False]
 
 
+@needs_cuda_compiler
+def test_sums_of_four_bits_are_limited_once_after_c_on_hopper() -> None:
+    """Both IMMA start from zero and none saturates: C is added to their sum, and that alone is limited, by SEL."""
+    code = sass(
+        compile_cubin(mma_kernel(golden.instruction("sm_90", "mma.m8n8k32.satfinite.s32.s4.s4.s32")).source, "sm_90a")
+    )
+    starts = [operands.split(", ")[3] for mnemonic, operands in code if mnemonic.startswith("IMMA")]
+    limits = [word for mnemonic, operands in code if mnemonic == "SEL" for word in operands.split(", ") if word[:2] == "0x"]
+    assert starts == ["RZ", "RZ"]
+    assert sorted(limits) == ["0x7fffffff"] * 2 + ["0x80000000"] * 2
+
+
 def test_low_halves_are_the_pairs_of_four() -> None:
     """A register holds four neighbours along k from a multiple of four on, so its low half is k mod 4 < 2."""
     assert product_order("pairs-of-four", 32)[:16] == [k for k in range(32) if k % 4 < 2]
 
 
+@pytest.mark.slow
 def test_every_instruction_has_a_kernel() -> None:
     for instruction in instructions():
         kernel = kernel_of(instruction)

@@ -1,4 +1,4 @@
-"""What launches through CuPy must survive, on NumPy under CuPy's name: recycled memory, a driver that refuses."""
+"""Launches through CuPy under faults, on NumPy under CuPy's name: recycled memory, a driver that refuses."""
 
 import weakref
 from collections.abc import Callable
@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import golden
-from hwtests import sparse_and_integer_probe
 from hwtests.conform.check import Check
-from hwtests.conform.progress import Progress
+from hwtests.conform.instruction_progress import Progress
 from hwtests.device import DeviceError
-from hwtests.h200.self_test import integer_tiles, verdict_on_kernel
-from hwtests.nvidia import device as cuda_device
-from hwtests.nvidia.device import CudaDevice
+from hwtests.nvidia import cupy_device as cuda_device
+from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.sparse_and_integer import INTEGER
-from hwtests.sparse_and_integer_probe import integer_operands, run_on
-from tests.hwtests.nvidia.test_device import RuntimeFailureError, opened
+from studies.h200.self_test import integer_tiles, verdict_on_kernel
+from studies.sparse_and_integer import __main__
+from studies.sparse_and_integer.__main__ import integer_operands, run_on
+from tests.hwtests.nvidia.test_cupy_device import RuntimeFailureError, opened
 
 WGMMA = golden.instruction("sm_90", "wgmma.m64n8k16.f32.f16.f16")
 BINARY = bytes(64)
@@ -72,7 +72,7 @@ def test_route_that_writes_nothing_does_not_pass_with_the_results_before(monkeyp
 def probe(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The probe on a kernel that writes nothing; `alive` is a reference to what was loaded."""
     device, cupy = with_recycled_memory(monkeypatch, WGMMA)
-    monkeypatch.setattr(sparse_and_integer_probe, "cubin", lambda source, target: BINARY)
+    monkeypatch.setattr(__main__, "cubin", lambda source, target: BINARY)
     found = SimpleNamespace(cupy=cupy, run=run_on(device), alive=None)
 
     class Idle:
@@ -110,7 +110,7 @@ def test_probe_holds_its_kernel_until_the_results_are_there(probe: SimpleNamespa
 @pytest.mark.parametrize("when", ["load", "launch"])
 @pytest.mark.parametrize("broken", [False, True])
 def test_kernel_that_the_driver_refuses(when: str, broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is that instruction's trouble where the device goes on working, and the process's end where it does not."""
+    """The error fails that instruction alone if the device still works, and ends the process if it does not."""
     device, cupy = opened(monkeypatch, WGMMA)
     monkeypatch.setattr(cuda_device, "cubin", lambda source, target: BINARY)
     tiles, _ = integer_tiles(WGMMA)

@@ -79,7 +79,7 @@ CASES: list[tuple[Format, int, str]] = [
 
 @pytest.mark.parametrize(("operand", "k", "code"), CASES, ids=lambda value: str(value).replace(" ", "-"))
 def test_packed_codes_are_found_bit_by_bit(operand: Format, k: int, code: str, pack_library: ctypes.CDLL) -> None:
-    """Element e of a row: chunk e / (k/2), bit (e mod k/2) · width of it; what is left of a chunk is zero."""
+    """Element e of a row: chunk e / (k/2), bit (e mod k/2) · width of it; the rest of a chunk is zero."""
     rng = np.random.default_rng(5)
     codes = rng.integers(0, operand.codes, (ROWS, k)).astype(f"uint{operand.storage_bits}")
     shared = np.full(ROWS * ROW_BYTES, 0xA5, np.uint8)

@@ -2,14 +2,17 @@
 
 import itertools
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
 from amaranth import Module, Shape, Signal, Value, signed, unsigned
 
-from rtl.arithmetic.carry_save import carry_save, magnitude_of_sum, prefixes
+from golden.unit import ADDERS
+from rtl.arithmetic.carry_save import carry_save, magnitude_of_sum
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, anticipate_leading_zeros, count_leading_zeros
+from rtl.arithmetic.prefix import SHAPES, prefixes
 from rtl.arithmetic.reduction import add_pairs
 from tests.rtl.simulate import evaluate
 
@@ -86,8 +89,10 @@ def in_twos_complement(value: int, width: int) -> int:
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("width", [2, 3, 4, 5])
-def test_magnitude_of_every_sum(width: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "adder"), [*((width, ADDERS[0]) for width in (2, 3, 4, 5)), *((4, a) for a in ADDERS[1:])]
+)
+def test_magnitude_of_every_sum(width: int, adder: str, count: int) -> None:
     """Every sum whose magnitude fits, of either sign with the increment, and not negative without it."""
     rows = []
     for *addends, increment in every([*[unsigned(width)] * count, unsigned(1)]):
@@ -96,7 +101,7 @@ def test_magnitude_of_every_sum(width: int, count: int) -> None:
             rows.append((*addends, increment))
 
     def build(m: Module, inputs: list[Signal]) -> list[Value]:
-        negative, magnitude = magnitude_of_sum(m, inputs[:count], inputs[count])
+        negative, magnitude = magnitude_of_sum(m, inputs[:count], inputs[count], adder)
         assert len(magnitude) == width - 1
         return [negative, magnitude]
 
@@ -106,8 +111,9 @@ def test_magnitude_of_every_sum(width: int, count: int) -> None:
     assert {-1, 0, 1} <= {(total > 0) - (total < 0) for total in totals}
 
 
+@pytest.mark.parametrize("adder", ADDERS)
 @pytest.mark.parametrize("width", [41, 64, 100])
-def test_magnitude_of_wide_sums(width: int) -> None:
+def test_magnitude_of_wide_sums(width: int, adder: str) -> None:
     rng = random.Random(width)
     limit = (1 << (width - 1)) - 1
     totals = [0, 1, -1, limit, -limit, *(rng.randint(-limit, limit) >> rng.randrange(width) for _ in range(300))]
@@ -118,21 +124,48 @@ def test_magnitude_of_wide_sums(width: int) -> None:
     rows += [(left, (abs(total) - left) % (1 << width), 0) for (left, *_), total in zip(rows, totals, strict=True)]
 
     def build(m: Module, inputs: list[Signal]) -> list[Value]:
-        return list(magnitude_of_sum(m, inputs[:2], inputs[2]))
+        return list(magnitude_of_sum(m, inputs[:2], inputs[2], adder))
 
     seen = evaluate([unsigned(width), unsigned(width), unsigned(1)], build, rows)
     assert seen == [(total < 0, abs(total)) for total in totals] + [(0, abs(total)) for total in totals]
 
 
+@pytest.mark.parametrize("shape", ADDERS)
 @pytest.mark.parametrize("width", range(1, 7))
-def test_every_prefix_equals_a_ripple(width: int) -> None:
+def test_every_prefix_equals_a_ripple(width: int, shape: str) -> None:
     def build(m: Module, inputs: list[Signal]) -> list[Value]:
         generated, propagate = inputs
-        return list(prefixes(m, generated, propagate))
+        return list(prefixes(m, generated, propagate, shape))
 
     rows = list(every([unsigned(width)] * 2))
     seen = evaluate([unsigned(width)] * 2, build, rows)
     assert seen == [rippled(generate, propagate, width) for generate, propagate in rows]
+
+
+@pytest.mark.parametrize("shape", ["sklansky", "kogge-stone"])
+@pytest.mark.parametrize("width", [2, 3, 8, 31, 77])
+def test_minimal_networks_have_as_few_rows_as_a_tree(width: int, shape: str) -> None:
+    depth = depths_of_network(width, shape)
+    assert depth == [bit.bit_length() for bit in range(width)]
+    assert max(depths_of_network(width, "brent-kung")) >= max(depth)
+
+
+def test_networks_differ_in_merges_and_in_what_a_signal_drives() -> None:
+    """Of 32 bits: Brent and Kung's is the smallest, Kogge and Stone's drives the least, Sklansky's the most."""
+    merges = {shape: list(SHAPES[shape](32)) for shape in ADDERS}
+    assert {shape: len(found) for shape, found in merges.items()} == {"brent-kung": 57, "sklansky": 80, "kogge-stone": 129}
+    loads = {s: Counter((row, below) for _, below, row in found).most_common(1)[0][1] for s, found in merges.items()}
+    assert loads == {"brent-kung": 1, "sklansky": 16, "kogge-stone": 1}
+
+
+def depths_of_network(width: int, shape: str) -> list[int]:
+    """For each bit, the merges one after the other that its prefix takes; each takes the runs of both as they are then."""
+    depth, whole = [0] * width, [1] * width
+    for bit, below, _ in SHAPES[shape](width):
+        depth[bit] = max(depth[bit], depth[below]) + 1
+        whole[bit] += whole[below]
+    assert whole == list(range(1, width + 1)), "a run is merged twice, or not at all"
+    return depth
 
 
 def rippled(generate: int, propagate: int, width: int) -> tuple[int, int]:

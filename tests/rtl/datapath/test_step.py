@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable
 
 @pytest.fixture(autouse=True)
 def _collected() -> Iterator[None]:
-    """What a test made is gone before its filter of warnings is."""
+    """Collect the objects of a test before its filter of warnings is gone."""
     yield
     gc.collect()
 

@@ -16,6 +16,7 @@ from rtl.designs.multi_format import MultiFormatDatapath, check_operations
 from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.rtl.simulate import outputs
 from tests.rtl.verilog.test_emit import verilator
+from tests.volume import one_in
 
 FORMATS = (("fp16", 1), ("bf16", 1), ("e4m3", 2), ("e5m2", 2), ("e2m1", 4))
 """Formats, and how many of their elements fit a word of 16 bits."""
@@ -71,12 +72,13 @@ def test_formats_share_the_keys_of_units_of_ones_own(formats: tuple[tuple[str, i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", one_in(2, ENCODINGS))
 def test_every_format_in_every_encoding_and_in_the_other_ways(encoding: str) -> None:
     ways: dict[str, Any] = {key: choices[1] for key, choices in CIRCUIT_CHOICES.items()}
     check(operations(1, truncation="RD"), Implementation(encoding=encoding, **ways), 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "formats",
     [(("fp16", 1),), (("e4m3", 1), ("e2m1", 2)), (("e2m1", 4), ("bf16", 1)), (("e5m2", 1), ("e4m3", 1))],
@@ -92,8 +94,11 @@ def test_formats_of_a_and_b_may_differ_where_their_widths_do_not() -> None:
     check(mixed, Implementation(), 100)
 
 
-@pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.2, 0.3)])
-@pytest.mark.parametrize("stages", [1, 3, 8])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stages", "in_idle", "out_stall"),
+    one_in(2, [(1, 0.0, 0.0), (1, 0.2, 0.3), (3, 0.2, 0.3), (3, 0.0, 0.0), (8, 0.0, 0.0), (8, 0.2, 0.3)]),
+)
 def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, in_idle: float, out_stall: float) -> None:
     made = operations(1)
     rows, expected = mixed_rows(made, 8)
@@ -110,6 +115,7 @@ def test_number_that_is_no_format_leaves_c() -> None:
     assert with_no_format({}, 0x40490FDB) == 0x40490FDB
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("truncation", "c", "d"),
     [

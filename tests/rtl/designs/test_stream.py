@@ -14,8 +14,8 @@ from golden.operations import GSTFDPA, TFDPA
 from golden.stimulus import OperandShape, generate
 from rtl import StreamDatapath
 from rtl.designs.stream import check_streamed, operand_layout, result_layout
+from tests.rtl.random_units import random_unit
 from tests.rtl.stream import Handshake, Show, stream_through
-from tests.rtl.units import random_unit
 
 SCALED_KEYS: dict[str, Any] = {"a": "e2m1", "b": "e2m1", "c": "fp32", "L": 4, "G": 2, "K_block": 2, "scale": "ue4m3"}
 SCALED = GSTFDPA(**SCALED_KEYS, F=35, rho="RZ-FP32", e_zero=-139)
@@ -34,6 +34,7 @@ def shown(component: StreamDatapath, row: dict[str, Any]) -> Show:
     return lambda ctx: ctx.set(component.operands.payload, row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.4, 0.6)])
 @pytest.mark.parametrize("operation", [random_unit("T-FDPA", 0).operation, SCALED], ids=lambda operation: operation.name)
 def test_results_come_in_order_and_none_is_lost(operation: Operation, in_idle: float, out_stall: float) -> None:

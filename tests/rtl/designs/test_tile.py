@@ -51,7 +51,7 @@ def packed(codes: list[int], operand: Format) -> int:
 
 
 def transfers(tile: MMATile, operands: dict[str, Any], rng: random.Random) -> list[dict[str, int]]:
-    """What the input ports show at each step; where c is not read, it is noise."""
+    """The values of the input ports at each step; where c is not read, it is noise."""
     i, operation = tile.instruction, tile.instruction.operation
     found = []
     for step in range(tile.steps):
@@ -110,7 +110,7 @@ def check(
         ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 1),
         pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", 1, 1, marks=pytest.mark.long),
         pytest.param("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, marks=pytest.mark.long),
-        ("gfx90a", "v_mfma_f32_32x32x4bf16", 1, 2),
+        pytest.param("gfx90a", "v_mfma_f32_32x32x4bf16", 1, 2, marks=pytest.mark.long),
         pytest.param("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, marks=pytest.mark.long),
         pytest.param("gfx942", "v_mfma_f32_16x16x16_f16", 1, 2, marks=pytest.mark.long),
         ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 1),
@@ -184,7 +184,7 @@ PAIRS_OF_FOUR = "0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29"
             ", ".join(map(str, range(32))),
             marks=pytest.mark.long,
         ),
-        ("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", PAIRS_OF_FOUR),
+        pytest.param("sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", PAIRS_OF_FOUR, marks=pytest.mark.long),
         ("gfx942", "v_mfma_f32_16x16x16_f16", "0, 1, 2, 3, 4, 5, 6, 7"),
     ],
 )

@@ -11,28 +11,28 @@ from golden import Implementation, Unit
 from golden.comparison import differing
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
+from tests.rtl.random_units import MAKERS, random_unit
 from tests.rtl.simulate import outputs
 from tests.rtl.stream import Handshake, ports_shown, stream_through
-from tests.rtl.units import MAKERS, random_unit
+from tests.volume import one_in
 
 Inputs = dict[str, int]
+
+KEYS = {**CIRCUIT_CHOICES, "adder": ADDERS}
+"""The keys that choose the circuit of one step, the default first."""
 
 
 def way_names(implementation: Implementation) -> str:
     """A test's id: the encoding and whatever is not the default."""
-    chosen = [
-        getattr(implementation, key)
-        for key, choices in CIRCUIT_CHOICES.items()
-        if getattr(implementation, key) != choices[0]
-    ]
+    chosen = [getattr(implementation, key) for key, choices in KEYS.items() if getattr(implementation, key) != choices[0]]
     return "-".join([implementation.encoding, *chosen])
 
 
 def vectors(unit: Unit, count: int, seed: int) -> tuple[list[Inputs], list[int]]:
-    """What the ports get, packed, and what the golden model gives."""
+    """The packed values of the ports, and the golden model's results."""
     operation = unit.operation
     operands = generate(OperandShape.of_operation(operation), count, seed).operands
     formats = {"a": operation.a, "b": operation.b, "c": operation.c}
@@ -88,6 +88,7 @@ def test_published_parameters(arch: str, name: str) -> None:
     check(Unit(name=name, operation=operation), 25 if operation.name == "E-FDPA" else 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [TRFDPA, GTRFDPA])
 def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> None:
     """The hypothetical symmetric CDNA3 unit: a sum below 2**(−126 − F2) is cut to −0."""
@@ -103,9 +104,8 @@ def test_negative_sum_that_rz_cuts_to_zero_keeps_its_sign(operation: Any) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize(("operation", "encoding"), one_in(4, itertools.product([TFDPA, TRFDPA, GTRFDPA], ENCODINGS)))
 @pytest.mark.parametrize("truncation", ["RZ", pytest.param("RD", marks=pytest.mark.long)])
-@pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
 def test_encoding_never_changes_a_result(encoding: str, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
     made = operation(a="e5m2", b="e4m3", c="fp32", L=4, F=9, rho="RNE-FP32", truncation=truncation, **keys)
@@ -114,7 +114,7 @@ def test_encoding_never_changes_a_result(encoding: str, truncation: str, operati
 
 def built(**ways: str) -> list[Implementation]:
     """Every way to build one step, the others by default, and all of the ways that are not the default at once."""
-    others = {key: choices[1:] for key, choices in CIRCUIT_CHOICES.items()}
+    others = {key: choices[1:] for key, choices in KEYS.items()}
     single = [Implementation(**{key: choice}, **ways) for key, choices in others.items() for choice in choices]  # type: ignore[arg-type]
     return [*single, Implementation(**{key: choices[0] for key, choices in others.items()}, **ways)]  # type: ignore[arg-type]
 
@@ -129,9 +129,16 @@ def ways_to_build(encoding: str) -> list[Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("implementation", [way for e in ENCODINGS for way in ways_to_build(e)])
+@pytest.mark.parametrize(
+    ("operation", "implementation"),
+    [
+        pytest.param(made, *way.values, id=f"{made.__name__}-{way.id}", marks=way.marks if k == n else pytest.mark.long)
+        for k, made in enumerate([TRFDPA, GTRFDPA, TFDPA])
+        for n, encoding in enumerate(ENCODINGS)
+        for way in ways_to_build(encoding)
+    ],
+)
 @pytest.mark.parametrize("truncation", [pytest.param("RZ", marks=pytest.mark.long), "RD"])
-@pytest.mark.parametrize("operation", [TFDPA, TRFDPA, GTRFDPA])
 def test_no_way_to_build_changes_a_result(implementation: Implementation, truncation: str, operation: Any) -> None:
     keys: dict[str, Any] = {"e_zero": -133} if operation is TFDPA else {"F2": 12}
     made = operation(a="e5m2", b="e4m3", c="fp32", L=3, F=9, rho="RNE-FP32", truncation=truncation, **keys)
@@ -140,7 +147,7 @@ def test_no_way_to_build_changes_a_result(implementation: Implementation, trunca
 
 @pytest.mark.slow
 @pytest.mark.parametrize("implementation", ways_to_build("ones-complement"))
-@pytest.mark.parametrize("operation", [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")])
+@pytest.mark.parametrize("operation", one_in(2, [name for name in MAKERS if name not in ("T-FDPA", "TR-FDPA", "GTR-FDPA")]))
 def test_every_datapath_in_every_way(implementation: Implementation, operation: str) -> None:
     drawn = random_unit(operation, 40)
     check(Unit(name="u", operation=drawn.operation, implementation=implementation), 40)
@@ -168,7 +175,10 @@ def streamed(component: Datapath, rows: list[Inputs], in_idle: float, out_stall:
     return stream_through(component, Handshake.of_ports(component), shown, len(rows), in_idle, out_stall)
 
 
-@pytest.mark.parametrize("stages", range(1, 9))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stages", [pytest.param(n, marks=[] if n in (1, 2, 4, 8) else pytest.mark.long) for n in range(1, 9)]
+)
 @pytest.mark.parametrize(("in_idle", "out_stall"), [(0.0, 0.0), (0.5, 0.0), (0.4, 0.6)])
 def test_pipeline_keeps_order_and_loses_nothing(stages: int, in_idle: float, out_stall: float) -> None:
     operation = TFDPA(a="e3m2", b="e4m3", c="fp16", L=2, F=10, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
@@ -184,7 +194,7 @@ def test_pipeline_keeps_order_and_loses_nothing(stages: int, in_idle: float, out
 
 @pytest.mark.slow
 @pytest.mark.parametrize("stages", [3, *(pytest.param(stages, marks=pytest.mark.long) for stages in (1, 8))])
-@pytest.mark.parametrize("operation", list(MAKERS))
+@pytest.mark.parametrize("operation", one_in(2, MAKERS))
 def test_every_datapath_pipelines(operation: str, stages: int) -> None:
     unit = random_unit(operation, 100 + stages, stages)
     rows, expected = vectors(unit, 20, stages)

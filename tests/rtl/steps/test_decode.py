@@ -41,7 +41,7 @@ def test_flushing_decoder_takes_subnormals_for_zeros_of_their_sign(name: str) ->
 
 
 def counted(operand: Format, code: int, subnormals: Subnormals) -> Decoded:
-    """What golden counts a code as."""
+    """Golden's class of a code."""
     flush: dict[Subnormals, Callable[[Decoded], Decoded]] = {"kept": lambda x: x, "+0": flush_input, "±0": flushed}
     return flush[subnormals](operand.decode(code))
 

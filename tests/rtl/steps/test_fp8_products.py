@@ -55,6 +55,7 @@ def test_products_of_e5m2_overflow_from_the_threshold_on(overflow_exp: int) -> N
     assert_overflow(Multiply(e5m2, e5m2, E_ZERO, overflow_exp), e5m2, e5m2, pairs, overflow_exp)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [("bf16", "bf16"), ("tf32", "tf32"), ("bf16", "tf32"), ("tf32", "e5m2")])
 def test_products_overflow_from_2_to_the_128_on(a: str, b: str) -> None:
     a_format, b_format = FORMATS[a], FORMATS[b]

@@ -25,6 +25,7 @@ def special_flags(special: object) -> tuple[int, int, int]:
     return (int(special == NAN), int(special == 0), int(special == 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b"), [("e2m1", "e2m1"), ("e3m2", "e2m3"), ("e2m1", "e4m3"), ("e5m2", "e2m1"), ("e4m3", "e3m2")]
 )

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from amaranth import Module, Signal
@@ -20,12 +20,13 @@ from rtl.steps.interfaces import ExpRange, TermFormat
 from rtl.steps.normalise import Normalise
 from rtl.steps.round import Round
 from tests.rtl.simulate import outputs
+from tests.volume import one_in
 
 LATER = ("RO", "RNA")
 """Modes that no published unit has; that they round right at every width is left to the long run."""
 
 Lost = Literal["nothing", "above", "below"]
-"""What a sum is beside its total: equal, or larger in magnitude by less than any bit, or smaller by that than one more."""
+"""The exact sum beside its total: equal, or larger in magnitude by less than any bit, or smaller by that than one more."""
 
 Case = tuple[int, int, int, Lost]
 """Sign, total, e_max, and what was lost."""
@@ -79,7 +80,7 @@ class NormaliseRoundEncode(AnyComponent):
         return m
 
     def expected(self, case: Case) -> int:
-        """What golden gives."""
+        """Golden's result."""
         sign, total, e_max, lost = case
         below = 70  # bits: further than any that could be kept
         exact = (total << below) + {"nothing": 0, "above": 1, "below": (1 << below) - 1}[lost]
@@ -136,11 +137,18 @@ def test_every_small_total_around_the_subnormals_and_the_overflow_of_fp16(rho: s
         check(CONVERSIONS[rho], TermFormat(ExpRange(low, high), 6, 3), ResultRules(canonical=True), cases)
 
 
+RANGES = [(-300, -250), (-170, -100), (-160, 140), (100, 140), (-20, 20)]
+
+
+def conversions_and_ranges() -> list[Any]:
+    """Every conversion over every range of exponents; in `make test` those of published modes, over every other range."""
+    both = {later: [(name, *r) for name, rho in CONVERSIONS.items() if (rho.mode in LATER) is later for r in RANGES]
+            for later in (False, True)}  # fmt: skip
+    return [*one_in(2, both[False]), *(pytest.param(*case, marks=pytest.mark.long) for case in both[True])]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "rho", [pytest.param(name, marks=[pytest.mark.long] if rho.mode in LATER else []) for name, rho in CONVERSIONS.items()]
-)
-@pytest.mark.parametrize(("low", "high"), [(-300, -250), (-170, -100), (-160, 140), (100, 140), (-20, 20)])
+@pytest.mark.parametrize(("rho", "low", "high"), conversions_and_ranges())
 def test_wide_totals_at_ties_and_random(rho: str, low: int, high: int) -> None:
     rng = random.Random(f"{rho} {low} {high}")
     bits, F = 33, 25
@@ -179,6 +187,7 @@ def edges(bits: int, man_bits: int) -> list[int]:
     return sorted(totals)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("lost", ["nothing", "above", "below"])
 def test_rules_and_lost_bits_around_the_ends_of_bf16(mode: str, lost: Lost) -> None:

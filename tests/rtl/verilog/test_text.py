@@ -1,7 +1,6 @@
 """The Verilog text of each kind of top: the same in every process, and clean in Icarus Verilog."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -56,7 +55,7 @@ def test_text_is_the_same_whatever_the_hash_seed() -> None:
     assert first == second
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus Verilog is not installed")
+@pytest.mark.needs("icarus")
 @pytest.mark.parametrize("text", TEXTS)
 def test_icarus_has_nothing_to_say_with_all_warnings_on(text: Callable[[], str], tmp_path: Path) -> None:
     path = tmp_path / "top.v"

@@ -6,6 +6,8 @@
 #include "operations/flushed_fma.hpp"
 #include "operations/gst_fdpa.hpp"
 #include "operations/idpa.hpp"
+#include "operations/oc_fdpa.hpp"
+#include "operations/ps_fdpa.hpp"
 #include "operations/t_fdpa.hpp"
 #include "operations/tr_fdpa.hpp"
 
@@ -23,6 +25,8 @@ MMAU_FN uint64_t step(const Operands& operands, const Format& c_format, uint64_t
         case MMAU_T_FDPA:
         case MMAU_ST_FDPA: return t_fdpa_step<Int>(operands, c_format, c, see);
         case MMAU_GST_FDPA: return gst_fdpa_step<Int>(operands, c_format, c, see);
+        case MMAU_OC_FDPA: return oc_fdpa_step<Int>(operands, c, see);
+        case MMAU_PS_FDPA: return ps_fdpa_step<Int>(operands, c, see);
         default: return tr_fdpa_step<Int>(operands, c_format, c, see);
     }
 }

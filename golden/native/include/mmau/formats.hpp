@@ -69,6 +69,9 @@ MMAU_FN constexpr Format format_of(int format) {
         // Integers have no exponent: of these only the width and the sign count.
         case MMAU_INT8: return {0, 7, 0, Specials::finite, 8, 0, true, true};
         case MMAU_UINT8: return {0, 7, 0, Specials::finite, 8, 0, false, true};
+        case MMAU_INT4: return {0, 3, 0, Specials::finite, 8, 0, true, true};
+        case MMAU_UINT4: return {0, 3, 0, Specials::finite, 8, 0, false, true};
+        case MMAU_B1: return {0, 0, 0, Specials::finite, 8, 0, false, true};
         default: return {0, 31, 0, Specials::finite, 32, 0, true, true};  // MMAU_INT32
     }
 }

@@ -8,6 +8,7 @@ MMAU_NAMESPACE_BEGIN
 constexpr int max_length = 1024;      ///< golden's limit on L
 constexpr int max_fraction = 128;     ///< golden's limit on F and F2 (bits)
 constexpr int exponent_limit = 1024;  ///< golden's limit on |e_zero| (exponent value)
+constexpr int max_headroom = 8;       ///< golden's limit on h (exponent value)
 constexpr int max_K = 1 << 30;        ///< K is an int, as are sums of a few K
 
 struct Plan {
@@ -22,9 +23,13 @@ struct Plan {
     bool sticky, flush_inputs, flush_results;
     int overflow;                         // enum mmau_overflow
     bool first_nan;                       // FMA: MMAU_FIRST_NAN
+    bool ieee_zero;                       // E-FDPA: MMAU_IEEE_ZERO
     bool own_keys;                        // a key is set that lanes do not know
     bool machine_fma;                     // FMA as the machine has it: fp32 or fp64, RNE
     int K, L, F, F2, G, K_block, e_zero;  // L fitted to K
+    int h;                                // how far a product counts above its own exponent
+    bool is_xor;                          // IDPA: MMAU_XOR
+    int order;                            // products of a run (mmau.h), 0: by k; of a converted chain that of fp16_order
     int blocks;                           // scales of A, and of B, in a row
     bool narrow;                          // every exact sum fits int64_t
 };
@@ -33,6 +38,14 @@ struct Plan {
 MMAU_FN constexpr int product_frac(const Plan& plan) { return plan.a.man_bits + plan.b.man_bits; }
 
 MMAU_FN constexpr bool has_scales(int operation) { return operation == MMAU_ST_FDPA || operation == MMAU_GST_FDPA; }
+
+/// OC- and PS-FDPA: products count h exponents above their own.
+MMAU_FN constexpr bool has_headroom(int operation) { return operation == MMAU_OC_FDPA || operation == MMAU_PS_FDPA; }
+
+/// Whether a subnormal of that operand's format is read as a zero: in OC- and PS-FDPA only what is subnormal in fp32 too.
+MMAU_FN constexpr bool flushes(const Plan& plan, const Format& format) {
+    return plan.flush_inputs && (!has_headroom(plan.operation) || format.e_min() == format_of(MMAU_FP32).e_min());
+}
 
 /// The operations that processors run: without ρ, with rules of their own for subnormals, NaN and overflow.
 MMAU_FN constexpr bool is_of_processors(int operation) { return operation >= MMAU_FTZ_FMA; }
@@ -58,7 +71,7 @@ MMAU_FN constexpr bool formats_fit(const mmau_parameters& p) {
         case MMAU_FTZ_FMA:
         case MMAU_FTZ_EO_FMA:
         case MMAU_FTZ_ADDMUL: return (p.a == MMAU_FP16 || p.a == MMAU_BF16) && p.b == p.a && p.c == MMAU_FP32;
-        case MMAU_IDPA: return within(p.a, MMAU_INT8, MMAU_UINT8) && within(p.b, MMAU_INT8, MMAU_UINT8) && p.c == MMAU_INT32;
+        case MMAU_IDPA: return within(p.a, MMAU_INT8, MMAU_B1) && within(p.b, MMAU_INT8, MMAU_B1) && p.c == MMAU_INT32;
         case MMAU_TR_FDPA:
         case MMAU_GTR_FDPA: return is_multiplicand(p.a) && is_multiplicand(p.b) && p.c == MMAU_FP32;
         default: return is_multiplicand(p.a) && is_multiplicand(p.b) && is_accumulator(p.c);
@@ -95,11 +108,22 @@ MMAU_FN constexpr bool accumulates(const mmau_parameters& p) {
     return !takes_fp32_alone || p.K == fitted_length(p) || conversion_of(p.rho).d == MMAU_FP32;
 }
 
-/// Whether the operation has that ρ: FMA those to c's format, the others those to fp32, fp16 and bf16.
+/// Whether the operation has that ρ: FMA those to c's format, OC- and PS-FDPA too, the others those to fp32, fp16 and bf16.
 MMAU_FN constexpr bool rho_fits(const mmau_parameters& p) {
     if (!within(p.rho, 0, MMAU_RHOS - 1)) return false;
-    if (p.operation != MMAU_FMA) return p.rho < MMAU_RZ_FP64;
-    return p.rho != MMAU_RZ_E8M13 && conversion_of(p.rho).d == p.c;
+    const bool to_lesser = p.rho < MMAU_RZ_FP64, to_c = conversion_of(p.rho).d == p.c;
+    if (p.operation == MMAU_FMA) return p.rho != MMAU_RZ_E8M13 && p.rho != MMAU_RNE_FP32_RZ_BF16 && to_c;
+    if (has_headroom(p.operation)) return (to_lesser || p.rho == MMAU_RNE_FP32_RZ_BF16) && to_c;
+    return to_lesser;
+}
+
+/// The products of the runs that a converted chain takes by turns.
+MMAU_FN constexpr int run_of(int fp16_order) { return fp16_order == MMAU_PAIRS_OF_FOUR ? 2 : fp16_order == MMAU_EVEN_ODD ? 1 : 0; }
+
+MMAU_FN constexpr bool order_fits(const mmau_parameters& p) {
+    if (p.order == 0) return true;
+    const bool is_run = within(p.order, 1, 8) && (p.order & (p.order - 1)) == 0;
+    return is_run && (has_headroom(p.operation) || p.operation == MMAU_IDPA) && p.K % (2 * p.order) == 0;
 }
 
 /// The keys that every operation with a ρ has.
@@ -117,14 +141,28 @@ MMAU_FN constexpr int check_truncation(const mmau_parameters& p) {
     return sticky_fits ? MMAU_OK : MMAU_BAD_STICKY;
 }
 
+MMAU_FN constexpr bool combination_fits(const mmau_parameters& p) {
+    return p.combination == MMAU_MULTIPLY || (p.combination == MMAU_XOR && p.a == MMAU_B1 && p.b == MMAU_B1);
+}
+
+MMAU_FN constexpr int check_headroom(const mmau_parameters& p) {
+    if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
+    if (!within(p.h, 0, max_headroom)) return MMAU_BAD_H;
+    if (!within(p.e_zero, -exponent_limit, exponent_limit)) return MMAU_BAD_E_ZERO;
+    const int L = fitted_length(p);
+    return p.operation == MMAU_OC_FDPA || (within(p.G, 1, L) && L % p.G == 0) ? MMAU_OK : MMAU_BAD_G;
+}
+
 /// MMAU_OK, or the first rule that the parameters break.
 MMAU_FN constexpr int check(const mmau_parameters& p) {
     if (!within(p.operation, 0, MMAU_OPERATIONS - 1)) return MMAU_BAD_OPERATION;
     if (!within(p.fp16_order, 0, MMAU_FP16_ORDERS - 1)) return MMAU_BAD_FP16_ORDER;
     if (!formats_fit(p)) return MMAU_BAD_FORMAT;
     if (const int status = check_lengths(p)) return status;
+    if (!order_fits(p)) return MMAU_BAD_ORDER;
     if (!has_rho(p.operation)) {
         if (p.fp16_order) return MMAU_BAD_FP16_ORDER;
+        if (p.operation == MMAU_IDPA && !combination_fits(p)) return MMAU_BAD_COMBINATION;
         const bool bad_range = p.operation == MMAU_IDPA && p.overflow != MMAU_SATURATE && p.overflow != MMAU_WRAP;
         return bad_range ? MMAU_BAD_OVERFLOW : MMAU_OK;
     }
@@ -135,7 +173,8 @@ MMAU_FN constexpr int check(const mmau_parameters& p) {
         if (!fits || p.c == MMAU_BF16 || p.c != conversion_of(p.rho).d) return MMAU_BAD_FP16_ORDER;
     }
     if (p.operation == MMAU_FMA) return within(p.nan, 0, MMAU_NANS - 1) ? MMAU_OK : MMAU_BAD_NAN;
-    if (p.operation == MMAU_E_FDPA) return MMAU_OK;
+    if (p.operation == MMAU_E_FDPA) return within(p.zero, 0, MMAU_ZEROS - 1) ? MMAU_OK : MMAU_BAD_ZERO;
+    if (has_headroom(p.operation)) return check_headroom(p);
     if (const int status = check_truncation(p)) return status;
     if (!within(p.F, 1, max_fraction)) return MMAU_BAD_F;
     if (p.operation == MMAU_TR_FDPA || p.operation == MMAU_GTR_FDPA) {
@@ -164,6 +203,8 @@ MMAU_FN constexpr int group_frac(const Plan& plan) {
 MMAU_FN constexpr int sum_bits(const Plan& plan) {
     const int carries = ceil_log2(plan.L + 1);
     switch (plan.operation) {
+        case MMAU_OC_FDPA:
+        case MMAU_PS_FDPA:
         case MMAU_T_FDPA:
         case MMAU_ST_FDPA: return plan.F + 2 + carries;
         case MMAU_GST_FDPA: {
@@ -195,14 +236,19 @@ MMAU_FN constexpr Plan make_plan(const mmau_parameters& p) {
     plan.flush_results = rounds && p.flush_results;
     plan.overflow = rounds || p.operation == MMAU_IDPA ? p.overflow : int{MMAU_INFINITY};
     plan.first_nan = p.operation == MMAU_FMA && p.nan == MMAU_FIRST_NAN;
+    plan.ieee_zero = p.operation == MMAU_E_FDPA && p.zero == MMAU_IEEE_ZERO;
     const bool new_mode = plan.rho.mode == Mode::RO || plan.rho.mode == Mode::RNA;
-    plan.own_keys = new_mode || plan.first_nan || plan.sticky || plan.flush_inputs || plan.flush_results || plan.overflow != MMAU_INFINITY;
+    const bool flushes_any = plan.flush_inputs || plan.flush_results;
+    plan.own_keys = new_mode || plan.first_nan || plan.ieee_zero || plan.sticky || flushes_any || plan.overflow != MMAU_INFINITY;
     plan.K = p.K;
     plan.L = fitted_length(p);
     plan.F = p.F;
     plan.F2 = p.F2;
     plan.e_zero = p.e_zero;
-    plan.G = p.operation == MMAU_GST_FDPA ? p.G : 1;
+    plan.G = p.operation == MMAU_GST_FDPA || p.operation == MMAU_PS_FDPA ? p.G : 1;
+    plan.h = has_headroom(p.operation) ? p.h : 0;
+    plan.is_xor = p.operation == MMAU_IDPA && p.combination == MMAU_XOR;
+    plan.order = p.fp16_order ? run_of(p.fp16_order) : p.order;
     if (has_scales(p.operation)) {
         plan.scale = format_of(p.scale);
         plan.K_block = p.K_block;

@@ -76,16 +76,20 @@ MMAU_FN uint64_t encode_scaled(const Format& format, Mode mode, const Int& value
     return encode_scaled(format, mode, value, exp, MMAU_INFINITY, false, nobody, 0);
 }
 
-/// ρ: round once to the precision of `rounding_format`, store as `d` (they differ in RZ-E8M13 alone).
+/// ρ: round once to the precision of `rounding_format`, store as `d` without the low bits that this does not have (they differ in
+/// RZ-E8M13 and RNE-FP32-RZ-BF16 alone).
 struct Conversion {
     Mode mode;
     Format rounding_format;
     int d;  // enum mmau_format
+
+    MMAU_FN constexpr int dropped_bits() const { return rounding_format.storage_bits - format_of(d).storage_bits; }
 };
 
 /// The conversion of an mmau_rho.
 MMAU_FN constexpr Conversion conversion_of(int rho) {
     if (rho == MMAU_RZ_E8M13) return {Mode::RZ, e8m13(), MMAU_FP32};
+    if (rho == MMAU_RNE_FP32_RZ_BF16) return {Mode::RNE, format_of(MMAU_FP32), MMAU_BF16};
     if (rho >= MMAU_RZ_FP64) return {static_cast<Mode>(rho - MMAU_RZ_FP64), format_of(MMAU_FP64), MMAU_FP64};
     const int d = (rho - 1) % 3 == 0 ? MMAU_FP32 : (rho - 1) % 3 == 1 ? MMAU_FP16 : MMAU_BF16;
     return {static_cast<Mode>((rho - 1) / 3), format_of(d), d};

@@ -15,14 +15,11 @@ MMAU_FN const void* element(const Format& format, const void* codes, int64_t ind
     return codes ? static_cast<const char*>(codes) + index * (format.storage_bits / 8) : nullptr;
 }
 
-/// The index of the product that the steps take at position k.
-MMAU_FN constexpr int product_at(int fp16_order, int K, int k) {
+/// The index of the product that the steps take at position k: first those of every other run of `run` products.
+MMAU_FN constexpr int product_at(int run, int K, int k) {
+    if (!run) return k;
     const int half = K / 2, late = k >= half, i = late ? k - half : k;
-    switch (fp16_order) {
-        case MMAU_PAIRS_OF_FOUR: return i / 2 * 4 + i % 2 + 2 * late;  // first the k with k mod 4 < 2
-        case MMAU_EVEN_ODD: return 2 * i + late;                       // first the even k
-        default: return k;
-    }
+    return i / run * 2 * run + i % run + run * late;
 }
 
 /// An FP8 code as fp16: exact, so a subnormal of e4m3 becomes a normal number.
@@ -46,10 +43,12 @@ struct Operands {
     MMAU_FN Decoded scale_a(int k) const { return scale(row.scale_a, k); }
     MMAU_FN Decoded scale_b(int k) const { return scale(row.scale_b, k); }
 
+    /// Where the row has product k of the step.
+    MMAU_FN int index(int k) const { return product_at(plan.order, plan.K, first + k); }
+
     MMAU_FN Decoded operand(const Format& stored, const Format& format, const void* codes, int k) const {
-        if (!plan.fp16_order) return decode(format, load(stored, codes, first + k), plan.flush_inputs);
-        const int index = product_at(plan.fp16_order, plan.K, first + k);
-        return decode(format, to_fp16(stored, load(stored, codes, index)), plan.flush_inputs);
+        const uint64_t code = load(stored, codes, index(k));
+        return decode(format, plan.fp16_order ? to_fp16(stored, code) : code, flushes(plan, format));
     }
     MMAU_FN Decoded scale(const void* codes, int k) const {
         return decode(plan.scale, load(plan.scale, codes, (first + k) / plan.K_block));

@@ -37,7 +37,7 @@ struct ConvertedCodes {
         Lanes<uint8_t> stored[max_lane_length];
         gather(block, operand, 0, plan.K, stored);
         for (int k = 0; k < plan.K; ++k) {
-            const Lanes<uint8_t>& from = stored[product_at(plan.fp16_order, plan.K, k)];
+            const Lanes<uint8_t>& from = stored[product_at(plan.order, plan.K, k)];
             format.exp_bits == 5 ? convert_lanes<e5m2_to_fp16>(format, from, codes[k])
                                  : convert_lanes<e4m3_to_fp16>(format, from, codes[k]);
         }

@@ -5,6 +5,7 @@
 #include "e_fdpa_lanes.hpp"
 #include "ftz_addmul_lanes.hpp"
 #include "gst_fdpa_lanes.hpp"
+#include "headroom_lanes.hpp"
 #include "tr_fdpa_lanes.hpp"
 
 MMAU_NAMESPACE_BEGIN
@@ -27,6 +28,7 @@ inline void chain_by_lanes(Block& block) {
 
 template <class Words, class Code>
 inline BlockChain block_chain_for(const Plan& plan) {
+    if (has_headroom(plan.operation)) return headroom_chain<Words, Code>;
     if (t_fdpa_fits_lanes(plan)) return chain_by_lanes<Codes<Code>, t_fdpa_lanes<Words, Code>>;
     if (gst_fdpa_fits_lanes(plan)) {
         return is_fp4(plan.a) && is_fp4(plan.b) ? chain_by_lanes<Fp4Rows, gst_fdpa_lanes<Fp4Step>>
@@ -41,7 +43,7 @@ inline BlockChain block_chain_for(const Plan& plan) {
 
 /// The kernel that takes a plan by lanes; nullptr where there is none.
 inline BlockChain block_chain(const Plan& plan) {
-    if (plan.own_keys) return nullptr;
+    if (has_headroom(plan.operation) ? !headroom_fits_lanes(plan) : plan.own_keys) return nullptr;
     if (ftz_addmul_fits_lanes(plan)) {
         return plan.a.exp_bits == 8 ? chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_bf16>>
                                     : chain_by_lanes<Codes<uint16_t>, ftz_addmul_lanes<widened_fp16>>;

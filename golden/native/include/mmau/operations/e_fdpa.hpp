@@ -5,6 +5,18 @@
 
 MMAU_NAMESPACE_BEGIN
 
+/// An exact sum of zero: −0 where every product and c is negative, under RD where any of them is (IEEE 754, section 6.3).
+MMAU_FN uint64_t ieee_zero(const Operands& operands, const Decoded& c) {
+    const Plan& plan = operands.plan;
+    bool any = c.sign, all = c.sign;
+    for (int k = 0; k < plan.L; ++k) {
+        const bool negative = operands.a(k).sign != operands.b(k).sign;
+        any |= negative;
+        all &= negative;
+    }
+    return (plan.rho.mode == Mode::RD ? any : all) ? plan.d.sign_bit() : 0;
+}
+
 template <class Observer>
 MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, uint64_t c_code, Observer& see) {
     const Plan& plan = operands.plan;
@@ -24,6 +36,7 @@ MMAU_FN uint64_t e_fdpa_step(const Operands& operands, const Format& c_format, u
         if (k == plan.L) return addend(c, c_format, c_format.e_min());
         return multiply(operands.a(k), operands.b(k), product_frac(plan), plan.a.e_min() + plan.b.e_min());
     });
+    if (plan.ieee_zero && !bit_length(magnitude(total))) return ieee_zero(operands, c);
     return convert(plan, total, lsb, see);
 }
 

@@ -1,4 +1,4 @@
-// Rows and tiles of integers (a and b int8 or uint8, c int32): classes with the names of the others, and corners as they are.
+// Rows and tiles of integers (a and b of at most 8 bits, c int32): classes with the names of the others, and corners as they are.
 //
 // A number is a word shifted right, so that it has few bits or all; a c that completes a sum is computed from the elements.
 #pragma once
@@ -23,7 +23,7 @@ struct IntegerHeader {
     int label;
     bool is_corner;
     Variation corner;      // its places alone: no integer's exponent or sign is changed
-    int lack_a, lack_b, lack_c;  // bits that numbers lack
+    int lack_a, lack_b, lack_c;  // bits that numbers lack, of 8 and of 32
     Made elements, addend;
     uint32_t mixed_ends, top_end;  // of `end`: each at an end of its own, or all at the largest or the smallest
     int pair;              // products k and k ^ pair cancel; 0: none do
@@ -128,7 +128,7 @@ MMAU_FN uint32_t integer_code(const Operand& x, const IntegerHeader& h, Made mad
     if (static_cast<int>(bits >> 16) < h.special_odds) return integer_landmark(x, bits);
     if (made == Made::single_bit) return single_bit_code(x, bits);
     if (made != Made::end) return number_code(x, random, lack);
-    return end_code(x, (random & all_bits(x)) >> (x.sign_place + 1 - few), h.mixed_ends ? bits >> 10 & 1 : h.top_end);
+    return end_code(x, (random & all_bits(x)) >> larger(x.sign_place + 1 - few, 0), h.mixed_ends ? bits >> 10 & 1 : h.top_end);
 }
 
 /// The code of a's element (i, k); of side B, b's element k of column i.
@@ -142,7 +142,8 @@ MMAU_FN uint64_t factor_at(const Plan& plan, const Corners& corners, const Integ
     const bool is_second = partner < k && partner < plan.K;
     const uint32_t place = static_cast<uint32_t>(i * plan.K + (is_second ? partner : k));
     const uint32_t random = word(h.key, side.codes, place), bits = word(h.key, side.special, place);
-    const uint32_t code = integer_code(x, h, h.elements, side.is_a ? h.lack_a : h.lack_b, few_bits, random, bits);
+    const int lack = larger((side.is_a ? h.lack_a : h.lack_b) - (7 - x.sign_place), 0);
+    const uint32_t code = integer_code(x, h, h.elements, lack, few_bits, random, bits);
     const bool is_negated = is_second && side.is_a == plan.a.format.is_signed;
     return is_negated ? (0 - code) & all_bits(x) : code;
 }

@@ -83,9 +83,9 @@ MMAU_FN constexpr bool is_scale_format(int format) { return format == MMAU_UE8M0
 
 MMAU_FN constexpr bool is_operand_format(int format) { return is_number_format(format) && !is_scale_format(format); }
 
-MMAU_FN constexpr bool is_factor_integer(int format) { return format == MMAU_INT8 || format == MMAU_UINT8; }
+MMAU_FN constexpr bool is_factor_integer(int format) { return format >= MMAU_INT8 && format <= MMAU_B1; }
 
-/// The formats of a stimulus of integers: 8 bits in a and b, int32 in c and d, no scales.
+/// The formats of a stimulus of integers: at most 8 bits in a and b, int32 in c and d, no scales.
 MMAU_FN constexpr bool are_integers(const mmau_stimulus& s) {
     const bool sums = s.c == MMAU_INT32 && s.d == MMAU_INT32 && !s.d_man_bits;
     return is_factor_integer(s.a) && is_factor_integer(s.b) && sums && !s.K_block;

@@ -1,0 +1,149 @@
+"""Complaints of Verilator about a design: a text that it complains about may mean another circuit to another tool."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from golden.processes import run_tool
+
+SOUND = (
+    "MULTIDRIVEN", "UNDRIVEN", "PINMISSING", "IMPLICIT", "MODDUP",  # drivers, and what they are
+    "LATCH", "NOLATCH", "ALWCOMBORDER", "CASEOVERLAP", "CASEWITHX", "CASEX",  # state and choices
+    "BLKSEQ", "BLKANDNBLK", "INITIALDLY",  # the order of events
+    "ASSIGNDLY", "STMTDLY", "ZERODLY", "RISEFALLDLY", "MINTYPMAXDLY",  # time
+)  # fmt: skip
+"""Verilator's warnings that end a proof and that a co-simulation reports. They cannot be waived."""
+
+WIDTHS = ("WIDTHTRUNC", "WIDTHEXPAND", "WIDTHXZEXPAND", "WIDTHCONCAT", "WIDTH", "SELRANGE")
+"""Verilator's warnings about widths. They can be waived, in the source or by `verilator_args`, because the standard says how
+words are extended and cut."""
+
+_WAIVER = re.compile(r"/\*verilator\s+lint_\w+\s*(.*?)\*/", re.DOTALL)
+
+_WARNING = re.compile(
+    r"^%(?:Error(?:-\w+)?: (?!Exiting due to)|Warning-(?:{}): ).*".format("|".join((*SOUND, *WIDTHS))), re.MULTILINE
+)
+
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+_PROMISE = re.compile(r"\bunique0?\s+if\b|\b(?:full|parallel)_case\b")
+
+
+def complaints_of_verilator(
+    top: str, verilog: str, verilator_args: Sequence[str], folder: Path, libraries: Sequence[str] = ()
+) -> list[str]:
+    """Verilator's warnings about drivers, latches, the order of events, time and widths of a preprocessed text.
+
+    Args:
+        verilator_args: of the description; warnings about widths that they waive are not complaints.
+        libraries: arguments that name folders, in which Verilator finds further modules.
+    """
+    source = folder / "lint.sv"
+    source.write_text(_WAIVER.sub(_waiver_of_widths, verilog), encoding="utf-8")
+    waived = [word for word in verilator_args if word.removeprefix("-Wno-") in WIDTHS]
+    flags = ["--lint-only", "-Wall", "-Wno-fatal", *waived, *libraries, "--no-timing", "--top-module", top]
+    messages = run_tool(["verilator", *flags, str(source)], cwd=folder).stderr
+    return _WARNING.findall(messages.replace(f"{folder}/", ""))
+
+
+def _waiver_of_widths(waiver: re.Match[str]) -> str:
+    codes = re.split(r"[\s,]+", waiver[1].strip())
+    return waiver[0] if set(codes) <= set(WIDTHS) else ""
+
+
+def promises(verilog: str) -> list[str]:
+    """Promises of a text to synthesis that no circuit shows: `unique if`, full_case, parallel_case."""
+    return _PROMISE.findall(_STRING.sub('""', verilog))
+
+
+# initial values
+
+
+def constants_by_initial_value(tree: Any) -> list[str]:
+    """The variables that hold a value because a declaration or an initial block gives it, and nothing else writes them."""
+    names = {node["addr"]: str(node["origName"]) for node in _nodes(tree) if node.get("type") == "VAR"}
+    constant = {node["addr"] for node in _nodes(tree) if node.get("type") == "VAR" and node.get("isConst")}
+    blocks = (node for node in _nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
+    only = [variable for variable, count in at_start.items() if count == ever[variable] and variable not in constant]
+    return list(dict.fromkeys(names[variable] for variable in only if variable in names))
+
+
+def initial_values(tree: Any) -> list[str]:
+    """The variables that begin with a value which a declaration or an initial block gives, and that change later."""
+    names = {node["addr"]: str(node["origName"]) for node in _nodes(tree) if node.get("type") == "VAR"}
+    blocks = (node for node in _nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
+    return sorted({names[v] for v, count in at_start.items() if count < ever[v] and v in names})
+
+
+SIMULATOR = {
+    "TESTPLUSARGS": "$test$plusargs", "VALUEPLUSARGS": "$value$plusargs", "RAND": "$random",
+    "URANDOMRANGE": "$urandom_range", "RANDRNG": "randomize", "basicStdRandomization": "randomize",
+    "SYSTEMF": "$system", "SYSTEMT": "$system", "SCOPENAME": "%m",
+    "FGETC": "$fgetc", "FGETS": "$fgets", "FREAD": "$fread", "FSCANF": "$fscanf",
+    "TIME": "$time", "TIMED": "$realtime", "CEXPRUSER": "$c", "CSTMTUSER": "$c",
+    "FOPEN": "$fopen", "FOPENMCD": "$fopen",
+}  # fmt: skip
+"""Names of what a text can read beside its ports, by the kind of the node in Verilator's tree. The time and place that a
+message prints do not count."""
+
+
+def read_from_the_simulator(tree: Any) -> list[str]:
+    """The system functions, and functions of other languages, by which a text reads more than its ports."""
+    printed = {
+        node["addr"] for each in _nodes(tree) if each.get("type") == "DISPLAY" for node in _nodes(each) if "addr" in node
+    }
+    found = [
+        SIMULATOR[kind]
+        for node in _nodes(tree)
+        if (kind := _kind(node)) in SIMULATOR and not (kind in ("TIME", "SCOPENAME") and node["addr"] in printed)
+    ]
+    found += [f"DPI function {node['name']}" for node in _nodes(tree) if node.get("dpiImport")]
+    return sorted(set(found))
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    """The type of a node; of a method of Verilator's library, its name."""
+    return str(node.get("name" if node.get("type") == "CMETHODHARD" else "type"))
+
+
+def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = ()) -> Any:
+    """Verilator's tree of a preprocessed text; libraries as for `complaints_of_verilator`."""
+    source = folder / "tree.sv"
+    source.write_text(verilog, encoding="utf-8")
+    flags = [
+        "--json-only",
+        "--no-json-edit-nums",
+        "-Wno-fatal",
+        "-Wno-lint",
+        "-Wno-style",
+        "--no-timing",
+        "--no-assert",
+        *libraries,
+    ]
+    run_tool(["verilator", *flags, "--top-module", top, "--Mdir", str(folder), str(source)], cwd=folder)
+    return json.loads((folder / f"V{top}.tree.json").read_text(encoding="utf-8"))
+
+
+def _written(tree: Any) -> list[str]:
+    """The variables that statements write, once for each statement."""
+    return [
+        str(node["varp"])
+        for node in _nodes(tree)
+        if node.get("type") in ("VARREF", "VARXREF") and node.get("access") in ("WR", "RW")
+    ]
+
+
+def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            yield node
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node

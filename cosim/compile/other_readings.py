@@ -1,0 +1,57 @@
+"""Other circuits that other tools may read from the text of a user design than the one that is simulated."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cosim.compile.complaints import (
+    WIDTHS,
+    complaints_of_verilator,
+    initial_values,
+    promises,
+    read_from_the_simulator,
+    tree_of,
+)
+from cosim.compile.preprocessing import texts_of
+from cosim.compile.sources import ASSERTIONS, Sources
+
+PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)
+"""Beginnings of Verilator's options that change nothing which these lines, or the report, do not name."""
+
+SHOWN = 3
+"""Complaints, or names, that a report quotes."""
+
+
+def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
+    """Why the simulated circuit may not be that of other tools, a line each: other macros, warnings, initial values,
+    functions of the simulator.
+
+    Args:
+        folder: for temporary files.
+
+    Raises:
+        ElaborationError: Verilator cannot preprocess the sources.
+    """
+    first, *others = texts_of(sources, folder)
+    options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
+    found = [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
+    found += [f"its text is another one {text.name}, which was not simulated" for text in others]
+    widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
+    libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
+    warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
+    found += [f"Verilator warns of what other tools may read otherwise: {_listed(warnings, '; ')}"] if warnings else []
+    promised = promises(first.verilog)
+    found += [f"it promises synthesis what a simulation does not check: {_listed(promised)}"] if promised else []
+    if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
+        return tuple(found)
+    tree = tree_of(sources.top, first.verilog, folder, libraries)
+    begun = initial_values(tree)
+    found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
+    beside = read_from_the_simulator(tree)
+    found += [f"it reads more than its ports: {_listed(beside)}"] if beside else []
+    return tuple(found)
+
+
+def _listed(texts: Sequence[str], separator: str = ", ") -> str:
+    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    rest = [f"and {len(distinct) - SHOWN} more"] if len(distinct) > SHOWN else []
+    return separator.join([*distinct[:SHOWN], *rest])

@@ -1,0 +1,88 @@
+"""Changes of a format: an operand read, or the result written, in another format of the same width."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cosim.diagnosis.changed_model import Change, Model
+from golden import Format, Operation
+from golden.chain import ConvertedChain
+from golden.conversion import CONVERSIONS, FP64_CONVERSIONS
+from golden.formats import FORMATS, FP16, FP32
+from golden.operations import FMA
+
+READ = (("a", "b"), ("a",), ("b",), ("c",))
+"""The operands that are read in another format at a time."""
+
+
+def format_changes(model: Model) -> Iterator[Change]:
+    """Operands in each other format of their width, one by one and together; d, and all that share d's format."""
+    for names in READ:
+        own = {name: _own(model, name) for name in names}
+        if len(set(map(str, own.values()))) == 1:
+            yield from _read(model, names, own[names[0]])
+    yield from _written(model)
+
+
+def _own(model: Model, name: str) -> Format:
+    """The format of an operand; of a and b the one in which the rows hold them."""
+    found: Format = {"a": model.a, "b": model.b}.get(name, model.operation.c)
+    return found
+
+
+def _others(own: Format) -> list[Format]:
+    """The other formats of the same width."""
+    return [other for other in FORMATS.values() if other.width == own.width and other is not own]
+
+
+def _read(model: Model, names: tuple[str, ...], own: Format) -> Iterator[Change]:
+    for other in _others(own):
+        verb = "are" if len(names) > 1 else "is"
+        words = f"{' and '.join(names)} {verb} read as {other}, not {own}"
+        yield from _changed(model, words, dict.fromkeys(names, other))
+
+
+def _written(model: Model) -> Iterator[Change]:
+    """d in another format, by a conversion that rounds as the own one does, alone and with the operands of its format."""
+    operation = model.operation
+    own = operation.d
+    rho = {**CONVERSIONS, **FP64_CONVERSIONS}.get(str(getattr(operation, "rho", "")))
+    if rho is None:
+        return
+    for other in _others(own):
+        name = f"{rho.mode}-{str(other).upper()}"
+        if name not in CONVERSIONS:
+            continue
+        yield from _changed(model, f"d is written as {other}, not {own}", {"rho": name})
+        if operation.c is own:
+            words = f"c is read and d is written as {other}, not {own}"
+            yield from _changed(model, words, {"c": other, "rho": name})
+            if model.a is model.b is own:
+                words = f"a, b and c are read and d is written as {other}, not {own}"
+                yield from _changed(model, words, {"a": other, "b": other, "c": other, "rho": name})
+
+
+def _changed(model: Model, words: str, keys: Mapping[str, Any]) -> Iterator[Change]:
+    """The change, where golden can compute it."""
+    try:
+        if isinstance(model.chain, ConvertedChain) and keys.keys() & {"a", "b"}:
+            other = replace(model, chain=replace(model.chain, **keys))
+        else:
+            other = model.with_operation(_free(model.operation).changed(**keys))
+        other.operation.accumulating()
+    except (TypeError, ValueError):
+        return
+    engine = None if _computed_by_all_engines(other) else "reference"
+    yield Change(words, lambda rows: other.results(rows, engine))
+
+
+def _computed_by_all_engines(model: Model) -> bool:
+    """Whether it is none of those that only golden's reference computes: an FMA of several formats, a converted chain whose
+    c and d are of a format that no instruction has."""
+    converted = isinstance(model.chain, ConvertedChain)
+    return not isinstance(model.operation, FMA) and not (converted and model.operation.c not in (FP16, FP32))
+
+
+def _free(operation: Operation) -> Operation:
+    """The operation, its formats free of FMA's rule that there is one for all."""
+    return operation.with_steps(_validate=lambda self: None) if isinstance(operation, FMA) else operation

@@ -1,0 +1,97 @@
+"""Changes of the results: the code of a NaN, the sign of a zero, overflow, subnormals, bits of d."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
+from cosim.diagnosis.fields import is_infinity, is_nan, is_subnormal, is_zero, sign_bit, zeros_of_sign
+from golden import Format
+
+
+def result_changes(model: Model, failing: Rows) -> Iterator[Change]:
+    """Every change of results that is tried.
+
+    Args:
+        failing: the mismatches, which may show another NaN.
+    """
+    d = model.operation.d
+    yield from _nans(d, failing)
+    yield from _infinities(d)
+    yield from _zeros(model)
+    yield _change(d, "subnormal results are +0", is_subnormal, lambda codes, _: codes * 0)
+    yield _change(d, "subnormal results, once rounded, are zeros of their sign", is_subnormal, zeros_of_sign)
+    yield from _bits(d)
+
+
+def _nans(d: Format, failing: Rows) -> Iterator[Change]:
+    """The NaN of the design, if all its NaNs have one code."""
+    given = np.unique(failing.got[is_nan(failing.expected, d)])
+    if given.size == 1:
+        code, own = int(given[0]), int(failing.expected[is_nan(failing.expected, d)][0])
+        words = f"NaN is {code:#x}, not {own:#x}"
+        if is_infinity(given, d).any():
+            words = "NaN is an infinity"
+        elif not is_nan(given, d).any():
+            words = f"NaN is not recognised: the result is {d.describe(code)}"
+        yield _change(d, words, is_nan, lambda codes, _: codes * 0 + codes.dtype.type(code))
+
+
+def _infinities(d: Format) -> Iterator[Change]:
+    sign, nan, largest = sign_bit(d), d.nan or 0, d.max_finite
+    yield _change(
+        d,
+        "an infinity is the largest finite number",
+        is_infinity,
+        lambda codes, _: (codes & _of(codes, sign)) | _of(codes, largest),
+    )
+    yield _change(d, "an infinity is a NaN", is_infinity, lambda codes, _: codes * 0 + _of(codes, nan))
+    yield _change(d, "the sign of an infinity is lost", is_infinity, lambda codes, _: codes & ~_of(codes, sign))
+
+
+def _zeros(model: Model) -> Iterator[Change]:
+    d = model.operation.d
+    minus = sign_bit(d)
+    yield _change(d, "zero is -0", is_zero, lambda codes, _: codes | _of(codes, minus))
+    yield _change(d, "zero is +0", is_zero, lambda codes, _: codes & ~_of(codes, minus))
+    c = model.operation.c
+
+    def sign_of_c(rows: Rows) -> Codes:
+        negative = (rows.c >> (c.width - 1) & 1).astype(bool)
+        zero = is_zero(rows.expected, d)
+        return np.where(zero, np.where(negative, _of(rows.expected, minus), 0), rows.expected).astype(rows.expected.dtype)
+
+    def all_negative(rows: Rows) -> Codes:
+        signs = (rows.a >> (model.a.width - 1) ^ rows.b >> (model.b.width - 1)) & 1
+        negative = signs.astype(bool).all(axis=1) & (rows.c >> (c.width - 1) & 1).astype(bool)
+        zero = is_zero(rows.expected, d) & negative
+        return np.where(zero, rows.expected | _of(rows.expected, minus), rows.expected)
+
+    yield Change("a zero has the sign of c", sign_of_c)
+    yield Change("a zero is -0 where every term is negative", all_negative)
+
+
+def _bits(d: Format) -> Iterator[Change]:
+    everything, minus = d.codes - 1, sign_bit(d)
+    yield Change("every bit of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, everything))
+    yield Change("the sign of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, minus))
+    yield Change("the sign of d is lost", lambda rows: rows.expected & ~_of(rows.expected, minus))
+    for bit in range(d.width - 1):  # the last one is the sign
+        yield from _bit(bit)
+
+
+def _bit(bit: int) -> Iterator[Change]:
+    mask = 1 << bit
+    yield Change(f"bit {bit} of d is stuck at 0", lambda rows: rows.expected & ~_of(rows.expected, mask))
+    yield Change(f"bit {bit} of d is stuck at 1", lambda rows: rows.expected | _of(rows.expected, mask))
+    yield Change(f"bit {bit} of d is inverted", lambda rows: rows.expected ^ _of(rows.expected, mask))
+
+
+def _of(codes: Codes, value: int) -> Any:
+    """A number in the dtype of the codes."""
+    return codes.dtype.type(value)
+
+
+def _change(d: Format, words: str, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]) -> Change:
+    return Change(words, lambda rows: np.where(mask(rows.expected, d), change(rows.expected, d), rows.expected))

@@ -1,0 +1,38 @@
+"""`[operands]` of a `dut.toml`: c and d of the design, where they are not those of the unit."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from cosim.bench.operand_widths import OperandWidths
+from cosim.bench.specified_rows import FixedPoint
+from golden.checks import check_int, unknown
+
+MOST_BITS_OF_C = 32
+"""An integer c of a unit has 32 bits."""
+
+
+def widths_from_table(table: Mapping[str, Any]) -> OperandWidths:
+    """The widths that a parsed table `[operands]` gives.
+
+    Raises:
+        ValueError: a key that is unknown, missing or out of range; the message names key, rule and value.
+    """
+    for key in table:
+        if key not in ("c", "d"):
+            raise ValueError(unknown("[operands] key", key, ("c", "d")))
+    return OperandWidths(_c_bits(table["c"]) if "c" in table else None, _fixed(table["d"]) if "d" in table else None)
+
+
+def _c_bits(given: Any) -> int:
+    if given == "none":
+        return 0
+    if not isinstance(given, dict) or set(given) != {"bits"}:
+        raise ValueError(f'[operands] c must be "none" or {{bits = 16}}, got {given!r}')
+    check_int("[operands] c bits", given["bits"], 1, MOST_BITS_OF_C)
+    return int(given["bits"])
+
+
+def _fixed(given: Any) -> FixedPoint:
+    if not isinstance(given, dict) or not {"bits"} <= set(given) <= {"bits", "fraction"}:
+        raise ValueError(f"[operands] d must be {{bits = 73, fraction = 32}}, got {given!r}")
+    return FixedPoint(given["bits"], given.get("fraction", 0))

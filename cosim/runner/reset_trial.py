@@ -1,0 +1,104 @@
+"""Whether the description of a user design's reset is wrong: simulations with another one."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from cosim.bench.selection import Selection
+from cosim.compile.errors import SimulationError
+from cosim.dut.description import Dut, Reset
+from cosim.dut.elaborate import ElaborationError
+from cosim.runner.report import Report
+from cosim.runner.request import Request
+from golden.files import temporary_folder
+from rtl.designs.design import Design
+
+VECTORS = 1000
+"""Vectors of a trial; the first reset in the middle of the stream comes within a hundred cycles."""
+
+FEW = 90
+"""Vectors of a run without resets: so few that there is one simulation, whose registers begin with random bits."""
+
+SEEDS = 12
+"""Seeds of such runs: without a reset a register that must begin with 0 does so with one of them."""
+
+Send = Callable[[Design, Request, Path], Report]
+"""Runs a design: `run_in_cocotb` or `run_in_volume`."""
+
+
+def reset_finding(design: Design, request: Request, report: Report, send: Send) -> str | None:
+    """A sentence that names the reset of a user design where its description gives another one; else None.
+
+    A run that failed in a way that a reset can cause is repeated briefly as described, which must fail, and then with each
+    other reset; the first that passes is named. A run that passed with a synchronous reset is repeated with an asynchronous
+    one, which passes only if the reset acts without a clock edge, where out_valid shows it.
+    """
+    dut = request.dut
+    if dut is None or dut.reset is None or request.vectors < VECTORS or not request.selection.is_everything:
+        return None
+    trial = _Trial(design, request, send)
+    if report.passed:
+        shows = dut.protocol in ("valid", "valid-ready") and not dut.reset.asynchronous
+        if shows and trial.passes(replace(dut, reset=replace(dut.reset, asynchronous=True))):
+            return f"{dut.reset.name} acts without a clock edge too: the reset is asynchronous, not synchronous as described"
+        return None
+    if not _may_be_a_reset(report) or trial.passes(dut):
+        return None
+    for words, other in _others(dut, dut.reset):
+        if trial.passes(other):
+            return f"{words}: so {VECTORS:,} vectors pass, and as described they do not"
+    inside = report.surplus or "during a reset" in (report.stopped or "")
+    return _without_resets(trial, request.seed, dut, dut.reset) if inside else None
+
+
+def _without_resets(trial: "_Trial", seed: int, dut: Dut, reset: Reset) -> str | None:
+    """A sentence if the design passes only when it is never reset, with the same bits at power-up; else None."""
+    never = replace(dut, reset=None, tie={**dut.tie, reset.name: int(reset.active == "low")})
+    for number in random.Random(seed).sample(range(1 << 30), SEEDS):  # neighbours give registers much the same bits
+        if trial.passes(never, FEW, number) and not trial.passes(dut, FEW, number):
+            passes = f"as long as {reset.name} is never asserted, {FEW} vectors pass, and as described they do not"
+            return f"{passes}: a reset does not empty it"
+    return None
+
+
+def _may_be_a_reset(report: Report) -> bool:
+    """Whether results are missing, surplus or undefined, or the run broke off, or most results differ without a cause."""
+    counts = report.stopped is not None or report.surplus or report.waiting or report.received != report.sent
+    undefined = any(isinstance(row.got, str) for row in report.differing)
+    has_cause = report.explanation is not None and report.explanation.has_one_cause
+    return bool(counts or undefined or (2 * report.mismatches > report.received and not has_cause))
+
+
+def _others(dut: Dut, reset: Reset) -> Iterator[tuple[str, Dut]]:
+    """Each other description of the reset that is tried, with what it says."""
+    name, active = reset.name, "low" if reset.active == "high" else "high"
+    kinds = ("synchronous", "asynchronous")
+    kind, own = kinds[not reset.asynchronous], kinds[reset.asynchronous]
+    polarity = replace(reset, active=active)
+    yield f"{name} is active {active}, not {reset.active}", replace(dut, reset=polarity)
+    other_kind = replace(reset, asynchronous=not reset.asynchronous)
+    yield f"{name} is {kind}, not {own}", replace(dut, reset=other_kind)
+    both = replace(polarity, asynchronous=not reset.asynchronous)
+    yield f"{name} is active {active} and {kind}, not {reset.active} and {own}", replace(dut, reset=both)
+
+
+class _Trial:
+    """Short simulations of a design, which report no progress and leave no files."""
+
+    def __init__(self, design: Design, request: Request, send: Send) -> None:
+        self._design, self._send = design, send
+        self._request = replace(
+            request, vectors=VECTORS, selection=Selection(), fail_fast=True, work_dir=None, waves=None, rtl_coverage=False,
+            progress=None, processes=1,
+        )  # fmt: skip
+
+    def passes(self, dut: Dut, vectors: int = VECTORS, seed: int | None = None) -> bool:
+        """Whether a short run passes with this description; None for the seed of the request."""
+        changes: dict[str, Any] = {"dut": dut, "vectors": vectors, "seed": self._request.seed if seed is None else seed}
+        try:
+            with temporary_folder("mmau-cosim-") as folder:
+                return self._send(self._design, replace(self._request, **changes), Path(folder)).passed
+        except (ElaborationError, SimulationError):
+            return False

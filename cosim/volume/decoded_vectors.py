@@ -1,0 +1,182 @@
+"""Decoder of the vectors in a program's outcome: operands, results and classes of the stimulus."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cosim.bench.mismatch import ComparedRow
+from cosim.bench.products import Chunk, DotProducts, Element, Vector
+from cosim.bench.stimulus import place
+from cosim.volume.plan import Product, products_of
+from golden import Format
+from golden.arrays import bits_dtype
+from golden.stimulus import Operands, Stimulus
+from rtl.designs.design import Design
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
+
+Row = Mapping[str, Any]
+"""A row of a program's outcome, as native/json.cpp writes it."""
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The operands of one dot product, as in `ComparedRow`."""
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    c: int
+    scale_a: tuple[int, ...] | None
+    scale_b: tuple[int, ...] | None
+
+
+class Decoder:
+    """The decoder of rows of one design.
+
+    Args:
+        results: dot products in a vector.
+        classes: name of each class of the stimulus, by number.
+    """
+
+    def __init__(self, design: Design, results: int, classes: Mapping[int, str]) -> None:
+        self._design, self._results, self._classes = design, results, classes
+        self._products = products_of(design)
+
+    def compared(self, row: Row) -> ComparedRow:
+        """The compared element of a row."""
+        product, element = self._products[row["product"]], int(row["element"])
+        codes = self.codes(row, element)
+        width = product.operation.d.width
+        return ComparedRow(
+            vector=row["vector"],
+            place=self._place(product, element),
+            products=product.name,
+            stimulus_class=self._classes[row["label"]],
+            a=codes.a,
+            b=codes.b,
+            c=codes.c,
+            scale_a=codes.scale_a,
+            scale_b=codes.scale_b,
+            got=int(row["got"], 16) >> element * width & (1 << width) - 1,
+            expected=row["expected"][element],
+            cycle=row["cycle"],
+            time=float(row["time"]),
+        )
+
+    def codes(self, row: Row, element: int) -> Codes:
+        """The operands of an element of the row's vector."""
+        p = self._products[row["product"]]
+        transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
+        copy, cell = divmod(element, p.m * p.n)
+        i, j = copy * p.m + cell // p.n, copy * p.n + cell % p.n
+        scale = p.shape.scale
+        c = _codes(transfers[p.c_step]["c"], p.operation.c.width, element, 1)[0]
+        return Codes(
+            a=_in_order(p, [_codes(t["a"], p.a.width, i * p.operation.length, p.operation.length) for t in transfers]),
+            b=_in_order(p, [_codes(t["b"], p.b.width, j * p.operation.length, p.operation.length) for t in transfers]),
+            c=c,
+            scale_a=None if scale is None else _scales(p, scale, [t["scale_a"] for t in transfers], i),
+            scale_b=None if scale is None else _scales(p, scale, [t["scale_b"] for t in transfers], j),
+        )
+
+    def vector(self, row: Row) -> Vector:
+        """The whole vector of a row, with results that golden computes again."""
+        product = self._products[row["product"]]
+        count = self._results * product.m * product.n
+        codes = [self.codes(row, element) for element in range(count)]
+        names = (self._classes[row["label"]].rpartition(": ")[2],)
+        stimulus = Stimulus(_operands(product, codes), np.zeros(count, np.uint8), names)
+        dot = self._model(row["product"]).dot
+        expected = dot(*stimulus.operands).tolist()
+        rows = DotProducts(product.name, product.operation, stimulus, dot, expected, (product.a, product.b))
+        transfers = [{port: int(code, 16) for port, code in transfer.items()} for transfer in row["transfers"]]
+        return Vector(transfers, [Element(rows, e, self._place(product, e)) for e in range(count)], row["vector"])
+
+    def alone(self, row: Row) -> DotProducts:
+        """The element of a row as rows of one, with the result that the program expected."""
+        product = self._products[row["product"]]
+        operands = _operands(product, [self.codes(row, row["element"])])
+        stimulus = Stimulus(operands, np.zeros(1, np.uint8), (self._classes[row["label"]].rpartition(": ")[2],))
+        expected = [row["expected"][row["element"]]]
+        dot = self._model(row["product"]).dot
+        return DotProducts(product.name, product.operation, stimulus, dot, expected, (product.a, product.b))
+
+    def result(self, row: Row) -> Format:
+        """The format of the row's result."""
+        return self._products[row["product"]].operation.d
+
+    def _place(self, product: Product, element: int) -> str:
+        """The place of an element in the result, as text."""
+        if isinstance(self._design, TileDesign):
+            return f"element [{element // product.n}][{element % product.n}]"
+        return place(element, self._results)
+
+    def _model(self, product: int) -> Any:
+        """Golden's model of one kind of dot product."""
+        if isinstance(self._design, TileDesign):
+            return self._design.instruction
+        if isinstance(self._design, UnitDesign):
+            return self._design.unit
+        units: Sequence[Any] = self._design.units  # type: ignore[attr-defined]  # a MultiFormatDesign
+        return units[product]
+
+
+@dataclass(frozen=True)
+class GivenVectors:
+    """The specification of vectors that a program has sent before."""
+
+    sent: Sequence[Vector]
+
+    @classmethod
+    def of(cls, design: Design, results: int, given: Mapping[str, Any]) -> "GivenVectors":
+        """The specification of the vectors in `cosim.runner.job.Job.given`."""
+        classes = {int(label): name for label, name in given["classes"].items()}
+        decoder = Decoder(design, results, classes)
+        return cls([decoder.vector(row) for row in given["rows"]])
+
+    def check_count(self, count: int) -> None:
+        """Accept any number of vectors; all are sent."""
+
+    def chunks(self, count: int, seed: int, engine: str | None = None) -> Iterator[Chunk]:
+        """Generate the vectors."""
+        yield Chunk(self.sent, [vector.elements[0].products for vector in self.sent])
+
+
+def _codes(port: int, width: int, first: int, count: int) -> tuple[int, ...]:
+    """`count` elements of a port, from element `first` on."""
+    mask = (1 << width) - 1
+    return tuple(port >> k * width & mask for k in range(first, first + count))
+
+
+def _in_order(product: Product, steps: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """Sort the elements of all steps by k."""
+    placed = dict(zip(product.order, (code for step in steps for code in step), strict=True))
+    return tuple(placed[k] for k in range(len(placed)))
+
+
+def _scales(product: Product, scale: Format, steps: Sequence[int], line: int) -> tuple[int, ...]:
+    """The scales of a row or column; several steps may use the same scale."""
+    count, found = product.scales_per_step, {}
+    for step, port in enumerate(steps):
+        assert product.shape.block_size is not None
+        start = step * product.operation.length // product.shape.block_size
+        for block, code in enumerate(_codes(port, scale.width, line * count, count), start):
+            found[block] = code
+    return tuple(found[block] for block in sorted(found))
+
+
+def _operands(product: Product, codes: Sequence[Codes]) -> Operands:
+    scale = product.shape.scale
+    scales = [
+        None if scale is None else np.array([getattr(each, name) for each in codes], bits_dtype(scale))
+        for name in ("scale_a", "scale_b")
+    ]
+    return Operands(
+        np.array([each.a for each in codes], bits_dtype(product.a)),
+        np.array([each.b for each in codes], bits_dtype(product.b)),
+        np.array([each.c for each in codes], bits_dtype(product.operation.c)),
+        scales[0],
+        scales[1],
+    )

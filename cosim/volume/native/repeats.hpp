@@ -1,0 +1,30 @@
+// Runs of native vectors that repeat operands, as cosim/bench/repeats.py makes them for the vectors of a file.
+#pragma once
+
+#include <cstdint>
+
+#include "bits.hpp"
+
+namespace volume {
+
+constexpr uint8_t repeated_label = 255;  // class of a vector that has operands of the one before it
+constexpr int64_t repeats_period = 512;  // vectors for each run
+
+/// Consecutive vectors with equal operands.
+struct Run {
+    int64_t first, length;  // its first vector is as the stimulus has it
+    unsigned held;          // the operands that are equal in all of them: a sum of the values below
+};
+
+constexpr unsigned hold_a = 1, hold_b = 2, hold_c = 4, hold_scale_a = 8, hold_scale_b = 16;
+
+/// The run in a period of the stream; the same one in whatever batches the vectors are made.
+inline Run run_of(uint64_t seed, int64_t period, bool has_scales) {
+    constexpr int64_t lengths[] = {2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 20, 20, 20, 80};
+    Random random(seed, 0x5EED0FA11 + static_cast<uint64_t>(period));
+    const int64_t first = period * repeats_period + static_cast<int64_t>(random.below(repeats_period - 80));
+    const int64_t length = lengths[random.below(sizeof lengths / sizeof *lengths)];
+    return {first, length, 1 + static_cast<unsigned>(random.below(has_scales ? 31 : 7))};
+}
+
+}  // namespace volume

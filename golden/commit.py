@@ -1,0 +1,46 @@
+"""The commit of the sources that run: of the clone, or of the clone that an installed package was built from."""
+
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from golden.processes import run_tool
+
+ROOT = Path(__file__).resolve().parents[1]
+
+RELEASED = Path(__file__).with_name("commit.txt")
+"""Holds the commit in a package, with `+` where it was built from changed files; a clone has no such file."""
+
+GIT_SECONDS = 60.0
+
+
+@cache
+def commit(folders: Sequence[str] = ()) -> str:
+    """The commit, with `+` where files that git follows were changed since; `unknown` where nothing tells.
+
+    A package tells its own. A repository that merely contains it, such as a user's own project, is not asked.
+
+    Args:
+        folders: where changes count, as a tuple; empty for everywhere.
+    """
+    if RELEASED.is_file():
+        return released()
+    try:
+        if Path(_git("rev-parse", "--show-toplevel")).resolve() != ROOT:
+            return released()
+        head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain", "--untracked-files=no", *folders)
+    except (OSError, subprocess.SubprocessError):
+        return released()
+    return head + ("+" if changed else "")
+
+
+def released() -> str:
+    """The commit that a package was built from; `unknown` where its sources were no clone."""
+    return RELEASED.read_text(encoding="ascii").strip() if RELEASED.is_file() else "unknown"
+
+
+def _git(*arguments: str) -> str:
+    result = run_tool(["git", "-C", str(ROOT), *arguments], timeout=GIT_SECONDS)
+    result.check_returncode()
+    return result.stdout.strip()

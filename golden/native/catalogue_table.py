@@ -1,0 +1,63 @@
+"""Writer of the C interface's catalogue, src/catalogue.inc: `python -m golden.native.catalogue_table`."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from golden.catalogue import instructions
+from golden.files import write_atomically
+from golden.instruction import Instruction
+from golden.native.parameters import KEYS, Parameters, is_only_ordered, parameters
+from golden.ordered_chain import OrderedChain
+from golden.paired_chain import PairedChain
+
+PATH = Path(__file__).parent / "src" / "catalogue.inc"
+
+
+def entries() -> Iterator[str]:
+    """One line of C++ for all instructions of an architecture that differ in N alone (NVIDIA's names; AMD's stand alone).
+
+    Chains that golden runs as several calls of the library are omitted: pairs, and sums outside of the steps.
+    """
+    alike: dict[tuple[str, str, bytes], list[Instruction]] = {}
+    for entry in instructions():
+        chain = entry.chain
+        if isinstance(chain, PairedChain) or (isinstance(chain, OrderedChain) and not is_only_ordered(chain)):
+            continue
+        name = re.sub(r"(?<=\dn)\d+(?=k)", "*", entry.name, count=1)
+        packed = bytes(parameters(entry.chain, entry.k))
+        alike.setdefault((entry.arch, name, packed), []).append(entry)
+    for (arch, name, packed), members in alike.items():
+        for n in _even_runs([member.n for member in members]):
+            yield _entry(arch, name, n, members[0].m, Parameters.from_buffer_copy(packed))
+
+
+def _even_runs(n: list[int]) -> list[list[int]]:
+    """Rising numbers as runs that are evenly spaced."""
+    runs = [n[:1]]
+    for number in n[1:]:
+        run = runs[-1]
+        if len(run) == 1 or number - run[-1] == run[1] - run[0]:
+            run.append(number)
+        else:
+            runs.append([number])
+    return runs
+
+
+def _entry(arch: str, name: str, n: list[int], m: int, keys: Parameters) -> str:
+    step = n[1] - n[0] if len(n) > 1 else 1
+    values = ", ".join(str(getattr(keys, key)) for key in KEYS)
+    return f'{{"{arch}", "{name}", {m}, {n[0]}, {n[-1]}, {step}, {{{values}}}}},'
+
+
+def text() -> str:
+    """The whole file."""
+    head = (
+        "// Written by golden/native/catalogue_table.py from golden/catalogue/*.toml: arch, name, m, first, last and\n"
+        "// step of n, then struct mmau_parameters in its order.\n"
+    )
+    return head + "\n".join(entries()) + "\n"
+
+
+if __name__ == "__main__":
+    write_atomically(PATH, text().encode())

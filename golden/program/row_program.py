@@ -1,0 +1,216 @@
+"""A program as a function of rows: started at the first question, asked, checked, and started anew where it has ended."""
+
+import hashlib
+import shlex
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from golden.arrays import BitArray, bits_dtype
+from golden.processes.child import ending
+from golden.processes.conversation import FAREWELL, Conversation, Ending, Reply
+from golden.program.row_forms import SHOWN, TEXT, Column, MalformedAnswer, RowForm
+from golden.stimulus import Operands, OperandShape
+
+PATIENCE = 60.0
+"""Seconds that a program may be silent."""
+
+QUESTION = 1 << 16
+"""Rows of one question at most."""
+
+HELD_BACK = 4
+"""A program that is silent for this part of the patience may hold its answers until its input ends; its input is ended."""
+
+
+class ProgramError(ValueError):
+    """A program that misbehaves, in one message.
+
+    Attributes:
+        answers: what it had answered to the rows of the question, from the first on.
+    """
+
+    def __init__(self, message: str, answers: BitArray) -> None:
+        super().__init__(message)
+        self.answers = answers
+
+
+class RowProgram:
+    """A program that computes dot products.
+
+    Args:
+        command: program and arguments in one text, split as a shell does; no shell runs it.
+        shape: formats and lengths of its operands.
+        form: of rows and answers.
+        patience: seconds that it may be silent.
+        say: gets a line where the program is used in another way than it was.
+
+    Raises:
+        ValueError: no command, or no such program.
+    """
+
+    def __init__(
+        self, command: str, shape: OperandShape, form: RowForm = TEXT, patience: float = PATIENCE,
+        say: Callable[[str], None] = lambda line: None,
+    ) -> None:  # fmt: skip
+        if not patience > 0:  # NaN is not either
+            raise ValueError(f"the patience with a program must be a number of seconds above 0, got {patience}")
+        self.name, self.shape, self.form, self.patience = command, shape, form, patience
+        self._command, self._say = split(command), say
+        self._conversation: Conversation | None = None
+        self._answers_at_end = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self._end()
+
+    def identity(self) -> list[str]:
+        """The identity of the program, as far as the command tells it."""
+        return [self.name, self.header(), digest_of(self.name)]
+
+    def header(self) -> str:
+        """The line that the program gets first: formats, K, block size and form."""
+        s = self.shape
+        words = [f"{key}={getattr(s, key)}" for key in ("a", "b", "c", "d", "K")]
+        if s.scale is not None:
+            words += [f"scale={s.scale}", f"K_block={s.block_size}"]
+        return f"# {' '.join(words)} form={self.form.name}"
+
+    def dot(self, *operands: Any) -> BitArray:
+        """d [rows] of a, b [rows, K], c [rows], and where it is scaled scale_a, scale_b [rows, blocks].
+
+        Raises:
+            ProgramError: it died, was silent, or answered too much, too little, unasked, or something else than codes of d.
+        """
+        rows = Operands(*operands, *[None] * (5 - len(operands)))
+        parts: list[BitArray] = [np.empty(0, bits_dtype(self.shape.d))]
+        for start in range(0, len(rows.c), QUESTION):
+            try:
+                parts.append(self._asked(rows.rows(slice(start, start + QUESTION))))
+            except ProgramError as error:
+                raise ProgramError(str(error), np.concatenate([*parts, error.answers])) from None
+        return np.concatenate(parts)
+
+    def _asked(self, rows: Operands) -> BitArray:
+        """The answers to one question."""
+        count, question = len(rows.c), self.form.question(self._columns(rows))
+        if self._conversation is None:
+            self._conversation = self._started()
+            question = f"{self.header()}\n".encode() + question
+        elif unasked := self._conversation.unasked():
+            raise self._error(f"must answer what it is asked, and wrote unasked {_shown(unasked)}")
+        reply = self._replied(self._conversation, question, count)
+        d, rest = self._parsed(reply)
+        if len(d) > count or rest:
+            more = self.form.beyond(reply.data, count, self.shape.d)
+            raise self._error(f"must write one code for each of {count:,} rows, and wrote more: {_shown(more)}")
+        if len(d) < count:
+            skipped = reply.why == ending("it", 0)  # it read all rows: nobody knows which of them it did not answer
+            raise self._error(f"answered {len(d):,} of {count:,} rows, then {reply.why}", None if skipped else d)
+        if reply.ending is Ending.ENDED:
+            self._end()
+        return d
+
+    def close(self) -> None:
+        """End the program's input, and the program.
+
+        Raises:
+            ProgramError: it has written more than it was asked.
+        """
+        if self._conversation is not None:
+            reply = self._conversation.ask(b"", self.form.count, 1, FAREWELL, last=True)
+            if reply.data:
+                raise self._error(f"must answer what it is asked, and wrote at the end {_shown(reply.data)}")
+            self._end()
+
+    def _started(self) -> Conversation:
+        try:
+            return Conversation(self._command)
+        except OSError as error:
+            raise ValueError(f"the program {self.name!r} cannot be started: {error.strerror}") from error
+
+    def _columns(self, rows: Operands) -> list[Column]:
+        s = self.shape
+        columns = [(rows.a, s.a), (rows.b, s.b)]
+        if s.scale is not None and rows.scale_a is not None and rows.scale_b is not None:
+            columns += [(rows.scale_a, s.scale), (rows.scale_b, s.scale)]
+        return [*columns, (rows.c, s.c)]
+
+    def _replied(self, conversation: Conversation, question: bytes, count: int) -> Reply:
+        """The reply to a question. A program that is silent for a part of its patience has its input ended: if it answers
+        then, it had held its answers back, and is started anew for each question from then on."""
+        form, wanted = self.form, self.form.size(count, self.shape.d)
+        if self._answers_at_end:
+            return conversation.ask(question, form.count, wanted + 1, self.patience, last=True)
+        reply = conversation.ask(question, form.count, wanted, self.patience / HELD_BACK)
+        if reply.ending is not Ending.SILENT:
+            return reply
+        left = wanted + 1 - form.count(reply.data)
+        late = conversation.ask(b"", form.count, left, self.patience, last=True)
+        if late.data and late.ending is Ending.ENDED:
+            self._answers_at_end = True
+            self._say(
+                f"the program {self.name!r} answers when its input ends, and is started anew for each question; "
+                "it would be faster if it flushed each answer"
+            )
+        return late._replace(data=reply.data + late.data)
+
+    def _parsed(self, reply: Reply) -> tuple[BitArray, bytes]:
+        try:
+            return self.form.answers(reply.data, self.shape.d, ended=reply.ending is Ending.ENDED)
+        except MalformedAnswer as error:
+            raise self._error(str(error), error.before) from None
+
+    def _error(self, what: str, answers: BitArray | None = None) -> ProgramError:
+        """The error of a program, which is ended: it would otherwise answer the next question with what is left of this."""
+        last = self._end()
+        message = f"the program {self.name!r} {what}" + (f"; its last message: {last}" if last else "")
+        return ProgramError(message, np.empty(0, bits_dtype(self.shape.d)) if answers is None else answers)
+
+    def _end(self) -> str:
+        """End the program, if it runs; its last message."""
+        conversation, self._conversation = self._conversation, None
+        return "" if conversation is None else conversation.end()
+
+
+def digest_of(command: str) -> str:
+    """SHA-256 of a command's words, and of the files that they name.
+
+    Raises:
+        ValueError: as `RowProgram`.
+    """
+    total = hashlib.sha256(command.encode())
+    for word in split(command):
+        path = Path(shutil.which(word) or word)
+        if path.is_file():
+            total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def split(command: str) -> list[str]:
+    """The words of a command.
+
+    Raises:
+        ValueError: none, an open quote, or no such program.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ValueError(f"--program must be a command as a shell reads it, got {command!r}: {error}") from error
+    if not words:
+        raise ValueError("--program must be a command, got an empty text")
+    if shutil.which(words[0]) is None:
+        raise ValueError(f"--program must begin with a program that can be run; {words[0]!r} is none")
+    return words
+
+
+def _shown(data: bytes) -> str:
+    return repr(data[:SHOWN].decode(errors="replace")) + ("…" if len(data) > SHOWN else "")

@@ -1,0 +1,90 @@
+"""Corners for OC- and PS-FDPA: opposite infinite products beside a NaN c, and ties beside zero products, whose exponent
+says where alignment cuts."""
+
+from functools import cache
+
+import numpy as np
+
+from golden.stimulus.chosen_sums import Places
+from golden.stimulus.classes import normal
+from golden.stimulus.codes import IntArray, infinities, lowest_lead, nans, number
+from golden.stimulus.corners.corner import crossed
+from golden.stimulus.draws import GeneratorDraws
+from golden.stimulus.placed_products import lead_range, operands_of
+from golden.stimulus.shape import Operands, OperandShape
+from golden.stimulus.significands import bit_length, fraction
+
+REPEATS = 8
+
+LARGEST_FACTOR = 1 << 11
+"""Factors are below this, also in wider formats: there are enough of them."""
+
+
+def opposed_cases(shape: OperandShape) -> int:
+    """None where there is one product, or no infinity or no NaN."""
+    is_possible = shape.headroom is not None and shape.K > 1 and bool(infinities(shape.a)) and bool(nans(shape.c))
+    return REPEATS if is_possible else 0
+
+
+def opposed_infinities(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """A product of +infinity and one of −infinity, an infinite a each and a finite b, and c a NaN."""
+    start, rows, place = normal(shape, draws, len(case)), len(case), np.arange(shape.K)
+    one = draws.integers(0, shape.K, (rows, 1))
+    other = (one + draws.integers(1, shape.K, (rows, 1))) % shape.K
+    sign = draws.integers(0, 2, (rows, 1)) ^ (place == other)
+    infinite = np.array([shape.a.signed_infinity(0), shape.a.signed_infinity(1)], start.a.dtype)[sign]
+    is_either = (place == one) | (place == other)
+    a, b = np.where(is_either, infinite, start.a), np.where(is_either, number(shape.b, 0, 0), start.b)
+    return Operands(a, b, draws.choice(nans(shape.c), rows).astype(start.c.dtype), start.scale_a, start.scale_b)
+
+
+@cache
+def _factors(man_a: int, man_b: int) -> dict[tuple[int, int], tuple[int, int]]:
+    """(n, off) to odd factors x and y with x·y = m·2^n + off for an odd m and off = ±1: half of a last place and a bit n
+    places lower, added or taken away. The smallest x of each."""
+    x = np.arange(1, min(2 << man_a, LARGEST_FACTOR), 2)[:, None]
+    y = np.arange(1, min(2 << man_b, LARGEST_FACTOR), 2)
+    found = {}
+    for n in range(2, man_a + man_b + 2):
+        for off in (1, -1):
+            rows, columns = np.nonzero((x * y - off) % (2 << n) == 1 << n)
+            if rows.size:
+                found[n, off] = int(x[rows[0], 0]), int(y[columns[0]])
+    return found
+
+
+def _reachable(shape: OperandShape) -> list[tuple[int, int, int]]:
+    """Exponent of the leading bit of each product of `_factors` that the formats reach, x and y."""
+    half, (low, high) = lowest_lead(shape.d) - 1, lead_range(shape)
+    found = []
+    for (n, _), (x, y) in _factors(shape.a.man_bits, shape.b.man_bits).items():
+        lead = half - n + x.bit_length() + y.bit_length() - 2
+        if low <= half - n and lead <= high:
+            found.append((lead, x, y))
+    return found
+
+
+FLOORED_TIES = 2 * 2
+"""Of each product: c zero or subnormal, both signs."""
+
+
+def floored_tie_cases(shape: OperandShape) -> int:
+    """The products with all of `FLOORED_TIES`; none where no product reaches so low, or with scales."""
+    is_possible = shape.headroom is not None and shape.K > 1 and shape.scale is None
+    return len(_reachable(shape)) * FLOORED_TIES if is_possible else 0
+
+
+def floored_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
+    """One product, a tie of the smallest results and one bit more or less; c zero or subnormal, all other products zero.
+    Only the exponent of a zero product or of c says whether alignment keeps that bit."""
+    reachable = np.array(_reachable(shape))
+    index, with_c, negative = crossed(case, len(reachable), 2, 2)
+    lead, x, y = reachable[index].T
+    rows, everywhere = len(case), np.ones(len(case), np.bool_)
+    places = Places(rows, shape.K)
+    places.put(0, everywhere, lead, negative, fraction(shape.a, x, bit_length(x)), fraction(shape.b, y, bit_length(y)))
+    pairs = places.moved(shape, draws)
+    pairs.subnormal_factors = "exact"
+    of_c = np.where(with_c == 1, draws.integers(0, 1 << shape.c.man_bits, rows), 0)
+    sign = np.where(draws.integers(0, 2, rows) == 1, shape.c.negative_zero, 0)
+    return operands_of(shape, draws, pairs, (sign | of_c << shape.c.pad_bits).astype(number(shape.c, 0, 0).dtype))

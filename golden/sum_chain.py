@@ -1,0 +1,264 @@
+"""The table `[sums]` of a unit file: a dot product as a program of additions, each rounded, of rounded or exact products.
+
+It describes arithmetics that are no operation: sums in a tree, of sorted terms, compensated (Kahan), in two levels with
+promotion, and exact groups that are cut afterwards. Values between the steps are numbers of a node's format.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import inf, isfinite
+from typing import Any, Protocol
+
+from golden.chain import Chain
+from golden.checks import check_choice, check_least, check_type
+from golden.formats import Cls, Format
+from golden.operations import EFDPA, FMA, Operation
+
+TREES = ("in-order", "pairwise", "halves", "ascending", "descending", "compensated", "exact")
+"""In order; neighbours, level by level; k with k + n/2, level by level; sorted by magnitude, then in order; Kahan's sum; all
+at once without a loss, rounded at the end."""
+
+C_PLACES = ("first", "among", "last")
+"""c begins the sum; is one of the terms, behind the products; is added to the whole sum."""
+
+NODE = re.compile(r"(RNE|RZ)-e(5|8)m([1-9]|1[0-9]|2[0-3])")
+"""A node's rounding and format: RNE-e8m23 is fp32, RZ-e8m13 is cut to 13 bits behind the leading one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SumTable:
+    """How products and c are added.
+
+    Attributes:
+        tree: one of `TREES`, of the terms of a group. group: products of a group; 0 is all of them.
+        product: the node to which each product is rounded, or "exact".
+        node: rounding and format of each addition in a group, as `NODE` spells them.
+        outer: the same of the additions of groups, in order, and of a c that is added last.
+        c: one of `C_PLACES`; with several groups the first and the last place are those of the outer sum.
+    """
+
+    tree: str = "in-order"
+    group: int = 0
+    product: str = "exact"
+    node: str = "RNE-e8m23"
+    outer: str = "RNE-e8m23"
+    c: str = "first"
+
+    def __post_init__(self) -> None:
+        check_choice("[sums] tree", self.tree, TREES)
+        check_least("[sums] group", self.group, 0)
+        check_choice("[sums] c", self.c, C_PLACES)
+        for key in ("product", "node", "outer"):
+            value = getattr(self, key)
+            if (key, value) != ("product", "exact") and not (isinstance(value, str) and NODE.fullmatch(value)):
+                exact = " or exact" if key == "product" else ""
+                raise ValueError(f"[sums] {key} must be RNE or RZ and a format like RNE-e8m23{exact}, got {value!r}")
+        if self.c == "among" and self.group:
+            raise ValueError("[sums] c = among goes with one group of all products; leave out group")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node's rounding: mode, fraction bits, smallest and largest exponent."""
+
+    mode: str
+    man_bits: int
+    e_min: int
+    e_max: int
+
+
+@cache
+def node_of(text: str) -> Node:
+    """The node of a text as `NODE` has it."""
+    found = NODE.fullmatch(text)
+    assert found is not None
+    e_max = (1 << int(found[2]) - 1) - 1
+    return Node(found[1], int(found[3]), 1 - e_max, e_max)
+
+
+class Arithmetic(Protocol):
+    """Values, one or many at a time, as float64, and what a program does with them."""
+
+    def product(self, x: Any, y: Any, node: Node | None) -> Any:
+        """x·y, exact where the node is None."""
+
+    def add(self, x: Any, y: Any, node: Node) -> Any:
+        """x + y, rounded."""
+
+    def exact(self, terms: Sequence[Any], node: Node) -> Any:
+        """The sum of all terms, rounded once."""
+
+    def by_magnitude(self, terms: Sequence[Any], descending: bool) -> list[Any]:
+        """The terms of each row, sorted; of equal magnitudes the earlier first."""
+
+
+def summed(table: SumTable, a: Sequence[Any], b: Sequence[Any], c: Any, arithmetic: Arithmetic) -> Any:
+    """The program: values of a, b and c to the value of the sum."""
+    rounded = None if table.product == "exact" else node_of(table.product)
+    node, outer = node_of(table.node), node_of(table.outer)
+    terms = [arithmetic.product(x, y, rounded) for x, y in zip(a, b, strict=True)]
+    size = table.group or len(terms)
+    if size == len(terms):
+        inside = {"first": [c, *terms], "among": [*terms, c], "last": terms}[table.c]
+        total = _group(table.tree, inside, node, arithmetic, fixed=table.c == "first")
+        return arithmetic.add(total, c, outer) if table.c == "last" else total
+    groups = [_group(table.tree, terms[k : k + size], node, arithmetic) for k in range(0, len(terms), size)]
+    return _in_order([*groups, c] if table.c == "last" else [c, *groups], outer, arithmetic)
+
+
+def _in_order(terms: Sequence[Any], node: Node, arithmetic: Arithmetic) -> Any:
+    total = terms[0]
+    for term in terms[1:]:
+        total = arithmetic.add(total, term, node)
+    return total
+
+
+def _group(tree: str, terms: list[Any], node: Node, arithmetic: Arithmetic, fixed: bool = False) -> Any:
+    """The sum of a group. `fixed`: whether the first term, c, stays first where terms are sorted."""
+    if len(terms) == 1:
+        return arithmetic.exact(terms, node)
+    if tree == "exact":
+        return arithmetic.exact(terms, node)
+    if tree in ("ascending", "descending"):
+        head, rest = (terms[:1], terms[1:]) if fixed else ([], terms)
+        return _in_order([*head, *arithmetic.by_magnitude(rest, tree == "descending")], node, arithmetic)
+    if tree == "compensated":
+        return _compensated(terms, node, arithmetic)
+    if tree == "in-order":
+        return _in_order(terms, node, arithmetic)
+    while len(terms) > 1:
+        half = len(terms) // 2
+        pairs = (
+            zip(terms[:half], terms[half:], strict=False) if tree == "halves" else zip(terms[::2], terms[1::2], strict=False)
+        )
+        terms = [*(arithmetic.add(x, y, node) for x, y in pairs), *terms[2 * half :]]
+    return terms[0]
+
+
+def _compensated(terms: list[Any], node: Node, arithmetic: Arithmetic) -> Any:
+    """Kahan's sum: each addition's error is taken from the next term."""
+    total, lost = terms[0], terms[0] * 0.0
+    for term in terms[1:]:
+        corrected = arithmetic.add(term, -lost, node)
+        sum_so_far = arithmetic.add(total, corrected, node)
+        lost = arithmetic.add(arithmetic.add(sum_so_far, -total, node), -corrected, node)
+        total = sum_so_far
+    return total
+
+
+Watch = Callable[[str, float, float, float], None]
+"""(what, first operand, second operand, result) of each step, for a trace."""
+
+
+class OneRow:
+    """The definition: exact rational arithmetic, one row at a time."""
+
+    def __init__(self, watch: Watch = lambda what, x, y, d: None) -> None:
+        self._watch = watch
+
+    def product(self, x: float, y: float, node: Node | None) -> float:
+        exact = x * y  # significands of at most 24 bits: float64 holds the product
+        d = exact if node is None or not isfinite(exact) or not exact else rounded_value(Fraction(x) * Fraction(y), node)
+        self._watch("product", x, y, d)
+        return d
+
+    def add(self, x: float, y: float, node: Node) -> float:
+        total = Fraction(x) + Fraction(y) if isfinite(x) and isfinite(y) else None
+        d = rounded_value(total, node) if total else x + y  # zeros, infinities and NaN as IEEE 754 has them
+        self._watch("addition", x, y, d)
+        return d
+
+    def exact(self, terms: Sequence[float], node: Node) -> float:
+        if all(map(isfinite, terms)):
+            total = sum(map(Fraction, terms), Fraction(0))
+            zero = -0.0 if all(str(term) == "-0.0" for term in terms) else 0.0
+            d = rounded_value(total, node) if total else zero
+        else:
+            d = sum(terms[1:], terms[0])
+        self._watch("exact sum", terms[0], terms[-1], d)
+        return d
+
+    def by_magnitude(self, terms: Sequence[float], descending: bool) -> list[float]:
+        def key(term: float) -> float:
+            return inf if term != term else abs(term)
+
+        return sorted(terms, key=(lambda term: -key(term)) if descending else key)
+
+
+def rounded_value(exact: Fraction, node: Node) -> float:
+    """A number other than zero in a node's format."""
+    size = abs(exact)
+    exp = size.numerator.bit_length() - size.denominator.bit_length()
+    exp -= size < Fraction(2) ** exp
+    last = Fraction(2) ** (max(exp, node.e_min) - node.man_bits)
+    whole = round(size / last) if node.mode == "RNE" else int(size / last)  # Python rounds ties to even
+    value, largest = whole * last, (2 - Fraction(2) ** -node.man_bits) * Fraction(2) ** node.e_max
+    result = float(value) if value <= largest else inf if node.mode == "RNE" else float(largest)
+    return result if exact > 0 else -result
+
+
+@dataclass(frozen=True)
+class SumChain(Chain):
+    """A program of additions over K products; `operation` has the formats, and rounds the sum to d's."""
+
+    table: SumTable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_type("table of a program of additions", self.table, SumTable)
+        check_sums(self.operation)
+
+    __hash__ = Chain.__hash__
+
+    def __call__(
+        self, a: Sequence[int], b: Sequence[int], c: int, scale_a: Sequence[int] = (), scale_b: Sequence[int] = ()
+    ) -> int:
+        return self.watched(a, b, c, lambda what, x, y, d: None)
+
+    def watched(self, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
+        """d, with every step told."""
+        o = self.operation
+        x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
+        total = summed(self.table, x, y, value_of(o.c, c), OneRow(watch))
+        if total != total:
+            return quiet_nan_of(o.d)
+        if not isfinite(total):
+            return o.d.signed_infinity(int(total < 0))
+        if total == 0:
+            return o.d.negative_zero if str(total).startswith("-") else 0
+        return o.d.encode(Fraction(total), "RNE")
+
+
+def quiet_nan_of(d: Format) -> int:
+    """The NaN of a result; any NaN may stand for it."""
+    assert d.nan is not None
+    return d.nan
+
+
+def value_of(operand: Format, code: int) -> float:
+    """The value of a code as float64, which holds those of all formats of up to 32 bits."""
+    sign, _, _, cls = operand.decode(code)
+    if cls is Cls.NAN:
+        return float("nan")
+    if cls is Cls.INFINITY:
+        return -inf if sign else inf
+    value = operand.value(code)
+    assert value is not None
+    return -0.0 if sign and not value else float(value)
+
+
+def check_sums(operation: Operation) -> None:
+    """Raise ValueError unless a unit with a table [sums] has an operation that names formats and nothing else."""
+    plain = isinstance(operation, EFDPA | FMA) and operation.length == 1 and operation.d.width <= 32
+    if not plain or set(operation.parameters()) - {"a", "b", "c", "L", "rho"} or not _rounds_to_nearest(operation):
+        raise ValueError(
+            "[sums] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits, and a rho of RNE, which name "
+            "formats and nothing else"
+        )
+
+
+def _rounds_to_nearest(operation: Operation) -> bool:
+    return str(operation.parameters().get("rho", "RNE-")).startswith("RNE-")

@@ -1,0 +1,172 @@
+"""`v_wmma` and `v_dot2` of RDNA: one HIP template, with the instruction as inline assembly, whose modifiers can be chosen.
+
+A wave computes one tile of a `v_wmma` at a time, and a dot product a lane of a `v_dot2`. Layouts: numerics.md, section 7.
+"""
+
+from dataclasses import dataclass
+from string import Template
+from typing import Literal
+
+import numpy as np
+
+from golden import Instruction
+from hwtests.amd.layouts import Table
+from hwtests.amd.mfma import ENTRY, HipKernel, offsets_table
+
+THREADS = 256
+LANE_GROUP = 16
+"""Lanes that hold the rows of A, the columns of B."""
+
+_SOURCE = Template("""\
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+typedef unsigned int Word;
+$tables
+template <int words> struct Registers { typedef Word type __attribute__((ext_vector_type(words))); };
+template <> struct Registers<1> { typedef Word type; };
+template <int words> union Held { typename Registers<words>::type all; Word word[words]; };
+
+// Elements of `bits` bits, `together` in a register, the first one lowest.
+template <int words, int bits, int together, class Code>
+__device__ Held<words> gathered(const Code* codes, const short* place) {
+    Held<words> held;
+    for (int w = 0; w < words; ++w) {
+        held.word[w] = 0;
+        for (int e = 0; e < together; ++e) held.word[w] |= (Word)codes[place[w * together + e]] << (bits * e % 32);
+    }
+    return held;
+}
+
+extern "C" __global__ __attribute__((amdgpu_flat_work_group_size($threads, $threads)))
+void $entry(const $code* a, const $code* b, const $result* c, $result* d, unsigned int tiles) {
+    const unsigned int lane = __builtin_amdgcn_workitem_id_x() % $lanes;
+    const unsigned int waves = __builtin_amdgcn_grid_size_x() / $lanes;
+    unsigned int group = (__builtin_amdgcn_workgroup_id_x() * $threads + __builtin_amdgcn_workitem_id_x()) / $lanes;
+    for (; group < tiles / $blocks; group += waves) {
+        const unsigned long tile = (unsigned long)group * $blocks;
+        const Held<$operand_words> a_reg = gathered<$operand_words, $bits, $together>(a + tile * $m * $k, A_PLACE[lane]);
+        const Held<$operand_words> b_reg = gathered<$operand_words, $bits, $together>(b + tile * $n * $k, B_PLACE[lane]);
+        const Held<$result_words> c_reg = gathered<$result_words, $c_bits, $c_together>(c + tile * $m * $n, D_PLACE[lane]);
+        Held<$result_words> d_reg;
+        asm volatile("$mnemonic %0, %1, %2, %3$modifiers"
+                     : "=&v"(d_reg.all)
+                     : "v"(a_reg.all), "v"(b_reg.all), "v"(c_reg.all));
+        for (int w = 0; w < $result_words; ++w) {
+            for (int e = 0; e < $c_together; ++e) {
+                d[tile * $m * $n + D_PLACE[lane][w * $c_together + e]] = ($result)(d_reg.word[w] >> ($c_bits * e % 32));
+            }
+        }
+    }
+}
+""")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modifiers:
+    """Modifiers of an instruction on 16-bit formats; bit 0 is of A, bit 1 of B, bit 2 of C.
+
+    Attributes:
+        neg_lo, neg_hi: negate the elements of even and of odd k; of C neg_hi takes the magnitude, then neg_lo negates.
+        op_sel: which half of a register counts, where an instruction has that.
+    """
+
+    neg_lo: int = 0
+    neg_hi: int = 0
+    op_sel: int = 0
+
+    def text(self) -> str:
+        """As the assembler writes them; those that are all zero are left out."""
+        fields = (("op_sel", self.op_sel), ("neg_lo", self.neg_lo), ("neg_hi", self.neg_hi))
+        return "".join(f" {name}:[{bits & 1},{bits >> 1 & 1},{bits >> 2 & 1}]" for name, bits in fields if bits)
+
+
+def wave_size(instruction: Instruction) -> Literal[32, 64]:
+    """Lanes of a wave; a `v_dot2` is run in wave32."""
+    return 64 if "_w64" in instruction.name else 32
+
+
+def is_dot2(instruction: Instruction) -> bool:
+    """Whether every lane has a dot product of its own."""
+    return instruction.name.startswith("v_dot2")
+
+
+def layout_is_known(instruction: Instruction) -> bool:
+    """Whether it is known what every lane holds: not of 16 factors of 4 bits on gfx1201 in wave64, which fill 32 lanes."""
+    i = instruction
+    return (i.arch, i.a.width, i.k, wave_size(i)) != ("gfx1201", 4, 16, 64)
+
+
+def operand_table(instruction: Instruction) -> Table:
+    """Which element of A [m, k], or of B [n, k], a lane holds in which place.
+
+    Raises:
+        ValueError: the layout is unknown, by `layout_is_known`.
+    """
+    if not layout_is_known(instruction):
+        raise ValueError(f"{instruction.name} has no kernel: what lanes 32 to 63 hold of its factors is not documented")
+    i, wave = instruction, wave_size(instruction)
+    lane = np.arange(wave)[:, None]
+    if is_dot2(i):
+        return lane * i.k + np.arange(i.k)
+    row, group = lane % LANE_GROUP, lane // LANE_GROUP
+    if i.arch != "gfx1201":
+        return row * i.k + np.arange(i.k)
+    element = np.arange(i.k // (wave // LANE_GROUP))
+    if i.c.name == "int32" and wave == 64:
+        return row * i.k + len(element) * (2 * (group % 2) + group // 2) + element
+    if i.c.name == "int32":
+        return row * i.k + 16 * (element // 8) + 8 * group + element % 8
+    return row * i.k + len(element) * group + element
+
+
+def result_table(instruction: Instruction) -> Table:
+    """Which element of C and D [m, n] a lane holds in which place."""
+    i, wave = instruction, wave_size(instruction)
+    lane = np.arange(wave)[:, None]
+    if is_dot2(i):
+        return lane
+    column, group, groups = lane % LANE_GROUP, lane // LANE_GROUP, wave // LANE_GROUP
+    element = np.arange(i.m // groups)
+    if i.arch != "gfx1201":
+        return (element * groups + group) * i.n + column
+    first = 8 * group if wave == 32 else 8 * (group % 2) + 4 * (group // 2)
+    return (first + element) * i.n + column
+
+
+def mnemonic_of(instruction: Instruction) -> str:
+    """The instruction without wave, signs and clamp, which the assembler takes otherwise."""
+    return instruction.name.partition("_w32")[0].partition("_w64")[0]
+
+
+def wmma_kernel(instruction: Instruction, modifiers: Modifiers | None = None) -> HipKernel:
+    """The kernel of a `v_wmma` or `v_dot2`.
+
+    Raises:
+        ValueError: the layout is unknown, or modifiers of integers.
+    """
+    i, wave = instruction, wave_size(instruction)
+    integers = i.c.name == "int32"
+    if integers and modifiers is not None:
+        raise ValueError(f"{i.name} has no modifiers but its signs and clamp")
+    if integers:
+        signs = 2 * i.b.signed + i.a.signed
+        text = Modifiers(neg_lo=int(signs)).text() + " clamp" * i.name.endswith(".clamp")
+    else:
+        text = "" if modifiers is None else modifiers.text()
+    operands, results = operand_table(i), result_table(i)
+    bits, together = i.a.width, 32 // i.a.width
+    packed = i.d.width == 16 and i.arch == "gfx1201" and not is_dot2(i)
+    blocks = wave if is_dot2(i) else 1
+    places = {"A_PLACE": operands, "B_PLACE": operands, "D_PLACE": results}
+    source = _SOURCE.substitute(
+        tables="\n".join(offsets_table(name, table) for name, table in places.items()),
+        entry=ENTRY, threads=THREADS, lanes=wave, blocks=blocks, m=i.m, n=i.n, k=i.k, bits=bits, together=together,
+        operand_words=operands.shape[1] // together, result_words=results.shape[1] // (2 if packed else 1),
+        c_bits=i.d.width, c_together=2 if packed else 1, mnemonic=mnemonic_of(i), modifiers=text,
+        code="unsigned short" if i.a.storage_bits == 16 else "unsigned char",
+        result="unsigned short" if i.d.width == 16 else "unsigned int",
+    )  # fmt: skip
+    return HipKernel(
+        arch=i.arch, name=i.name, builtin=f"{mnemonic_of(i)}{text}", source=source, threads=THREADS,
+        tiles_per_block=THREADS // wave * blocks, mnemonic=mnemonic_of(i), wave=wave,
+    )  # fmt: skip

@@ -1,0 +1,206 @@
+"""The worker of a campaign: a separate process, so that the campaign survives a kernel that hangs or crashes the driver.
+
+It receives a job and sends events: `device` once, `plan` once, then `progress` for every step of every instruction, and
+`error` before it gives up (`hwtests/conform/process.py` is the other side).
+`python -m hwtests.conform.campaign_worker` runs on this machine's GPU.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import golden
+from golden import Instruction, recording, recording_index
+from golden.commit import commit
+from golden.processes import Channel
+from golden.stimulus import Stimulus
+from hwtests.amd import kernels as amd
+from hwtests.conform.check import check
+from hwtests.conform.instruction_progress import Progress
+from hwtests.conform.process import COLD_SECONDS
+from hwtests.device import AbsentError, Device, DeviceError, first_line
+from hwtests.nvidia import kernels as nvidia
+from hwtests.source_digest import sources
+
+OWN_LICENCE = "Apache-2.0"
+"""Of the rows that this project records."""
+
+Emit = Callable[..., None]
+"""(event, its content by name)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """The request to a worker.
+
+    Attributes:
+        arch: the architecture that the device must have, None for any. pattern: which instructions, as a shell pattern.
+        vectors: results to compare of each. seed: of all inputs.
+        record: folder for recordings, None for none. mismatches: folder for rows that differ, None for none.
+        retry: whether instructions that hung, crashed or failed are tried again.
+        seconds: after so long no further instruction is begun and the one at hand stops; None for no limit.
+        done: progress of earlier runs, by instruction.
+    """
+
+    arch: str | None
+    pattern: str
+    vectors: int
+    seed: int
+    record: str | None = None
+    mismatches: str | None = None
+    retry: bool = False
+    seconds: float | None = None
+    done: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+class TimeLimitReached(Exception):
+    """The job's time is up; finished steps are recorded."""
+
+
+def chosen(arch: str, pattern: str) -> list[Instruction]:
+    """The instructions of an architecture whose name fits a pattern, but for those without a kernel.
+
+    Raises:
+        ValueError: none does.
+    """
+    found = [entry for entry in golden.instructions(arch) if fnmatchcase(entry.name, pattern) and can_run(entry)]
+    if not found:
+        raise ValueError(f"no instruction of {arch} fits the pattern {pattern!r}; `mmau list --arch {arch}` shows them all")
+    return found
+
+
+def can_run(instruction: Instruction) -> bool:
+    """Whether there is a kernel, or a processor's own instruction."""
+    return instruction.arch in golden.PROCESSORS or nvidia.is_nvidia(instruction) or amd.has_kernel(instruction)
+
+
+def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
+    """Run a job, one instruction after another.
+
+    Raises:
+        DeviceError, ValueError, OSError: what stops the whole job.
+    """
+    started = time.monotonic()
+    device = open_device()
+    about = device.describe()
+    emit("device", **asdict(about), engine=device.engine, run=run_of(device))
+    if job.arch is not None and golden.architecture(job.arch) != about.arch:
+        raise DeviceError(
+            f"--arch says {golden.architecture(job.arch)}, but this machine's GPU, {about.device}, is {about.arch}"
+        )
+    plan = chosen(about.arch, job.pattern)
+    emit("plan", instructions=[entry.name for entry in plan])
+    for entry in plan:
+        progress = Progress(**job.done.get(entry.name, {}))
+        recorded = has_recording(entry, job.record)
+        if not is_open(progress, job.vectors) and (recorded or progress.status != "done"):
+            continue
+        progress.status = "running"
+
+        def say(name: str = entry.name, progress: Progress = progress, **allow: float) -> None:
+            emit("progress", instruction=name, **asdict(progress), **allow)
+
+        def report(say: Callable[..., None] = say) -> None:
+            say()
+            if job.seconds is not None and time.monotonic() - started > job.seconds:
+                raise TimeLimitReached
+
+        say(allow=COLD_SECONDS)
+        try:
+            check_one(job, device, entry, progress, report, say, None if recorded else Path(str(job.record)))
+            report()
+        except TimeLimitReached:
+            return
+
+
+def check_one(
+    job: Job,
+    device: Device,
+    entry: Instruction,
+    progress: Progress,
+    report: Callable[[], None],
+    loaded: Callable[[], None],
+    folder: Path | None,
+) -> None:
+    """Check one instruction to its end; what only it cannot do is its status, and the others go on.
+
+    Args:
+        report, loaded: as `check` takes them. folder: for its recording; None for no recording.
+
+    Raises:
+        OSError: a file cannot be written. TimeLimitReached: by `report`.
+    """
+
+    def keep(stimulus: Stimulus, d: Any) -> None:
+        assert folder is not None
+        record(folder, device, entry, job.seed, progress, stimulus, d)
+
+    try:
+        check(
+            device, entry, job.vectors, job.seed, progress, report,
+            loaded=loaded,
+            mismatches=None if job.mismatches is None else Path(job.mismatches),
+            keep=None if folder is None else keep,
+        )  # fmt: skip
+        if progress.status == "running":
+            progress.status = "done"
+    except AbsentError as error:
+        progress.status, progress.detail = "absent", first_line(error)
+    except ValueError as error:
+        progress.status, progress.detail = "failed", first_line(error)
+    except MemoryError as error:
+        progress.status, progress.detail = "failed", f"out of memory, even with one tile at a time: {first_line(error)}"
+
+
+def run_of(device: Device) -> dict[str, str]:
+    """The identity of this run: machine, time and sources."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return device.evidence() | {"started": now, "commit": commit(), "sources": sources()}
+
+
+def is_open(progress: Progress, vectors: int) -> bool:
+    """Whether an instruction still has results to compare."""
+    return progress.status == "running" or (progress.status == "done" and progress.total() < vectors)
+
+
+def has_recording(instruction: Instruction, folder: str | None) -> bool:
+    """Whether an instruction has its recording in a folder, or needs no recording."""
+    if folder is None:
+        return True
+    return recording.file_name(instruction.arch, instruction.name) in recording_index.read_index(Path(folder))
+
+
+def record(
+    folder: Path, device: Device, instruction: Instruction, seed: int, progress: Progress, stimulus: Stimulus, d: Any
+) -> None:
+    """Write what the device gave for the stimulus, whether the model agrees or not."""
+    about = device.describe()
+    header = recording.Header(
+        version=recording.VERSION, arch=instruction.arch, instruction=instruction.name, kind="silicon", device=about.device,
+        driver=about.driver, runtime=about.runtime, compiler=about.compiler, machine_code=progress.machine_code,
+        date=datetime.now(UTC).date().isoformat(), seed=seed, names=stimulus.names, who=recording.OWN, licence=OWN_LICENCE,
+    )  # fmt: skip
+    recording_index.write(folder, recording.Recording(header, stimulus.operands, d, stimulus.label))
+
+
+def main(open_device: Callable[[], Device]) -> int:
+    """Take the job, run it, tell events; returns the exit status."""
+    channel = Channel()
+    job = Job(**channel.receive())
+    try:
+        run_job(job, open_device, channel.send)
+    except (DeviceError, ValueError, OSError) as error:
+        channel.send("error", message=str(error))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    from hwtests.devices import open_device
+
+    sys.exit(main(open_device))

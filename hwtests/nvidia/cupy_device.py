@@ -1,0 +1,137 @@
+"""An NVIDIA GPU through CuPy. CuPy is imported here alone, when a device is asked for."""
+
+import hashlib
+import importlib
+from functools import cached_property
+from typing import Any
+
+from golden import Instruction
+from golden.arrays import bits_dtype
+from golden.chain import Chain, ConvertedChain
+from golden.engines import Batch, run
+from golden.native.cubins import cubin
+from golden.native.nvrtc import cuda_major, version
+from golden.stimulus import Operands, Tiles
+from hwtests.device import Description, DeviceError, Program
+from hwtests.nvidia.disassembly import expected, known_machine_code
+from hwtests.nvidia.kernel import ENTRY, Kernel
+from hwtests.nvidia.kernels import kernels_of
+from hwtests.nvidia.launch import MAX_BLOCKS, cuda_errors, loaded, unwritten
+from hwtests.nvidia.smi import queried
+from hwtests.nvidia.volume import Volume
+from hwtests.tally import Tally
+
+ARCH_OF_CAPABILITY: dict[str, str] = {
+    "70": "sm_70", "75": "sm_75", "80": "sm_80", "86": "sm_80",
+    "89": "sm_89", "90": "sm_90", "100": "sm_100", "120": "sm_120",
+}  # fmt: skip
+"""Compute capability to the catalogue's architecture; 8.6 has Ampere's tensor cores."""
+
+
+class CudaDevice:
+    """The first CUDA device of this machine; the model runs on it too.
+
+    Raises:
+        DeviceError: no CuPy, no device, a driver too old, or an architecture that the catalogue does not have.
+    """
+
+    engine = "cuda"
+
+    def __init__(self) -> None:
+        try:
+            self.xp: Any = importlib.import_module("cupy")
+        except ImportError as error:
+            raise DeviceError(
+                f"conformance needs CuPy, which is not installed ({error}): pip install cupy-cuda13x"
+            ) from error
+        runtime = self.xp.cuda.runtime
+        try:
+            if runtime.getDeviceCount() < 1:
+                raise DeviceError("no CUDA device was found on this machine")
+        except runtime.CUDARuntimeError as error:
+            raise DeviceError(f"no usable CUDA device on this machine: {error}") from error
+        capability = str(self.xp.cuda.Device().compute_capability)
+        if capability not in ARCH_OF_CAPABILITY:
+            known = ", ".join(ARCH_OF_CAPABILITY)
+            raise DeviceError(f"this machine's GPU has compute capability {capability}; the catalogue knows {known}")
+        self.arch = ARCH_OF_CAPABILITY[capability]
+
+    def describe(self) -> Description:
+        """Name, driver and versions."""
+        runtime = self.xp.cuda.runtime
+        name = runtime.getDeviceProperties(0)["name"].decode()
+        driver, cuda = _dotted(runtime.driverGetVersion()), _dotted(runtime.runtimeGetVersion())
+        return Description(name, self.arch, f"CUDA {driver}", f"CUDA {cuda}", f"NVRTC {version(cuda_major(self.arch))}")
+
+    def evidence(self) -> dict[str, str]:
+        """The output of `nvidia-smi`: driver version, UUID and clocks of the device."""
+        return queried()
+
+    def load(self, instruction: Instruction) -> "tuple[CudaProgram, ...]":
+        """Compile an instruction's kernels for this device, and load them."""
+        if instruction.arch != self.arch:
+            raise DeviceError(f"{instruction.name} of {instruction.arch} does not run on this machine's GPU, {self.arch}")
+        return tuple(
+            CudaProgram(self.xp, instruction, kernel, cubin(kernel.source, kernel.target))
+            for kernel in kernels_of(instruction)
+        )
+
+    def dot(self, chain: Chain | ConvertedChain, rows: Operands) -> Any:
+        """The model, on golden's cuda engine."""
+        with cuda_errors(self.xp):
+            return run(self.engine, chain, Batch(*rows))
+
+    def compare(self, instruction: Instruction, program: Program, seed: int, first: int, count: int) -> Tally:
+        """Four launches: stimulus, instruction, comparison, and comparison of some tiles with another e_zero."""
+        with cuda_errors(self.xp):
+            return self._volume.compare(instruction, program, seed, first, count)
+
+    @cached_property
+    def _volume(self) -> Volume:
+        return Volume(self.xp, self.arch)
+
+    def to_host(self, array: Any) -> Any:
+        """A NumPy copy."""
+        return self.xp.asnumpy(array)
+
+
+class CudaProgram:
+    """A loaded kernel."""
+
+    def __init__(self, xp: Any, instruction: Instruction, kernel: Kernel, binary: bytes) -> None:
+        self._xp, self._instruction, self._kernel, self._binary = xp, instruction, kernel, binary
+        self.route, self.expected_code = kernel.route, expected(instruction)
+        self.sha256 = hashlib.sha256(binary).hexdigest()
+        with cuda_errors(xp):
+            self._function = loaded(xp, binary, ENTRY)
+
+    @cached_property
+    def machine_code(self) -> dict[str, int]:
+        """From the cubin that runs, where nvdisasm is installed or the cubin came with what it holds."""
+        return known_machine_code(self._binary)
+
+    def run(self, tiles: Tiles) -> Any:
+        """D [tiles, m, n]; the tiles are filled up to whole blocks with copies of the last one."""
+        xp, kernel, count = self._xp, self._kernel, len(tiles)
+        with cuda_errors(xp):
+            blocks = -(-count // kernel.tiles_per_block)
+            padded = blocks * kernel.tiles_per_block
+            arrays = [_padded(xp, array, padded) for array in tiles.arrays()]
+            d = unwritten(xp, (padded, *tiles.c.shape[1:]), bits_dtype(self._instruction.d))
+            a, b, c, *scales = arrays
+            extra = [xp.uint32(value) for value in kernel.arguments]
+            arguments = (a, b, c, *scales, d, xp.uint32(padded), *extra)
+            self._function((min(blocks, MAX_BLOCKS), 1, 1), (kernel.threads, 1, 1), arguments)
+            xp.cuda.runtime.deviceSynchronize()
+        return d[:count]
+
+
+def _padded(xp: Any, array: Any, tiles: int) -> Any:
+    missing = tiles - len(array)
+    filled = array if not missing else xp.concatenate([array, xp.repeat(array[-1:], missing, axis=0)])
+    return xp.ascontiguousarray(filled)
+
+
+def _dotted(version_number: int) -> str:
+    """13020 → 13.2."""
+    return f"{version_number // 1000}.{version_number % 1000 // 10}"

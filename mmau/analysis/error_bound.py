@@ -1,0 +1,276 @@
+"""Upper bounds of a result's error, source by source (table 9 of paper 000), from a row and the steps of the model on it.
+
+Errors add up along a chain: a step's result is the next one's c, so the error of d is that of all steps together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from golden.chain import ConvertedChain
+from golden.conversion import Conversion
+from golden.format import power_of_two
+from golden.formats import FP32, Cls, Decoded, Format
+from golden.operations import (
+    FTZAddMul,
+    Operation,
+)
+from golden.operations.flushed_fma import FlushedFMA
+from golden.operations.fused import FusedOperation
+from golden.operations.gst_fdpa import GSTFDPA
+from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.ps_fdpa import PSFDPA
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.steps import max_exp
+from golden.stimulus import Row
+from mmau.analysis.exact_value import Arithmetic
+
+INPUT_FTZ = "input FTZ"
+ADD_MUL = "add/mul"
+OUTPUT_FTZ = "output FTZ"
+FUSED_SUMMATION = "fused summation"
+SUM_WITH_C = "sum with c"
+OUTPUT_ROUNDING = "output rounding"
+
+SOURCES = (INPUT_FTZ, ADD_MUL, OUTPUT_FTZ, FUSED_SUMMATION, SUM_WITH_C, OUTPUT_ROUNDING)
+"""The paper's sources; `sum with c` is the second summation of TR- and GTR-FDPA, which table 9 counts in the first."""
+
+HALF = Fraction(1, 2)
+
+
+@dataclass
+class Ledger:
+    """The bound of the error of one row.
+
+    Attributes:
+        bounds: by source, added up over all steps. paper: the whole bound by the formula of table 9.
+        finite: whether every step's result is a finite number; otherwise there is no bound.
+    """
+
+    bounds: dict[str, Fraction] = field(default_factory=dict)
+    paper: Fraction = Fraction(0)
+    finite: bool = True
+    exponents: list[int] = field(default_factory=list)
+
+    def add(self, source: str, bound: Fraction, in_paper: Fraction | None = None) -> None:
+        """Add the share of a source; `in_paper` is its share in table 9, where that differs."""
+        if bound:
+            self.bounds[source] = self.bounds.get(source, Fraction(0)) + bound
+        self.paper += bound if in_paper is None else in_paper
+
+    @property
+    def total(self) -> Fraction:
+        """The bound of the whole row."""
+        return sum(self.bounds.values(), Fraction(0))
+
+
+class Bounded:
+    """An instrumented arithmetic: each row gives its result and a ledger.
+
+    Raises:
+        ValueError: an operation on integers, which is exact within the range of int32.
+    """
+
+    def __init__(self, arithmetic: Arithmetic) -> None:
+        operation = arithmetic.chain.operation
+        if not isinstance(operation, (FusedOperation, FTZAddMul, FlushedFMA)):
+            raise ValueError(f"{operation.name} is exact arithmetic on integers and has no error bound")
+        self.arithmetic = arithmetic
+        self._ledger = Ledger()
+        self._chain = replace(arithmetic.chain, operation=self._watched(operation))  # type: ignore[arg-type]
+
+    def __call__(self, row: Row) -> tuple[int, Ledger]:
+        """d, from the model, and the bound of its error."""
+        self._ledger = Ledger()
+        d = self._chain(row.a, row.b, row.c, row.scale_a, row.scale_b)
+        if isinstance(self._chain, ConvertedChain):
+            self._note_rounding("RNE", self.arithmetic.d, self.arithmetic.d, d)
+        return d, self._ledger
+
+    def share(self, row: Row) -> Fraction | None:
+        """|d − exact| divided by the bound; None where there is no bound.
+
+        Raises:
+            ValueError: the bound is 0 and the error is not.
+        """
+        errors = self.error(row)
+        if errors is None:
+            return None
+        error, bound = errors
+        if not bound:
+            if error:
+                raise ValueError(f"{self.arithmetic.name} errs by {float(error):g} where nothing may be lost: {row}")
+            return Fraction(0)
+        return error / bound
+
+    def error(self, row: Row) -> tuple[Fraction, Fraction] | None:
+        """|d − exact| and its bound."""
+        exact = self.arithmetic.exact(row)
+        if exact is None:
+            return None
+        d, ledger = self(row)
+        value = self.arithmetic.d.value(d)
+        return None if value is None or not ledger.finite else (abs(value - exact), ledger.total)
+
+    def _watched(self, operation: Operation) -> Operation:
+        outer, cls = self, type(operation)
+
+        def noted_max_exp(terms: Any) -> int:
+            e = max_exp(terms)
+            outer._ledger.exponents.append(e)
+            return e
+
+        def step(self: Any, a: Any, b: Any, c: int, scale_a: Any = (), scale_b: Any = ()) -> int:
+            outer._ledger.exponents.clear()
+            d: int = cls.step(self, a, b, c, scale_a, scale_b)
+            outer._note_step(operation, self.c, (a, b, c, scale_a, scale_b), d)
+            return d
+
+        steps: dict[str, Any] = {"max_exp": staticmethod(noted_max_exp), "step": step}
+        if isinstance(operation, FTZAddMul):
+            steps |= {"flushed_product": self._noted_product(), "flushed_add": staticmethod(self._noted_add(operation))}
+        if isinstance(operation, FlushedFMA):
+            steps |= {
+                "flushed_sum": staticmethod(self._noted_sum(operation)),
+                "fma": self._noted_fma(cls),
+                "add": self._noted_last_add(cls),
+            }
+        return operation.with_steps(**steps)
+
+    def _note_step(self, o: Operation, c_format: Format, codes: tuple[Any, ...], d: int) -> None:
+        """The sources of a whole step; those of its parts are in the ledger by now."""
+        cls = o.d.decode(d).cls
+        if cls >= Cls.INFINITY or _may_have_saturated(o, d):
+            self._ledger.finite = False
+            return
+        if isinstance(o, FusedOperation):
+            if o.flush_inputs:
+                self._note_flushed_inputs(o, c_format, codes)
+            self._note_sums(o, d)
+            self._note_conversion(o.conversion, d)
+            if o.flush_results and cls is Cls.ZERO:
+                self._ledger.add(OUTPUT_FTZ, power_of_two(o.d.e_min))
+        elif isinstance(o, FTZAddMul):
+            self._note_flushed_inputs(o, c_format, codes)
+
+    def _note_sums(self, o: FusedOperation, d: int) -> None:
+        exponents, ledger = self._ledger.exponents, self._ledger
+        if isinstance(o, TruncatedFDPA):
+            unit = power_of_two(exponents[-1] - o.F)
+            terms = o.L // o.G if isinstance(o, GSTFDPA) else o.L
+            ledger.add(FUSED_SUMMATION, (terms + 1) * unit)
+            if o.sticky:  # the sticky amount lies this far below
+                ledger.add(FUSED_SUMMATION, unit * power_of_two(-o.conversion.rounding_format.man_bits - 2))
+        elif isinstance(o, RoundedFDPA):
+            e_dot, e_out = exponents[-2:]
+            groups = len(exponents) - 2  # GTR-FDPA: the exponents of its groups come first, and their sums are truncated too
+            result_exp = max(o.d.decode(d).exp, o.c.e_min)
+            ledger.add(FUSED_SUMMATION, (o.L + groups) * power_of_two(e_dot - o.F), (o.L + 1) * power_of_two(e_out - o.F))
+            with_c = power_of_two(e_out - o.F) + power_of_two(e_out - o.F2 - 1) + power_of_two(result_exp - o.F2)
+            ledger.add(SUM_WITH_C, with_c, Fraction(0))
+        elif isinstance(o, HeadroomFDPA):  # a unit for each term that is cut, inverted or dropped
+            terms = o.L
+            if isinstance(o, PSFDPA):
+                terms = o.L // o.P
+                for exp in exponents[:-1]:  # of the groups
+                    ledger.add(FUSED_SUMMATION, o.P * power_of_two(exp - o.F))
+            ledger.add(FUSED_SUMMATION, (terms + 1) * power_of_two(exponents[-1] - o.F))
+
+    def _note_conversion(self, rho: Conversion, d: int) -> None:
+        self._note_rounding(rho.mode, rho.rounding_format, rho.d, d)
+        if rho.dropped_bits:
+            self._note_rounding("RZ", rho.d, rho.d, d)
+
+    def _note_rounding(self, mode: str, precision: Format, d_format: Format, d: int, source: str = OUTPUT_ROUNDING) -> None:
+        decoded = d_format.decode(d)
+        if decoded.cls >= Cls.INFINITY:
+            self._ledger.finite = False
+        ulp = power_of_two(decoded.exp - precision.man_bits)
+        self._ledger.add(source, ulp * HALF if mode in ("RNE", "RNA") else ulp)
+
+    def _note_flushed_inputs(self, o: Operation, c_format: Format, codes: tuple[Any, ...]) -> None:
+        """Add the bounds of flushed operands: the format's smallest normal number; for a product, times the other factor.
+        OC- and PS-FDPA keep subnormals of some formats, for which the bounds are larger than need be."""
+        a, b, c, scale_a, scale_b = codes
+        for k, (p, q) in enumerate(zip(map(o.a.decode, a), map(o.b.decode, b), strict=True)):
+            if Cls.SUBNORMAL in (p.cls, q.cls):
+                factor = _magnitude(p, o.a) * _magnitude(q, o.b)
+                if o.scale_format is not None and o.block_size is not None:
+                    for scales in (scale_a, scale_b):
+                        factor *= o.scale_format.value(scales[k // o.block_size]) or 0
+                self._ledger.add(INPUT_FTZ, factor)
+        if c_format.decode(c).cls is Cls.SUBNORMAL:
+            self._ledger.add(INPUT_FTZ, power_of_two(c_format.e_min))
+
+    def _noted_product(self) -> Any:
+        outer = self
+
+        def flushed_product(self: FTZAddMul, x: Decoded, y: Decoded) -> int:
+            code = FTZAddMul.flushed_product(self, x, y)
+            outer._note_binary(code, bool(x.sig and y.sig))
+            return code
+
+        return flushed_product
+
+    def _noted_add(self, operation: FTZAddMul) -> Any:
+        def flushed_add(x: int, y: int) -> int:
+            code = operation.flushed_add(x, y)
+            p, q = FP32.value(x), FP32.value(y)
+            self._note_binary(code, p is None or q is None or p + q != 0)
+            return code
+
+        return flushed_add
+
+    def _noted_sum(self, operation: FlushedFMA) -> Any:
+        def flushed_sum(terms: Sequence[Any], negative_zero: bool) -> int:
+            code = operation.flushed_sum(terms, negative_zero)
+            self._note_binary(code, operation.exact_sum(terms)[0] != 0)
+            return code
+
+        return flushed_sum
+
+    def _noted_fma(self, cls: type[Operation]) -> Any:
+        outer = self
+
+        def fma(self: Any, x: int, y: int, z: int) -> int:
+            p, q, r = map(FP32.decode, (x, y, z))
+            if Cls.SUBNORMAL in (p.cls, q.cls):
+                outer._ledger.add(INPUT_FTZ, _magnitude(p, FP32) * _magnitude(q, FP32))
+            if r.cls is Cls.SUBNORMAL:
+                outer._ledger.add(INPUT_FTZ, power_of_two(FP32.e_min))
+            return int(cls.fma(self, x, y, z))  # type: ignore[attr-defined]
+
+        return fma
+
+    def _noted_last_add(self, cls: type[Operation]) -> Any:
+        outer = self
+
+        def add(self: Any, x: int, y: int) -> int:
+            for code in (x, y):
+                if FP32.decode(code).cls is Cls.SUBNORMAL:
+                    outer._ledger.add(INPUT_FTZ, power_of_two(FP32.e_min))
+            return int(cls.add(self, x, y))  # type: ignore[attr-defined]
+
+        return add
+
+    def _note_binary(self, code: int, is_nonzero: bool) -> None:
+        """One rounded and flushed product or sum; `is_nonzero` says whether its exact value is not 0."""
+        self._note_rounding("RNE", FP32, FP32, code, ADD_MUL)
+        if is_nonzero and FP32.decode(code).cls is Cls.ZERO:
+            self._ledger.add(OUTPUT_FTZ, power_of_two(FP32.e_min))
+
+
+def _may_have_saturated(o: Operation, d: int) -> bool:
+    """Whether d is the largest finite number of an operation that also returns it for sums beyond the range."""
+    if not isinstance(o, FusedOperation) or o.overflow == "infinity":
+        return False
+    return d & ~o.d.negative_zero == o.conversion.stored(o.conversion.rounding_format.max_finite)
+
+
+def _magnitude(x: Decoded, operand: Format) -> Fraction:
+    """The magnitude of an operand; for a subnormal one the upper bound 2^e_min, the format's smallest normal number."""
+    if x.cls is Cls.SUBNORMAL:
+        return power_of_two(operand.e_min)
+    return x.sig * power_of_two(x.exp - operand.man_bits)

@@ -1,0 +1,145 @@
+"""Monotonicity: a larger operand never gives a smaller result. Units that cut terms at the largest exponent break it: a
+larger term may raise that exponent, and all others lose one bit more (paper 004)."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from golden.chain import ConvertedChain
+from golden.format import power_of_two
+from golden.formats import FP32, Cls
+from golden.shrink import smallest
+from golden.stimulus import Place, Row
+from mmau.analysis.adverse_rows import empty_row, gapped_rows, product_codes, stimulus_rows
+from mmau.analysis.exact_value import Arithmetic
+from mmau.analysis.number_order import negated, next_up, number_of
+
+MAX_GAP = 45
+"""How far small products lie below the large term (exponents)."""
+
+LATE_EXP = 16
+"""Exponent of the large term where products alone make it: FP8's reach it, and what is 24 bits below."""
+
+
+@dataclass(frozen=True)
+class Fall:
+    """A row and an operand of it that is raised to the next number, whereupon the result falls (or, below a negative
+    factor, rises).
+
+    Attributes:
+        row, place: the row before, and which operand. raised: its code after. d, after: the results.
+    """
+
+    row: Row
+    place: Place
+    raised: int
+    d: int
+    after: int
+
+
+def fall(arithmetic: Arithmetic, row: Row, place: Place) -> Fall | None:
+    """The violation when one operand is raised; None if the result does not fall, or if a result is NaN."""
+    operand = {"a": arithmetic.a, "b": arithmetic.b}.get(place.name, arithmetic.c)
+    raised = next_up(place.code(row), operand)
+    if raised is None:
+        return None
+    sign = 1
+    if place.name != "c":
+        factor = arithmetic.b.decode(row.b[place.k]) if place.name == "a" else arithmetic.a.decode(row.a[place.k])
+        if factor.cls >= Cls.INFINITY or not factor.sig:
+            return None
+        sign = -1 if factor.sign else 1
+    d, after = arithmetic(row), arithmetic(place.put(row, raised))
+    x, y = number_of(d, arithmetic.d), number_of(after, arithmetic.d)
+    if x is None or y is None or sign * x <= sign * y:
+        return None
+    return Fall(row, place, raised, d, after)
+
+
+def first_fall(arithmetic: Arithmetic, cases: Iterable[tuple[Row, Place]]) -> Fall | None:
+    """The smallest that comes of the first case that falls; None where none does."""
+    for row, place in cases:
+        if fall(arithmetic, row, place) is not None:
+            return fall(arithmetic, _smallest(arithmetic, row, place), place)
+    return None
+
+
+def _smallest(arithmetic: Arithmetic, row: Row, place: Place) -> Row:
+    return smallest(row, arithmetic.shape, lambda rows: [fall(arithmetic, each, place) is not None for each in rows])
+
+
+CANCELLING = ((5, 6), (6, 6))
+"""Significands in quarters of a product that takes away most of a number just below the next power of two."""
+
+
+def staircases(arithmetic: Arithmetic) -> Iterator[tuple[Row, Place]]:
+    """Rows with a large term just below a power of two, and a number of small products that count only as long as it is
+    below: fewest products first, small ones of every size; with and without a product that cancels most of the sum.
+
+    The large term is c, which is raised; where c joins at the end alone, it is the sum of the first step.
+    """
+    o = arithmetic.chain.operation
+    apart = getattr(o, "G", 1)
+    late = isinstance(arithmetic.chain, ConvertedChain)
+    places = arithmetic.chain.order_over(arithmetic.K)
+    first, small = (places[: o.length], places[o.length :]) if late else ([], places[: o.length : apart])
+    for used in range(1, len(small) + 1):
+        for gap in range(1, MAX_GAP):
+            for cancels in (True, False):
+                row = _staircase(arithmetic, small[:used], gap, cancels, first)
+                if row is not None:
+                    yield row, Place("a", first[1]) if late else Place("c")
+
+
+def _staircase(arithmetic: Arithmetic, places: Sequence[int], gap: int, cancels: bool, first: Sequence[int]) -> Row | None:
+    """One of them: the small products are 2**(e − gap), the large term is the number below 2**e."""
+    e = LATE_EXP if first else max(1, gap + arithmetic.a.e_min + arithmetic.b.e_min)
+    small = product_codes(arithmetic, e - gap)
+    if small is None or e > arithmetic.c.e_max:
+        return None
+    a, b = [0] * arithmetic.K, [0] * arithmetic.K
+    for k in places:
+        a[k], b[k] = small
+    if cancels:
+        pair = next((p for sigs in CANCELLING if (p := product_codes(arithmetic, e - 1, sigs, 2)) is not None), None)
+        if pair is None:
+            return None
+        a[places[0]], b[places[0]] = negated(pair[0], arithmetic.a), pair[1]
+    c = 0
+    if first:
+        top = product_codes(arithmetic, e)
+        lowest = arithmetic.a.e_min - arithmetic.a.man_bits
+        factor = power_of_two(e - FP32.man_bits - 1 - lowest)
+        below = arithmetic.b.encode(factor)
+        if top is None or arithmetic.b.value(below) != factor:
+            return None
+        a[first[0]], b[first[0]] = top
+        a[first[1]], b[first[1]] = negated(1 << arithmetic.a.pad_bits, arithmetic.a), below
+    else:
+        c = arithmetic.c.encode(power_of_two(e)) - (1 << arithmetic.c.pad_bits)
+    return replace(empty_row(arithmetic), a=tuple(a), b=tuple(b), c=c)
+
+
+def random_cases(arithmetic: Arithmetic, rows: int, seed: int) -> Iterator[tuple[Row, Place]]:
+    """Rows of the stimulus and rows built to lose much, each with c and two elements to raise."""
+    rng = random.Random(seed)
+    for row in (*gapped_rows(arithmetic, range(40)), *stimulus_rows(arithmetic, rows, seed)):
+        yield row, Place("c")
+        for name in ("a", "b"):
+            yield row, Place(name, rng.randrange(arithmetic.K))
+
+
+def search(arithmetic: Arithmetic, rows: int, seed: int) -> tuple[Fall | None, int]:
+    """The smallest fall that is found, and how many cases were tried."""
+    tried = 0
+
+    def counted(cases: Iterable[tuple[Row, Place]]) -> Iterator[tuple[Row, Place]]:
+        nonlocal tried
+        for case in cases:
+            tried += 1
+            yield case
+
+    found = first_fall(arithmetic, counted(staircases(arithmetic)))
+    if found is None:
+        found = first_fall(arithmetic, counted(random_cases(arithmetic, rows, seed)))
+    return found, tried

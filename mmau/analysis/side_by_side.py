@@ -1,0 +1,265 @@
+"""One input on many units: results side by side, with the trace of each, as text, JSON and HTML."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import frexp, isfinite
+from typing import Any
+
+import numpy as np
+
+import golden
+from golden import html, text
+from golden.arrays import bits_dtype
+from golden.formats import Format
+from golden.html import Markup, element
+from golden.instruction import Instruction
+from golden.stimulus import OperandShape
+from golden.trace import Rounding, Sum, Trace
+from mmau.analysis.input_row import ONE, Input, code_of, value_of
+
+SHOWN_LOSSES = 6
+"""Losses that a row of the table lists; the trace has all of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """The result of an instruction for the input, and the instructions of its architecture with the same steps.
+
+    Attributes:
+        instruction: the first of them. names: all of them.
+        trace: of the first. value: of d. losses: the loss of each term and each rounding, in order.
+    """
+
+    instruction: Instruction
+    names: tuple[str, ...]
+    trace: Trace
+    value: float
+    losses: tuple[str, ...]
+
+    @property
+    def formats(self) -> str:
+        """Formats of a, b, c and d."""
+        i = self.instruction
+        return f"{i.a}×{i.b}+{i.c}→{i.d}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The result of a program for the input: its name, formats and value; it shows no steps."""
+
+    name: str
+    shape: OperandShape
+    value: float
+
+    def row(self) -> tuple[str, ...]:
+        """The row of the table."""
+        s = self.shape
+        return ("program", shown(self.value), f"{s.a}×{s.b}+{s.c}→{s.d}", "", "", self.name)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The results of an input, and the instructions that cannot take it, by reason."""
+
+    input: Input
+    results: tuple[Result, ...]
+    left_out: dict[str, tuple[str, ...]]
+    asked: Asked | None = None
+
+    HEADER = ("architecture", "d", "formats", "operation", "lost", "instructions")
+    """d comes early: a narrow screen shows three columns, and the result is the column to compare."""
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The rows of the table, one per result."""
+        asked = [] if self.asked is None else [self.asked.row()]
+        return asked + [
+            (
+                r.instruction.arch, shown(r.value), r.formats, r.instruction.operation.name, _shortened(r.losses),
+                r.names[0] + (f" and {len(r.names) - 1} more" if len(r.names) > 1 else ""),
+            )
+            for r in self.results
+        ]  # fmt: skip
+
+    def text(self, traces: bool = False) -> str:
+        """The comparison as text; with `traces`, the trace of each result below the table."""
+        lines = [described(self.input), "", text.table([self.HEADER, *self.rows()]), *self._left_out_lines()]
+        if traces:
+            lines += [line for r in self.results for line in ("", r.trace.text().rstrip())]
+        return "\n".join(lines) + "\n"
+
+    def html(self, title: str = "One input on many units") -> str:
+        """The comparison as a self-contained HTML page with every trace."""
+        lost = self.HEADER.index("lost")  # one line per loss: otherwise long names squeeze the column
+        rows = [
+            (*row[:lost], row[lost].replace(" ", "\u00a0").replace(",\u00a0", ", "), *row[lost + 1 :]) for row in self.rows()
+        ]
+        body: list[str] = [
+            element("p", described(self.input)),
+            html.table(self.HEADER, rows, "results", (self.HEADER.index("d"),)),
+        ]
+        body += [element("p", line) for line in self._left_out_lines()]
+        for r in self.results:
+            summary = f"{r.instruction.arch} {r.names[0]}: d = {shown(r.value)}"
+            body.append(html.details(summary, r.trace.html_body(below=1), _names(r.names)))
+        return html.page(title, *body)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The comparison for JSON; each result has its trace."""
+        results = [
+            {
+                "arch": r.instruction.arch,
+                "names": r.names,
+                "value": shown(r.value),
+                "lost": r.losses,
+                "trace": r.trace.as_dict(),
+            }
+            for r in self.results
+        ]
+        asked = {} if self.asked is None else {"program": {"name": self.asked.name, "value": shown(self.asked.value)}}
+        return {**asked, "results": results, "left_out": self.left_out}
+
+    def _left_out_lines(self) -> list[str]:
+        return [
+            f"not compared: {len(names)} instructions, {reason}: {_shortened(names)}"
+            for reason, names in self.left_out.items()
+        ]
+
+
+def compare(given: Input, instructions: Iterable[Instruction] | None = None) -> Comparison:
+    """The input on every instruction whose formats hold it exactly, by architecture in the catalogue's order.
+
+    Args:
+        instructions: those of the whole catalogue where None.
+    """
+    groups: dict[object, list[Instruction]] = {}
+    for i in golden.instructions() if instructions is None else instructions:
+        groups.setdefault((i.arch, i.a, i.b, i.chain, i.k), []).append(i)
+    left_out: dict[str, list[str]] = {}
+    for key, group in list(groups.items()):
+        reason = _reason_against(given, group[0])
+        if reason is not None:
+            left_out.setdefault(reason, []).extend(f"{i.arch} {i.name}" for i in groups.pop(key))
+    merged: dict[object, Result] = {}
+    for group in groups.values():
+        result = _result(given, group)
+        i = group[0]
+        key = (i.arch, i.a, i.b, i.c, i.d, i.operation.name, result.trace.d, result.losses)
+        before = merged.get(key)
+        merged[key] = result if before is None else _joined(before, result)
+    return Comparison(given, tuple(merged.values()), {reason: tuple(names) for reason, names in left_out.items()})
+
+
+def codes_for(given: Input, shape: OperandShape) -> dict[str, Any] | None:
+    """Operands of a shape as codes; None where its formats do not hold the input."""
+    columns: list[tuple[str, Format | None, Sequence[float], int, float]] = [
+        ("a", shape.a, given.a, shape.K, 0.0),
+        ("b", shape.b, given.b, shape.K, 0.0),
+        ("scale_a", shape.scale, given.scale_a, shape.blocks, ONE),
+        ("scale_b", shape.scale, given.scale_b, shape.blocks, ONE),
+    ]
+    found: dict[str, Any] = {"c": code_of(given.c, shape.c)}
+    for name, operand, values, count, filler in columns:
+        if operand is not None and len(values) <= count:
+            found[name] = [code_of(value, operand) for value in (*values, *[filler] * (count - len(values)))]
+        elif values:
+            return None
+    whole = [found["c"], *(code for name, codes in found.items() if name != "c" for code in codes)]
+    return None if None in whole else found
+
+
+def _reason_against(given: Input, i: Instruction) -> str | None:
+    """The reason why an instruction cannot take the input; None if it can."""
+    if len(given.a) > i.k:
+        return f"which take fewer than {len(given.a)} products"
+    if i.scale is None and any(scale != ONE for scale in (*given.scale_a, *given.scale_b)):
+        return "which take no scales"
+    unscaled = Input(given.a, given.b, given.c) if i.scale is None else given
+    return (
+        None if codes_for(unscaled, OperandShape.of_instruction(i)) is not None else "whose formats do not hold the numbers"
+    )
+
+
+def _result(given: Input, group: Sequence[Instruction]) -> Result:
+    i = group[0]
+    codes = codes_for(Input(given.a, given.b, given.c) if i.scale is None else given, OperandShape.of_instruction(i))
+    assert codes is not None
+    trace = i.explain(**{name: _array(code, _format_of(i, name)) for name, code in codes.items()})
+    return Result(
+        instruction=i,
+        names=tuple(member.name for member in group),
+        trace=trace,
+        value=value_of(trace.d, i.d),
+        losses=tuple(losses(trace)),
+    )
+
+
+def _format_of(i: Instruction, name: str) -> Format:
+    operand = {"a": i.a, "b": i.b, "c": i.c}.get(name, i.scale)
+    assert operand is not None
+    return operand
+
+
+def _array(codes: Any, operand: Format) -> Any:
+    return np.array(codes, bits_dtype(operand))
+
+
+def losses(trace: Trace) -> list[str]:
+    """The loss of each term and each rounding of a trace (exact minus retained value), in order."""
+    found = []
+    for number, step in enumerate(trace.steps, 1):
+        where = f"step {number} " if len(trace.steps) > 1 else ""
+        for part in step.parts:
+            if isinstance(part, Sum):
+                found += [f"{where}{term.name}: {term.cut}" for term in part.terms if term.cut.sig]
+            elif isinstance(part, Rounding) and part.exact.value != part.rounded.value:
+                found.append(f"{where}{part.step}: {_difference(part)}")
+    return found
+
+
+def _difference(part: Rounding) -> str:
+    return f"{float(part.exact.value - part.rounded.value):g}"
+
+
+def shown(value: float) -> str:
+    """A number as text, exact: decimal where that is short, else a power of two or hexadecimal."""
+    decimal = repr(value)
+    if len(decimal) <= 8 or not isfinite(value):
+        return decimal
+    mantissa, exp = frexp(value)
+    if abs(mantissa) == 0.5:
+        return f"{'-' if value < 0 else ''}2^{exp - 1}"
+    if len(decimal) <= 12 and "e" not in decimal:
+        return decimal
+    digits, _, power = value.hex().partition("p")
+    return f"{digits.rstrip('0')}p{power}"
+
+
+def described(given: Input) -> str:
+    """The input in a line; zeros at the end of the vectors are omitted."""
+    parts = [f"a = ({', '.join(map(shown, given.a))})", f"b = ({', '.join(map(shown, given.b))})", f"c = {shown(given.c)}"]
+    exact = given.exact()
+    scaled = any(scale != ONE for scale in (*given.scale_a, *given.scale_b))
+    if scaled:
+        parts += [
+            f"scale_a = ({', '.join(map(shown, given.scale_a))})",
+            f"scale_b = ({', '.join(map(shown, given.scale_b))})",
+        ]
+    elif exact is not None:
+        parts.append(f"exact sum = {exact}")
+    return "; ".join(parts)
+
+
+def _joined(first: Result, second: Result) -> Result:
+    return Result(
+        instruction=first.instruction, names=(*first.names, *second.names), trace=first.trace, value=first.value,
+        losses=first.losses,
+    )  # fmt: skip
+
+
+def _shortened(items: Sequence[str]) -> str:
+    more = len(items) - SHOWN_LOSSES
+    return ", ".join(items[:SHOWN_LOSSES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _names(names: Sequence[str]) -> Markup:
+    return element("p", "the same: " + ", ".join(names)) if len(names) > 1 else Markup("")

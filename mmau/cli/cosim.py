@@ -1,0 +1,183 @@
+"""`mmau cosim`: co-simulation of designs with the golden model."""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import golden
+import rtl
+from cosim import (
+    CampaignError,
+    Dut,
+    ElaborationError,
+    Report,
+    Request,
+    Selection,
+    SimulationError,
+    coverage_job,
+    main_job,
+    run,
+    run_many,
+    summary,
+)
+from cosim.runner.run import file_name
+from cosim.volume.segments import DIRECTED
+from golden.files import temporary_folder
+from mmau import DIFFERED, OK, WRONG_REQUEST
+from mmau.cli.chosen_design import chosen_design
+from mmau.cli.cosim_files import ReportFiles
+from mmau.cli.json_objects import print_object
+from mmau.cli.options import WHICH_DESIGN
+from mmau.cli.recorded_evidence import RecordedEvidence
+from mmau.cli.user_design import SOURCE_OPTIONS, chosen_dut, dut_template
+from mmau.mutation.missed import judged_states, missed_lines
+
+ONE_DESIGN = {
+    "waves": "--waves", "vector": "--vector", "rtl_coverage": "--rtl-coverage", "dut": "--dut", "mutants": "--mutants",
+    **SOURCE_OPTIONS,
+}  # fmt: skip
+"""Options that need one design, by their names in the parsed arguments."""
+
+
+def run_cosim(arguments: argparse.Namespace) -> int:
+    """`mmau cosim`."""
+    if arguments.dut_template is not None:
+        try:
+            print(dut_template(arguments), end="")
+        except ElaborationError as error:
+            raise ValueError(error) from error
+        return OK
+    design = chosen_design(arguments)
+    if arguments.all + arguments.coverage + (design is not None) > 1:
+        raise ValueError("give one of --all, --coverage and a unit, not several")
+    given = [spelling for name, spelling in ONE_DESIGN.items() if was_given(getattr(arguments, name))]
+    if design is None and given:
+        raise ValueError(f"{WHICH_DESIGN}; {given[0]} is for one design")
+    waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
+    designs = chosen_job(arguments) if design is None else [design]
+    recorded = RecordedEvidence(designs)
+    files = ReportFiles(arguments, len(designs), inputs(arguments), recorded)
+    errors: dict[str, str] = {}
+    mutants: list[dict[str, Any]] | None = None
+    try:
+        request = chosen_request(arguments)
+        if design is None:
+            reports = run_many(designs, request, jobs=os.cpu_count() or 1, on_report=files.add)
+        else:
+            dut = chosen_dut(design, arguments)
+            check_rtl_coverage(arguments, dut)
+            reports = [run(design, request, dut=dut, waves=waves, processes=os.cpu_count() or 1)]
+            mutants = mutants_of(design, dut, reports[0], request) if arguments.mutants else None
+    except CampaignError as error:
+        reports, errors = error.reports, error.errors
+    except (ElaborationError, SimulationError) as error:
+        files.finish([], {} if design is None else {design.name: str(error)})
+        raise ValueError(error) from error
+    except (rtl.MissingTool, rtl.YosysError) as error:
+        raise ValueError(error) from error
+    status = show(reports, errors, arguments, waves, recorded, mutants)
+    files.finish(reports, errors)
+    return status
+
+
+def mutants_of(design: rtl.Design, dut: Dut | None, report: Report, request: Request) -> list[dict[str, Any]]:
+    """Run the first vectors of a run against the design's mutants of state and protocol.
+
+    Raises:
+        ValueError: the run failed: mutants of a wrong design show nothing.
+    """
+    if not report.passed:
+        raise ValueError(f"--mutants is for a design that passes; this one fails: {report.failures[0]}")
+    with temporary_folder("mmau-mutants-") as folder:
+        return judged_states(design, dut, min(request.vectors, DIRECTED), request.seed, Path(folder), progress)
+
+
+def was_given(value: object) -> bool:
+    """Whether an option without a default is on the command line, by its parsed value; 0 counts as given."""
+    return value is not None and value is not False
+
+
+def check_rtl_coverage(arguments: argparse.Namespace, dut: Dut | None) -> None:
+    """Raise ValueError where the file of `--rtl-coverage` would name Verilog of a temporary folder."""
+    if arguments.rtl_coverage is not None and dut is None and arguments.work is None:
+        raise ValueError("--rtl-coverage of a generated unit needs --work DIR, the folder for its Verilog")
+
+
+def chosen_request(arguments: argparse.Namespace) -> Request:
+    """The request that the options describe, of one design or of each of many."""
+    return Request(
+        vectors=arguments.vectors,
+        seed=arguments.seed,
+        selection=Selection(tuple(arguments.only or ()), tuple(arguments.exclude or ()), arguments.vector),
+        fail_fast=arguments.fail_fast,
+        simulator=arguments.sim,
+        mode=arguments.mode,
+        work_dir=arguments.work,
+        rtl_coverage=arguments.rtl_coverage is not None,
+        progress=progress,
+    )
+
+
+def progress(line: str) -> None:
+    """A line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def inputs(arguments: argparse.Namespace) -> list[Path]:
+    """The files that a run reads, which no report may overwrite."""
+    named = [arguments.unit, arguments.ports, arguments.filelist, *(arguments.also or []), *(arguments.dut or [])]
+    return [path for path in named if path is not None]
+
+
+def show(
+    reports: Sequence[Report],
+    errors: Mapping[str, str],
+    arguments: argparse.Namespace,
+    waves: Path | None,
+    recorded: RecordedEvidence,
+    mutants: list[dict[str, Any]] | None,
+) -> int:
+    """Print the results of the runs, and of the design's mutants where they were asked for; return the exit status."""
+    passed = all(report.passed for report in reports) and not errors
+    if arguments.json:
+        found: dict[str, Any] = {"passed": passed, "seed": arguments.seed}
+        found |= {"reports": [as_dict(report, recorded) for report in reports]}
+        found |= {"errors": [{"unit": name, "message": message} for name, message in errors.items()]} if errors else {}
+        found |= {} if mutants is None else {"mutants": mutants}
+        print_object("cosim", found)
+    else:
+        for line in [] if mutants is None else missed_lines(mutants):
+            print(line)
+        print("\n".join([*recorded.summary(reports), summary(reports, arguments.seed)]))  # the sums are the last line
+        if waves is not None:
+            print(f"waveform: {waves}")
+        if arguments.work is not None:
+            print(f"build and logs: {arguments.work}")
+    if arguments.rtl_coverage is not None and any(report.rtl_coverage is None for report in reports):
+        print("mmau cosim: no coverage of the RTL: the simulation ended before it wrote one", file=sys.stderr)
+    for name, message in errors.items():
+        print(f"mmau cosim: {name}: {message}", file=sys.stderr)
+    if errors:
+        return WRONG_REQUEST
+    return OK if passed else DIFFERED
+
+
+def as_dict(report: Report, recorded: RecordedEvidence) -> dict[str, Any]:
+    """A report for JSON, with the recorded evidence for its Verilog."""
+    known = recorded.of_report(report)
+    return report.as_dict() | {"recorded": None if known is None else known.as_dict()}
+
+
+def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:
+    """The designs to co-simulate if the options name none."""
+    if arguments.all:
+        return golden.catalogue_units()
+    return coverage_job() if arguments.coverage else main_job()
+
+
+def wave_file(name: str, simulator: str) -> Path:
+    """The waveform file of `--waves`."""
+    return Path(file_name(name) + (".vcd" if simulator == "verilator" else ".fst"))

@@ -1,0 +1,84 @@
+"""The report files of `mmau cosim`. They are rewritten after each design, so that an interrupted campaign leaves complete
+files with the finished designs."""
+
+import argparse
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+
+from cosim import Report
+from cosim.coverage.counts import merged
+from cosim.coverage.file import add, read
+from cosim.coverage.ucis import ucis_xml
+from cosim.rtl_coverage.lcov import lcov_info
+from cosim.runner.html_report import report_page
+from cosim.runner.junit import junit_xml
+from golden.files import check_output, is_stdout, write_atomically
+from mmau.cli.recorded_evidence import RecordedEvidence
+
+
+class ReportFiles:
+    """The JUnit file, the HTML page, the coverage and its UCIS XML, and the RTL's line coverage, each if requested.
+
+    Args:
+        arguments: of the command: the seed and the path of each file. designs: the number of designs.
+        inputs: files that the command reads, which no report may overwrite. recorded: the evidence for the designs.
+
+    Raises:
+        ValueError: a path is stdout, an input, given twice, or a file of other coverage. OSError: a file cannot be written.
+    """
+
+    def __init__(
+        self, arguments: argparse.Namespace, designs: int, inputs: Sequence[Path], recorded: RecordedEvidence
+    ) -> None:
+        self._junit, self._html, self._ucis = arguments.junit, arguments.html, arguments.ucis
+        self._rtl_coverage = arguments.rtl_coverage
+        self._coverage, self._seed, self._designs = arguments.coverage_file, arguments.seed, designs
+        self._done: list[Report] = []
+        self._recorded = recorded
+        self._lock = threading.Lock()
+        wanted = {"--junit": self._junit, "--html": self._html, "--coverage-file": self._coverage, "--ucis": self._ucis}
+        wanted |= {"--rtl-coverage": self._rtl_coverage}
+        named = {option: path for option, path in wanted.items() if path is not None}
+        for option, path in named.items():
+            if is_stdout(path):
+                raise ValueError(f"{option} must name a file, got {path}")
+            check_output(path, inputs)
+        for (option, path), (other, same) in combinations(named.items(), 2):
+            if path.absolute() == same.absolute():
+                raise ValueError(f"{option} and {other} must name two files, got {path} twice")
+        if self._coverage is not None:
+            read(self._coverage)
+
+    def add(self, report: Report) -> None:
+        """Add the report of a finished design, from any thread. Write errors are ignored here: `finish` writes again."""
+        with self._lock, suppress(OSError):
+            self._done.append(report)
+            self._write(self._done, {}, self._designs - len(self._done))
+
+    def finish(self, reports: Sequence[Report], errors: Mapping[str, str]) -> None:
+        """Write the reports of all designs in their order, and the errors of those that could not be run.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        with self._lock:
+            self._write(reports, errors, 0)
+            counts = merged(counts for report in reports for counts in report.coverage)
+            if self._coverage is not None:
+                counts = add(self._coverage, counts)
+            if self._ucis is not None:
+                passed = all(report.passed for report in reports) and not errors
+                write_atomically(self._ucis, ucis_xml(counts, self._seed, passed, version("mmau")))
+            for report in reports:
+                if self._rtl_coverage is not None and report.rtl_coverage is not None:
+                    write_atomically(self._rtl_coverage, lcov_info(report.rtl_coverage).encode())
+
+    def _write(self, reports: Sequence[Report], errors: Mapping[str, str], running: int) -> None:
+        if self._junit is not None:
+            write_atomically(self._junit, junit_xml(reports, errors, self._seed))
+        if self._html is not None:
+            write_atomically(self._html, report_page(reports, errors, self._seed, running, self._recorded.lines_of).encode())

@@ -1,0 +1,118 @@
+"""`mmau distinguish`: an input on which two units or instructions differ."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import golden
+from golden.checks import check_least
+from mmau import DIFFERED, OK, UNDECIDED
+from mmau.cli.devices_under_test import dut_of_program
+from mmau.cli.distinguish_proof import proved
+from mmau.cli.extras import missing
+from mmau.cli.json_objects import print_object
+from mmau.cli.programs import check_unused, program_of
+from mmau.probe.distinguish import Difference, Side, Verdict, distinguish, parting, sides, text_of
+from mmau.probe.model_and_device import DeviceDifference, held_against
+from mmau.probe.parameters_apart import parameters_apart
+
+
+def run_distinguish(arguments: argparse.Namespace) -> int:
+    """`mmau distinguish`."""
+    check_least("vectors", arguments.vectors, 1)
+    check_least("seed", arguments.seed, 0)
+    if not arguments.prove > 0:  # NaN is not either
+        raise ValueError(f"--prove must be a number of seconds above 0, got {arguments.prove}")
+    check_unused(arguments)
+    if (arguments.y is None) == (arguments.program is None):
+        raise ValueError("give two to distinguish: X and Y, or X and --program CMD")
+    if arguments.program is not None:
+        return _against_program(arguments)
+    x, y = sides(chosen(arguments.x), chosen(arguments.y))
+    if x.chain == y.chain:
+        if arguments.json:
+            print_object("distinguish", {"equal": True})
+        else:
+            print("equal: both have the same steps with the same keys")
+        return OK
+    found = distinguish(x, y, arguments.vectors, arguments.seed, partial(_proved, seconds=arguments.prove))
+    if isinstance(found, Difference):
+        apart = parameters_apart(found)
+        if arguments.json:
+            parameters = [{key: _plain(value) for key, value in vars(one).items()} for one in apart]
+            print_object("distinguish", _as_dict(found) | {"parameters": parameters})
+        else:
+            print(
+                "".join(f"{line}\n" for line in ("parameters that differ:", *(one.line() for one in apart)) if apart), end=""
+            )
+            print(text_of(found), end="")
+        return DIFFERED
+    if arguments.json:
+        seen = {"vectors": found.tried, "seed": arguments.seed}
+        print_object("distinguish", {"equal": found.proved or None, **seen, **({"why": found.why} if found.why else {})})
+    elif found.proved:
+        print(f"equal: the specifications are proved equal for every input; {found.tried} vectors show no difference")
+    else:
+        print(f"no difference found in {found.tried} vectors of all classes, corners and features, seed {arguments.seed}")
+        if found.why:
+            print(f"not proved: {found.why}")
+    return OK if found.proved else UNDECIDED
+
+
+def _against_program(arguments: argparse.Namespace) -> int:
+    """A model held against a program with its operands."""
+    model, _ = sides(chosen(arguments.x), chosen(arguments.x))
+    with program_of(arguments, model.shape) as program:
+        found = held_against(model, dut_of_program(program), arguments.vectors, arguments.seed)
+    if isinstance(found, DeviceDifference):
+        if arguments.json:
+            print_object("distinguish", found.as_dict())
+        else:
+            print(found.text(), end="")
+        return DIFFERED
+    if arguments.json:
+        print_object("distinguish", {"equal": None, "vectors": found, "seed": arguments.seed})
+    else:
+        print(f"no difference found in {found} vectors of all classes, corners and features, seed {arguments.seed}")
+    return UNDECIDED
+
+
+def _proved(x: Side, y: Side, seconds: float) -> Verdict:
+    """The verdict of the solvers, or the reason why none is installed."""
+    try:
+        return proved(x, y, seconds)
+    except ModuleNotFoundError as error:
+        return missing(str(error.name), "distinguish")
+
+
+def chosen(word: str) -> golden.Unit | golden.Instruction:
+    """`ARCH:NAME`, or a unit's file.
+
+    Raises:
+        ValueError: the word is neither. OSError: the file cannot be read.
+    """
+    arch, colon, name = word.partition(":")
+    if colon and not Path(word).exists():
+        return golden.instruction(arch, name)
+    return golden.load_unit(word)
+
+
+def _as_dict(found: Difference) -> dict[str, object]:
+    named = zip(found.row._fields, found.row, strict=True)
+    row = {name: np.asarray(array)[0].tolist() for name, array in named if array is not None}
+    texts = [side.trace(found.row).text().splitlines()[1:] for side in (found.x, found.y)]
+    return {
+        "equal": False,
+        "input": row,
+        "x": {"name": found.x.name, "d": found.d[0]},
+        "y": {"name": found.y.name, "d": found.d[1]},
+        "parting": parting(*texts),
+        "vectors": found.tried,
+    }
+
+
+def _plain(value: object) -> object:
+    """A parameter's value for JSON: formats and roundings by their names."""
+    return value if isinstance(value, bool | int | str | None) else str(value)

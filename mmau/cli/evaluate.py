@@ -1,0 +1,123 @@
+"""`mmau eval`: one dot product a row, from a file to a file."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import golden
+from golden.arrays import bits_dtype, check_shape, float_dtype, scale_codes
+from golden.files import check_output, is_stdout, write_output
+from golden.npz import ArrayHeader, npz_bytes, read_npz
+from mmau import OK
+from mmau.cli.explain import check_explain, print_trace
+from mmau.cli.json_objects import print_object
+from mmau.cli.options import WHICH_DESIGN, names_design
+
+
+def run_eval(arguments: argparse.Namespace) -> int:
+    """`mmau eval`."""
+    model = chosen_model(arguments)
+    check_explain(arguments)
+    if arguments.explain:
+        print_trace(model, input_arrays(model, arguments), arguments)
+        return OK
+    inputs = [path for path in (arguments.input, arguments.unit) if path is not None]
+    to_stdout = is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and --output - both write to stdout; give --output a file")
+    check_output(arguments.output, inputs)
+    d = model.dot(**input_arrays(model, arguments), engine=arguments.engine)
+    write_output(arguments.output, npz_bytes({"d": d}), inputs)
+    named = {"arch": model.arch, "name": model.name} if isinstance(model, golden.Instruction) else {"unit": model.name}
+    if arguments.json:
+        print_object("eval", {**named, "results": d.size, "output": str(arguments.output)})
+    else:
+        line = f"{' '.join(named.values())}: {d.size} results in {'stdout' if to_stdout else arguments.output}"
+        print(line, file=sys.stderr if to_stdout else sys.stdout)
+    return OK
+
+
+def input_arrays(model: golden.Instruction | golden.Unit, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The input's arrays, which the model takes."""
+    formats = operand_formats(model)
+
+    def check(headers: Mapping[str, ArrayHeader]) -> None:
+        check_dtypes(headers, formats)
+        check_shapes(headers, model)
+
+    return read_npz(arguments.input, ("a", "b", "c"), ("scale_a", "scale_b"), check)
+
+
+def chosen_model(arguments: argparse.Namespace) -> golden.Instruction | golden.Unit:
+    """The instruction or the unit that the options name.
+
+    Raises:
+        ValueError: they name none, both, or half of one.
+    """
+    if not names_design(arguments):
+        raise ValueError(WHICH_DESIGN)
+    if arguments.unit is not None:
+        return golden.load_unit(arguments.unit)
+    return golden.instruction(arguments.arch, arguments.instr)
+
+
+def operand_formats(model: golden.Instruction | golden.Unit) -> dict[str, golden.Format]:
+    """The format of each array of the input."""
+    operation = model.operation
+    formats = {"a": model.a, "b": model.b, "c": operation.c}
+    if operation.scale_format is not None:
+        formats |= {"scale_a": operation.scale_format, "scale_b": operation.scale_format}
+    return formats
+
+
+def check_dtypes(headers: Mapping[str, ArrayHeader], formats: Mapping[str, golden.Format]) -> None:
+    """Check that each array has the unsigned dtype of the format's width, or the format's floating-point dtype.
+
+    A .npz file holds arrays of ml_dtypes as raw bytes, which do not show whether they were, say, bfloat16 or float16.
+
+    Raises:
+        ValueError: raw bytes. TypeError: another dtype.
+    """
+    for name, header in headers.items():
+        if name not in formats:
+            continue  # scales of an operation that has none: `check_shapes` refuses them
+        operand, dtype = formats[name], header.dtype
+        bits = bits_dtype(operand)
+        if dtype.kind == "V" and dtype.names is None and dtype.itemsize == bits.itemsize:
+            raise ValueError(
+                f"{name} holds raw bytes ({dtype.str[1:]}), as np.savez writes arrays of ml_dtypes, which do not say their "
+                f"format; save {name}.view(np.{bits}), the codes of {operand}"
+            )
+        if dtype not in (bits, float_dtype(operand)):
+            raise TypeError(f"{name} must have dtype {accepted(operand)} for {operand}, got {dtype}")
+
+
+def check_shapes(headers: Mapping[str, Any], model: golden.Instruction | golden.Unit) -> None:
+    """Raise ValueError for wrong shapes and for missing or superfluous scales, as `dot` would, before data take memory.
+
+    Only the headers of the arrays are read.
+    """
+    operation, shape = model.operation, headers["a"].shape
+    K = model.k if isinstance(model, golden.Instruction) else shape[-1] if shape else 0
+    if not K:
+        raise ValueError(f"a must have shape [..., K] with K at least 1, got {shape}")
+    if isinstance(model, golden.Unit):
+        model.chain_over(K)
+    lead = shape[:-1]
+    check_shape("a", headers["a"], (*lead, K), "the last axis is K")
+    check_shape("b", headers["b"], (*lead, K), "that of a")
+    check_shape("c", headers["c"], lead, "that of a without K")
+    for name in ("scale_a", "scale_b"):
+        if operation.block_size is None or name not in headers:
+            scale_codes(name, headers.get(name), operation, (), "")  # refuses what is missing or too many
+        else:
+            blocks = -(-K // operation.block_size)
+            check_shape(name, headers[name], (*lead, blocks), f"one scale for every {operation.block_size} elements")
+
+
+def accepted(operand: golden.Format) -> str:
+    """The dtypes that a file can hold an operand in."""
+    floats = float_dtype(operand)
+    in_files = floats is not None and floats.kind == "f" and floats.itemsize > 1  # NumPy's own
+    return f"{bits_dtype(operand)} or {floats}" if in_files else str(bits_dtype(operand))

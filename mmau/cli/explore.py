@@ -1,0 +1,87 @@
+"""`mmau explore`: accuracy, cost, co-simulation and proof of every unit of a design space, as tables, plots and a page."""
+
+import argparse
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+import mmau.explore.report
+import rtl
+from cosim.runner.needed_tools import check_tools
+from mmau import DIFFERED, OK, WRONG_REQUEST
+from mmau.cli.extras import missing
+from mmau.cli.json_objects import print_object
+from mmau.explore.run import Exploration
+from mmau.explore.run import explore as explore_space
+from mmau.explore.run.exploration_folder import RESULTS
+from mmau.explore.run.worker_count import workers_for
+from mmau.explore.space import Space, load_space
+from mmau.jobs import Cluster, Engine, engine_for
+from mmau.jobs.processes import WorkerError
+
+NEEDED = {"pyarrow": "tables as Parquet", "plotly": "the report", "matplotlib": "plots"}
+"""Packages of the extra `explore` and their use; checked before the exploration begins."""
+
+
+def run_explore(arguments: argparse.Namespace) -> int:
+    """`mmau explore`."""
+    space = load_space(arguments.space)
+    check_packages(space)
+    try:
+        if space.cosimulation is not None:
+            check_tools("verilator")
+        engine, workers = chosen_engine(arguments, space)
+        found = explore_space(
+            space, arguments.out, engine, workers, seconds=arguments.seconds, retry=arguments.retry, say=say
+        )
+    except (rtl.MissingTool, WorkerError) as error:
+        raise ValueError(error) from error
+    files = [str(arguments.out / RESULTS)]
+    files += map(str, mmau.explore.report.write(found.records, arguments.out, title=space.name, space=space.text))
+    show(found, files, arguments)
+    if found.not_done:
+        return WRONG_REQUEST
+    return DIFFERED if found.differing else OK
+
+
+def check_packages(space: Space) -> None:
+    """Raise ValueError where a package is missing that the exploration needs at its end."""
+    needed = dict(NEEDED)
+    if space.search is not None:
+        needed["optuna"] = "a search"
+    if space.accuracy is not None and any(workload.network is not None for workload in space.accuracy.checked):
+        needed["torch"] = "the workload network"
+    for package, what in needed.items():
+        if find_spec(package) is None:
+            raise ValueError(f"{what}: {missing(package, 'explore')}")
+
+
+def chosen_engine(arguments: argparse.Namespace, space: Space) -> tuple[Engine, int]:
+    """The engine of the tasks, and its number of workers."""
+    points = [] if space.search is not None else list(space.points())
+    here = workers_for([*points, *space.reference_points()], arguments.jobs)
+    engine = engine_for(arguments.scheduler, here)
+    return engine, engine.workers if isinstance(engine, Cluster) else here
+
+
+def show(found: Exploration, files: list[str], arguments: argparse.Namespace) -> None:
+    """Print the counts, the points that are not done, and the files."""
+    counts = {status: found.count(status) for status in ("done", "invalid", "failed", "timed out")}
+    if arguments.json:
+        not_done = {record["name"]: f"{record['status']}: {record['message']}" for record in found.not_done}
+        shown: dict[str, Any] = {"counts": counts, "not_done": not_done, "differing": found.differing, "files": files}
+        print_object("explore", shown)
+        return
+    print(", ".join(f"{count:,} {status}" for status, count in counts.items() if count))
+    for record in found.not_done:
+        print(f"{record['name']} {record['status']}: {record['message'].partition(chr(10))[0]}", file=sys.stderr)
+    for name in found.differing:
+        print(f"{name}: its circuit differs from the golden model", file=sys.stderr)
+    if found.not_done:
+        print("run again with --retry to repeat the failed tasks", file=sys.stderr)
+    print("\n".join(files))
+
+
+def say(line: str) -> None:
+    """A line of progress."""
+    print(f"mmau explore: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,34 @@
+"""Commands' JSON objects. Each begins with the name of its schema, `mmau.cosim/1`, which is a file of the folder schemas."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SCHEMAS = Path(__file__).with_name("schemas")
+"""A file `NAME.json` each, JSON Schema, draft 2020-12. Within a version keys may come; none goes, none changes its type."""
+
+VERSIONS = {
+    "compare": 1, "conform": 1, "cosim": 1, "distinguish": 1, "eval": 1, "evidence": 1, "explain": 1, "explore": 1,
+    "list": 1, "probe": 1, "probe-features": 1, "probe-recording": 1, "prove": 1, "rtl": 1, "vectors": 1,
+}  # fmt: skip
+"""The version of each schema."""
+
+
+def print_object(name: str, found: Mapping[str, Any]) -> None:
+    """Print an object as one line of JSON that says which schema it follows.
+
+    Args:
+        name: of `VERSIONS`.
+    """
+    print(text(name, found))
+
+
+def text(name: str, found: Mapping[str, Any]) -> str:
+    """The line that `print_object` prints."""
+    return json.dumps({"schema": schema_of(name), **found})
+
+
+def schema_of(name: str) -> str:
+    """The name of a schema with its version, as objects hold it under the key `schema`."""
+    return f"mmau.{name}/{VERSIONS[name]}"

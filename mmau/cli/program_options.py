@@ -1,0 +1,28 @@
+"""The options of `--program`; `mmau.cli.programs` interprets them."""
+
+from mmau.cli.options import Group
+
+
+def add_program(group: Group, formats: bool = True) -> None:
+    """The options that name a program.
+
+    Args:
+        formats: whether the command has an option for its formats.
+    """
+    group.add_argument(
+        "--program",
+        metavar="CMD",
+        help="ask this program, with its arguments in one text: it reads rows as `mmau vectors` writes them, without d, "
+        "after a header line, and writes d, a line each",
+    )
+    if formats:
+        group.add_argument(
+            "--formats",
+            metavar="KEYS",
+            help="say what the program takes: 'a=fp16 b=fp16 c=fp32 d=fp32 K=16', and scale and K_block where it is scaled "
+            "(default: as the unit or the instruction)",
+        )
+    group.add_argument(
+        "--program-form", choices=["text", "binary"], help="exchange lines of text or packed codes with it (default: text)"
+    )
+    group.add_argument("--patience", type=float, metavar="S", help="let the program be silent for S seconds (default: 60)")

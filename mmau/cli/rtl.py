@@ -1,0 +1,68 @@
+"""`mmau rtl`: the Verilog of a design, and its cost."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import rtl
+from golden.files import check_output, is_stdout, write_output
+from mmau import OK
+from mmau.cli.chosen_design import chosen_design
+from mmau.cli.json_objects import print_object
+from mmau.cli.options import WHICH_DESIGN
+from mmau.formal.recorded_outcomes import committed
+from rtl.designs.identity import verilog_digest
+from rtl.verilog.headers import with_paragraph
+
+
+def run_rtl(arguments: argparse.Namespace) -> int:
+    """`mmau rtl`."""
+    design = chosen_design(arguments)
+    if design is None:
+        raise ValueError(WHICH_DESIGN)
+    if arguments.output is None and not arguments.report:
+        raise ValueError("no output is requested; give -o UNIT.v for the Verilog, --report for the cost, or both")
+    if arguments.output is not None and not arguments.output.absolute().parent.is_dir():
+        raise ValueError(f"-o must name a file in an existing folder, got {arguments.output}")
+    inputs = [path for path in (arguments.unit, *(arguments.also or [])) if path is not None]
+    if arguments.output is not None:
+        check_output(arguments.output, inputs)
+    to_stdout = arguments.output is not None and is_stdout(arguments.output)
+    if to_stdout and arguments.json:
+        raise ValueError("--json and -o - both write to stdout; give -o a file")
+    try:
+        report = rtl.cost_report(design, progress) if arguments.report else None
+        top = None if arguments.output is None else write_verilog(design, arguments.output, inputs)
+    except (rtl.YosysError, rtl.MissingTool) as error:
+        raise ValueError(error) from error
+    if arguments.json:
+        found: dict[str, Any] = {"unit": design.name, "latency": design.latency}
+        found |= {} if top is None else {"output": str(arguments.output), "top": top}
+        found |= {} if report is None else {"report": report.as_dict()}
+        print_object("rtl", found)
+        return OK
+    messages = sys.stderr if to_stdout else sys.stdout
+    if top is not None:
+        print(f"{design.name}: module {top} in {'stdout' if to_stdout else arguments.output}", file=messages)
+        print("\n".join(f"  {line}" for line in design.port_lines), file=messages)
+    if report is not None:
+        print(report.text(design.name), file=messages)
+    return OK
+
+
+def progress(line: str) -> None:
+    """A line of progress."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:
+    """Write the Verilog of a design, with its recorded evidence; return the top module, named after the file."""
+    top = "unit" if is_stdout(path) else re.sub(r"\W", "_", path.stem)
+    top = top if re.match(r"[A-Za-z_]", top) else f"unit_{top}"
+    verilog = rtl.to_verilog(design, top)
+    known = committed().of_design(design, verilog_digest(verilog, top))
+    write_output(path, with_paragraph(verilog, known.lines()).encode(), inputs)
+    return top

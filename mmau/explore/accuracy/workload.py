@@ -1,0 +1,228 @@
+"""Workloads of accuracy measurements, by name or as a table, checked before any work begins."""
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from golden.checks import check_int, check_name, listed, unknown
+from golden.gemm_file import order_from_table
+from golden.gemm_order import GemmOrder
+from golden.stimulus import CLASSES
+from mmau.explore.accuracy.exact_sums import MAX_K
+from mmau.explore.network.settings import Settings
+from mmau.explore.network.settings import check as check_network
+
+DISTRIBUTIONS = ("normal", "uniform", "outliers")
+"""N(0, 1); U(−1, 1); N(0, 1) + Bernoulli(0.001) · N(0, 100)."""
+
+CLASS_NORMAL = "class-normal"
+"""The stimulus' class `normal`, whose name is taken by the distribution."""
+
+OF_CLASSES = {CLASS_NORMAL if name == "normal" else name: name for name in CLASSES}
+"""Workload to class of golden.stimulus."""
+
+PROPERTIES = "properties"
+"""Not a workload of operands, but properties that a search finds once for each unit."""
+
+NETWORK = "network"
+"""Not a workload of operands either: a network trained on the unit (`mmau.explore.network`)."""
+
+MAX_CONDITION = 1e15
+"""Largest condition number of generated rows: their partial sums are computed with 53 bits."""
+
+KEYS: dict[str, dict[str, bool]] = {
+    **{name: {} for name in (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES)},
+    "chain": {"K": True, "order": False},
+    "ill-conditioned": {"condition": True},
+    "file": {"path": True, "sha256": False},
+    NETWORK: {f.name: False for f in fields(Settings)},
+}
+"""Kind of workload to the keys of its table, each with whether it is required."""
+
+EXAMPLES = (*DISTRIBUTIONS, *OF_CLASSES, PROPERTIES, NETWORK, "chain-4096", "ill-conditioned-1e6")
+
+_CHAIN = re.compile(r"chain-([0-9]{1,9})")
+_ILL = re.compile(r"ill-conditioned-([0-9][0-9.]*(?:e\+?[0-9]{1,3})?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """A workload, checked.
+
+    Attributes:
+        kind: one of `KEYS`.
+        K: products of a row of a chain; None for the default of the unit.
+        condition: (|c| + Σ |a_k·b_k|) / |c + Σ a_k·b_k| that rows of `ill-conditioned` should have.
+        order: the order of a chain's steps; None for one after the other.
+        path: a file of `file`.
+        network: the settings of `network`.
+        label: the name that the table states.
+    """
+
+    kind: str
+    K: int | None = None
+    order: GemmOrder | None = None
+    condition: float | None = None
+    path: Path | None = None
+    network: Settings | None = None
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in results: a text without dots."""
+        if self.label is not None:
+            return self.label
+        return self.draws if self.order is None else f"{self.draws} {_described(self.order)}"
+
+    @property
+    def draws(self) -> str:
+        """The name that follows from the other keys; the random numbers depend on it."""
+        if self.network is not None:
+            return self.network.name
+        if self.condition is not None:
+            return f"ill-conditioned-{_without_dot(self.condition)}"
+        if self.path is not None:
+            return f"file-{self.path.stem}".replace(".", "-")
+        return self.kind if self.K is None else f"{self.kind}-{self.K}"
+
+
+def _described(order: GemmOrder) -> str:
+    """The keys of an order that differ from their defaults."""
+    keys = ((f.name, getattr(order, f.name)) for f in fields(order) if getattr(order, f.name) != f.default)
+    return " ".join(f"{key}={value}" for key, value in keys)
+
+
+def _without_dot(number: float) -> str:
+    """A number as 1e6, 15e5 or 25."""
+    text = f"{Decimal(repr(number)).normalize():e}"
+    mantissa, exponent = text.split("e")
+    whole, _, fraction = mantissa.partition(".")
+    shifted = int(exponent) - len(fraction)
+    return f"{whole}{fraction}e{shifted}" if shifted else f"{whole}{fraction}"
+
+
+def workload_name(given: str | Mapping[str, Any]) -> str:
+    """The name of a workload in results; errors as of `check_workload`."""
+    return check_workload(given).name
+
+
+def with_files(given: str | Mapping[str, Any], folder: Path) -> str | dict[str, Any]:
+    """A workload independent of the current folder: paths made absolute, from the folder, with the file's SHA-256.
+
+    Raises:
+        As `check_workload`.
+    """
+    if isinstance(given, str):
+        return given
+    table = dict(given)
+    if table.get("kind") == "file" and isinstance(table.get("path"), str):
+        table["path"] = str((folder / table["path"]).absolute())
+        checked = check_workload(table)
+        assert checked.path is not None
+        table["sha256"] = _digest(checked.path)
+    return table
+
+
+def check_workload(given: str | Mapping[str, Any]) -> Workload:
+    """The workload of a name, or of a table {kind = …, and its keys}.
+
+    Raises:
+        ValueError: no such name or kind, a key that is unknown, missing or out of range; the message suggests near
+        spellings. TypeError: neither a text nor a table. OSError: a file that is not there.
+    """
+    if isinstance(given, Mapping):
+        return _of_table(dict(given))
+    if not isinstance(given, str):
+        raise TypeError(f"a workload must be a name or a table with the key kind, got {given!r}")
+    if chain := _CHAIN.fullmatch(given):
+        return _of_table({"kind": "chain", "K": int(chain[1])})
+    if ill := _ILL.fullmatch(given):
+        return _of_table({"kind": "ill-conditioned", "condition": _number(given, ill[1])})
+    if given not in KEYS or any(KEYS[given].values()):
+        raise ValueError(unknown("workload", given, EXAMPLES, shown=len(EXAMPLES)))
+    return _of_table({"kind": given})
+
+
+def _number(given: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"workload ill-conditioned-N takes a number as 1e6, got {given!r}") from None
+
+
+def _of_table(table: dict[str, Any]) -> Workload:
+    kind, label = table.pop("kind", None), table.pop("name", None)
+    if not isinstance(kind, str) or kind not in KEYS:
+        raise ValueError(unknown("kind of a workload", kind, KEYS, shown=len(KEYS)))
+    if label is not None:
+        _check_label(label)
+    allowed = KEYS[kind]
+    for key in table:
+        if key not in allowed:
+            raise ValueError(unknown(f"key of the workload {kind}", key, ["kind", "name", *allowed]))
+    missing = [key for key, required in allowed.items() if required and key not in table]
+    if missing:
+        raise ValueError(f"the workload {kind} is missing {listed(missing)}")
+    if kind == "chain":
+        check_int("K of a chain", table["K"], 1, MAX_K)
+        if "order" in table:
+            table["order"] = _order(table["order"])
+    if kind == "ill-conditioned":
+        table["condition"] = _condition(table["condition"])
+    if kind == NETWORK:
+        table = {"network": check_network(table)}
+    if kind == "file":
+        table["path"] = _path(table["path"], table.pop("sha256", None))
+    return Workload(kind=kind, label=label, **table)
+
+
+def _order(value: Any) -> GemmOrder | None:
+    """The order of a chain; None where it is one step after the other."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"order of a chain must be a table with the keys of a gemm.toml, got {value!r}")
+    for key in ("instruction", "unit"):
+        if key in value:
+            raise ValueError(f"order of a chain must not have the key {key}: the chain is one of the unit that is measured")
+    try:
+        order = order_from_table(dict(value), Path())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"order of a chain: {error}") from error
+    return order if order.adds else None
+
+
+def _check_label(label: Any) -> None:
+    check_name("name of a workload", label)
+    if "." in label:
+        raise ValueError(f"name of a workload must have no dots, for it becomes part of a column's name; got {label!r}")
+
+
+def _condition(value: Any) -> float:
+    rule = f"condition of ill-conditioned must be a number from 2 to {MAX_CONDITION:g}"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{rule}, got {value!r}")
+    if not math.isfinite(value) or not 2 <= value <= MAX_CONDITION:
+        raise ValueError(f"{rule}, got {value!r}")
+    return float(value)
+
+
+def _path(value: Any, sha256: Any) -> Path:
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise TypeError(f"path of the workload file must name a .npz file, got {value!r}")
+    path = Path(value)
+    if not path.is_file():
+        raise FileNotFoundError(f"path of the workload file must name a .npz file; there is no file {path}")
+    if sha256 is not None and sha256 != _digest(path):
+        raise ValueError(
+            f"{path} is no longer the file of sha256 {sha256}: restore that file, or start with another folder of results"
+        )
+    return path
+
+
+def _digest(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,56 @@
+"""The work function: computes one part of a unit in a worker, which caches data that parts share."""
+
+import tomllib
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import golden
+import mmau.explore.accuracy
+from golden import Unit
+from golden.unit_file import unit_from_table
+from mmau.explore.run.cosimulation import co_simulate
+from mmau.explore.run.point_tasks import cost_tools
+from rtl.cost import cost_columns as cost
+
+
+def work(content: dict[str, Any], folder: Path) -> Any:
+    """The result of a part: what `mmau.explore.accuracy`, `rtl.cost` or `mmau.explore.run.cosimulation` say, plain JSON."""
+    golden.set_threads(1)  # a worker has one core
+    unit = unit_of(content["unit"])
+    match content["part"]:
+        case "accuracy":
+            wanted = (content["workload"], content["rows"], content["seed"], content["references"])
+            return mmau.explore.accuracy.measure(unit, *wanted, instruction=content.get("instruction"))
+        case "cost":
+            check_tools(content["tools"])
+            return cost_of(unit, content["wanted"], folder)
+        case "cosimulation":
+            return co_simulate(unit, content["vectors"], content["seed"], folder)
+        case "proof":  # imported here: its solvers may be missing, and then the point is done without a proof
+            return import_module("mmau.explore.run.point_proof").prove_unit(unit, content["seconds"])
+        case part:
+            raise ValueError(f"no such part of a point: {part!r}")
+
+
+def check_tools(asked: dict[str, str]) -> None:
+    """Raise ValueError where this machine's tools differ from those of the requesting machine, which key the result."""
+    here = cost_tools()
+    others = [name for name in asked if here.get(name) != asked[name]]
+    if others:
+        differing = "; ".join(f"{name}: {here.get(name)} here, {asked[name]} there" for name in others)
+        raise ValueError(f"tools must be those of the requesting machine: {differing}; install the same on every machine")
+
+
+def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
+    try:
+        found = cost.measure(unit, wanted, folder)
+    except cost.CostError as error:
+        raise cost.CostError(str(error).replace(f"{folder}/", "")) from error
+    return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
+
+
+def unit_of(text: str) -> Unit:
+    """The unit of a TOML text."""
+    return unit_from_table(tomllib.loads(text))

@@ -1,0 +1,120 @@
+"""Proofs that end in time: each in a child process, which is killed at its deadline, whatever it is doing.
+
+The verdicts that were found until then are reported; everything else is open.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from golden import Operation, Unit
+from golden.unit_file import unit_to_toml
+from mmau.formal.decision import (
+    SPECIFICATION,
+    UNDECIDED,
+    DesignDecision,
+    Equality,
+    UserDesignDecision,
+    counterexample_of,
+    user_decision,
+)
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.formal.watched import Seen, watched
+from rtl.designs.design import Design
+
+DESIGN, DUT, SAMPLES, COMPARE = (
+    f"mmau.formal.proof_work:{name}" for name in ("prove_design", "prove_dut", "simulate_samples", "compare")
+)
+"""The work functions, by name: this process does without the solvers."""
+
+SIMULATION = 600.0
+"""Limit of the simulation of sample vectors (s), which follows a proof of a user design that shows no fault."""
+
+
+def prove_in_time(design: Design, seconds: float) -> DesignDecision:
+    """`mmau.formal.prove.prove`, which ends after so many seconds of elapsed time and `GRACE`.
+
+    Raises:
+        Refused: a program is missing or fails. ModuleNotFoundError: no solver is installed.
+    """
+    seen = watched(DESIGN, {"design": design.as_table(), "seconds": seconds}, seconds)
+    if seen.result is not None:
+        return _design_decision(seen.result)
+    return _cut_short(seen)
+
+
+def prove_user_design_in_time(unit: Unit, dut: Path, seconds: float) -> UserDesignDecision:
+    """`mmau.formal.user_design.proof.prove_user_design`, whose solvers likewise end in time.
+
+    Args:
+        dut: the description of the design. seconds: for the solvers; sample vectors are simulated after that.
+
+    Raises:
+        Refused: as `prove_in_time`, or the design and its description do not fit. ModuleNotFoundError: likewise.
+    """
+    content = {"unit": unit_to_toml(unit), "dut": str(dut.absolute()), "seconds": seconds}
+    seen = watched(DUT, content, seconds)
+    found = user_decision(seen.result if seen.result is not None else _user_keys_until(seen))
+    if found.verdict == REFUTED:
+        return found
+    simulated = watched(SAMPLES, {**content, "decision": asdict(found)}, SIMULATION)
+    if simulated.result is not None:
+        return user_decision(simulated.result)
+    reason = f"{found.reason}; " if found.reason else ""
+    return replace(found, verdict=OPEN, reason=f"{reason}sample vectors were not simulated: {simulated.ending}")
+
+
+def equality_in_time(x: Operation, y: Operation, steps: tuple[int, int], seconds: float) -> Equality:
+    """`mmau.formal.equality.equality` of two chains, likewise.
+
+    Args:
+        x, y: the first step of each; d of a step is c of the next one. steps: their numbers.
+
+    Raises:
+        ModuleNotFoundError: as `prove_in_time`.
+    """
+    first, second = (
+        {"unit": unit_to_toml(Unit(name="step", operation=operation)), "steps": count}
+        for operation, count in zip((x, y), steps, strict=True)
+    )
+    seen = watched(COMPARE, {"x": first, "y": second, "seconds": seconds}, seconds)
+    return Equality(UNDECIDED, reason=seen.ending) if seen.result is None else Equality(**seen.result)
+
+
+def _cut_short(seen: Seen) -> DesignDecision:
+    """The decision of a proof that was killed, from its findings until then."""
+    known: dict[str, Any] = {"obligations": []}
+    for found in seen.findings:
+        if "decided" in found:
+            number, verdict = found["decided"]
+            known["obligations"][number][1] = verdict
+        else:
+            known |= found
+    verdicts = [verdict for _, verdict in known["obligations"]]
+    if not verdicts:
+        reason = f"its obligations were not put together: {seen.ending}"
+    elif REFUTED in verdicts:
+        reason = f"a step is refuted on its own, but no simulation showed operands that make d wrong: {seen.ending}"
+    elif OPEN in verdicts:
+        reason = f"{seen.ending}, and {verdicts.count(OPEN)} of {len(verdicts)} obligations remain undecided"
+    else:
+        return _design_decision({**known, "verdict": PROVED})
+    return _design_decision({**known, "verdict": OPEN, "reason": reason})
+
+
+def _design_decision(keys: Mapping[str, Any]) -> DesignDecision:
+    given = {
+        "assumed": tuple(keys.get("assumed", ())),
+        "obligations": tuple((name, verdict) for name, verdict in keys["obligations"]),
+        "counterexample": counterexample_of(keys.get("counterexample")),
+    }
+    return DesignDecision(**{**keys, **given})
+
+
+def _user_keys_until(seen: Seen) -> dict[str, Any]:
+    """The keys of the decision on a user design, likewise."""
+    known: dict[str, Any] = {"equal_to": SPECIFICATION, "assumed": (), "decided": []}
+    for found in seen.findings:
+        known |= {**found, "decided": [*known["decided"], *found.get("decided", ())]}
+    return {**known, "verdict": OPEN, "reason": f"the proof was cut short: {seen.ending}"}

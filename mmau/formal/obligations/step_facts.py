@@ -1,0 +1,233 @@
+"""Facts about the steps of a specification: each step's values are read from the wires of a netlist and established."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from bitwuzla import Term
+
+from golden import Implementation
+from mmau.formal.obligations import align, decode, max_exp, multiply
+from mmau.formal.obligations.accumulate import SumProof, WordProof
+from mmau.formal.obligations.accumulate_in_frame import FrameProof
+from mmau.formal.obligations.cut_netlist import CutNetlist
+from mmau.formal.obligations.facts import Fact, supports
+from mmau.formal.obligations.netlist_proof import Proof
+from mmau.formal.obligations.ranges import implied, in_range
+from mmau.formal.specification.numbers import Flag, Number
+from mmau.formal.specification.observer import Observer
+from mmau.formal.specification.step_results import (
+    Aligned,
+    AlignedLost,
+    Code,
+    Exponent,
+    Integer,
+    Operand,
+    Result,
+    Special,
+    Total,
+    Value,
+    Word,
+)
+from mmau.formal.specification.step_results import Term as Addend
+
+V = TypeVar("V", bound=Value)
+
+STEPS: dict[type[Value], tuple[str, Callable[[Any], list[Term]]]] = {
+    Operand: (decode.PORT, decode.claims), Special: ("result__{}", in_range), Addend: ("term__{}", in_range),
+    Exponent: (max_exp.PORT, max_exp.claims), Aligned: (align.PORT, align.claims), AlignedLost: (align.PORT, align.claims),
+}  # fmt: skip
+"""For each step's result: the ports of its component, and what is claimed beside its equality with the specification."""
+
+SIGNED = ("exp", "e_max")
+"""Parts that every component encodes in two's complement."""
+
+
+class StepFacts(Observer):
+    """Reads each value from the wires of the component with its name, and establishes that they have the specified values.
+
+    Args:
+        proof: collects the facts. implementation: options of the datapath.
+    """
+
+    def __init__(self, proof: Proof, implementation: Implementation) -> None:
+        self._implementation = implementation
+        self.proof, self.terms = proof, proof.terms
+        self._netlist: CutNetlist = proof.netlist
+        self._guard: Term | None = None
+        self._facts: list[Fact] = []
+        #: Terms with the flags that they are not finite; further such flags.
+        self._specials: list[tuple[str, Addend, Special]] = []
+        self._flags: list[tuple[str, Special]] = []
+
+    def value(self, name: str, value: V) -> V:
+        if isinstance(value, Result):
+            return value
+        port, claims = STEPS[type(value)]
+        ports = {part: f"{name}.{port.format(part)}" for part, _ in value.parts()}
+        read = self._read(value, ports)
+        if isinstance(read, Special):
+            self._flags.append((name, read))
+        if isinstance(value, Exponent) and isinstance(read, Exponent) and self._implementation.max_exp == "pairwise":
+            self._pairwise(name, value, read, ports, claims(read))
+        else:
+            self._establish(name, value, read, ports, claims(read))
+        return read
+
+    def _pairwise(
+        self, name: str, value: Exponent, read: Exponent, ports: Mapping[str, str], claims: Sequence[Term]
+    ) -> None:
+        """Facts that wires hold the largest exponent, and the gaps of the others to it."""
+        about = self._about([value.e_max.bits.term])
+        compared = max_exp.PairwiseProof(self.proof, name, value, self._guard, about)
+        self._facts += compared.selection()
+        self._establish(name, value, read, ports, claims)
+        wire = self._netlist.cut(ports["e_max"]).term
+        wires = [wire, self._netlist.definitions[wire].term]
+        self._facts += compared.gaps(read, self._about(wires))
+
+    def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
+        ports, special_ports = multiply.ports(name, term), multiply.special_ports(name, special, special_name)
+        read, read_special = self._read(term, ports), self._read(special, special_ports)
+        self._establish(name, term, read, ports, [])
+        self._establish(f"{special_name or name} special", special, read_special, special_ports, [])
+        claimed = multiply.claims(read, read_special)
+        every = [*ports.values(), *special_ports.values()]
+        unfold = [self._netlist.cut(port).term for port in every if self._netlist.has(port)]
+        support = [*claimed, *(self._netlist.definitions[wire].term for wire in unfold)]
+        self._facts += self.proof.establish(f"{name} range", claimed, unfold=unfold, assume=self._about(support))
+        self._specials.append((name, read, read_special))
+        return read, read_special
+
+    def total(self, name: str, aligned: Sequence[Aligned], total: Total) -> Total:
+        read = self._read(total, {part: f"{name}.{part}" for part, _ in total.parts()})
+        numbers = [bits for term in aligned for bits in (term.sign.bits.term, term.aligned.bits.term)]
+        about = self._about(numbers)
+        facts = SumProof(self.proof, name, aligned, self._implementation, self._guard, about).prove(total, read)
+        self._hold(read, total, facts)
+        return read
+
+    def total_in_frame(self, name: str, aligned: Sequence[Aligned], missing: Aligned, total: Total) -> Total:
+        if self._implementation.encoding != "ones-complement":
+            return self.total(name, [*aligned, missing], total)
+        read = self._read(total, {part: f"{name}.{part}" for part, _ in total.parts()})
+        numbers = [bits for term in aligned for bits in (term.sign.bits.term, term.aligned.bits.term)]
+        proof = FrameProof(self.proof, name, aligned, missing, self._implementation, self._guard, self._about(numbers))
+        self._hold(read, total, proof.prove(total, read))
+        return read
+
+    def integer(self, name: str, product: Number) -> Number:
+        read = Number.read(self.terms, self._netlist.cut(f"{name}.prod"), product.low, product.high, product.is_signed)
+        ports = {"number": f"{name}.prod"}
+        self._establish(name, Integer(product), Integer(read), ports, in_range(Integer(read)))
+        return read
+
+    def word(self, name: str, summed: Sequence[Number], word: Word) -> Word:
+        read = Word(Code(self._netlist.cut(f"{name}.total")))
+        about = self._about([number.bits.term for number in summed])
+        facts = WordProof(self.proof, name, self._implementation, word.total.bits.width, self._guard, about).prove(
+            summed, word, read
+        )
+        self._hold(read, word, facts)
+        return read
+
+    def when(self, finite: Flag, scales: Sequence[Operand] = ()) -> None:
+        self._guard = finite.holds
+        for name, special in reversed(self._flags):
+            flags = (special.nan, special.pos_inf, special.neg_inf)
+            self._follows(f"{name} finite", [(~flag).holds for flag in flags])
+        for name, term, special in reversed(self._specials):
+            self._follows(f"{name} finite", [special.finite.holds, *in_range(term)])
+        for scale in scales:
+            self._follows("scale finite", [scale.finite.holds, *in_range(scale)])
+
+    def only(self, special: Special, pairs: Sequence[tuple[Addend, Special]]) -> None:
+        self._guard = special.finite.holds
+        for term, flags in pairs:
+            self._follows("specials finite", [flags.finite.holds, *in_range(term)])
+
+    def about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """The facts about the wires of some formulas and no others."""
+        return self._about(formulas)
+
+    def of_term(self, name: str, formula: Term, term: Addend, special: Special) -> Fact:
+        """A fact about a term that is not special, from the drivers of its wires."""
+        holds = [implied(special.finite, formula)]
+        wires = supports([part.bits.term for _, part in (*term.parts(), *special.parts())])
+        unfold = [wire for wire in wires if wire in self._netlist.definitions]
+        guard, self._guard = self._guard, None
+        support = [*holds, *(self._netlist.definitions[wire].term for wire in unfold)]
+        driven = self.proof.establish(name, holds, unfold=unfold, assume=self._about(support))
+        self._guard = guard
+        (fact,) = self.proof.establish(f"{name} finite", [formula], assume=[*driven, *self._about(holds)], guard=guard)
+        return fact
+
+    def _follows(self, name: str, formulas: Sequence[Term]) -> None:
+        """Facts that follow from facts that share a wire with them, and from facts about the wires of those."""
+        near = supports(formulas)
+        usable = [fact for fact in self._facts if self._holds(fact)]
+        wires = {wire for fact in usable if fact.wires & near for wire in fact.wires}
+        about = [fact for fact in usable if fact.wires <= wires]
+        self._facts += self.proof.establish(name, formulas, assume=about, guard=self._guard)
+
+    # 1. reading
+
+    def _read(self, value: V, ports: Mapping[str, str]) -> V:
+        """A value of the same class whose parts are wires."""
+        parts: dict[str, Flag | Number | Code] = {}
+        for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):  # the component guarantees it by construction and has no output for it
+                parts[part] = specified
+                continue
+            wire = self._netlist.cut(ports[part])
+            if isinstance(specified, Flag):
+                parts[part] = Flag(self.terms, wire)
+            elif isinstance(specified, Number):
+                parts[part] = Number.read(self.terms, wire, specified.low, specified.high, part in SIGNED)
+            else:
+                parts[part] = Code(wire)
+        return type(value)(**{**vars(value), **parts})
+
+    # 2. establishing
+
+    def _establish(self, name: str, value: Value, read: Value, ports: Mapping[str, str], claims: Sequence[Term]) -> None:
+        """Establish that wires hold a value, and the facts that follow."""
+        equal, beyond, unfold = [], [], []
+        for part, specified in value.parts():
+            if not self._netlist.has(ports[part]):
+                continue
+            wire, held, wanted = self._netlist.cut(ports[part]), dict(read.parts())[part].bits, specified.bits
+            unfold.append(wire.term)
+            equal.append((held, wanted))
+            if wire.width > held.width:
+                whole = self.terms.extended(held, wire.width, isinstance(specified, Number) and specified.is_signed)
+                beyond.append(self.terms.equal(wire, whole))
+        conclusions = [self.terms.equal(held, wanted) for held, wanted in equal]
+        support = [*conclusions, *(self._netlist.definitions[wire].term for wire in unfold)]
+        facts = self.proof.establish(
+            name, [*conclusions, *beyond, *claims], unfold=unfold, assume=self._about(support), guard=self._guard
+        )
+        for (held, wanted), fact in zip(equal, facts, strict=False):
+            self.proof.means(held.term, wanted.term, fact)
+        self._facts += facts
+
+    def _about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """The facts about the wires of some formulas and no others."""
+        wires = supports(formulas) | (supports([self._guard]) if self._guard is not None else set())
+        return [fact for fact in self._facts if fact.wires <= wires and self._holds(fact)]
+
+    def _holds(self, fact: Fact) -> bool:
+        """Whether a fact holds under the guard of this step."""
+        return fact.holds_under(self._guard)
+
+    # 3. sums
+
+    def _hold(self, read: Value, value: Value, facts: Sequence[Fact]) -> None:
+        """Record the value of wires from facts, part by part."""
+        for (_, held), (_, wanted), fact in zip(read.parts(), value.parts(), facts, strict=False):
+            self.proof.means(held.bits.term, wanted.bits.term, fact)
+        self._facts += facts
+
+    def _released_about(self, formulas: Sequence[Term]) -> list[Fact]:
+        """Facts about the wires of some formulas and no others; their guards become premises."""
+        wires = supports(formulas)
+        return [self.proof.released(fact) for fact in self._facts if fact.wires <= wires]

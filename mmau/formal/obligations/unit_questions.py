@@ -1,0 +1,174 @@
+"""The obligations of a unit's datapath, as questions for a solver."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bitwuzla import BitwuzlaException, TermManager
+
+from golden import Operation, Unit
+from golden.operations import (
+    EFDPA,
+    FMA,
+    FTZEOFMA,
+    FTZFMA,
+    GSTFDPA,
+    GTRFDPA,
+    IDPA,
+    OCFDPA,
+    PSFDPA,
+    STFDPA,
+    TFDPA,
+    TRFDPA,
+    FTZAddMul,
+)  # fmt: skip
+from mmau.formal.netlist.expressions import NoTerm
+from mmau.formal.netlist.syntax import Module
+from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.verilog_text import UnreadableVerilog, read_netlist
+from mmau.formal.obligations.cut_netlist import CutNetlist
+from mmau.formal.obligations.facts import Facts, IncompleteProof
+from mmau.formal.obligations.max_exp import is_comparison
+from mmau.formal.obligations.netlist_proof import Proof
+from mmau.formal.obligations.stepwise import proved_steps
+from mmau.formal.obligations.trees import is_row
+from mmau.formal.smtlib import question
+from mmau.formal.specification.flushed_fma import ftz_eo_fma, ftz_fma
+from mmau.formal.specification.fma import fma
+from mmau.formal.specification.ftz_addmul import ftz_addmul
+from mmau.formal.specification.fused import e_fdpa, gst_fdpa, st_fdpa, t_fdpa
+from mmau.formal.specification.headroom import oc_fdpa, ps_fdpa
+from mmau.formal.specification.idpa import idpa
+from mmau.formal.specification.observer import Observer
+from mmau.formal.specification.rounded import gtr_fdpa, tr_fdpa
+from rtl.designs.ports import step_operands
+from rtl.steps.truncate import TRUNCATE
+from rtl.verilog.emit import to_verilog
+
+TOP = "unit"
+"""The name of the top module; no question contains it."""
+
+DEPTH = 1_000_000
+"""Python's recursion limit while terms are made: a wire is computed from the wires before it."""
+
+Specify = Callable[[Terms, Any, Mapping[str, Bits], Observer], Bits]
+
+SPECIFICATIONS: Mapping[type[Operation], Specify] = {
+    TFDPA: t_fdpa, STFDPA: st_fdpa, GSTFDPA: gst_fdpa, EFDPA: e_fdpa, TRFDPA: tr_fdpa, GTRFDPA: gtr_fdpa,
+    OCFDPA: oc_fdpa, PSFDPA: ps_fdpa, IDPA: idpa, FMA: fma, FTZAddMul: ftz_addmul, FTZFMA: ftz_fma, FTZEOFMA: ftz_eo_fma,
+}  # fmt: skip
+"""The specification of d, by operation."""
+
+WHOLE = ("_normalise", "_round", "_encode", TRUNCATE)
+"""Components whose outputs are not cut: normalise, round and encode are one step of golden, together with truncate."""
+
+ROUNDED_SUMS: tuple[type[Operation], ...] = (FMA, FTZAddMul, FTZFMA, FTZEOFMA)
+"""Operations whose specification has the result of encode as a value."""
+
+
+class NotProvable(Exception):
+    """A unit whose obligations cannot be built."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An obligation as a script for a solver.
+
+    Attributes:
+        name: of the step. text: the script, which must be unsatisfiable. wires: the wires of the variables v0, v1 ….
+    """
+
+    name: str
+    text: str
+    wires: tuple[str, ...]
+
+
+def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
+    """The questions of a unit's combinational datapath. If all of them are unsatisfiable, d is golden's d for every input;
+    `Proof.concluded` checks that they suffice.
+
+    Args:
+        verilog: of the datapath, its top module called `unit`; None for the generated Verilog.
+
+    Raises:
+        NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
+            ports to d.
+    """
+    combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
+    if verilog is None:
+        verilog = to_verilog(combinational, TOP)
+    problem = ""
+    with deep_stack() as manager:
+        try:
+            return questions_of(unit_proof(Terms(manager), combinational, verilog))
+        except (IncompleteProof, NoTerm, UnreadableVerilog) as error:
+            problem = str(error)
+        except BitwuzlaException:  # its message names terms
+            problem = f"the Verilog has wires of other widths than the steps of {unit.name} give"
+    raise NotProvable(problem)
+
+
+@contextmanager
+def deep_stack() -> Iterator[TermManager]:
+    """A manager of terms, with a higher recursion limit. Circuits, which refer to themselves, are collected before it
+    ends."""
+    manager, limit = TermManager(), sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        yield manager
+    finally:
+        sys.setrecursionlimit(limit)
+        gc.collect()
+
+
+def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
+    """The proof of a combinational datapath, its obligations open.
+
+    Raises:
+        NotProvable, IncompleteProof, NoTerm, UnreadableVerilog, BitwuzlaException: where `unit_questions` raises
+            NotProvable.
+    """
+    operation = unit.operation
+    problem = unspecified(operation)
+    if problem is not None:
+        raise NotProvable(problem)
+    specify = SPECIFICATIONS[type(operation)]
+    modules = read_netlist(verilog)
+    _check_ports(modules, operation)
+    whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE
+    cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
+    netlist = CutNetlist(terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire))
+    return proved_steps(lambda observer: specify(terms, operation, netlist.inputs, observer), netlist, unit.implementation)
+
+
+def _check_ports(modules: Mapping[str, Module], operation: Operation) -> None:
+    """Raise NotProvable unless the top module has the ports of an operation's datapath."""
+    if TOP not in modules:
+        raise NotProvable(f"the Verilog must have a module {TOP}, got {', '.join(modules) or 'none'}")
+    module = modules[TOP]
+    for name, elements in step_operands(operation).items():
+        direction = "output" if name == "d" else "input"
+        if module.directions.get(name) != direction:
+            raise NotProvable(f"the Verilog must have an {direction} {name}, got {', '.join(module.directions)}")
+        if module.width(name) != elements.width:
+            raise NotProvable(f"port {name} must have the {elements.width} bits of {elements}, got {module.width(name)}")
+
+
+def unspecified(operation: Operation) -> str | None:
+    """The feature of an operation that has no specification; None if every feature has one."""
+    if type(operation) not in SPECIFICATIONS:
+        return f"there is no specification of {operation.name} yet"
+    return None
+
+
+def questions_of(proof: Facts) -> list[Question]:
+    """The obligations of a proof as questions, each once."""
+    found: dict[str, Question] = {}
+    for obligation in proof.obligations:
+        text, variables = question(obligation.violated)
+        wires = tuple(str(variable.symbol()) for variable in variables)
+        found.setdefault(text, Question(obligation.name, text, wires))
+    return list(found.values())

@@ -1,0 +1,46 @@
+"""Designs with registers or of several formats: the combinational datapath and the intended structure of each."""
+
+from dataclasses import replace
+
+from golden import Implementation, Unit
+from mmau.formal.obligations.unit_questions import NotProvable
+from mmau.formal.pipelines.register_roles import Shape
+from rtl.designs.design import Design
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.tile_shape import TileShape
+from rtl.designs.unit_design import UnitDesign
+
+
+def datapath_of(design: Design) -> Unit:
+    """The unit whose combinational datapath a design of one format consists of.
+
+    Raises:
+        NotProvable: a design of several formats.
+    """
+    built = without_stages(design.implementation)
+    match design:
+        case UnitDesign():
+            return replace(design.unit, implementation=built)
+        case TileDesign():
+            return Unit(name=design.instruction.step_name, operation=design.operation, implementation=built)
+    raise NotProvable(f"{design.name} is made of no one unit's datapath")
+
+
+def combinational(design: Design) -> Design:
+    """The combinational datapath that a design consists of."""
+    if isinstance(design, MultiFormatDesign):
+        built = without_stages(design.implementation)
+        return MultiFormatDesign(tuple(replace(unit, implementation=built) for unit in design.units))
+    return UnitDesign(datapath_of(design))
+
+
+def without_stages(implementation: Implementation) -> Implementation:
+    """The same design without registers."""
+    return replace(implementation, stages=0)
+
+
+def shape_of(design: Design) -> Shape:
+    """The intended numbers of registers and steps of a design."""
+    steps = TileShape(design.instruction).steps if isinstance(design, TileDesign) else 1
+    return Shape(design.implementation.stages, steps)

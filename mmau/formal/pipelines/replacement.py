@@ -1,0 +1,126 @@
+"""Replacement of equals: what a wire of a pipeline holds while some premises hold, as a term of the token's values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bitwuzla import Kind, Term
+
+from mmau.formal.netlist.flat_netlist import is_choice
+from mmau.formal.obligations.facts import Fact, IncompleteProof
+from mmau.formal.pipelines.composition import Composition
+
+Known = Callable[[str], Fact | None]
+"""The fact `premise → register = value` to use for a register; None leaves the register as it is."""
+
+Decided = Callable[[Term], bool | None]
+"""Whether a condition of a choice is to be a premise, its negation, or neither."""
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A term that equals another one while all premises hold."""
+
+    term: Term
+    premises: tuple[Term, ...] = ()
+
+
+class Replacement:
+    """Replaces wires by values, in one step of the token.
+
+    Args:
+        composition: whose facts are used. step: of the token. guard: of the facts.
+        known, decided: the choices of a proof; a bad one gives a fact that is of no use.
+        inside: the replacement at the inputs of an opaque module, by its path.
+    """
+
+    def __init__(
+        self,
+        composition: Composition,
+        step: int,
+        guard: Term | None,
+        known: Known,
+        decided: Decided,
+        inside: Callable[[str], "Replacement"],
+    ) -> None:
+        self._composition, self.step, self.guard = composition, step, guard
+        self._known, self._decided, self._inside = known, decided, inside
+        self._done: dict[Term, Replaced] = {}
+        self._logic = composition.handshake.logic
+
+    def fact(self, term: Term) -> tuple[Fact, Replaced]:
+        """The fact that a term equals what replaces it, and that."""
+        found = self.of(term)
+        return self._composition.replaced(found.premises, term, found.term, self.guard), found
+
+    def fact_that(self, name: str, term: Term, value: Term) -> Fact:
+        """The fact that a term equals a value; an obligation, if what replaces the term is another term than that."""
+        found = self.of(term)
+        self._equal(name, found.term, value)
+        return self._composition.replaced(found.premises, term, value, self.guard)
+
+    def of(self, term: Term) -> Replaced:
+        """The replacement of a term, with its premises."""
+        if term not in self._done:
+            self._done[term] = self._replaced(term)
+        return self._done[term]
+
+    def _replaced(self, term: Term) -> Replaced:
+        if term.is_const():
+            return self._variable(term)
+        if is_choice(term) and (value := self._decided(term.children()[0])) is not None:
+            condition, yes, no = term.children()
+            chosen = self.of(yes if value else no)
+            return Replaced(chosen.term, _joined(chosen.premises, (condition if value else self._logic.no(condition),)))
+        parts = [self.of(child) for child in term.children()]
+        if not parts:
+            return Replaced(term)
+        made = self._composition.terms.manager.mk_term(term.kind(), [part.term for part in parts], list(term.indices()))
+        return Replaced(made, _joined(*(part.premises for part in parts)))
+
+    def _variable(self, variable: Term) -> Replaced:
+        source = self._composition.netlist.source.get(variable)
+        if source is None:
+            return Replaced(variable)
+        if source.kind == "opaque":
+            return self._output(variable, source.name)
+        if source.kind == "input":
+            operands = self._composition.intended.operands[self.step]
+            if source.name not in operands:
+                return Replaced(variable)
+            return Replaced(operands[source.name].term, (self._composition.handshake.arrival(self.step),))
+        fact = self._known(source.name)
+        return Replaced(variable) if fact is None else self._stated(fact, variable)
+
+    def _stated(self, fact: Fact, variable: Term) -> Replaced:
+        """The value of a variable by a fact of the form `premise → variable = value`."""
+        if not self._composition.has(fact, self.guard):
+            raise IncompleteProof(f"no fact says what {variable.symbol()} holds")
+        premise, equality = fact.formula.children() if fact.formula.kind() == Kind.IMPLIES else (None, fact.formula)
+        if equality.kind() != Kind.EQUAL or equality.children()[0] != variable:
+            raise IncompleteProof(f"the fact does not say what {variable.symbol()} holds")
+        return Replaced(equality.children()[1], () if premise is None else (premise,))
+
+    def _output(self, variable: Term, path: str) -> Replaced:
+        """An opaque module gives the token's output while its inputs are the token's."""
+        call = self._composition.intended.calls.get((path, self.step))
+        if call is None or variable not in call.outputs:
+            return Replaced(variable)
+        premises, inside = tuple[Term, ...](), self._inside(path)
+        if inside.step != self.step or inside.guard is not self.guard:
+            raise IncompleteProof(f"{path} is read in another step")
+        for port, bits in self._composition.netlist.opaque[path].inputs.items():
+            found = inside.of(bits.term)
+            self._equal(f"{port} of {path}", found.term, call.inputs[port].term)
+            premises = _joined(premises, found.premises)
+        return Replaced(call.outputs[variable].term, premises)
+
+    def _equal(self, name: str, term: Term, value: Term) -> None:
+        """Two terms are equal: the same, or by an obligation."""
+        if term != value:
+            equal = self._composition.terms.manager.mk_term(Kind.EQUAL, [term, value])
+            self._composition.establish(f"registers {name} step {self.step}", equal)
+
+
+def _joined(*premises: tuple[Term, ...]) -> tuple[Term, ...]:
+    """All premises, each once."""
+    return tuple(dict.fromkeys(each for some in premises for each in some))

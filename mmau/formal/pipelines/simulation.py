@@ -1,0 +1,99 @@
+"""A stimulus sent through a simulation of the Verilog, cycle by cycle."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from cosim.compile.arguments import MAKE_ARGUMENTS
+from cosim.compile.errors import SimulationError
+from cosim.runner.needed_tools import check_tools
+from golden.files import temporary_folder
+from golden.processes import run_tool, supervised
+from golden.text import last_line
+from mmau.formal.pipelines.counterexample_stimulus import Given, Seen
+from mmau.formal.pipelines.pipeline import TOP
+from rtl.designs.design import Design
+
+BENCH = "replay"
+"""The module that holds the stimulus."""
+
+CONTROLS = ("rst", "in_valid", "out_ready")
+
+CLOCK = """#include "Vreplay.h"
+#include "verilated.h"
+int main(int count, char** arguments) {
+  VerilatedContext context;
+  context.commandArgs(count, arguments);
+  Vreplay replay{&context};
+  while (!context.gotFinish()) {
+    replay.clk = !replay.clk;
+    replay.eval();
+  }
+  return 0;
+}
+"""
+"""Turns the clock until the stimulus ends."""
+
+
+class Simulation:
+    """A design's Verilog, its top module called `unit`, with a stimulus in one program.
+
+    Args:
+        design: the intended design. verilog: its Verilog. given: the stimulus.
+
+    Raises:
+        MissingTool: a program is not installed. SimulationError: Verilator cannot build it.
+    """
+
+    def __init__(self, design: Design, verilog: str, given: Sequence[Given]) -> None:
+        check_tools("verilator")
+        self._design, self._verilog, self._given = design, verilog, given
+
+    def seen(self, seeds: Iterable[int]) -> list[list[Seen]]:
+        """The outputs in each cycle, with initial register values drawn from a seed."""
+        return supervised(lambda: self._seen(seeds))
+
+    def _seen(self, seeds: Iterable[int]) -> list[list[Seen]]:
+        with temporary_folder("mmau-replay-") as name:
+            folder = Path(name)
+            (folder / "unit.v").write_text(self._verilog, encoding="utf-8")
+            (folder / "replay.v").write_text(bench(self._design, self._given), encoding="utf-8")
+            (folder / "clock.cpp").write_text(CLOCK, encoding="utf-8")
+            self._run([
+                "verilator", "--cc", "--exe", "--build", "-Wno-fatal", "-Wno-WIDTH", "--x-initial", "unique",
+                "-MAKEFLAGS", shlex.join(MAKE_ARGUMENTS), "--top-module", BENCH, "--Mdir", str(folder), "-o", BENCH,
+                *(str(folder / file) for file in ("replay.v", "unit.v", "clock.cpp")),
+            ])  # fmt: skip
+            runs = []
+            for seed in seeds:
+                text = self._run([str(folder / BENCH), "+verilator+rand+reset+2", f"+verilator+seed+{seed + 1}"])
+                lines = [line.split()[1:] for line in text.splitlines() if line.startswith("cycle")]
+                runs.append([Seen(int(ready), int(valid), int(d, 16)) for ready, valid, d in lines])
+            return runs
+
+    def _run(self, command: Sequence[str]) -> str:
+        result = run_tool(command)
+        if result.returncode:
+            raise SimulationError(f"{Path(command[0]).name} cannot replay the stimulus: {last_line(result.stderr)}")
+        return str(result.stdout)
+
+
+def bench(design: Design, given: Sequence[Given]) -> str:
+    """A module that sends a stimulus to `unit` and prints the outputs at the end of each cycle."""
+    widths = {port.name: port.width for port in design.ports if port.direction == "input" and port.name != "clk"}
+    lines = [f"module {BENCH}(input clk);", "  reg [31:0] cycle = 0;", "  wire in_ready, out_valid;"]
+    d = next(port.width for port in design.ports if port.name == "d")
+    lines.append(f"  wire [{d - 1}:0] d;")
+    lines += [f"  reg [{width - 1}:0] {name};" for name, width in widths.items()]
+    ports = ", ".join(f".{name}({name})" for name in ("clk", *widths, "in_ready", "out_valid", "d"))
+    lines += [f"  {TOP} {TOP} ({ports});", "  always @* begin", "    case (cycle)"]
+    for number, each in enumerate(given):
+        values = {**each.operands, **{name: getattr(each.cycle, name) for name in CONTROLS}}
+        label = f"{number}" if number < len(given) - 1 else "default"
+        sets = " ".join(f"{name} = {width}'h{values[name]:x};" for name, width in widths.items())
+        lines.append(f"      {label}: begin {sets} end")
+    lines += [
+        "    endcase", "  end", "  always @(posedge clk) begin", '    $display("cycle %b %b %h", in_ready, out_valid, d);',
+        f"    if (cycle == {len(given) - 1}) $finish;", "    cycle <= cycle + 1;", "  end", "endmodule", "",
+    ]  # fmt: skip
+    return "\n".join(lines)

@@ -1,0 +1,128 @@
+"""OC- and PS-FDPA as terms of their operands (golden/operations/headroom_fdpa.py, oc_fdpa.py, ps_fdpa.py)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from golden.formats import FP32, Format
+from golden.operations import OCFDPA, PSFDPA
+from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.specials import factor_nan, invalid_nan
+from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.specification.conversion import converted, special_code
+from mmau.formal.specification.fused import Decoded, decoded, products
+from mmau.formal.specification.numbers import Flag, Number, any_of, choose, total
+from mmau.formal.specification.observer import Observer
+from mmau.formal.specification.rounded import truncated
+from mmau.formal.specification.rounded_sums import lifted
+from mmau.formal.specification.step_results import Aligned, Code, Operand, Result, Special, Term, Total
+from mmau.formal.specification.steps import Subnormals, accumulate, addend, align, combine, decode, max_exp
+
+
+@dataclass(frozen=True)
+class Summands:
+    """The terms of a sum of finite operands, and what the result is for others.
+
+    Attributes:
+        products: the exact products, raised. c: the accumulator. special: whether a term is not finite.
+        nan: the code of a NaN result.
+    """
+
+    products: list[Term]
+    c: Term
+    special: Special
+    nan: Bits
+
+
+def oc_fdpa(terms: Terms, operation: OCFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
+    """OC-FDPA (golden: `OCFDPA.step`): the exact sum of the aligned terms, less one in the sign frame of c for every product
+    of the other sign."""
+    summands = summands_of(terms, operation, ports, observer)
+    summed = [*summands.products, summands.c]
+    largest = observer.value("sum_max_exp", max_exp(summed))
+    aligned = [
+        observer.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, "RZ")) for k, term in enumerate(summed)
+    ]
+    missing = missing_increments(aligned)
+    in_frame = observer.total_in_frame("sum_accumulate", aligned, missing, accumulate([*aligned, missing]))
+    return _result(terms, operation, summands, in_frame, largest.e_max - operation.F, observer)
+
+
+def missing_increments(aligned: Sequence[Aligned]) -> Aligned:
+    """The amount that one's complement lacks where it stands for a negation, in the sign frame of the last term: −1 for each
+    term of the other sign, zeros too."""
+    *others, frame = aligned
+    zero, one = Number.constant(frame.sign.terms, 0), Number.constant(frame.sign.terms, 1)
+    return Aligned(~frame.sign, total([choose(term.sign ^ frame.sign, one, zero) for term in others]))
+
+
+def ps_fdpa(terms: Terms, operation: PSFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
+    """PS-FDPA (golden: `PSFDPA.step`): sums of groups, each rounded down at its own exponent, then at e_max."""
+    summands = summands_of(terms, operation, ports, observer)
+    groups = [summands.products[k : k + operation.P] for k in range(0, operation.L, operation.P)]
+    sums = [truncated(f"group_{g}", group, operation.F, "RD", observer) for g, group in enumerate(groups)]
+    c = summands.c
+    largest = observer.value("sum_max_exp", max_exp([*sums, c]))
+    is_dropped = below_the_grid(c, largest.e_max, operation.F)
+    c = Term(c.sign, c.exp, choose(is_dropped, Number.constant(terms, 0), c.sig), c.frac)
+    aligned = [
+        observer.value(f"sum_align_{k}", align(term, largest.e_max, operation.F, "RD")) for k, term in enumerate([*sums, c])
+    ]
+    whole = observer.total("sum_accumulate", aligned, accumulate(aligned))
+    return _result(terms, operation, summands, whole, largest.e_max - operation.F, observer)
+
+
+def below_the_grid(c: Term, e_max: Number, F: int) -> Flag:
+    """Whether c lies wholly below the last bit that alignment keeps."""
+    return c.exp < e_max - F
+
+
+def summands_of(terms: Terms, operation: HeadroomFDPA, ports: Mapping[str, Bits], observer: Observer) -> Summands:
+    """Steps decode and multiply (golden: `HeadroomFDPA.decoded`, `special`, `exact_products`). A zero product has e_zero
+    less h, and so e_zero once it is raised with the others."""
+    subnormals = {fmt: _subnormals(operation, fmt) for fmt in (operation.a, operation.b, operation.c)}
+    a, b, c = operation.a, operation.b, operation.c
+    x = decoded(terms, observer, "x", ports["a"], a, operation.L, subnormals[a])
+    y = decoded(terms, observer, "y", ports["b"], b, operation.L, subnormals[b])
+    z = observer.value("decode_z", decode(terms, c, ports["c"], subnormals[c]))
+    pairs = products(operation, Decoded(x, y, z, [], []), observer, operation.e_zero - operation.h)
+    c_term, c_special = observer.term("addend", *addend(z, c, operation.e_zero))
+    specials = [special for _, special in pairs]
+    special = observer.value("specials", combine([*specials, c_special]))
+    nan = written_nan(terms, [*x, *y], specials, z, c)
+    observer.when(special.finite)
+    return Summands([lifted(term, operation.h) for term, _ in pairs], c_term, special, nan)
+
+
+def _subnormals(operation: HeadroomFDPA, fmt: Format) -> Subnormals:
+    return "±0" if operation.flush_inputs and fmt.e_min == FP32.e_min else "kept"
+
+
+def written_nan(terms: Terms, factors: Sequence[Operand], specials: Sequence[Special], z: Operand, d: Format) -> Bits:
+    """The code of a NaN result, by the first cause (golden: `HeadroomFDPA.special`)."""
+    invalid = any_of([special.nan for special in specials])
+    opposed = any_of([special.pos_inf for special in specials]) & any_of([special.neg_inf for special in specials])
+    of_c = z.nan & ~(invalid | opposed)
+    otherwise = terms.choice(of_c.bits, lambda: _quieted(terms, z, d), lambda: terms.number(invalid_nan(d), d.width))
+    of_factor = any_of([factor.nan for factor in factors])
+    return terms.choice(of_factor.bits, lambda: terms.number(factor_nan(d), d.width), lambda: otherwise)
+
+
+def _quieted(terms: Terms, z: Operand, d: Format) -> Bits:
+    """The code of a NaN c with its quiet bit set; z has the payload in its significand."""
+    ones = terms.number((1 << (d.exp_bits + 1)) - 1, d.exp_bits + 1)  # the exponent and the quiet bit
+    return terms.joined([z.sign.bits, ones, terms.part(z.sig.bits, d.man_bits - 2, 0)])
+
+
+def _result(
+    terms: Terms, operation: HeadroomFDPA, summands: Summands, summed: Total, lsb: Number, observer: Observer
+) -> Bits:
+    """Steps normalise, round and encode; what rounds to zero is +0, and then ρ drops low bits of the code (golden:
+    `HeadroomFDPA.converted`)."""
+    rho, d = operation.conversion, operation.d
+    whole = converted(summed, lsb, rho, operation.overflow, operation.flush_results, canonical=True)
+    code = terms.part(whole, rho.rounding_format.width - 1, rho.dropped_bits)
+    special: Special = summands.special
+    infinity = special_code(Special(Flag(terms, terms.number(0, 1)), special.pos_inf, special.neg_inf), d, 0)
+    otherwise = terms.choice(special.nan.bits, lambda: summands.nan, lambda: infinity)
+    result = terms.choice(special.finite.bits, lambda: code, lambda: otherwise)
+    return observer.value("d", Result(Code(result))).code.bits

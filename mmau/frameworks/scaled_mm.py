@@ -1,0 +1,162 @@
+"""PyTorch's products of FP8 tensors with scales: `_scaled_mm` and `_scaled_mm_v2`.
+
+Scales of whole tensors, of rows and of columns are applied to the sum, in fp32: sum · (scale_a · scale_b), each operation
+rounded once, then the bias, then one rounding to the output's dtype. Scales of blocks of 128 products are applied where the
+sum is promoted, as DeepGEMM does. Scales of 32 products in e8m0 and of 16 in e4m3 are operands of the part's block-scaled
+instruction; `_scaled_mm` and SWIZZLE_32_4_4 have them in tiles of 128 rows by 4 scales, as cuBLAS does.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+import golden
+from mmau.frameworks.core import Part, multiply, scaled_instruction_of
+
+BLOCK = 128
+"""Products that share a scale, and columns of a block of B."""
+
+OUTPUTS = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+
+TENSOR, ROWS, BLOCKS_OF_16, BLOCKS_OF_32, BLOCKS_OF_1, BLOCKS_OF_128 = range(6)
+"""The recipes of `torch.nn.functional.ScalingType`, blocks by their products."""
+
+OPERAND_SCALES = {torch.float8_e8m0fnu: (32, "ue8m0"), torch.float8_e4m3fn: (16, "ue4m3")}
+"""Dtype of scales that are operands of an instruction: how many products share one, and its format."""
+
+TILE_ROWS, TILE_SCALES = 128, 4
+"""Of a tile of scales in cuBLAS's order, whose row r, scale s stands at 16·(r mod 32) + 4·(r / 32) + s."""
+
+
+def scaled_mm(
+    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any = None,
+    scale_result: Any = None, out_dtype: Any = None, use_fast_accum: bool = False,
+) -> Any:  # fmt: skip
+    """`torch._scaled_mm` on a part; the shapes of the scales say what they are of.
+
+    Raises:
+        ValueError: a dtype of the result, or scales, that are not computed.
+    """
+    out = torch.bfloat16 if out_dtype is None else out_dtype
+    if scale_result is not None or out not in OUTPUTS:
+        what = f"out_dtype {out}" if out not in OUTPUTS else "scale_result"
+        raise ValueError(f"aten._scaled_mm with {what} cannot be computed as on {part.arch}: take fp32, bf16 or fp16")
+    if scale_a.dtype in OPERAND_SCALES and scale_b.dtype == scale_a.dtype:
+        return with_operand_scales(part, format_of, a, b, scale_a, scale_b, bias, out, swizzled=True)
+    for name, scale in (("scale_a", scale_a), ("scale_b", scale_b)):
+        if scale.dtype != torch.float32:
+            raise ValueError(
+                f"aten._scaled_mm with {name} of {scale.dtype} cannot be computed as on {part.arch}: take float32, or for "
+                f"both sides float8_e8m0fnu (blocks of 32) or float8_e4m3fn (blocks of 16)"
+            )
+    instruction = part.instruction(format_of(a), format_of(b))
+    every = 0 if use_fast_accum else part.fp8_promote // instruction.k
+    M, K, N = a.shape[0], a.shape[1], b.shape[1]
+    blocks = -(-K // BLOCK)
+    kinds = _kind(scale_a, (M, 1), (M, blocks)), _kind(scale_b, (1, N), (blocks, N), (blocks, -(-N // BLOCK)))
+    if None in kinds or ("block" in kinds) != (kinds[0] == "block" and kinds[1] in ("block", "square")):
+        raise ValueError(
+            f"aten._scaled_mm with scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} cannot be computed as "
+            f"on {part.arch}: take one of a tensor, rows and columns, or blocks of {BLOCK} products"
+        )
+    if kinds[0] == "block":
+        width = BLOCK if kinds[1] == "square" else 1
+        keys: dict[str, Any] = {"promote_every": BLOCK // instruction.k, "scale_at": "promotion", "scale_block": (1, width)}
+        order = replace(part.order, **keys, epilogue=() if bias is None else ("bias",), output=OUTPUTS[out])
+        return multiply(instruction, a, b, torch.zeros(M, N), scale_a=scale_a, scale_b=scale_b, order=order, bias=bias)
+    sums = multiply(instruction, a, b, torch.zeros(M, N), order=_promoted(part, every))
+    d = sums * (scale_a * scale_b)
+    return (d if bias is None else d + bias.float()).to(out)
+
+
+def with_operand_scales(
+    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, out: Any,
+    swizzled: bool, whole: Any = None,
+) -> Any:  # fmt: skip
+    """The product of a block-scaled instruction: fp32 sums, times `whole`, then the bias, then one rounding to `out`.
+
+    Args:
+        scale_a, scale_b: a scale of each block of each row of A, of each column of B. swizzled: whether in cuBLAS's order.
+        whole: product of the scales of both tensors in fp32, None for none.
+
+    Raises:
+        ValueError: no such instruction on the part, or scales of another number.
+    """
+    block, scale = OPERAND_SCALES[scale_a.dtype]
+    a_codes, b_codes = _codes(a), _codes(b.t())
+    formats = ["e2m1" if x.dtype == torch.float4_e2m1fn_x2 else format_of(x) for x in (a, b)]
+    instruction = scaled_instruction_of(part.arch, *formats, block, scale)
+    (M, K), N = a_codes.shape, len(b_codes)
+    alpha, beta = (_rows_of_scales(x, rows, K // block, swizzled) for x, rows in ((scale_a, M), (scale_b, N)))
+    if K % block or alpha is None or beta is None:
+        raise ValueError(
+            f"scales of shapes {tuple(scale_a.shape)} and {tuple(scale_b.shape)} do not fit {M} rows, {N} columns and {K} "
+            f"products in blocks of {block}" + (", in tiles of 128 rows by 4 scales" if swizzled else "")
+        )
+    zeros, order = torch.zeros(M, N), replace(part.order, output="fp32")
+    d = multiply(instruction, a_codes, b_codes.t(), zeros, scale_a=alpha, scale_b=beta.t(), order=order)
+    d = d if whole is None else d * whole
+    return (d if bias is None else d + bias.float()).to(out)
+
+
+def _codes(rows: Any) -> Any:
+    """The codes of a matrix, one in a byte; of float4_e2m1fn_x2, which holds two, the low one is first."""
+    codes = rows.contiguous().view(torch.uint8)
+    if rows.dtype != torch.float4_e2m1fn_x2:
+        return codes
+    return torch.stack([codes & 0xF, codes >> 4], -1).reshape(len(rows), -1)
+
+
+def _rows_of_scales(scales: Any, rows: int, blocks: int, swizzled: bool) -> Any:
+    """The codes of scales as [rows, blocks], None where their number is another."""
+    codes = scales.contiguous().view(torch.uint8)
+    if not swizzled:
+        return codes if tuple(codes.shape) == (rows, blocks) else None
+    tiles = -(-rows // TILE_ROWS), -(-blocks // TILE_SCALES)
+    if codes.numel() != tiles[0] * tiles[1] * TILE_ROWS * TILE_SCALES:
+        return None
+    in_tiles = codes.reshape(*tiles, 32, TILE_ROWS // 32, TILE_SCALES).permute(0, 3, 2, 1, 4)
+    return in_tiles.reshape(tiles[0] * TILE_ROWS, -1)[:rows, :blocks]
+
+
+def _promoted(part: Part, every: int) -> golden.GemmOrder:
+    return replace(part.order, promote_every=every, output="fp32")
+
+
+def _kind(scale: Any, rows: tuple[int, int], block: tuple[int, int], square: tuple[int, int] | None = None) -> str | None:
+    """The kind of a scale, by its shape; the coarser reading where two fit."""
+    if scale.numel() == 1 and block[0] * block[1] != 1:
+        return "tensor"
+    shape = tuple(scale.shape)
+    return {square: "square", block: "block", rows: "rows"}.get(shape) if shape != rows else "rows"
+
+
+def scaled_mm_v2(
+    part: Part, format_of: Callable[[Any], str], a: Any, b: Any, scale_a: list[Any], recipe_a: list[int],
+    swizzle_a: list[int], scale_b: list[Any], recipe_b: list[int], swizzle_b: list[int], bias: Any = None,
+    out_dtype: Any = None, contraction_dim: Any = (), use_fast_accum: bool = False,
+) -> Any:  # fmt: skip
+    """`torch.nn.functional.scaled_mm` on a part: of one scale a side, or of blocks of 16 and of the whole tensor.
+
+    Raises:
+        ValueError: a recipe that is not computed.
+    """
+    recipes = tuple(recipe_a), tuple(recipe_b)
+    out = torch.bfloat16 if out_dtype is None else out_dtype
+    block = {(BLOCKS_OF_32,): 32, (BLOCKS_OF_16,): 16, (BLOCKS_OF_16, TENSOR): 16}.get(recipes[0])
+    orders = {(*swizzle, 0)[0] for swizzle in (swizzle_a, swizzle_b)}
+    as_operands = block is not None and recipes[0] == recipes[1] and not any((*swizzle_a[1:], *swizzle_b[1:]))
+    of_block = all(OPERAND_SCALES.get(x[0].dtype, (None,))[0] == block for x in (scale_a, scale_b))
+    if as_operands and of_block and orders in ({0}, {1}) and out in OUTPUTS and not contraction_dim:
+        whole = scale_a[1] * scale_b[1] if len(recipe_a) > 1 else None
+        return with_operand_scales(part, format_of, a, b, scale_a[0], scale_b[0], bias, out, orders == {1}, whole)
+    computed = {(TENSOR,), (ROWS,), (BLOCKS_OF_1,), (BLOCKS_OF_128,)}
+    if not set(recipes) <= computed or any(swizzle_a) or any(swizzle_b) or contraction_dim:
+        raise ValueError(
+            f"aten._scaled_mm_v2 with recipes {list(recipe_a)} and {list(recipe_b)}, swizzles {list(swizzle_a)} and "
+            f"{list(swizzle_b)} cannot be computed as on {part.arch}: take TensorWise, RowWise, BlockWise1x128 or 128x128, "
+            f"or for both sides BlockWise1x32 of float8_e8m0fnu or BlockWise1x16 of float8_e4m3fn"
+        )
+    return scaled_mm(part, format_of, a, b, scale_a[0], scale_b[0], bias, None, out_dtype, use_fast_accum)

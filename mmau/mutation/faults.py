@@ -1,0 +1,201 @@
+"""Models with one fault each: a lost sticky bit, a wrong tie, a dropped carry.
+
+A fault replaces one step of a golden operation; all other steps are unchanged.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from golden.operations import IDPA, FTZAddMul, Operation
+from golden.operations.flushed_fma import FlushedFMA
+from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.oc_fdpa import OCFDPA
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.rounding import MODES, Mode, shift_and_round
+from golden.steps import Term, align, dropped_bits
+from mmau.mutation.faulty_steps import (
+    Align,
+    Round,
+    aligned_in,
+    carry_into_last_addend_lost,
+    carry_lost,
+    correct,
+    faulty,
+    mode_of,
+    one_bit_short,
+    rounded,
+    rounding_format,
+    with_adder,
+    with_align,
+    with_exact_sum,
+    with_rounding,
+    with_short_shift,
+)
+from mmau.mutation.headroom_faults import headroom_faults
+from mmau.mutation.processor_faults import flushed_faults, integer_faults
+
+
+def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
+    """Every fault of an operation, with its name."""
+    if isinstance(operation, FlushedFMA):
+        yield from flushed_faults(operation)
+        return
+    if isinstance(operation, IDPA):
+        yield from integer_faults(operation)
+        return
+    yield from _rounding_faults(operation)
+    yield from _sum_faults(operation)
+    if isinstance(operation, TruncatedFDPA):
+        yield from _alignment_faults(operation)
+        if operation.sticky:
+            yield from _sticky_faults(operation)
+    if isinstance(operation, RoundedFDPA):
+        yield from _second_sum_faults(operation)
+    if isinstance(operation, HeadroomFDPA):
+        yield from headroom_faults(operation)
+
+
+def sticky_bits(operation: Operation) -> int:
+    """The largest number of bits of a sum below half of a result's last place."""
+    man_bits = rounding_format(operation).man_bits
+    if isinstance(operation, TruncatedFDPA | HeadroomFDPA):
+        return operation.F - man_bits
+    if isinstance(operation, RoundedFDPA):
+        return operation.F2 - man_bits - 1
+    return man_bits if isinstance(operation, FTZAddMul) else 2 * man_bits
+
+
+def _rounding_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
+    mode, d = mode_of(operation), rounding_format(operation)
+    rounds: dict[str, Round] = {}
+    if mode != "RZ":
+        rounds["sticky lost"] = partial(rounded, mode, sticky_mask=0)
+        rounds["half lost"] = partial(rounded, mode, half_bit=False)
+    reach = sticky_bits(operation) if mode != "RZ" else 0
+    for place in (place for place in range(reach) if place < 4 or place % 5 == 4):
+        rounds[f"sticky without its bit {place}"] = partial(rounded, mode, sticky_mask=~(1 << place))
+    for width in (width for width in (1, 2, 4, 8, 16, 32) if width < reach):
+        rounds[f"sticky of {width} bits"] = partial(rounded, mode, sticky_mask=(1 << width) - 1)
+    for bits in range(1, d.man_bits + 2):
+        if mode not in ("RO", "RZ"):
+            rounds[f"carry of rounding lost at {bits}"] = partial(rounded, mode, up=carry_lost(bits))
+    for other in MODES:
+        if other != mode:
+            rounds[f"{other} for {mode}"] = partial(rounded, other)
+    if mode in ("RD", "RU"):
+        rounds["direction without the sign"] = lambda magnitude, shift, negative: rounded(mode, magnitude, shift, False)
+    for name, choice in rounds.items():
+        yield name, with_rounding(operation, choice)
+    if not isinstance(operation, FTZAddMul) and not operation.flush_results:  # type: ignore[attr-defined]
+        short = {"subnormals": lambda top, _: top < d.e_min, "the largest subnormals": lambda top, _: top == d.e_min - 1}
+        for which, where in short.items():
+            yield f"{which} one bit too short", with_rounding(operation, correct(mode), where)
+    yield "largest binade one bit too short", with_rounding(operation, correct(mode), lambda top, _: top == d.e_max)
+
+
+def _sum_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
+    """Faults of the adder that takes the last addend, c, and faults with negative addends."""
+    adders: dict[str, Callable[[Sequence[int], int], int]] = {
+        "negative total one off": lambda parts, top: sum(parts) - (sum(parts) < 0),
+        "last addend one off where it is negative": lambda parts, top: sum(parts) - (parts[-1] < 0),
+        "first addend one off where it is negative": lambda parts, top: sum(parts) - (parts[0] < 0),
+    }
+    if isinstance(operation, OCFDPA):  # in the sign frame of c, which is never negative there
+        del adders["last addend one off where it is negative"]
+    for below in range(-2, rounding_format(operation).man_bits - 1):
+        adders[f"carry lost {below} below the largest term"] = partial(carry_into_last_addend_lost, below)
+    for name, adder in adders.items():
+        yield name, with_adder(operation, adder)
+    for window in (2, 3, 4, 8):
+        for keeps in (False, True):
+            exact = not isinstance(operation, (TruncatedFDPA, RoundedFDPA, HeadroomFDPA))
+            if exact and not (keeps and isinstance(operation, FTZAddMul)):
+                yield from _window_faults(operation, window, keeps)
+
+
+def _window_faults(operation: Operation, window: int, keeps: bool) -> Iterator[tuple[str, Operation]]:
+    """Bits of one term that lie too far below the largest term are lost, or replaced by one bit that is too high."""
+    man_bits = rounding_format(operation).man_bits
+    last = 0 if isinstance(operation, FTZAddMul) else operation.length - 1
+    for place in sorted({0, last, -1}):
+
+        def summed(terms: Sequence[Term], place: int = place) -> tuple[int, int]:
+            lsb = min(term.exp - term.frac for term in terms)
+            parts = [align(term, lsb, 0, "RZ") for term in terms]
+            end = max(max(abs(part).bit_length() for part in parts) - man_bits - window, 0)
+            if place < len(parts):
+                kept = abs(parts[place]) >> end
+                lost = abs(parts[place]) != kept << end
+                kept = (kept | (keeps and lost)) << end
+                parts[place] = -kept if parts[place] < 0 else kept
+            return sum(parts), lsb
+
+        what = "jammed" if keeps else "lost"
+        yield f"bits of term {place} {what} {window} below a result's last", with_exact_sum(operation, summed)
+
+
+def _alignment_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
+    others: dict[str, Align] = {"one bit too short": one_bit_short}
+    for other in ("RZ", "RD", "RU", "RNE", "RO"):
+        if other != operation.truncation:
+            others[other] = partial(aligned_in, other)
+    for bits in (5, 6) if operation.c.exp_bits == 8 else (5,):
+        others[f"shift modulo {1 << bits}"] = partial(with_short_shift, bits)
+    for name, other_align in others.items():
+        for place in ("first", "last product", "c"):
+
+            def change(
+                number: int,
+                count: int,
+                term: Term,
+                e_max: int,
+                F: int,
+                mode: Mode,
+                place: str = place,
+                other: Align = other_align,
+            ) -> int:
+                where = {"first": 0, "last product": max(count - 2, 0), "c": count - 1}[place]
+                return other(term, e_max, F, mode) if number == where else align(term, e_max, F, mode)
+
+            yield f"alignment of {place}: {name}", with_align(operation, change)
+
+
+def _sticky_faults(operation: TruncatedFDPA) -> Iterator[tuple[str, Operation]]:
+    """The bits that alignment cuts off one term are lost without a sticky bit."""
+    for name, place in {"the first product": 0, "the last product": -2, "c": -1}.items():
+
+        def max_exp(terms: list[Term], place: int = place) -> int:
+            e_max = max(term.exp for term in terms)
+            term = terms[place]
+            dropped = max(dropped_bits(term, e_max, operation.F), 0)
+            terms[place] = term._replace(sig=shift_and_round(term.sig, dropped, operation.truncation) << dropped)
+            return e_max
+
+        yield f"sticky of {name} lost", faulty(operation, max_exp=staticmethod(max_exp))
+
+
+def _second_sum_faults(operation: RoundedFDPA) -> Iterator[tuple[str, Operation]]:
+    changes: dict[str, dict[str, Any]] = {
+        f"{key}{by:+}": {key: getattr(operation, key) + by} for key in ("F", "F2") for by in (-1, 1)
+    }
+    for name, keys in changes.items():
+        yield name, operation.changed(**keys)
+
+    def align_with(which: str, mode: Mode) -> Any:
+        def changed(term: Term, e_max: int, F: int, given: Mode) -> int:
+            is_c = term.frac == operation.c.man_bits
+            is_t = term.frac == operation.F and not is_c
+            return align(term, e_max, F, mode if (is_c if which == "c" else is_t) else given)
+
+        return staticmethod(changed)
+
+    for which in ("c", "the dot product"):
+        yield f"{which} cut toward zero", faulty(operation, align=align_with(which, "RZ"))
+
+    def truncate(self: Any, total: int, lsb: int) -> tuple[int, int]:
+        e_norm = max(abs(total).bit_length() - 1 + lsb, operation.c.e_min)
+        return shift_and_round(total, e_norm - operation.F2 - lsb, "RZ"), e_norm - operation.F2
+
+    yield "normalised sum cut toward zero", faulty(operation, truncate=truncate)

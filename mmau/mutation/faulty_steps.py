@@ -1,0 +1,203 @@
+"""The golden operations rebuilt from steps that can be replaced by faulty ones: rounding, adder, alignment."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any, TypeVar
+
+from golden.formats import FP32, Cls, Format
+from golden.operations import FTZAddMul, Operation
+from golden.operations.ftz_addmul import flush_result
+from golden.operations.ftz_addmul import flushed_add as golden_flushed_add
+from golden.operations.fused import FusedOperation
+from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.t_fdpa import TruncatedFDPA
+from golden.operations.tr_fdpa import RoundedFDPA
+from golden.rounding import Mode, shift_and_round
+from golden.steps import Term, addend, align, exact_sum
+
+Round = Callable[[int, int, bool], int]
+"""(magnitude, number of dropped bits, negative) to the rounded magnitude."""
+
+
+AnyOperation = TypeVar("AnyOperation", bound=Operation)
+
+
+def faulty(operation: AnyOperation, **steps: Any) -> AnyOperation:
+    """The operation with some of its steps replaced."""
+    replaced = type(f"Faulty{type(operation).__name__}", (type(operation),), steps)
+    made: AnyOperation = replaced(**{field.name: getattr(operation, field.name) for field in fields(operation)})
+    return made
+
+
+def mode_of(operation: Operation) -> Mode:
+    return operation.conversion.mode if isinstance(operation, FusedOperation) else "RNE"
+
+
+def rounding_format(operation: Operation) -> Format:
+    return operation.conversion.rounding_format if isinstance(operation, FusedOperation) else operation.d
+
+
+def is_up(mode: Mode, odd: bool, half: bool, sticky: bool, negative: bool) -> bool:
+    """Whether the magnitude is incremented; for RO, whether it becomes odd."""
+    inexact = half or sticky
+    if mode in ("RNE", "RNA"):
+        return half and (sticky or odd or mode == "RNA")
+    return inexact and (mode == "RO" or (mode == "RD" and negative) or (mode == "RU" and not negative))
+
+
+def rounded(
+    mode: Mode, magnitude: int, shift: int, negative: bool, *, sticky_mask: int = -1, half_bit: bool = True,
+    up: Callable[[int], int] = lambda kept: kept + 1,
+) -> int:  # fmt: skip
+    """Round a magnitude as hardware does, from its last bit, the next one (half) and the others together (sticky).
+
+    Args:
+        sticky_mask: the sticky bits that are seen, the highest of them as bit 0.
+        half_bit: whether the half is seen.
+        up: the incrementer.
+    """
+    if shift <= 0:
+        return magnitude << -shift
+    kept, rest = magnitude >> shift, magnitude & ((1 << shift) - 1)
+    half = half_bit and bool(rest >> (shift - 1))
+    others = rest & ((1 << (shift - 1)) - 1)
+    seen = any(others >> (shift - 2 - place) & 1 and sticky_mask >> place & 1 for place in range(shift - 1))
+    if not is_up(mode, bool(kept & 1), half, seen, negative):
+        return kept
+    return kept | 1 if mode == "RO" else up(kept)
+
+
+def carry_lost(bits: int) -> Callable[[int], int]:
+    """An incrementer whose carry out of its low bits is lost."""
+    return lambda kept: (kept >> bits << bits) | ((kept + 1) & ((1 << bits) - 1))
+
+
+def correct(mode: Mode) -> Round:
+    """The rounding without a fault."""
+    return partial(rounded, mode)
+
+
+def with_rounding(
+    operation: Operation, choice: Round, short: Callable[[int, int], bool] = lambda top, length: False
+) -> Operation:
+    """The operation with another rounding.
+
+    Args:
+        short: (exponent of the leading bit, bits of the total) to whether the result has one bit less.
+    """
+    d = rounding_format(operation)
+    unbounded = isinstance(operation, HeadroomFDPA) and operation.flush_results
+
+    def code(total: int, exp: int, encode: Callable[[int, int], int]) -> int:
+        if not total:
+            return encode(total, exp)
+        length = abs(total).bit_length()
+        lsb = d.last_bit(total, exp, unbounded) + short(length - 1 + exp, length)
+        kept = choice(abs(total), lsb - exp, total < 0)
+        if isinstance(operation, HeadroomFDPA):  # whose zeros are +0
+            return encode(-kept if total < 0 else kept, lsb)
+        if kept == 0:
+            return d.negative_zero if total < 0 else 0
+        return encode(-kept if total < 0 else kept, lsb)
+
+    if isinstance(operation, HeadroomFDPA):
+        return faulty(operation, converted=lambda self, total, exp: code(total, exp, operation.converted))
+    if isinstance(operation, FusedOperation):
+        flush, overflow = operation.flush_results, operation.overflow
+
+        def converted(self: Any, total: int, exp: int) -> int:
+            return code(total, exp, lambda v, e: d.encode_scaled(v, e, mode_of(operation), overflow, flush))
+
+        return faulty(operation, converted=converted)
+
+    def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
+        total, lsb = exact_sum(terms)
+        if total == 0:
+            return d.negative_zero if negative_zero else 0
+        return code(total, lsb, lambda v, e: d.encode_scaled(v, e, "RNE"))
+
+    return with_rounded_sum(operation, rounded_sum)
+
+
+def with_rounded_sum(operation: Operation, rounded_sum: Callable[[Sequence[Term], Format, bool], int]) -> Operation:
+    """FTZ-AddMul with other roundings of its products and of its sums."""
+
+    def flushed_add(x: int, y: int) -> int:
+        p, q = FP32.decode(x), FP32.decode(y)
+        if max(p.cls, q.cls) >= Cls.INFINITY:
+            return golden_flushed_add(x, y)
+        terms = [addend(z, FP32, FP32.e_min) for z in (p, q)]
+        return flush_result(rounded_sum(terms, FP32, bool(p.sign and q.sign)))
+
+    return faulty(operation, rounded_sum=staticmethod(rounded_sum), flushed_add=staticmethod(flushed_add))
+
+
+def without_carry(x: int, y: int, bit: int) -> int:
+    """x + y, the carry into `bit` lost."""
+    mask = (1 << bit) - 1
+    return (((x >> bit) + (y >> bit)) << bit) + ((x & mask) + (y & mask) & mask)
+
+
+def carry_into_last_addend_lost(below: int, parts: Sequence[int], top: int) -> int:
+    """The sum whose last adder loses its carry into the bit that many positions below the largest term's leading bit."""
+    return without_carry(sum(parts[:-1]), parts[-1], max(top - below, 0))
+
+
+def with_adder(operation: Operation, adder: Callable[[Sequence[int], int], int]) -> Operation:
+    """The operation with another adder: (addends, place of the leading bit of the largest) to their sum."""
+
+    def total_of(parts: Sequence[int]) -> int:
+        return adder(parts, max(abs(part).bit_length() for part in parts))
+
+    if isinstance(operation, (TruncatedFDPA, RoundedFDPA, HeadroomFDPA)):
+        return faulty(operation, accumulate=staticmethod(lambda aligned: total_of(list(aligned))))
+
+    def summed(terms: Sequence[Term]) -> tuple[int, int]:
+        lsb = min(term.exp - term.frac for term in terms)
+        return total_of([align(term, lsb, 0, "RZ") for term in terms]), lsb
+
+    return with_exact_sum(operation, summed)
+
+
+def with_exact_sum(operation: Operation, summed: Callable[[Sequence[Term]], tuple[int, int]]) -> Operation:
+    if isinstance(operation, FTZAddMul):
+
+        def rounded_sum(terms: Sequence[Term], d: Format, negative_zero: bool) -> int:
+            total, lsb = summed(terms)
+            return d.encode_scaled(total, lsb, "RNE") if total else d.negative_zero if negative_zero else 0
+
+        return with_rounded_sum(operation, rounded_sum)
+    return faulty(operation, exact_sum=staticmethod(summed))
+
+
+def with_align(operation: Operation, change: Callable[[int, int, Term, int, int, Mode], int]) -> Operation:
+    """The operation with another alignment: (number of the term, of how many, term, e_max, F, truncation) to the aligned
+    term."""
+    seen: list[Term] = []
+
+    def max_exp(terms: Iterable[Term]) -> int:
+        seen[:] = terms
+        return max(term.exp for term in seen)
+
+    def changed(term: Term, e_max: int, F: int, mode: Mode) -> int:
+        number = next(number for number, other in enumerate(seen) if other is term)
+        return change(number, len(seen), term, e_max, F, mode)
+
+    return faulty(operation, max_exp=staticmethod(max_exp), align=staticmethod(changed))
+
+
+Align = Callable[[Term, int, int, Mode], int]
+
+
+def one_bit_short(term: Term, e_max: int, F: int, mode: Mode) -> int:
+    return align(term, e_max, F - 1, mode) << 1
+
+
+def aligned_in(other: Mode, term: Term, e_max: int, F: int, mode: Mode) -> int:
+    return align(term, e_max, F, other)
+
+
+def with_short_shift(bits: int, term: Term, e_max: int, F: int, mode: Mode) -> int:
+    """The alignment whose shift amount has only `bits` bits."""
+    return shift_and_round(term.sig, term.frac - F + (e_max - term.exp) % (1 << bits), mode)

@@ -1,0 +1,172 @@
+"""Candidate models: other models that reproduce all answers too, and rows that would distinguish them.
+
+The search for such a row evaluates models only and asks the device under test nothing. If it finds none, the report states
+that the two models were not distinguished, and on how many rows.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from golden.arrays import BitArray
+from golden.comparison import differing
+from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
+from mmau.probe.answered_rows import Evidence
+from mmau.probe.features import telling_features
+from mmau.probe.features.feature import concatenated
+from mmau.probe.model import Model, values_of
+from mmau.probe.search import MOVED_TOGETHER, combinations, grouped
+from mmau.probe.starts import possible_families, starts
+
+POOL = 1 << 18
+"""Products of the rows that are searched for distinguishing ones, besides the questions of the features."""
+
+TELLING = 3
+"""Rows that are asked to distinguish a candidate model from the model."""
+
+LONG_RANGED = ("F", "F2", "h", "e_zero")
+
+LINES: tuple[tuple[str, ...], ...] = (*((key,) for key in LONG_RANGED), *MOVED_TOGETHER, ("F", "F2"))
+"""Long-ranged keys that are moved by one distance together."""
+
+Stands = Callable[[Model], bool]
+"""A test whether a model reproduces all known answers."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that differs from the found model in these keys, and reproduces the same known answers."""
+
+    keys: tuple[tuple[str, object], ...]
+    model: Model
+
+
+def pool_of(shape: OperandShape, seed: int) -> Operands:
+    """Rows of all classes, corners and features."""
+    draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([seed, 1])))
+    made = [feature.questions(shape, draws) for feature in telling_features(shape)]
+    return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
+
+
+def neighbours(model: Model) -> Iterator[Candidate]:
+    """Neighbouring models: other values in one group of keys that are not long-ranged."""
+    keys = model.keys
+    for group in grouped(model.family):
+        if group[0] in LONG_RANGED:
+            continue
+        for changes in combinations(group, model):
+            differing = {key: value for key, value in changes.items() if keys[key] != value}
+            candidate = model.changed(**differing)
+            if differing and candidate.is_valid():
+                yield Candidate(tuple(differing.items()), candidate)
+
+
+def moved(model: Model, line: tuple[str, ...], distance: int) -> Candidate:
+    """The model with the keys of a line moved by one distance."""
+    changed = {key: model.keys[key] + distance for key in line}
+    return Candidate(tuple(changed.items()), model.changed(**changed))
+
+
+def outermost(model: Model, stands: Stands) -> Iterator[Candidate]:
+    """The farthest model on each line, in both directions, that reproduces the known answers."""
+    for line in LINES:
+        if set(line) <= set(model.keys):
+            farthest = [_farthest(model, line, sign, stands) for sign in (-1, 1)]
+            yield from (moved(model, line, distance) for distance in farthest if distance)
+
+
+def _farthest(model: Model, line: tuple[str, ...], sign: int, stands: Stands) -> int:
+    """The distance of the farthest model that reproduces the known answers, found with powers of two and bisection; 0 if
+    there is none."""
+
+    def holds(distance: int) -> bool:
+        return stands(moved(model, line, sign * distance).model)
+
+    room = min(_room(model, key, sign) for key in line)
+    distances = sorted({1 << n for n in range(room.bit_length())} | {room} - {0})
+    standing = [distance for distance in distances if holds(distance)]
+    if not standing:
+        return 0
+    beyond = next((distance for distance in distances if distance > standing[-1]), standing[-1])
+    return sign * bisected(standing[-1], beyond, holds)
+
+
+def _room(model: Model, key: str, sign: int) -> int:
+    """The distance by which a key can be moved; 0 beyond its range, where an e_zero below every term may be."""
+    values, value = values_of(key, model.family, model.shape), int(model.keys[key])
+    return max(0, int(values[-1]) - value if sign > 0 else value - int(values[0]))
+
+
+def bisected(inside: int, outside: int, holds: Callable[[int], bool]) -> int:
+    """The last number, from `inside` (which holds) towards `outside` (which does not), that holds with a neighbour that does
+    not; `inside` where both are the same."""
+    while abs(outside - inside) > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if holds(middle) else (inside, middle)
+    return inside
+
+
+def relatives(model: Model) -> Iterator[Candidate]:
+    """Models of the other families with the same values of the keys that they share."""
+    for family in possible_families(model.shape):
+        if family == model.family:
+            continue
+        for start in starts(family, model.shape):
+            shared = {key: value for key, value in model.items if key in start.keys}
+            candidate = start.changed(**shared)
+            if candidate.is_valid():
+                yield Candidate((("operation", family),), candidate)
+                break
+
+
+def consistent(model: Model, evidence: Evidence) -> list[Candidate]:
+    """The candidate models that reproduce all evidence."""
+    few = np.arange(0, len(evidence), max(1, len(evidence) // 128))
+    operands, d = evidence.operands.rows(few), evidence.d[few]
+
+    def stands(candidate: Model) -> bool:
+        return candidate.is_valid() and not candidate.differs(operands, d).any() and not len(evidence.failing(candidate))
+
+    others = [candidate for candidate in (*neighbours(model), *relatives(model)) if stands(candidate.model)]
+    return [*others, *outermost(model, stands)]
+
+
+def apart(model: Model, d: BitArray, candidate: Model, rows: Operands) -> np.ndarray:
+    """Rows on which a candidate's results differ from the model's, `d`, by either model's rule for NaN."""
+    given = candidate.run(rows)
+    return np.flatnonzero(differing(given, d, model.operation) | differing(given, d, candidate.operation))
+
+
+def telling_rows(model: Model, candidates: Sequence[Candidate], pool: Operands) -> tuple[np.ndarray, list[Candidate]]:
+    """Rows of the pool that distinguish candidate models from the model, and the candidates that no row distinguishes."""
+    d: BitArray = model.run(pool)
+    rows: set[int] = set()
+    alike = []
+    for candidate in candidates:
+        telling = apart(model, d, candidate.model, pool)
+        if not len(telling):
+            alike.append(candidate)
+            continue
+        telling = _of_the_nearest(model, candidate, pool, d, telling)
+        if not rows.intersection(telling[: 8 * TELLING].tolist()):
+            spread = np.unique(np.linspace(0, len(telling) - 1, min(TELLING, len(telling))).astype(np.int64))
+            rows.update(telling[spread].tolist())
+    return np.array(sorted(rows), np.int64), alike
+
+
+def _of_the_nearest(model: Model, candidate: Candidate, pool: Operands, d: BitArray, telling: np.ndarray) -> np.ndarray:
+    """For a candidate on a line, the rows that also distinguish the nearest model towards it; else all rows."""
+    line = tuple(key for key, _ in candidate.keys)
+    if line not in LINES:
+        return telling
+    operands, given = pool.rows(telling), d[telling]
+    distance = int(candidate.model.keys[line[0]]) - int(model.keys[line[0]])
+
+    def distinguishing(step: int) -> np.ndarray:
+        other = moved(model, line, step).model
+        return apart(model, given, other, operands) if other.is_valid() else np.arange(0)
+
+    nearest = bisected(distance, 0, lambda step: len(distinguishing(step)) > 0)
+    rows: np.ndarray = telling[distinguishing(nearest)]
+    return rows

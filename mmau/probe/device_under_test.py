@@ -1,0 +1,187 @@
+"""Devices under test: anything that computes a dot product of bit patterns and does not reveal how.
+
+The probe reaches a device under test only through `Questioner`, which checks, counts and remembers every answer.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from golden.arrays import BitArray, bits_dtype
+from golden.checks import check_name, check_type
+from golden.instruction import Instruction
+from golden.ordered_chain import ChainTable
+from golden.program import ProgramError
+from golden.stimulus import Operands, OperandShape
+from golden.unit import Unit
+from mmau.probe.journal import Journal, row_keys
+
+FIRST_BATCH = 64
+"""Vectors of the first question: few, because the device's speed is not known yet."""
+
+SECONDS_A_BATCH = 5.0
+"""Target time of one question (s), so that few answers are lost if the device under test dies."""
+
+MAX_BATCH = 1 << 16
+
+
+class DeviceUnderTestError(ValueError):
+    """The device under test broke a rule; the message states the rule and what the device did.
+
+    Attributes:
+        answers: those that it had given to the rows of the question, from the first on.
+    """
+
+    def __init__(self, message: str, answers: BitArray | None = None) -> None:
+        super().__init__(message)
+        self.answers = answers
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceUnderTest:
+    """A function from operands to results of which the probe knows the formats alone.
+
+    Attributes:
+        name: its name in reports.
+        shape: formats and lengths of its operands; `shape.d` is the format that carries its results.
+        dot: computes d [rows] from a, b [rows, K], c [rows] and, for scaled formats, scale_a, scale_b [rows, blocks]; all
+            are bit patterns.
+        identity: digest of what the answers follow from, such as design, program and driver; recorded answers of another one
+            do not count. Empty where the name says it all.
+    """
+
+    name: str
+    shape: OperandShape
+    dot: Callable[..., Any]
+    identity: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("name of a device under test", self.name)
+        check_type("shape of a device under test", self.shape, OperandShape)
+
+
+def dut_of_instruction(instruction: Instruction) -> DeviceUnderTest:
+    """One element of an instruction's D."""
+    i = instruction
+    shape = OperandShape(a=i.a, b=i.b, c=i.c, d=i.d, K=i.k, scale=i.scale, block_size=i.block_size)
+    return DeviceUnderTest(name=f"{i.arch} {i.name}", shape=shape, dot=i.dot)
+
+
+def dut_of_unit(unit: Unit, K: int | None = None) -> DeviceUnderTest:
+    """A unit over K products; the default is two steps where the unit can take its result as c, else one."""
+    o = unit.operation
+    if K is None and unit.chain != ChainTable():
+        K = unit.usual_K
+    elif K is None:
+        try:
+            o.accumulating()
+            K = 2 * o.length
+        except ValueError:
+            K = o.length
+    shape = OperandShape(a=unit.a, b=unit.b, c=o.c, d=o.d, K=K, scale=o.scale_format, block_size=o.block_size)
+    return DeviceUnderTest(name=unit.name, shape=shape, dot=unit.dot)
+
+
+class Questioner:
+    """Asks a device under test, checks its answers and counts them.
+
+    Attributes:
+        questions: calls of the device's `dot`.
+        vectors: rows that it was asked in total; rows of the journal are not asked again.
+        seconds: the device's computing time in total.
+    """
+
+    def __init__(self, dut: DeviceUnderTest, journal: Journal, seconds: float | None = None) -> None:
+        self.dut, self.journal = dut, journal
+        self.questions = self.vectors = 0
+        self.seconds = 0.0
+        self._limit = seconds
+        self._batch = FIRST_BATCH
+
+    def ask(self, operands: Operands) -> BitArray:
+        """The device's answers; those of rows in the journal are taken from there.
+
+        Raises:
+            DeviceUnderTestError: the device under test died, or answered with another shape or type, or the time is used up.
+        """
+        keys = row_keys(operands)
+        first = {key: i for i, key in reversed(list(enumerate(keys))) if key not in self.journal.answers}
+        fresh = np.array(sorted(first.values()), np.int64)
+        if fresh.size:
+            asked = operands.rows(fresh)
+            for start in self._starts(len(fresh)):
+                part = asked.rows(slice(start, start + self._batch))
+                try:
+                    codes = self._answer(part)
+                except DeviceUnderTestError as error:
+                    if error.answers is not None:
+                        self._record(part, error.answers, keys, fresh[start:])
+                    raise
+                self._record(part, codes, keys, fresh[start:])
+        return np.array([self.journal.answers[key] for key in keys], bits_dtype(self.dut.shape.d))
+
+    def _record(self, asked: Operands, codes: BitArray, keys: list[bytes], fresh: np.ndarray) -> None:
+        """Record the answers to the first rows of a question."""
+        self.journal.add(asked.rows(slice(0, len(codes))), codes, [keys[i] for i in fresh[: len(codes)]])
+
+    def ask_unrecorded(self, operands: Operands) -> BitArray:
+        """The device's answers to rows that are too many to record, or are asked again on purpose.
+
+        Raises:
+            DeviceUnderTestError: as `ask`.
+        """
+        rows = len(operands.c)
+        parts = [self._answer(operands.rows(slice(start, start + self._batch))) for start in self._starts(rows)]
+        return np.concatenate(parts) if parts else np.empty(0, bits_dtype(self.dut.shape.d))
+
+    def _starts(self, rows: int) -> Any:
+        """The first row of each question; the length `_batch` may change from one question to the next."""
+        start = 0
+        while start < rows:
+            yield start
+            start += self._asked_last
+
+    _asked_last = 0
+
+    def _answer(self, operands: Operands) -> BitArray:
+        rows = len(operands.c)
+        if self._limit is not None and self.seconds >= self._limit:
+            raise DeviceUnderTestError(
+                f"{self.dut.name} has answered {self.vectors} vectors in {self.seconds:.1f} s and used up its limit of "
+                f"{self._limit:g} s; raise the limit, or probe a faster device"
+            )
+        began = time.perf_counter()
+        try:
+            d = self.dut.dot(*(array for array in operands if array is not None))
+        except ProgramError as error:
+            raise DeviceUnderTestError(f"after {self.vectors} vectors {error}", error.answers) from error
+        except Exception as error:
+            raise DeviceUnderTestError(
+                f"{self.dut.name} died after {self.vectors} vectors: {type(error).__name__}: {error}"
+            ) from error
+        took = time.perf_counter() - began
+        self.seconds += took
+        self.questions += 1
+        self.vectors += rows
+        self._asked_last = rows
+        self._batch = int(np.clip(rows * SECONDS_A_BATCH / max(took, 1e-6), 1, min(MAX_BATCH, 4 * rows + 4)))
+        return self._checked(d, rows)
+
+    def _checked(self, d: Any, rows: int) -> BitArray:
+        expected = bits_dtype(self.dut.shape.d)
+        if not isinstance(d, np.ndarray):
+            raise DeviceUnderTestError(
+                f"{self.dut.name} must answer with a NumPy array of {expected}, got {type(d).__name__}"
+            )
+        if d.shape != (rows,):
+            raise DeviceUnderTestError(
+                f"{self.dut.name} must answer {rows} vectors with d of shape ({rows},), got {d.shape}"
+            )
+        if d.dtype != expected:
+            raise DeviceUnderTestError(
+                f"{self.dut.name} must answer with {expected}, the bits of {self.dut.shape.d}, got {d.dtype}"
+            )
+        return d

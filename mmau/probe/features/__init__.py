@@ -1,0 +1,47 @@
+"""The features of an arithmetic, each with the questions that show it, in the order in which they are asked."""
+
+from golden.stimulus import OperandShape
+from golden.stimulus.integer_classes import is_integer
+from mmau.probe.features.beneath import BENEATH
+from mmau.probe.features.feature import Feature
+from mmau.probe.features.floor import FLOOR, NEARLY_CANCELLED, SMALL_SUMS
+from mmau.probe.features.integer import INTEGERS
+from mmau.probe.features.limits import OVERFLOW, SUBNORMALS
+from mmau.probe.features.mixed import MIXED
+from mmau.probe.features.order import ORDER
+from mmau.probe.features.precision import PRECISION
+from mmau.probe.features.rounding import ALL_TIES, ROUNDING
+from mmau.probe.features.special import SPECIAL_VALUES
+
+FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
+
+RARE: tuple[Feature, ...] = (ROUNDING, FLOOR, SUBNORMALS, OVERFLOW)
+"""Those whose keys few rows show."""
+
+UNASKED: tuple[Feature, ...] = (BENEATH, SMALL_SUMS, ALL_TIES)
+"""Features that only separate candidate models, since few units have them."""
+
+ROUNDS = 3
+"""Number of times that new questions of the features are drawn to separate candidate models."""
+
+RARE_ROUNDS = 6
+"""Times that those are made again whose keys few rows show."""
+
+UNASKED_ROUNDS = 3
+"""Times that those are made that are not asked else."""
+
+
+def features_of(shape: OperandShape) -> tuple[Feature, ...]:
+    """The features that operands of these formats can show."""
+    return (INTEGERS,) if is_integer(shape) else FEATURES
+
+
+def telling_features(shape: OperandShape) -> tuple[Feature, ...]:
+    """The features whose questions separate candidate models; the rare ones are repeated."""
+    features = features_of(shape)
+    rare = [feature for feature in features if feature in RARE]
+    unasked, last = ((), ()) if is_integer(shape) else (UNASKED, (NEARLY_CANCELLED,))
+    return (*features * ROUNDS, *rare * RARE_ROUNDS, *unasked * UNASKED_ROUNDS, *last)
+
+
+__all__ = ["FEATURES", "RARE", "UNASKED", "Feature", "features_of", "telling_features"]

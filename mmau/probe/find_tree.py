@@ -1,0 +1,203 @@
+"""The summation tree of a device under test, found from its answers alone and without assuming an operation: FPRev for
+nodes of any number of terms.
+
+One place holds a large number U, another −U, and all others a small number v. Terms that are added to U before −U are lost;
+so d / v is the number of terms that do not lie below the lowest common node of the two places. A node of more than two terms
+may lose the others too (swamped), or retain them beside U and −U (exact, within the range of the formats): paper 000,
+section 3.2. The places are the K products, and c last.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from golden.arrays import bits_dtype
+from golden.formats import Format
+from golden.stimulus import Operands, OperandShape
+from golden.stimulus.integer_classes import is_integer
+from mmau.probe.device_under_test import Questioner
+from mmau.probe.model_tree import Exact, Tree, drawn
+from mmau.probe.nodes import Builder, Unresolved, expected_loss, leaves
+from mmau.probe.nodes import Tree as Places
+
+SMALL = (6, 40)
+"""Numbers of values of v to try: a few first, more if none of them fits."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The findings about the order.
+
+    Attributes:
+        tree: over `p0` … and `c`; None where no tree gives the answers; `why` is the contradiction then.
+        reach: U is 2^reach times v: a node that retains more bits below its largest term counts as exact.
+        asked: number of vectors.
+    """
+
+    tree: Tree | None
+    reach: int
+    asked: int
+    why: str = ""
+
+
+def order_of(questioner: Questioner) -> Order:
+    """Ask a device under test for its order.
+
+    Raises:
+        DeviceUnderTestError: the device under test misbehaves.
+    """
+    shape = questioner.dut.shape
+    if is_integer(shape):
+        return Order(None, 0, 0, "sums of integers are exact in every order")
+    asked, orders = 0, []
+    for sign in (1, -1):  # where sums are rounded up, only negative terms show losses
+        order = _of_sign(_Asker(questioner, sign))
+        asked += order.asked
+        orders.append(replace(order, asked=asked))
+        if order.tree is not None:
+            return orders[-1]
+    return replace(orders[0], asked=asked)
+
+
+def _of_sign(asker: "_Asker") -> Order:
+    """The findings with small terms of one sign."""
+    K = asker.shape.K
+    try:
+        asker.choose_small()
+        tree = Builder(asker).tree(tuple(range(K + 1)))
+        asker.check(tree)
+    except Unresolved as error:
+        return Order(None, asker.reach, asker.asked, str(error))
+    return Order(_named(tree, K), asker.reach, asker.asked)
+
+
+def text_of(order: Order) -> str:
+    """The report."""
+    lines = [f"order from the answers alone, {order.asked} vectors, large terms 2^{order.reach} times the small ones"]
+    lines += [f"not found: {order.why}"] if order.tree is None else drawn(order.tree).splitlines()
+    return "\n".join(lines) + "\n"
+
+
+def as_dict(order: Order) -> dict[str, Any]:
+    """For JSON; in `tree` a node is a list."""
+    return {"tree": order.tree, "drawn": None if order.tree is None else drawn(order.tree), "reach": order.reach,
+            "vectors": order.asked, "why": order.why}  # fmt: skip
+
+
+class _Asker:
+    """Makes the questions and reads the answers."""
+
+    def __init__(self, questioner: Questioner, sign: int) -> None:
+        """Ask with small terms of this sign, ±1; the first large term has the same sign."""
+        self._questioner, self.shape, self._sign = questioner, questioner.dut.shape, sign
+        self.asked = self.reach = 0
+        self._small = self._top = 0
+        self._known: dict[tuple[int, int], int] = {}
+
+    def choose_small(self) -> None:
+        """Find the smallest v such that K + 1 terms v are summed without loss, and also K − 1 of them beside two zeros (the
+        exponent of a zero may count).
+
+        Raises:
+            Unresolved: there is no such v.
+        """
+        shape = self.shape
+        low = max(shape.a.e_min + shape.b.e_min, shape.c.e_min, shape.d.e_min)
+        self._top = min(shape.a.e_max + shape.b.e_max, shape.c.e_max, shape.d.e_max - 1)
+        for count in SMALL:
+            tried = np.unique(np.linspace(low, self._top, count).astype(int)).tolist()
+            small = [self._sign * Fraction(2) ** v for v in tried]
+            sums = self._ask([[v] * (shape.K + 1) for v in small])
+            beside_zeros = self._ask([[Fraction(0), *[v] * (shape.K - 1), Fraction(0)] for v in small])
+            for v, value, *totals in zip(tried, small, sums, beside_zeros, strict=True):
+                if totals == [(shape.K + 1) * value, (shape.K - 1) * value]:
+                    self._small, self.reach = v, self._top - v
+                    return
+        raise Unresolved("no power of two in all places is summed without loss, with and without zeros beside it")
+
+    def lost(self, i: int, j: int) -> int:
+        """The number of terms lost, including those in i and j.
+
+        Raises:
+            Unresolved: the answer is not a whole number of small terms.
+        """
+        pair = (min(i, j), max(i, j))
+        if pair not in self._known:
+            self.ask_pairs([pair])
+        return self._known[pair]
+
+    def ask_pairs(self, pairs: Collection[tuple[int, int]]) -> None:
+        """Ask about several pairs in one question, so that a slow device under test is called less often."""
+        n, v, large = self.shape.K + 1, self._sign * Fraction(2) ** self._small, self._sign * Fraction(2) ** self._top
+        fresh = [pair for pair in dict.fromkeys((min(p), max(p)) for p in pairs) if pair not in self._known]
+        rows = []
+        for i, j in fresh:
+            row = [v] * n
+            row[i], row[j] = large, -large
+            rows.append(row)
+        for pair, total in zip(fresh, self._ask(rows) if rows else [], strict=True):
+            remaining = None if total is None else total / v
+            if remaining is None or remaining.denominator != 1 or not 0 <= remaining <= n - 2:
+                where = " and ".join("c" if place == n - 1 else f"p{place}" for place in pair)
+                raise Unresolved(
+                    f"with 2^{self._top} and its opposite in {where}, d is not a whole number of terms 2^{self._small}"
+                )
+            self._known[pair] = n - int(remaining)
+
+    def check(self, tree: Places) -> None:
+        """Compare a tree with the answer to every pair that was asked.
+
+        Raises:
+            Unresolved: the tree predicts another number of lost terms.
+        """
+        for (i, j), lost in self._known.items():
+            if expected_loss(tree, i, j) != lost:
+                raise Unresolved(
+                    f"{lost} terms are lost between places {i} and {j}: no tree gives this and the other answers"
+                )
+
+    def _ask(self, rows: list[list[Fraction]]) -> list[Fraction | None]:
+        """d of rows of K products and c; None where d is not finite."""
+        operands = operands_of_values(self.shape, rows)
+        self.asked += len(rows)
+        return [self.shape.d.value(int(code)) for code in self._questioner.ask(operands)]
+
+
+def operands_of_values(shape: OperandShape, rows: list[list[Fraction]]) -> Operands:
+    """Operands whose products and c are powers of two, with scales of one."""
+
+    def factor(operand: Format, other: Format, value: Fraction) -> int:
+        """The exponent of one of two factors: as much of the product's exponent as the format allows, so that the other
+        factor need not be zero."""
+        exp = abs(value).numerator.bit_length() - abs(value).denominator.bit_length()
+        return min(max(exp - other.e_max, min(exp - other.e_min, operand.e_max, max(operand.e_min, 0))), operand.e_max)
+
+    a, b, c = [], [], []
+    for *products, addend in rows:
+        exps = [factor(shape.a, shape.b, value) for value in products]
+        a.append(
+            [
+                shape.a.encode((-1 if value < 0 else 1) * Fraction(2) ** exp)
+                for value, exp in zip(products, exps, strict=True)
+            ]
+        )
+        b.append([shape.b.encode(abs(value) / Fraction(2) ** exp) for value, exp in zip(products, exps, strict=True)])
+        c.append(shape.c.encode(addend))
+    scales = None
+    if shape.scale is not None:
+        scales = np.full((len(rows), shape.blocks), shape.scale.encode(1), bits_dtype(shape.scale))
+    return Operands(
+        np.array(a, bits_dtype(shape.a)), np.array(b, bits_dtype(shape.b)), np.array(c, bits_dtype(shape.c)), scales, scales
+    )  # fmt: skip
+
+
+def _named(tree: Places, K: int) -> Tree:
+    if isinstance(tree, int):
+        return "c" if tree == K else f"p{tree}"
+    children = [
+        _named(child, K) for child in sorted(tree.children, key=lambda child: (K not in leaves(child), min(leaves(child))))
+    ]
+    return Exact(children) if tree.exact and len(children) > 2 else children

@@ -1,0 +1,300 @@
+"""Models: the arithmetics that a device under test may have. Each is an operation of golden with its keys, chained over K.
+
+A family is all models of one operation. Which values a key can have follows from the operation's rules and the device's
+formats; nothing here knows a published unit.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from golden.arrays import BitArray
+from golden.chain import Chain, ConvertedChain
+from golden.comparison import differing
+from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
+from golden.engines import Batch, run
+from golden.formats import B1, FP16
+from golden.operations import EFDPA, FMA, OPERATIONS, Operation
+from golden.operations.base import EXPONENT_LIMIT, MAX_FRACTION
+from golden.operations.e_fdpa import ZEROS
+from golden.operations.fma import NANS
+from golden.operations.headroom_fdpa import MAX_HEADROOM
+from golden.operations.idpa import BEYOND_RANGE, COMBINATIONS
+from golden.ordered_chain import ADD_C, CHAIN_ORDERS, ChainTable, chain_of
+from golden.paired_chain import PairedChain
+from golden.rounding import MODES, OVERFLOWS
+from golden.stimulus import Operands, OperandShape
+from golden.sum_chain import C_PLACES, TREES, SumChain, SumTable
+from golden.unit import Unit
+from golden.unit_file import unit_to_toml
+
+CONVERTED = "converted "
+"""FP8 that is first converted to fp16 (`[chain] convert`): this, and the operation's name."""
+
+PAIRED = "FMA in pairs"
+"""Every product and every sum rounded by itself: Arm's BFDOT (golden.paired_chain.PairedChain); no unit file has it."""
+
+SUMS = "sums"
+"""Programs of additions (golden.sum_chain), which are searched only where no operation explains the answers."""
+
+FAMILIES = (
+    "T-FDPA", "ST-FDPA", "GST-FDPA", f"{CONVERTED}T-FDPA", "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", PAIRED,
+    "FTZ-FMA", "FTZ-EO-FMA", "IDPA", "OC-FDPA", "PS-FDPA",
+    *(f"{CONVERTED}{name}" for name in ("TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FTZ-EO-FMA")),
+)  # fmt: skip
+"""The operations that a device under test is compared with. Of two that fit equally well, the first is reported."""
+
+HEADROOM = ("OC-FDPA", "PS-FDPA")
+"""RDNA's, whose products count h exponents above their own."""
+
+NODES = tuple(f"{mode}-{form}" for mode in ("RNE", "RZ") for form in (*(f"e8m{bits}" for bits in range(23, 6, -1)), "e5m10"))
+"""Roundings and formats of a program's nodes."""
+
+Keys = dict[str, Any]
+
+SEARCHED = (
+    "L", "P", "G", "F", "F2", "h", "rho", "e_zero", "truncation", "sticky", "flush_inputs", "flush_results", "overflow",
+    "zero", "order", "add_c", "addition", "subtract", "nan", "combination",
+)  # fmt: skip
+"""The keys that the probe has to find; formats, scales and K_block are the device's."""
+
+OF_SUMS = ("tree", "group", "product", "node", "outer", "c")
+"""The keys of a program of additions."""
+
+ORDERED = ("order", "add_c")
+"""Keys of the table [chain] that say in which order terms are added."""
+
+CHAINED = (*ORDERED, "addition", "subtract")
+"""Keys of the table [chain]; a report shows them where they are not at their defaults."""
+
+UNCHAINED = ("ST-FDPA", "GST-FDPA", "IDPA", PAIRED)
+"""Families without a table [chain]: operations with scales, exact sums, and pairs."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """One arithmetic: a family and its keys, over the operands of `shape`."""
+
+    family: str
+    items: tuple[tuple[str, Any], ...]
+    shape: OperandShape
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that the probe has to find; formats and K_block are the device's."""
+        return dict(self.items)
+
+    @cached_property
+    def chain(self) -> Chain | ConvertedChain:
+        """The chain that computes it."""
+        return _chain(self)
+
+    @property
+    def operation(self) -> Operation:
+        """One step."""
+        return self.chain.operation
+
+    def run(self, operands: Operands) -> BitArray:
+        """d for every row."""
+        return run(None, self.chain, Batch(*operands))
+
+    def differs(self, operands: Operands, d: BitArray) -> Any:
+        """Where the model's results are not `d`; any NaN is any NaN where the operation leaves its code open."""
+        return differing(d, self.run(operands), self.operation)
+
+    def changed(self, **keys: Any) -> "Model":
+        """The model with other values for some keys."""
+        return model(self.family, self.keys | keys, self.shape)
+
+    def is_valid(self) -> bool:
+        """Whether the operation's rules allow these keys together."""
+        try:
+            return self.chain is not None
+        except (ValueError, TypeError):
+            return False
+
+    def unit(self, name: str) -> Unit:
+        """The unit that computes it.
+
+        Raises:
+            ValueError: a unit file cannot describe it.
+        """
+        chain = self.chain
+        if isinstance(chain, PairedChain):
+            raise ValueError(f"a unit file cannot describe {self.family}, which rounds every product by itself")
+        if isinstance(chain, SumChain):
+            return Unit(name=name, operation=chain.operation, sums=chain.table)
+        table = _table(self.family, self.keys)
+        converted = (self.shape.a, self.shape.b) if table.convert is not None else None
+        return Unit(name=name, operation=chain.operation, chain=table, converted=converted)
+
+    def __str__(self) -> str:
+        shown = {key: value for key, value in self.items if value != default_of(key) or key in ("L", "F", "F2", "rho")}
+        return f"{self.family} " + " ".join(f"{key}={value}" for key, value in shown.items())
+
+
+def model(family: str, keys: Keys, shape: OperandShape) -> Model:
+    """A model from a table of keys."""
+    return Model(family, tuple(keys.items()), shape)
+
+
+def toml_of(model: Model, name: str) -> str:
+    """The model as a unit file.
+
+    Raises:
+        ValueError: a unit file cannot describe it.
+    """
+    return unit_to_toml(model.unit(name))
+
+
+def _chain(model: Model) -> Chain | ConvertedChain:
+    """The model's chain.
+
+    Raises:
+        ValueError, TypeError: the operation does not allow these keys together, or not over K products.
+    """
+    shape, keys = model.shape, model.keys
+    if model.family == SUMS:
+        if keys["group"] == shape.K or shape.K % (keys["group"] or 1):
+            raise ValueError(f"a group must be smaller than K = {shape.K} and divide it, got {keys['group']}")
+        return SumChain(_of_formats(shape), SumTable(**keys))
+    table = _table(model.family, keys)
+    operation_class = OPERATIONS[operation_of(model.family)]
+    allowed = operation_class.unit_keys()
+    a, b = (shape.a, shape.b) if table.convert is None else (FP16, FP16)
+    keys = {key: value for key, value in keys.items() if key not in CHAINED} | {"a": a, "b": b, "c": shape.c}
+    keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
+    operation = operation_class(**keys)
+    _check_length(operation, shape)
+    if model.family == PAIRED and shape.K % 2:
+        raise ValueError(f"K must be even, got {shape.K}")
+    if model.family == PAIRED:
+        return PairedChain(operation)
+    return Chain(operation) if table == ChainTable() else chain_of(operation, table, shape.a, shape.b, shape.K)
+
+
+def _of_formats(shape: OperandShape) -> Operation:
+    """The operation that names the formats of a program of additions.
+
+    Raises:
+        ValueError: none takes them.
+    """
+    formats: Keys = {"a": shape.a, "b": shape.b, "c": shape.c, "rho": f"RNE-{shape.d.name.upper()}"}
+    if shape.scale is not None:
+        raise ValueError("a program of additions has no scales")
+    return FMA(**formats) if shape.a.name == "fp32" else EFDPA(**formats, L=1)
+
+
+def is_converted(family: str) -> bool:
+    """Whether the family converts FP8 to fp16 first."""
+    return family.startswith(CONVERTED)
+
+
+def operation_of(family: str) -> str:
+    """The name of a family's operation."""
+    return "FMA" if family == PAIRED else family.removeprefix(CONVERTED)
+
+
+def _table(family: str, keys: Keys) -> ChainTable:
+    """The table [chain] of a family with these keys."""
+    chained = {key: keys[key] for key in CHAINED if key in keys}
+    return ChainTable(convert=FP16.name if is_converted(family) else None, **chained)
+
+
+def _check_length(operation: Operation, shape: OperandShape) -> None:
+    if operation.d is not shape.d:
+        raise ValueError(f"d must be {shape.d}, got {operation.d}")
+    if (operation.scale_format, operation.block_size) != (shape.scale, shape.block_size):
+        raise ValueError(f"scales must be {shape.scale}, got {operation.scale_format}")
+    if shape.K % operation.length:
+        raise ValueError(f"K must be a multiple of L={operation.length}, got {shape.K}")
+    if operation.length < shape.K:
+        operation.accumulating()
+
+
+def keys_of(family: str) -> tuple[str, ...]:
+    """The keys of a family that the probe has to find."""
+    if family == SUMS:
+        return OF_SUMS
+    of_operation = tuple(key for key in OPERATIONS[operation_of(family)].unit_keys() if key in SEARCHED)
+    return of_operation if family in UNCHAINED else (*of_operation, *CHAINED)
+
+
+def default_of(key: str) -> Any:
+    """The value of a key while it is unknown: the key has no effect."""
+    defaults = {
+        "truncation": "RZ", "sticky": False, "flush_inputs": False, "flush_results": False, "overflow": "infinity",
+        "zero": "positive", "order": "in-order", "add_c": "first", "addition": "RNE", "subtract": False, "nan": "quiet",
+        "combination": "multiply",
+    }  # fmt: skip
+    return defaults.get(key)
+
+
+def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
+    """Every value that a key may have. The values of e_zero end at the smallest exponent of any term and at
+    `highest_exponent`: beyond either end all values are equivalent."""
+    divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
+    match key:
+        case "L" | "G":
+            return divisors
+        case "P":
+            return tuple(n for n in divisors if family == "PS-FDPA" or not n & (n - 1))
+        case "F" | "F2":
+            return tuple(range(1, MAX_FRACTION + 1))
+        case "h":
+            return tuple(range(MAX_HEADROOM + 1))
+        case "rho":
+            further = TWO_STEP_CONVERSIONS if family in HEADROOM else FP64_CONVERSIONS
+            return tuple(name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d)
+        case "e_zero":
+            lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)
+            return tuple(range(max(lowest, -EXPONENT_LIMIT), min(highest, EXPONENT_LIMIT) + 1))
+        case "truncation":
+            return ("RZ", "RD", "RO") if operation_of(family) not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
+        case "overflow":
+            return BEYOND_RANGE if family == "IDPA" else OVERFLOWS
+        case "nan":
+            return NANS
+        case "combination":
+            return COMBINATIONS if shape.a is shape.b is B1 else ("multiply",)
+        case "order":
+            return tuple(order for order in CHAIN_ORDERS if not shape.K % ChainTable(order=order).group)
+        case "add_c":
+            return ADD_C
+        case "addition":
+            return MODES
+        case "zero":
+            return ZEROS
+        case "tree":
+            return TREES
+        case "group":
+            return (0, *(n for n in divisors if 1 < n < shape.K))
+        case "product":
+            return ("exact", *NODES)
+        case "node" | "outer":
+            return NODES
+        case "c":
+            return C_PLACES
+        case "sticky" | "flush_inputs" | "flush_results" | "subtract":
+            return (False, True)
+    raise ValueError(f"the probe looks for {', '.join(SEARCHED)}, got {key!r}")
+
+
+def lowest_exponent(family: str, shape: OperandShape) -> int:
+    """The smallest exponent that a term other than zero can have: an e_zero at or below it never counts."""
+    a, b = (FP16, FP16) if is_converted(family) else (shape.a, shape.b)
+    products = a.e_min + b.e_min
+    if shape.scale is not None:  # a group has the exponent of its scales; a product adds that of its factors
+        scales = 2 * shape.scale.e_min
+        products = scales if family == "GST-FDPA" else products + scales
+    return min(products, shape.c.e_min, shape.d.e_min)
+
+
+def highest_exponent(family: str, shape: OperandShape) -> int:
+    """An e_zero above which all values are equivalent for every F: the largest group of products is cut to nothing, and the
+    last retained place, 2^(e_zero − F), overflows."""
+    a, b = (FP16, FP16) if is_converted(family) else (shape.a, shape.b)
+    products = a.e_max + b.e_max + 2 + shape.K.bit_length()
+    if shape.scale is not None:
+        products += 2 * shape.scale.e_max + 2
+    return max(products, shape.c.e_max, shape.d.e_max) + 1 + MAX_FRACTION

@@ -1,0 +1,61 @@
+"""Which parameter makes the difference between two arithmetics: each is changed in one of them to the other's value."""
+
+from dataclasses import dataclass, replace
+
+from golden.chain import Chain
+from golden.stimulus import Operands
+from mmau.probe.distinguish import Difference, Side
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter that is another in x and y.
+
+    Attributes:
+        key: its name. x, y: its values.
+        alone: whether x with y's value of this key alone gives y's result; None where x's operation cannot have it.
+    """
+
+    key: str
+    x: object
+    y: object
+    alone: bool | None
+
+    def line(self) -> str:
+        """As text."""
+        what = {
+            True: "makes the difference: x with y's value gives y's result",
+            False: "does not by itself: x with y's value does not give y's result",
+            None: "cannot be changed alone",
+        }
+        return f"   {self.key} = {self.x} in x, {self.y} in y: {what[self.alone]}"
+
+
+def parameters_apart(found: Difference) -> list[Parameter]:
+    """The parameters that differ, those that make the difference first; none for chains of other kinds or operations."""
+    x, y = found.x.chain, found.y.chain
+    if type(x) is not Chain or type(y) is not Chain or type(x.operation) is not type(y.operation):
+        return []
+    of_x, of_y = x.operation.parameters(), y.operation.parameters()
+    keys = [key for key in {**of_x, **of_y} if _value(found.x, key) != _value(found.y, key)]
+    parameters = [Parameter(key, _value(found.x, key), _value(found.y, key), _alone(found, key)) for key in keys]
+    return sorted(parameters, key=lambda one: one.alone is not True)
+
+
+def _value(side: Side, key: str) -> object:
+    return getattr(side.chain.operation, key)
+
+
+def _alone(found: Difference, key: str) -> bool | None:
+    try:
+        operation = found.x.chain.operation.changed(**{key: _value(found.y, key)})
+        changed = replace(found.x, chain=Chain(operation))
+        return _result(changed, found.row) == found.d[1]
+    except (ValueError, TypeError):
+        return None
+
+
+def _result(side: Side, row: Operands) -> int:
+    if side.shape.K % side.chain.operation.length:
+        raise ValueError("K must be a multiple of L")
+    return int(side.run(row)[0])

@@ -1,0 +1,1 @@
+"""Markdown and figures of the commands and the studies. HTML is `golden.html`, which traces need too."""

@@ -1,0 +1,27 @@
+"""Tests of matrix-product kernels that mean something: bit-exact assertions, operands that tell, audits of tolerances."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mmau.testing.assertion import assert_gemm
+    from mmau.testing.probe_operands import ProbeData, probe_data, probe_scales
+    from mmau.testing.tolerance_audit import Audit, audit
+
+__all__ = ["Audit", "ProbeData", "assert_gemm", "audit", "probe_data", "probe_scales"]
+
+_MODULES = {
+    "Audit": "tolerance_audit",
+    "ProbeData": "probe_operands",
+    "assert_gemm": "assertion",
+    "audit": "tolerance_audit",
+    "probe_data": "probe_operands",
+    "probe_scales": "probe_operands",
+}
+"""The module of each public name, imported when the name is first used, so that the pytest plugin imports no model."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

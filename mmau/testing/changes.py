@@ -1,0 +1,223 @@
+"""Single changes of a matrix product: what kernels get wrong, and other ways to spend K.
+
+They are the kernels that are wrong on purpose of `audit`, and the explanations that `assert_gemm` tries.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import golden
+from golden.additions import Additions, widened
+from golden.arrays import BitArray, bits_dtype
+from golden.epilogue import OUTPUTS
+from golden.formats import FP32, Format
+from golden.instruction import Instruction
+from golden.operations import FMA, Operation
+from golden.operations.t_fdpa import TFDPA
+from mmau.testing.narrow_accumulator import in_fp16
+from mmau.testing.product import KernelProduct
+
+
+class Change(NamedTuple):
+    """A change of a product.
+
+    Attributes:
+        name: what the kernel does. d: D of the changed product, computed when it is called.
+    """
+
+    name: str
+    d: Callable[[], BitArray]
+
+
+def wrong_kernels(product: KernelProduct) -> Iterator[Change]:
+    """The eight kernels that are wrong on purpose, those of them that differ from the right one by definition."""
+    yield Change("zero output", lambda: np.zeros_like(product.d))
+    yield Change("K tail missing", lambda: without_tail(product, product.k).d)
+    weaker = weaker_unit(product)
+    if weaker is not None:
+        yield weaker
+    if product.order.promote_every and same_scales_along_k(product):
+        yield Change("promotion missing", lambda: without_promotion(product).d)
+    if product.scale_a is not None:
+        yield Change("scales swapped", lambda: with_swapped_scales(product).d)
+    yield Change("operand b transposed", lambda: product.changed(b=read_transposed(product.b)).d)
+    if product.model.operation.c == product.model.operation.d == FP32:
+        yield Change("fp16 accumulator", lambda: in_fp16(product))
+    if product.k > 1:
+        yield Change("one lane missing", lambda: without_lane(product, product.k // 2).d)
+
+
+def explanations(product: KernelProduct) -> Iterator[Change]:
+    """Single changes that may explain all differences of a result, the more usual ones first."""
+    yield from wrong_kernels(product)
+    order, k = product.order, product.k
+    yield Change("c is not added", lambda: product.changed(c=np.zeros_like(product.c)).d)
+    yield Change("operand a transposed", lambda: product.changed(a=read_transposed(product.a)).d)
+    for output in OUTPUTS:
+        if product.output.name != "fp64" and output != product.output.name:
+            yield Change(f"the result is rounded to {output} first", partial(_rounded_through, product, output))
+    yield from _other_orders(product)
+    for lost in (1, k // 2, 2 * k, 32, 64, 128):
+        if 0 < lost < product.shape[2] and lost != k:
+            yield Change(f"the last {lost} of K missing", partial(_d, without_tail, product, lost))
+    for lane in range(k):
+        if lane != k // 2:
+            yield Change(f"lane {lane} of {k} missing", partial(_d, without_lane, product, lane))
+    F = getattr(product.model.operation, "F", None)
+    if F is not None:
+        for other in (F - 2, F + 1, F + 2):
+            if other >= 1:
+                yield on_operation(product, f"F = {other} in the place of {F}", product.model.operation.changed(F=other))
+    if order.promote_every == 0 or same_scales_along_k(product):
+        yield from _other_architectures(product)
+
+
+def _other_orders(product: KernelProduct) -> Iterator[Change]:
+    """Other promotions, splits and stripes that the instruction can have."""
+    order, k = product.order, product.k
+    tries: list[dict[str, Any]] = []
+    if product.scale_a is None or order.scale_at == "unit":
+        tries += [{"promote_every": every} for every in (1, 2, 4, 8) if every != order.promote_every]
+    if order.k_order == "ascending":
+        tries += [{"split_k": parts, "split_tile": 64, "split_sum": way} for parts in (1, 2, 3, 4, 5, 8)
+                  for way in ("fp32", "workspace", "in-place") if parts > 1 or order.split_k > 1]  # fmt: skip
+        tries += [{"stripes": (2, width)} for width in (32, 64) if order.stripes is None]
+        tries += [{"k_order": "reverse", "k_tile": tile} for tile in (k, 64) if order.stripes is None]
+    for keys in tries:
+        name = ", ".join(f"{key} = {value}" for key, value in keys.items())
+        yield Change(name, partial(_d, _in_order, product, keys))
+
+
+def _other_architectures(product: KernelProduct) -> Iterator[Change]:
+    """The same product on instructions of other architectures, each arithmetic once, without the order's instruction."""
+    model = product.model
+    if not isinstance(model, Instruction):
+        return
+    wanted, seen = (model.a, model.b, model.c, model.d, model.scale, model.block_size), {_arithmetic(model)}
+    for arch in golden.ARCHITECTURES:
+        for other in golden.instructions(arch):
+            formats = (other.a, other.b, other.c, other.d, other.scale, other.block_size)
+            if formats == wanted and _arithmetic(other) not in seen:
+                seen.add(_arithmetic(other))
+                yield Change(
+                    f"the arithmetic of {arch} {other.name}",
+                    partial(_d, _on_model, product, other),
+                )
+
+
+def _arithmetic(instruction: Instruction) -> tuple[Operation, str | None]:
+    """The parameters that decide the bits of a chain, whatever the instruction's k."""
+    return instruction.operation, instruction.fp16_order
+
+
+def _d(changed: Callable[..., KernelProduct], product: KernelProduct, *how: Any) -> BitArray:
+    """D of a product that a function changes."""
+    return changed(product, *how).d
+
+
+def _in_order(product: KernelProduct, keys: dict[str, Any]) -> KernelProduct:
+    return product.changed(order=replace(product.order, **keys))
+
+
+def _on_model(product: KernelProduct, model: golden.Instruction | golden.Unit) -> KernelProduct:
+    return product.changed(model=model, order=replace(product.order, model=None))
+
+
+def without_tail(product: KernelProduct, lost: int) -> KernelProduct:
+    """The last products of K are not added."""
+    a = product.a.copy()
+    a[:, max(0, product.shape[2] - lost) :] = 0
+    return product.changed(a=a)
+
+
+def without_lane(product: KernelProduct, lane: int) -> KernelProduct:
+    """One product of each instruction is not added."""
+    a = product.a.copy()
+    a[:, lane :: product.k] = 0
+    return product.changed(a=a)
+
+
+def read_transposed(codes: BitArray) -> BitArray:
+    """A matrix whose memory is read as that of its transpose, in its own shape."""
+    return np.ascontiguousarray(np.ascontiguousarray(codes).reshape(codes.shape[::-1]).T)
+
+
+def same_scales_along_k(product: KernelProduct) -> bool:
+    """Whether the scales at promotion, if any, are equal along K, so that a sum without promotion can have them."""
+    if product.order.scale_at != "promotion":
+        return True
+    assert product.scale_a is not None
+    assert product.scale_b is not None
+    return bool((product.scale_a == product.scale_a[:, :1]).all() and (product.scale_b == product.scale_b[:1]).all())
+
+
+def without_promotion(product: KernelProduct) -> KernelProduct:
+    """One chain over all of K, or over each part."""
+    if product.order.scale_at != "promotion":
+        return product.changed(order=replace(product.order, promote_every=0))
+    order = replace(product.order, promote_every=0, split_k=1)
+    assert product.scale_a is not None
+    assert product.scale_b is not None
+    return product.changed(order=order, scale_a=product.scale_a[:, :1], scale_b=product.scale_b[:1])
+
+
+def with_swapped_scales(product: KernelProduct) -> KernelProduct:
+    """The scales of rows are those of the columns of the same number, and the reverse."""
+    a, b = product.scale_a, product.scale_b
+    assert a is not None
+    assert b is not None
+    of_rows = b.T[np.arange(len(a)) % b.shape[1]]
+    of_columns = a.T[:, np.arange(b.shape[1]) % len(a)]
+    return product.changed(scale_a=np.ascontiguousarray(of_rows), scale_b=np.ascontiguousarray(of_columns))
+
+
+def weaker_unit(product: KernelProduct) -> Change | None:
+    """The product on a unit that loses what the right one keeps; None where none is known."""
+    operation = product.model.operation
+    F = getattr(operation, "F", None)
+    if F is not None:
+        return on_operation(product, "F - 1", operation.changed(F=F - 1))
+    truncating = {"E-FDPA": 25, "FTZ-AddMul": 22}.get(operation.name)
+    if truncating is not None:
+        step = TFDPA(
+            a=operation.a, b=operation.b, c=FP32, L=operation.length, F=truncating, rho="RZ-FP32", e_zero=-133
+        )  # fmt: skip
+        return on_operation(product, f"aligned to F = {truncating}", step)
+    if isinstance(operation, FMA) and operation.a == operation.d == FP32:
+        return Change("products rounded", lambda: _unfused(product))
+    return None
+
+
+def on_operation(product: KernelProduct, name: str, operation: Operation) -> Change:
+    """The product on a unit of another operation, instruction by instruction as the right one."""
+    return Change(name, partial(_d, _on_model, product, _with_operation(product.model, operation)))
+
+
+def _with_operation(model: golden.Instruction | golden.Unit, operation: Operation) -> golden.Instruction | golden.Unit:
+    """An instruction or a unit of the same name, size and chain whose steps are another operation's."""
+    if isinstance(model, Instruction):
+        chain = replace(model.chain, operation=operation)  # type: ignore[arg-type]  # of the same kind, other parameters
+        return replace(model, operation=operation, chain=chain)
+    return replace(model, operation=operation)
+
+
+def _unfused(product: KernelProduct) -> BitArray:
+    """A chain whose products are rounded to fp32 before they are added: NumPy's IEEE 754 arithmetic."""
+    a, b, total = product.a.view("f4"), product.b.view("f4"), product.c.view("f4").copy()
+    with np.errstate(all="ignore"):
+        for column, row in zip(a.T, b, strict=True):
+            total = total + column[:, None] * row
+    codes: BitArray = total.view(bits_dtype(FP32))
+    return codes
+
+
+def _rounded_through(product: KernelProduct, output: str) -> BitArray:
+    """D rounded to a format first, and then to its own."""
+    additions = Additions(product.model.operation, None)
+    wide = product.changed(order=replace(product.order, output="fp32")).d
+    through: Format = golden.FORMATS[output]
+    return additions.rounded(widened(additions.rounded(wide, through), through), product.output)

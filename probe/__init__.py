@@ -1,1 +1,0 @@
-"""Probing: find out what a black box computes, from its answers alone (docs/probing.md)."""

@@ -1,0 +1,172 @@
+"""A mapped netlist, computed on many vectors at once from the functions that its cells' library states."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+from rtl.cost.liberty import Cell, Library
+
+CONSTANTS = ("0", "1")
+
+
+class NetlistError(ValueError):
+    """A netlist that is not what synthesis should have written."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A cell in a netlist.
+
+    Attributes:
+        name, kind: of the cell and of its library's cell.
+        nets: what each of its pins is connected to: the number of a net, or "0" or "1".
+    """
+
+    name: str
+    kind: str
+    nets: Mapping[str, int | str]
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """A flat netlist.
+
+    Attributes:
+        inputs, outputs: nets of every port, bit 0 first.
+        cells: all of them.
+    """
+
+    inputs: Mapping[str, tuple[int | str, ...]]
+    outputs: Mapping[str, tuple[int | str, ...]]
+    cells: tuple[Placed, ...]
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Output bits that never change, as Verilog names them."""
+        return tuple(
+            f"{name}[{i}]" if len(nets) > 1 else name
+            for name, nets in self.outputs.items()
+            for i, net in enumerate(nets)
+            if net in CONSTANTS
+        )
+
+    def area(self, library: Library) -> float:
+        """The sum of its cells' areas in µm².
+
+        Raises:
+            NetlistError: a cell that is not the library's.
+        """
+        counts = Counter(cell.kind for cell in self.cells)
+        return sum(count * cell_of(library, kind).area for kind, count in sorted(counts.items()))
+
+
+def cell_of(library: Library, kind: str) -> Cell:
+    """The library's cell of that name.
+
+    Raises:
+        NetlistError: it has none.
+    """
+    if kind not in library.cells:
+        raise NetlistError(f"every cell of a mapped netlist must be one of {library.name}, got {kind}")
+    return library.cells[kind]
+
+
+def read_netlist(text: str, top: str) -> Netlist:
+    """A module of what Yosys' `write_json` writes.
+
+    Raises:
+        NetlistError: no such module, or a constant that is neither 0 nor 1.
+    """
+    modules = json.loads(text)["modules"]
+    if top not in modules:
+        raise NetlistError(f"the netlist must have a module {top}, got {', '.join(modules) or 'none'}")
+    ports: dict[str, dict[str, tuple[int | str, ...]]] = {"input": {}, "output": {}}
+    for name, port in modules[top]["ports"].items():
+        ports[port["direction"]][name] = tuple(_net(name, bit) for bit in port["bits"])
+    cells = []
+    for name, cell in modules[top]["cells"].items():
+        nets = {pin: _net(name, bits[0]) for pin, bits in cell["connections"].items() if len(bits) == 1}
+        if len(nets) != len(cell["connections"]):
+            raise NetlistError(f"pins of a mapped netlist must be one bit wide, those of {name} ({cell['type']}) are not")
+        cells.append(Placed(name, cell["type"], nets))
+    return Netlist(ports["input"], ports["output"], tuple(cells))
+
+
+def _net(where: str, bit: Any) -> int | str:
+    if not isinstance(bit, int) and bit not in CONSTANTS:
+        raise NetlistError(f"every bit of a netlist must be a net, 0 or 1; {where} has {bit!r}")
+    return bit  # type: ignore[no-any-return]
+
+
+class Simulation:
+    """A netlist at work on many vectors at once. Registers start at 0.
+
+    A plane is an integer that holds one bit of every vector: that of vector i in bit i.
+
+    Args:
+        vectors: how many are computed at once.
+
+    Raises:
+        NetlistError: a cell that is not the library's, a loop, a net without a driver or with several, or a register of
+            another clock than the input clk.
+    """
+
+    def __init__(self, netlist: Netlist, library: Library, vectors: int) -> None:
+        self._netlist, self._mask = netlist, (1 << vectors) - 1
+        placed = [(cell, cell_of(library, cell.kind)) for cell in netlist.cells]
+        drivers = Counter(net for nets in netlist.inputs.values() for net in nets)
+        drivers += Counter(cell.nets[pin] for cell, of in placed for pin in of.functions if pin in cell.nets)
+        if several := [net for net, count in drivers.items() if count > 1 or net in CONSTANTS]:
+            raise NetlistError(f"every net must have one driver, net {several[0]} has more")
+        used = {net for nets in netlist.outputs.values() for net in nets}
+        used |= {net for cell, of in placed for pin, net in cell.nets.items() if pin not in of.functions}
+        if floating := [net for net in used if net not in drivers and net not in CONSTANTS]:
+            raise NetlistError(f"every net must have one driver, net {floating[0]} has none")
+        self._registers = [(cell, of, of.register) for cell, of in placed if of.register is not None]
+        clock = netlist.inputs.get("clk", ())
+        for cell, _, register in self._registers:
+            if cell.nets[register.clock] not in clock:
+                raise NetlistError(
+                    f"every register must have the clock clk, {cell.name} has net {cell.nets[register.clock]}"
+                )
+        self._states = [0] * len(self._registers)
+        self._gates = _in_order([pair for pair in placed if pair[1].register is None])
+
+    def cycle(self, inputs: Mapping[str, list[int]]) -> dict[str, list[int]]:
+        """The planes of every output, bit 0 first, before the clock edge at which registers take their next state.
+
+        Args:
+            inputs: planes of every input, bit 0 first; the clock's are not looked at.
+        """
+        nets: dict[int | str, int] = {"0": 0, "1": self._mask}
+        for name, numbers in self._netlist.inputs.items():
+            nets.update(zip(numbers, inputs[name], strict=True))
+        for (cell, of, register), state in zip(self._registers, self._states, strict=True):
+            held = dict(zip(register.names, (state, state ^ self._mask), strict=True))
+            nets.update((cell.nets[pin], function(held, self._mask)) for pin, function in of.functions.items())
+        for cell, of in self._gates:
+            pins = {pin: nets[net] for pin, net in cell.nets.items() if pin not in of.functions}
+            for pin, function in of.functions.items():
+                if pin in cell.nets:
+                    nets[cell.nets[pin]] = function(pins, self._mask)
+        self._states = [
+            register.next_state({pin: nets[net] for pin, net in cell.nets.items()}, self._mask)
+            for cell, _, register in self._registers
+        ]
+        return {name: [nets[net] for net in numbers] for name, numbers in self._netlist.outputs.items()}
+
+
+def _in_order(gates: list[tuple[Placed, Cell]]) -> list[tuple[Placed, Cell]]:
+    """Every gate behind those that drive it."""
+    driver = {cell.nets[pin]: place for place, (cell, of) in enumerate(gates) for pin in of.functions if pin in cell.nets}
+    before = {
+        place: {driver[net] for pin, net in cell.nets.items() if pin not in of.functions and net in driver}
+        for place, (cell, of) in enumerate(gates)
+    }
+    try:
+        return [gates[place] for place in TopologicalSorter(before).static_order()]
+    except CycleError as error:
+        raise NetlistError(f"a netlist must have no loop, {gates[error.args[1][0]][0].name} is in one") from None

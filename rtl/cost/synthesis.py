@@ -1,0 +1,141 @@
+"""One run of Yosys for a unit: gates and their depth, area as a whole and by component, and the mapped netlist."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rtl.cost.flow import CELLS, GATES, check_tool, cost_of_stat, depths_of_ltp, modules_of_stat, run_yosys
+from rtl.cost.liberty import Library
+from rtl.cost.mapped_netlist import Netlist, NetlistError, cell_of, read_netlist
+from rtl.cost.report import Cost
+
+TOP = "unit"
+"""The name of the unit's top module."""
+
+GLUE = "glue"
+"""The component that the top module's own cells count as: pipeline registers, handshake, and what connects the others."""
+
+_GATES_FILES, _MAPPED_FILES = ("gates.json", "depth.txt"), ("whole.json", "netlist.v", "netlist.json")
+
+_SYNTH = f"synth -noshare -hieropt -top {TOP}; design -save components"
+"""Every component by itself, still in Yosys' own cells: what gates and cells are then mapped from."""
+
+_FLAT = "flatten; opt_clean; delete t:$scopeinfo"
+
+_GATES = f"{GATES}; {_FLAT}; tee -q -o gates.json stat -json -tech cmos; tee -q -o depth.txt ltp -noff"
+"""As `rtl.cost.flow.JOINED` has it, so that cells and depth are those of docs/evidence/area.md."""
+
+_PARTS = f"design -load components; {CELLS}; tee -q -o parts.json stat -json -liberty {{0}}"
+"""The area of each component, mapped by itself."""
+
+_WHOLE = f"design -load components; {_FLAT}; {CELLS}; tee -q -o whole.json stat -json -liberty {{0}}"
+"""The area of all as one circuit, in which cells are shared across components and what a unit does not need is gone."""
+
+_NETLIST = (
+    "opt_clean -purge; splitnets; opt_clean -purge; rename -hide w:*;"
+    " write_verilog -noattr -noexpr -nohex -simple-lhs netlist.v; write_json netlist.json"
+)
+"""For static timing analysis, which reads no vectors and no expressions, and for the check by vectors."""
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A unit as one circuit in the cells of a library.
+
+    Attributes:
+        area: µm².
+        netlist: its cells. verilog: the same as Verilog.
+    """
+
+    area: float
+    netlist: Netlist
+    verilog: str
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """A unit's gates, and its cells where there is a library.
+
+    Attributes:
+        gates: two-input NAND and NOR gates, inverters, flip-flops; their depth.
+        components: µm² of the components of every kind, each mapped by itself; their sum is more than the whole's area.
+        mapped: the whole. Without a library, both are None.
+    """
+
+    gates: Cost
+    components: Mapping[str, float] | None
+    mapped: Mapped | None
+
+
+def synthesise(text: str, library: Library | None, limit: float | None = None) -> Synthesis:
+    """Map a unit's Verilog to gates and to cells.
+
+    Args:
+        text: its Verilog, with the top module `TOP`.
+        library: where None, gates alone.
+        limit: seconds after which Yosys is ended.
+
+    Raises:
+        MissingTool: no Yosys. YosysFailure: it failed, or did not end in time. NetlistError: its netlist is not one.
+    """
+    check_tool()
+    if library is None:
+        return Synthesis(_gates(run_yosys(text, f"{_SYNTH}; {_GATES}", _GATES_FILES, limit=limit)), None, None)
+    script = "; ".join([_SYNTH, _GATES, *(step.format(library.name) for step in (_PARTS, _WHOLE, _NETLIST))])
+    found = run_yosys(text, script, (*_GATES_FILES, "parts.json", *_MAPPED_FILES), {library.name: library.text}, limit=limit)
+    components = component_areas(modules_of_stat(found["parts.json"]), library)
+    return Synthesis(_gates(found), components, _mapped(found, library))
+
+
+def map_whole(text: str, library: Library, limit: float | None = None) -> Mapped:
+    """Map a unit's Verilog to cells, as `synthesise` does, and nothing else.
+
+    Raises:
+        As `synthesise`.
+    """
+    check_tool()
+    script = "; ".join([_SYNTH, _WHOLE.format(library.name), _NETLIST])
+    return _mapped(run_yosys(text, script, _MAPPED_FILES, {library.name: library.text}, limit=limit), library)
+
+
+def _gates(found: Mapping[str, str]) -> Cost:
+    return cost_of_stat(modules_of_stat(found["gates.json"])[TOP], depths_of_ltp(found["depth.txt"])[TOP])
+
+
+def _mapped(found: Mapping[str, str], library: Library) -> Mapped:
+    netlist = read_netlist(found["netlist.json"], TOP)
+    area = netlist.area(library)
+    stated = float(modules_of_stat(found["whole.json"])[TOP]["area"])
+    if round(stated, 3) != round(area, 3):
+        raise NetlistError(f"the areas of the netlist's cells must sum to what Yosys counts, {stated} µm², got {area} µm²")
+    return Mapped(area, netlist, found["netlist.v"])
+
+
+def component_areas(modules: Mapping[str, Any], library: Library) -> dict[str, float]:
+    """µm² of the components of every kind, without those in them; of the top module's own cells as `GLUE`.
+
+    Args:
+        modules: of Yosys' `stat`, every module's cells by type, modules in it among them.
+    """
+    counts: dict[str, int] = {}
+
+    def count(name: str, times: int) -> None:
+        counts[name] = counts.get(name, 0) + times
+        for kind, number in modules[name]["num_cells_by_type"].items():
+            if kind in modules:
+                count(kind, times * number)
+
+    count(TOP, 1)
+    areas: dict[str, float] = {}
+    for module, times in counts.items():
+        cells = {kind: number for kind, number in modules[module]["num_cells_by_type"].items() if kind not in modules}
+        area = times * sum(number * cell_of(library, kind).area for kind, number in cells.items())
+        name = component_name(module)
+        areas[name] = areas.get(name, 0.0) + area
+    return dict(sorted(areas.items(), key=lambda item: (-item[1], item[0])))
+
+
+def component_name(module: str) -> str:
+    """The kind of component that a module is: `decode` of `unit_decode_2`."""
+    return GLUE if module == TOP else re.sub(r"_\d+$", "", module.removeprefix(f"{TOP}_"))

@@ -1,0 +1,204 @@
+"""Delay and power of a mapped netlist by static timing analysis with OpenSTA, whose report is read strictly.
+
+OpenSTA goes on after an error and ends with status 0, and to a net without a constraint it gives no path at all. So every
+line that warns is an error here, every figure must be there once, and every endpoint must have a constraint.
+"""
+
+import re
+import subprocess
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+from golden.files import temporary_folder
+from golden.processes import run_tool, supervised
+from rtl.cost.liberty import Library
+from rtl.tools import MissingTool
+
+INPUT_TRANSITION = 0.1
+"""Transition time of every input (ns)."""
+
+OUTPUT_LOAD = 0.03
+"""Load of every output (pF): about three gates."""
+
+ANSWER = 30.0
+"""In so many seconds it tells its version."""
+
+_SCRIPT = """\
+read_liberty {library}
+read_verilog netlist.v
+link_design {top}
+set_cmd_units -time ns -capacitance pF -voltage V -power W
+create_clock -name clk -period {period}{port}
+foreach input [all_inputs] {{
+  if {{[get_property $input full_name] ne "clk"}} {{set_input_delay 0 -clock clk $input}}
+}}
+set_output_delay 0 -clock clk [all_outputs]
+set_input_transition {transition} [all_inputs]
+set_load {load} [all_outputs]
+puts "constrained [check_setup -verbose -no_clock -no_input_delay -no_output_delay -multiple_clock -loops -generated_clocks]"
+puts "ended [check_setup -verbose -unconstrained_endpoints]"
+puts "slack [worst_slack]"
+set_power_activity -global -activity {activity}
+report_power -digits 9
+puts "end of report"
+"""
+
+_WARNING = re.compile(r"^.*\b(?:error|warning|black box)\b.*$", re.IGNORECASE | re.MULTILINE)
+
+_UNENDED = re.compile(r"^Warning: There (?:is|are) \d+ unconstrained endpoints?\.\n((?: +\S+\n)+)ended 0$", re.MULTILINE)
+
+_NUMBER = r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)"
+
+
+class TimingError(Exception):
+    """Static timing analysis failed, did not end in time, or reported what cannot be trusted.
+
+    Attributes:
+        log: what OpenSTA wrote.
+    """
+
+    def __init__(self, message: str, log: str) -> None:
+        super().__init__(message)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The results of static timing analysis.
+
+    Attributes:
+        delay: the shortest clock period (ns, to 1 ps) under which every path ends in time: from input to output, or to, from
+            and between registers, with their set-up time.
+        power: W at the clock and activity asked for, leakage included.
+    """
+
+    delay: float
+    power: float
+
+
+def tool_version() -> str:
+    """The OpenSTA that figures come from.
+
+    Raises:
+        MissingTool: there is none, or it does not tell.
+    """
+    command = [program(), "-version"]
+    try:
+        result = run_tool(command, stderr=subprocess.STDOUT, timeout=ANSWER)
+        what = f"exits with status {result.returncode}" if result.returncode else ""
+    except subprocess.TimeoutExpired:
+        what = f"does not end within {ANSWER:g} s"
+    if what:
+        raise MissingTool(f"delay and power need OpenSTA, and {' '.join(command)} {what}; install Debian's package opensta")
+    return f"OpenSTA {result.stdout.strip()}"
+
+
+def program() -> str:
+    """The program `sta`.
+
+    Raises:
+        MissingTool: there is none.
+    """
+    found = which("sta")
+    if found is None:
+        raise MissingTool("delay and power need OpenSTA's program sta, which is not there; install Debian's package opensta")
+    return found
+
+
+def analyse(
+    verilog: str,
+    top: str,
+    library: Library,
+    clocked: bool,
+    clock_ns: float,
+    activity: float,
+    limit: float | None = None,
+    constants: Collection[str] = (),
+) -> Timing:
+    """Delay and power of a netlist.
+
+    Args:
+        verilog: the netlist. top: its module.
+        clocked: whether it has registers, clocked by its port clk.
+        clock_ns: clock period at which the power is stated (ns).
+        activity: changes of every net in one clock cycle; glitches are not counted.
+        limit: seconds after which OpenSTA is ended.
+        constants: outputs that never change, to which no path leads.
+
+    Raises:
+        MissingTool: no OpenSTA. TimingError: it failed, or its report is not whole.
+    """
+    text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity), limit)
+    return read_report(text, clock_ns, constants)
+
+
+def script(top: str, library: Library, clocked: bool, clock_ns: float, activity: float) -> str:
+    """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
+    return _SCRIPT.format(
+        library=library.name,
+        top=top,
+        period=clock_ns,
+        port=" [get_ports clk]" if clocked else "",
+        transition=INPUT_TRANSITION,
+        load=OUTPUT_LOAD,
+        activity=activity,
+    )
+
+
+def run_script(verilog: str, library: Library, commands: str, limit: float | None = None) -> str:
+    """The output of OpenSTA.
+
+    Raises:
+        MissingTool: there is none. TimingError: it failed, or did not end in time.
+    """
+    command = [program(), "-no_init", "-no_splash", "-exit", "commands.tcl"]
+
+    def run() -> str:
+        with temporary_folder("mmau-sta-") as name:
+            folder = Path(name)
+            for file, content in (("netlist.v", verilog), ("commands.tcl", commands), (library.name, library.text)):
+                (folder / file).write_text(content, encoding="utf-8")
+            try:
+                result = run_tool(command, cwd=folder, stderr=subprocess.STDOUT, timeout=limit)
+            except subprocess.TimeoutExpired as error:
+                raise TimingError(f"OpenSTA did not end within {limit:g} s", error.output) from error
+        if result.returncode:
+            raise TimingError(f"OpenSTA exited with status {result.returncode}", result.stdout)
+        return result.stdout
+
+    return supervised(run)
+
+
+def read_report(text: str, clock_ns: float, constants: Collection[str] = ()) -> Timing:
+    """Delay and power from what the script writes.
+
+    Args:
+        constants: the only ends that may have no path.
+
+    Raises:
+        TimingError: a warning, a figure that is not there once, a path without constraint, or a figure that cannot be.
+    """
+    unended = _UNENDED.search(text) if constants else None
+    if unended is not None and set(unended[1].split()) == set(constants):
+        text = text.replace(unended[0], "ended 1")
+    warning = _WARNING.search(text)
+    if warning is not None:
+        raise TimingError(f"OpenSTA must have nothing to warn of, it says: {warning[0].strip()}", text)
+    checks = [_one(rf"^{name} (\d+)$", text, "check of the constraints") for name in ("constrained", "ended")]
+    if not text.rstrip().endswith("end of report") or checks != [1, 1]:
+        raise TimingError("OpenSTA must come to the end of its report and find every path constrained", text)
+    slack = _one(rf"^slack {_NUMBER}$", text, "worst slack")
+    power = _one(rf"^Total(?:\s+{_NUMBER.replace('(', '(?:', 1)}){{3}}\s+{_NUMBER}\s+100\.0%$", text, "total power")
+    if not slack < clock_ns or not power > 0:
+        raise TimingError(f"delay and power must be above 0, got a slack of {slack} of {clock_ns} ns and {power} W", text)
+    return Timing(round(clock_ns - slack, 3), power)
+
+
+def _one(pattern: str, text: str, what: str) -> float:
+    """The number of the only match of a pattern."""
+    found = re.findall(pattern, text, flags=re.MULTILINE)
+    if len(found) != 1:
+        raise TimingError(f"OpenSTA's report must state the {what} once, it does {len(found)} times", text)
+    return float(found[0])

@@ -1,0 +1,62 @@
+"""The request for a unit's cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from golden.checks import check_bool, check_choice, check_int, unknown
+from rtl.cost.fpga import PARTS
+from rtl.cost.liberty import LIBRARIES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """The request for a unit's cost.
+
+    Attributes:
+        clock_ns: clock period at which power is stated, and for which stages are looked for (ns).
+        activity: changes of every net in one clock cycle, 0.001 to 2; glitches are not counted.
+        library: a cell library, one of `LIBRARIES`.
+        stages: whether to look for the fewest pipeline stages that meet the clock, by synthesis and timing analysis of each.
+        fpga: parts for which the unit is placed and routed, of `rtl.cost.fpga.PARTS`.
+        vectors: how many of the stimulus the mapped netlist must compute as the golden model does.
+        limit: longest run of one tool (seconds).
+    """
+
+    clock_ns: float = 20.0
+    activity: float = 0.1
+    library: str = "osu018"
+    stages: bool = False
+    fpga: tuple[str, ...] = ()
+    vectors: int = 1000
+    limit: float = 900.0
+
+    def __post_init__(self) -> None:
+        given: object = self.fpga
+        if not isinstance(given, (list, tuple)):
+            raise TypeError(f"fpga must be a list of parts, got {given!r}")
+        object.__setattr__(self, "fpga", tuple(given))
+        for key, least, most in (("clock_ns", 0.001, 1e6), ("activity", 0.001, 2.0), ("limit", 0.1, 1e6)):
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+                raise ValueError(f"{key} must be a number from {least:g} to {most:g}, got {value!r}")
+        check_choice("library", self.library, tuple(LIBRARIES))
+        check_bool("stages", self.stages)
+        for part in self.fpga:
+            check_choice("fpga", part, PARTS)
+        check_int("vectors", self.vectors, 4, 100_000)
+
+    @classmethod
+    def from_table(cls, table: Mapping[str, Any]) -> "Wanted":
+        """A table of keys and values, those that are not there by default.
+
+        Raises:
+            ValueError: an unknown key, or a value that cannot be.
+        """
+        names = [field.name for field in fields(cls)]
+        if strange := sorted(set(table) - set(names)):
+            raise ValueError(unknown("a key of the table of cost", strange[0], names))
+        try:
+            return cls(**table)
+        except TypeError as error:  # a value of another type, which in a file is a wrong value
+            raise ValueError(str(error)) from None

@@ -1,0 +1,104 @@
+"""Steps on whole vectors: decode every operand, multiply every pair, gather the specials."""
+
+from collections.abc import Iterable, Sequence
+
+from amaranth import Value
+
+from golden.formats import Format
+from golden.operations import Operation
+from golden.operations.fused import FusedOperation
+from rtl.datapath.records import Decoded, Operands
+from rtl.datapath.step import Build
+from rtl.steps.decode import Decode, Subnormals
+from rtl.steps.interfaces import Operand, Special, Term
+from rtl.steps.multiply import Addend, Multiply
+from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial
+from rtl.steps.specials import Specials
+
+
+def decode_vector(
+    build: Build, name: str, codes: Value, operand: Format, count: int, subnormals: Subnormals = "kept"
+) -> tuple[Operand, ...]:
+    """The elements of a vector, decoded by the components `decode_<name>_0` …."""
+    return tuple(
+        decode(build, f"decode_{name}_{k}", codes.word_select(k, operand.width), operand, subnormals) for k in range(count)
+    )
+
+
+def decode(build: Build, name: str, code: Value, operand: Format, subnormals: Subnormals = "kept") -> Operand:
+    """One operand, decoded by the component of that name."""
+    component = Decode(operand, subnormals)
+    build.place(name, component)
+    build.assign(component.code.eq(code))
+    return component.x
+
+
+def subnormal_inputs(operation: FusedOperation) -> Subnormals:
+    """The value that a subnormal element of a, b or c counts as; scales are never flushed."""
+    return "±0" if operation.flush_inputs else "kept"
+
+
+def decode_operands(build: Build, operands: Operands, operation: Operation, subnormals: Subnormals = "kept") -> Decoded:
+    """Step decode: a, b, c and the scales."""
+    x = decode_vector(build, "x", operands.a, operation.a, operation.length, subnormals)
+    y = decode_vector(build, "y", operands.b, operation.b, operation.length, subnormals)
+    z = decode(build, "decode_z", operands.c.word_select(0, operation.c.width), operation.c, subnormals)
+    alpha: tuple[Operand, ...] = ()
+    beta: tuple[Operand, ...] = ()
+    if operation.scale_format is not None and operands.scale_a is not None and operands.scale_b is not None:
+        scale, count = operation.scale_format, operation.scales_per_step
+        alpha = decode_vector(build, "alpha", operands.scale_a, scale, count)
+        beta = decode_vector(build, "beta", operands.scale_b, scale, count)
+    return Decoded(x, y, z, alpha, beta)
+
+
+def multiply_pairs(
+    build: Build,
+    x: Sequence[Operand],
+    y: Sequence[Operand],
+    formats: Operation,
+    zero_exp: int,
+    overflow_exp: int | None = None,
+) -> tuple[tuple[Term, ...], tuple[Special, ...]]:
+    """The products of the pairs, and their specials.
+
+    Args:
+        formats: the operation whose a and b the pairs are elements of.
+        zero_exp, overflow_exp: as `Multiply`.
+    """
+    products, specials = [], []
+    for k, (p, q) in enumerate(zip(x, y, strict=True)):
+        component = Multiply(formats.a, formats.b, zero_exp, overflow_exp)
+        build.place(f"multiply_{k}", component)
+        build.drive(component.x, p)
+        build.drive(component.y, q)
+        products.append(component.prod)
+        specials.append(component.special)
+    return tuple(products), tuple(specials)
+
+
+def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:
+    """c as a term, whose zero has that exponent, and its special, by the component of that name."""
+    component = Addend(c, zero_exp)
+    build.place(name, component)
+    build.drive(component.z, z)
+    return component.term, component.special
+
+
+def combine_specials(build: Build, specials: Iterable[Special], name: str = "specials") -> Special:
+    """The special of a sum of terms that have these, by the component of that name."""
+    specials = list(specials)
+    component = Specials(len(specials))
+    build.place(name, component)
+    for port, special in zip(component.special, specials, strict=True):
+        build.drive(port, special)
+    return component.result
+
+
+def place_scaled(
+    build: Build, name: str, component: ScaleProduct | ScaleGroup | ScaleSpecial, alpha: Operand, beta: Operand
+) -> None:
+    """Put a component in and connect it to its scales."""
+    build.place(name, component)
+    build.drive(component.alpha, alpha)
+    build.drive(component.beta, beta)

@@ -1,0 +1,76 @@
+"""Digests that identify a design and the text of its Verilog.
+
+Evidence about a circuit (simulations, proofs) is recorded under these digests. A circuit with another digest has no evidence
+yet.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from golden import Implementation, Operation, Unit
+from golden.text import canonical
+from golden.unit_file import unit_to_toml
+
+TOP = "unit"
+"""The top module's name under which the digest of a Verilog text is taken."""
+
+TOKENS = re.compile(r"//[^\n]*|/\*.*?\*/|[A-Za-z_][\w$]*", re.DOTALL)
+"""A comment or a name."""
+
+
+def design_key(table: Mapping[str, Any]) -> str:
+    """SHA-256 of a design, whatever its units are called.
+
+    Args:
+        table: as `rtl.Design.as_table`.
+
+    >>> design_key({"unit": 'name = "x"\\nL = 4'}) == design_key({"unit": 'name = "y"\\nL = 4'})
+    True
+    """
+    nameless = dict(table)
+    for key in {"unit", "formats"} & {*table}:
+        texts = [table[key]] if isinstance(table[key], str) else table[key]
+        nameless[key] = [text.partition("\n")[2] for text in texts]  # a unit's file begins with its name
+    return _digest(canonical(nameless))
+
+
+def unit_key(unit: Unit) -> str:
+    """`design_key` of the datapath of one step of a unit."""
+    return design_key({"unit": unit_to_toml(unit.step)})
+
+
+@cache
+def operation_key(operation: Operation) -> str:
+    """SHA-256 of an operation with its parameters."""
+    return unit_key(Unit(name=TOP, operation=operation, implementation=Implementation()))
+
+
+def verilog_digest(verilog: str, top: str = TOP) -> str:
+    """SHA-256 of generated Verilog without the comment that opens it, its top module called `unit`: the same for one circuit
+    under several names, another one for any other change.
+
+    Args:
+        top: the top module's name, with which the names of the other modules begin.
+    """
+    lines = verilog.split("\n")
+    first = next((number for number, line in enumerate(lines) if line and not line.startswith("//")), len(lines))
+    text = "\n".join(lines[first:])
+    return _digest((text if top == TOP else _renamed(text, top)).encode())
+
+
+def _renamed(text: str, top: str) -> str:
+    """The text with `top` called `unit`; as it is where a name would then stand for two things."""
+
+    def is_called(name: str, token: str) -> bool:
+        return token == name or token.startswith(f"{name}_")
+
+    if any(is_called(TOP, token) and not is_called(top, token) for token in TOKENS.findall(text)):
+        return text
+    return TOKENS.sub(lambda found: TOP + found[0][len(top) :] if is_called(top, found[0]) else found[0], text)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

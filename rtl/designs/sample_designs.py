@@ -1,0 +1,61 @@
+"""Designs of every kind, small enough to be simulated and linted all."""
+
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+import golden
+from golden import Implementation, Unit
+from golden.operations import TFDPA
+from golden.unit import ENCODINGS
+from rtl.designs.multi_format import WORD_16
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.tile_design import TileDesign
+from rtl.designs.unit_design import UnitDesign
+
+TILES = (
+    ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
+    ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", 2, 2, 2),
+    ("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", 1, 2, 3),
+    ("sm_120", "mma.m16n8k32.kind::mxf8f6f4.block32.f32.e4m3.e2m1.f32.ue8m0", 1, 1, 8),
+    ("sm_100", "tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3", 1, 1, 3),
+    ("sm_90", "mma.m16n8k16.f64.f64.f64.f64", 1, 1, 8),
+    ("gfx908", "v_mfma_f32_32x32x8f16", 2, 1, 3),
+    ("gfx90a", "v_mfma_f32_16x16x16f16", 1, 1, 2),
+    ("gfx942", "v_mfma_f32_16x16x32_fp8_bf8", 1, 2, 2),
+    ("gfx942", "v_mfma_f32_16x16x16_f16", 2, 1, 3),
+    ("x86-amx", "tdpbf16ps.m16n16k4", 1, 2, 2),
+    ("x86-amx", "tdpbusd.m16n16k16", 2, 2, 1),
+    ("x86-avx512", "vdpbf16ps", 1, 1, 4),
+    ("gfx1100", "v_wmma_f16_16x16x16_f16_w32", 2, 1, 2),
+    ("gfx1201", "v_wmma_bf16_16x16x16_bf16_w32", 1, 2, 3),
+)
+"""Architecture, instruction, rows, columns, pipeline stages."""
+
+
+def catalogue_designs() -> list[UnitDesign]:
+    """Every distinct datapath of the catalogue."""
+    return [UnitDesign(unit) for unit in golden.catalogue_units()]
+
+
+def multi_format_designs() -> list[MultiFormatDesign]:
+    """All formats that a word of 16 bits holds, as Hopper sums them; in every encoding, with and without registers."""
+    keys: dict[str, Any] = {"c": "fp32", "F": 25, "rho": "RZ-FP32", "e_zero": -133}
+    operations = [TFDPA(a=name, b=name, L=2 * count, **keys) for name, count in WORD_16.items()]  # type: ignore[arg-type]
+    designs = []
+    for encoding, stages in zip(ENCODINGS, (0, 3, 8), strict=True):
+        built = Implementation(encoding=encoding, stages=stages)
+        units = (Unit(name=f"{encoding} {o.a} L={o.L}", operation=o, implementation=built) for o in operations)
+        designs.append(MultiFormatDesign(tuple(units)))
+    return designs
+
+
+def tile_designs() -> list[TileDesign]:
+    """Tiles of every operation: of one step and of several, with one scale and with several, with FP8 run as FP16."""
+    encodings = cycle(ENCODINGS)
+    return [
+        TileDesign(
+            replace(golden.instruction(arch, name), m=m, n=n), Implementation(encoding=next(encodings), stages=stages)
+        )
+        for arch, name, m, n, stages in TILES
+    ]

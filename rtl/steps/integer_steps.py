@@ -1,0 +1,71 @@
+"""Products and sums of integers (golden: operations/idpa.py)."""
+
+from collections.abc import Sequence
+
+from amaranth import Module, Signal
+from amaranth.lib.wiring import In, Out
+
+from golden.formats import IntegerFormat
+from golden.operations.idpa import Combination
+from rtl.arithmetic.reduction import two_rows
+from rtl.steps.component import SharedComponent, indexed
+
+
+class IntegerProduct(SharedComponent):
+    """Combinational product of one pair, or the xor of two bits.
+
+    Args:
+        a, b: formats of the operands.
+        combination: what is added of a pair (golden: `IDPA.combination`).
+
+    Members:
+        x: In(width of a). y: In(width of b), codes.
+        prod: Out(width of both), in two's complement where one of them is signed, with one more bit where both are unsigned.
+    """
+
+    x: Signal
+    y: Signal
+    prod: Signal
+
+    def __init__(self, a: IntegerFormat, b: IntegerFormat, combination: Combination = "multiply") -> None:
+        self._a, self._b, self._combination = a, b, combination
+        bits = a.width + b.width + (not a.signed and not b.signed)
+        super().__init__("multiply", (a, b, combination), {"x": In(a.width), "y": In(b.width), "prod": Out(bits)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        x, y = (code.as_signed() if operand.signed else code for code, operand in ((self.x, self._a), (self.y, self._b)))
+        m.d.comb += self.prod.eq(x * y if self._combination == "multiply" else x ^ y)
+        return m
+
+
+class IntegerSum(SharedComponent):
+    """Combinational sum of integers in two's complement, modulo 2^total_bits.
+
+    Args:
+        widths: bits of each term.
+        total_bits: of the sum that are kept.
+        reduction: how many terms become two rows; as in `golden.Implementation`.
+
+    Members:
+        term_0 … : In, the terms. total: Out(total_bits).
+    """
+
+    total: Signal
+
+    def __init__(self, widths: Sequence[int], total_bits: int, reduction: str) -> None:
+        self._count, self._reduction = len(widths), reduction
+        terms = {f"term_{k}": In(width) for k, width in enumerate(widths)}
+        super().__init__("accumulate", (*widths, total_bits, reduction), terms | {"total": Out(total_bits)})
+
+    @property
+    def terms(self) -> list[Signal]:
+        """The ports `term_0` … ."""
+        return indexed(self, "term", self._count)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        rows = [term.as_signed() for term in self.terms]
+        reduced = two_rows(m, rows, len(self.total), "rows", self._reduction)
+        m.d.comb += self.total.eq(reduced[0] + reduced[1] if len(reduced) == 2 else reduced[0])
+        return m

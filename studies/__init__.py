@@ -1,0 +1,1 @@
+"""Programs that write pages of docs/ or measure this project. The wheel does not hold them."""

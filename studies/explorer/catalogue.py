@@ -1,0 +1,129 @@
+"""The catalogue as data of the page: formats, parameters of the C interface, and every instruction. Tables hold each value
+once; an instruction refers to them by index."""
+
+from collections.abc import Hashable, Iterable
+from typing import Any, Generic, TypeVar
+
+import golden
+from golden.catalogue import ARCHITECTURES, marketing_names
+from golden.chain import Chain, ConvertedChain
+from golden.formats import FORMATS, INTEGERS, Format
+from golden.instruction import EVIDENCE, Instruction
+from golden.native.parameters import KEYS, OPERATION_CODES, is_one_call, parameters
+from golden.paired_chain import PairedChain
+
+T = TypeVar("T", bound=Hashable)
+
+ENTRY = (
+    "arch",
+    "name",
+    "m",
+    "n",
+    "k",
+    "a",
+    "b",
+    "c",
+    "d",
+    "scale",
+    "block_size",
+    "program",
+    "operation",
+    "evidence",
+    "note",
+)
+"""The columns of an instruction. Formats are names; scale is "" and block_size 0 where it has none."""
+
+
+class Numbered(Generic[T]):
+    """Values, each once, numbered in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[T, int] = {}
+
+    def __call__(self, value: T) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def values(self) -> list[T]:
+        return list(self._numbers)
+
+
+def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
+    """Everything that the page needs to know of the catalogue, as JSON has it.
+
+    Args:
+        instructions: those of the page; default all that it computes.
+    """
+    programs, operations, notes = Numbered[tuple[Any, ...]](), Numbered[str](), Numbered[str]()
+    entries = []
+    for i in computed() if instructions is None else instructions:
+        formats = (i.a.name, i.b.name, i.c.name, i.d.name, i.scale.name if i.scale else "")
+        numbers = (programs(program(i)), operations(describe(i)), list(EVIDENCE).index(i.evidence), notes(i.note))
+        entries.append([ARCHITECTURES.index(i.arch), i.name, i.m, i.n, i.k, *formats, i.block_size or 0, *numbers])
+    return {
+        "architectures": [[arch, ", ".join(marketing_names(arch))] for arch in ARCHITECTURES],
+        "formats": {name: fields(each) for name, each in FORMATS.items()},
+        "operations": list(OPERATION_CODES),
+        "keys": list(KEYS),
+        "columns": list(ENTRY),
+        "entries": entries,
+        "programs": programs.values(),
+        "descriptions": operations.values(),
+        "evidence": list(EVIDENCE.items()),
+        "notes": notes.values(),
+    }
+
+
+def computed() -> list[Instruction]:
+    """The instructions that the page computes: all but those that round sums outside of their steps or subtract products."""
+    return [i for i in golden.instructions() if _is_computed(i)]
+
+
+def _is_computed(i: Instruction) -> bool:
+    if isinstance(i.chain, PairedChain):
+        return not i.chain.subtract
+    return is_one_call(i.chain)
+
+
+def fields(each: Format) -> dict[str, Any]:
+    """The fields of a format, as `golden.format_fields.FormatFields` has them; an integer's are its width and sign."""
+    if each.name in INTEGERS:
+        return {"name": each.name, "integer": True, "width": each.width, "storage": each.storage_bits, "signed": each.signed}
+    return {
+        "name": each.name,
+        "integer": False,
+        "exp_bits": each.exp_bits,
+        "man_bits": each.man_bits,
+        "bias": each.bias,
+        "specials": each.specials,
+        "storage": each.storage_bits,
+        "width": each.width,
+        "pad_bits": each.pad_bits,
+        "signed": each.signed,
+        "subnormals": each.subnormals,
+    }
+
+
+def program(i: Instruction) -> tuple[Any, ...]:
+    """How the page computes an instruction with the engine: a kind, and calls, each the format of d and the members of
+    struct mmau_parameters.
+
+    `call`: one call. `paired`: products, their sum and its sum with d by single multiply-adds (golden/paired_chain.py);
+    the second call is x·1 + y in the format of d.
+
+    Raises:
+        ValueError: neither the engine nor the page has a chain of this kind.
+    """
+    if isinstance(i.chain, PairedChain):
+        return ("paired", *(_call(Chain(each), 1) for each in (i.operation, i.chain.addition)))
+    return ("call", _call(i.chain, i.k))
+
+
+def _call(chain: Chain | ConvertedChain, K: int) -> tuple[str, tuple[int, ...]]:
+    struct = parameters(chain, K)
+    return chain.operation.d.name, tuple(getattr(struct, key) for key in KEYS)
+
+
+def describe(i: Instruction) -> str:
+    """The operation and those of its parameters that the instruction's name does not show: `T-FDPA: L = 16, F = 25 …`."""
+    shown = {key: value for key, value in i.operation.parameters().items() if key not in ("a", "b", "c", "scale")}
+    return f"{i.operation.name}: " + ", ".join(f"{key} = {value}" for key, value in shown.items())

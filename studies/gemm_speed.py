@@ -1,0 +1,144 @@
+"""Speed of matrix products and of the frameworks' modules, as ratios of CPU seconds in one run.
+
+    python -m studies.gemm_speed [--small]
+
+CPU seconds on one thread, PyTorch's and golden's, the least of several runs, so that other work on the machine disturbs
+little. Needs PyTorch and Triton.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+import ml_dtypes
+import numpy as np
+import torch
+
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
+import triton
+from triton import language as tl
+
+import golden
+from mmau.frameworks import torch_mode, triton_dot
+from mmau.report.markdown import table
+
+RUNS = 5
+
+
+def seconds(work: Callable[[], object], runs: int = RUNS) -> float:
+    """CPU seconds of the fastest of several runs, after one that is not measured."""
+    work()
+    least = float("inf")
+    for _ in range(runs):
+        start = time.process_time()
+        work()
+        least = min(least, time.process_time() - start)
+    return least
+
+
+def drawn(dtype: type, *shape: int) -> np.ndarray:
+    return np.random.default_rng(1).standard_normal(shape).astype(dtype)
+
+
+def beside_torch(arch: str, name: str, dtype: type, n: int) -> float:
+    """A product of n³ beside PyTorch's in fp32."""
+    instruction, a, b = golden.instruction(arch, name), drawn(dtype, n, n), drawn(dtype, n, n)
+    x, y, zeros = (torch.ones(n, n) for _ in "xyz")
+    return seconds(lambda: golden.gemm(instruction, a, b, zeros), 2) / seconds(lambda: x @ y)
+
+
+def overhead_of_torch_mode(n: int = 512) -> float:
+    """A product of bf16 tensors in the mode beside `golden.gemm` of the same."""
+    a, b = (torch.ones(n, n, dtype=torch.bfloat16) for _ in "ab")
+    wgmma = golden.instruction("sm_90", "wgmma.m64n128k16.f32.bf16.bf16")
+    order = golden.GemmOrder(output="bf16")
+
+    def in_mode() -> object:
+        with torch_mode.on("sm_90"):
+            return a @ b
+
+    return seconds(in_mode) / seconds(lambda: golden.gemm(wgmma, a, b, order=order))
+
+
+def small_products(count: int = 64, n: int = 128) -> float:
+    """Products of n³, one in each call, beside one product of the same work."""
+    mma = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
+    tall, b = drawn(np.float16, count * n, n), drawn(np.float16, n, n)
+    parts = np.split(tall, count)
+    return seconds(lambda: [golden.gemm(mma, part, b) for part in parts]) / seconds(lambda: golden.gemm(mma, tall, b))
+
+
+def scaled_fp8(n: int = 512) -> float:
+    """`_scaled_mm` with scales of blocks beside the same product without scales."""
+    a, b = (torch.ones(n, n).to(torch.float8_e4m3fn) for _ in "ab")
+    wgmma = golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3")
+    scale_a, scale_b, zeros = torch.ones(n, n // 128), torch.ones(n // 128, n // 128), torch.zeros(n, n)
+
+    def in_mode() -> object:
+        with torch_mode.on("sm_90"):
+            return torch._scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=torch.bfloat16)
+
+    return seconds(in_mode) / seconds(lambda: golden.gemm(wgmma, a, b.t(), zeros, order=golden.GemmOrder(output="bf16")))
+
+
+def scaled_mx(n: int = 512) -> float:
+    """`_scaled_mm` with scales of 32 products, which the instruction takes, beside the same product without scales."""
+    a, scales = torch.ones(n, n).to(torch.float8_e4m3fn), torch.ones(n * n // 32).to(torch.float8_e8m0fnu)
+    one, fp32 = torch.tensor(1.0), {"out_dtype": torch.float32}
+    with torch_mode.on("sm_100", fp8_promote=0):
+        unscaled = seconds(lambda: torch._scaled_mm(a, a.t(), one, one, **fp32))
+        return seconds(lambda: torch._scaled_mm(a, a.t(), scales, scales, **fp32)) / unscaled
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def dot(a_ptr, b_ptr, d_ptr, n: tl.constexpr):  # type: ignore[no-untyped-def]
+    """One block of n³."""
+    places = tl.arange(0, n)[:, None] * n + tl.arange(0, n)[None, :]
+    tl.store(d_ptr + places, tl.dot(tl.load(a_ptr + places), tl.load(b_ptr + places)))
+
+
+def triton_interpreter(n: int = 512) -> float:
+    """A block of e4m3 on the part beside the interpreter's own product."""
+    a, b, d = torch.ones(n, n).to(torch.float8_e4m3fn), torch.ones(n, n).to(torch.float8_e4m3fn), torch.empty(n, n)
+
+    def on_part() -> None:
+        with triton_dot.on("sm_90"):
+            dot[(1,)](a, b, d, n)
+
+    return seconds(on_part, 2) / seconds(lambda: dot[(1,)](a, b, d, n), 2)
+
+
+def one_instruction(calls: int = 2000) -> float:
+    """Microseconds of CPU time of one m16n8k16 call."""
+    mma = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
+    a, b, c = drawn(np.float16, 16, 16), drawn(np.float16, 16, 8), drawn(np.float32, 16, 8)
+    return 1e6 * seconds(lambda: [mma(a, b, c) for _ in range(calls)]) / calls
+
+
+def measured(small: bool) -> list[tuple[str, str, str]]:
+    """The name of each measurement, the figure that was asked for, and the one found."""
+    n = 512 if small else 2048
+    parts = (
+        ("gfx942", "v_mfma_f32_16x16x16_bf16", ml_dtypes.bfloat16, "12"),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", np.float16, "10"),
+        ("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, "10"),
+    )
+    return [
+        ("PyTorch in the mode / golden.gemm, 512 cubed", "1.2", f"{overhead_of_torch_mode():.2f}"),
+        ("64 products of 128 cubed / one of the same work", "3", f"{small_products():.2f}"),
+        ("_scaled_mm with scales of blocks of 128 / unscaled, 512 cubed", "2", f"{scaled_fp8():.2f}"),
+        ("_scaled_mm of MXFP8 on sm_100 / unscaled, 512 cubed", "", f"{scaled_mx():.2f}"),
+        *(
+            (f"{arch} {np.dtype(dtype)} / torch fp32, {n} cubed", most, f"{beside_torch(arch, name, dtype, n):.1f}")
+            for arch, name, dtype, most in parts
+        ),
+        ("Triton's interpreter on a part / by itself, e4m3, 512 cubed", "", f"{triton_interpreter():.2f}"),
+        ("one m16n8k16 call, microseconds of CPU time", "10", f"{one_instruction():.1f}"),
+    ]
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    golden.set_threads(1)
+    print(table(["measured", "at most", "figure"], measured("--small" in sys.argv[1:]), (1, 2)))

@@ -1,0 +1,1 @@
+"""The mutation campaign, docs/evidence/mutants.md."""

@@ -1,0 +1,1 @@
+"""The papers' own tests and published values beside the models', docs/evidence/papers.md."""

@@ -1,0 +1,1 @@
+"""The proof campaign, docs/evidence/proofs.md."""

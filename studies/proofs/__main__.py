@@ -1,0 +1,180 @@
+"""`make formal`: every distinct datapath of the catalogue in every encoding, and the others of `studies.proofs.targets`,
+proved step by step: `python -m studies.proofs OUTCOME.json PAGE.md [--main-job] [--unit TEXT] [--seconds N] [--within N]`.
+
+It resumes after an interruption: the obligations of each target and the answer to each question stay in build/formal. A
+question that two targets share is asked once. If a solver is missing, crashes or gives up, the next one is asked. The
+outcome names each design, its Verilog, its specification and its questions by digests: `mmau.formal.recorded_outcomes`
+finds proofs by them, and `studies.proofs.compare` checks whether they are still valid. `make formal-main` proves the main
+job's units, as they are built there.
+Exit status: 0 if every obligation is proved, 1 if one is refuted, 3 if one is open.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from golden.files import check_output, write_atomically
+from golden.text import mmau_version
+from mmau.formal.obligations.unit_questions import Question
+from mmau.formal.proof_identity import Identity
+from mmau.formal.recorded_outcomes import PACKAGES as VERILOG_PACKAGES
+from mmau.formal.recorded_outcomes import SOURCES, asked_by, made_of
+from mmau.formal.solvers.installed import PACKAGES, MissingSolver
+from mmau.jobs import Record, Store, program, run
+from mmau.jobs.provenance import provenance
+from mmau.jobs.sealed import sealed, unsealed
+from rtl.tools import MissingTool
+from studies.proofs.outcome import Settled, exit_status, summary, table
+from studies.proofs.proofs_page import document
+from studies.proofs.targets import Target, main_job_targets, targets
+from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
+
+SECONDS = 60.0
+"""Time limit of a solver for one question (CPU seconds of its process)."""
+
+STUCK = 20.0
+"""Factor from the time limit to the elapsed time, on a busy machine, after which the solver's process is ended."""
+
+STORE = Path("build/formal")
+
+SECOND = Path("docs/evidence/second-opinions.json")
+"""Second opinions, which `make formal-second` writes."""
+
+REFUTED = Path("docs/evidence/refutations.json")
+"""Checked refutations, which `make formal-refutations` writes."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove the targets that are not proved yet, and write the outcome."""
+    parser = argparse.ArgumentParser(prog="formal", description="Prove every distinct datapath of the catalogue.")
+    parser.add_argument("outcome", type=Path, help="file for the outcome (JSON)")
+    parser.add_argument("page", type=Path, help="file for its page (Markdown)")
+    parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
+    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
+    )
+    parser.add_argument("--within", type=float, metavar="N", help="start no further design after this many seconds")
+    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    options = parser.parse_args(arguments)
+    listed = main_job_targets() if options.main_job else targets()
+    chosen = [target for target in listed if options.unit in target.design.name]
+    if not chosen:
+        raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
+    for output in (options.outcome, options.page):
+        output.parent.mkdir(parents=True, exist_ok=True)
+        check_output(output)
+    made_with = provenance(SOURCES)
+    settled = prove(chosen, STORE, options.seconds, options.jobs, options.within)
+    outcome = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"), "made_of": dict(made_of()), "asked_by": asked_by(),
+        "made_with": made_with,
+        "versions": versions(), "seconds": options.seconds, **table(settled),
+    }  # fmt: skip
+    write_atomically(options.outcome, sealed(outcome).encode())
+    write_atomically(options.page, document(outcome, kept(SECOND), kept(REFUTED)).encode())
+    print("\n".join(summary(settled)))
+    return exit_status(settled)
+
+
+def prove(
+    chosen: Sequence[Target], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
+) -> list[Settled]:
+    """Build the obligations of targets, and ask the solvers.
+
+    Args:
+        folder: of the stores.
+        seconds: for each question. jobs: tasks at a time.
+        within: elapsed seconds after which no further target is started; None for no limit.
+    """
+    records = obligations(chosen, folder, jobs, within)
+    questions = [questions_of(record) if record is not None and record.done else [] for record in records]
+    answers = ask_all(distinct([question for each in questions for question in each]), folder, seconds, jobs)
+    return [
+        Settled(
+            target, tuple(each), answers,
+            identity=Identity(**record.result) if record is not None and record.done else None,
+            problem="not begun" if record is None else record.message,
+        )
+        for target, record, each in zip(chosen, records, questions, strict=True)
+    ]  # fmt: skip
+
+
+def obligations(
+    chosen: Sequence[Target], folder: Path, jobs: int | None = None, within: float | None = None
+) -> list[Record | None]:
+    """The obligations of targets, as from `studies.proofs.tasks.put_together`; None for targets that were not started.
+
+    Args:
+        as for `prove`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    depends = {**made_of(), "bitwuzla": version("bitwuzla")}
+    with Store(folder / "subjects", what="obligations") as store:
+        tasks = [target_task(target, depends) for target in chosen]
+        built = run(tasks, put_together, store, workers=jobs, retry=True, start_within=within)
+    by_key = {record.task.key: record for record in built}
+    return [by_key.get(task.key) for task in tasks]
+
+
+def ask_all(
+    questions: Mapping[str, Question],
+    folder: Path,
+    seconds: float,
+    jobs: int | None = None,
+    solvers: Iterable[str] = PACKAGES,
+) -> dict[str, list[dict[str, Any]]]:
+    """The answers of the solvers to each question, by its key; they are asked in turn until one decides it."""
+    answers: dict[str, list[dict[str, Any]]] = {key: [] for key in questions}
+    with Store(folder / "questions", what="questions") as store:
+        for name in solvers:
+            waiting = [key for key, given in answers.items() if not any(is_settled(answer) for answer in given)]
+            if not waiting:
+                break
+            try:
+                tasks = {key: question_task(questions[key], name, seconds) for key in waiting}
+            except MissingSolver as error:
+                for key in waiting:
+                    answers[key].append({"solver": name, "verdict": "unknown", "reason": str(error)})
+                continue
+            records = run(tasks.values(), ask, store, workers=jobs, seconds=STUCK * seconds, unit="questions", retry=True)
+            found = {record.task.key: record for record in records}
+            for key, task in tasks.items():
+                answers[key].append({"solver": name, **answer_of(found[task.key])})
+    return answers
+
+
+def answer_of(record: Record) -> dict[str, Any]:
+    """The answer of a solver; unknown if it crashed or was stopped."""
+    if record.done:
+        return dict(record.result)
+    return {"verdict": "unknown", "reason": f"{record.status}: {record.message}", "seconds": record.seconds}
+
+
+def is_settled(answer: Mapping[str, Any]) -> bool:
+    """Whether a solver decided the question."""
+    return bool(answer["verdict"] != "unknown")
+
+
+def kept(path: Path) -> dict[str, Any] | None:
+    """The outcome that another campaign has written; None without it."""
+    return unsealed(path.read_bytes()) if path.exists() else None
+
+
+def versions() -> dict[str, str]:
+    """Versions of this project, of the packages that decide the obligations, and of the installed solvers."""
+    found = {"mmau": mmau_version(), **{name: version(name) for name in VERILOG_PACKAGES}}
+    for name, package in PACKAGES.items():
+        try:
+            found[name] = version(package)
+        except ImportError:
+            found[name] = "missing"
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(program("formal", main, (MissingTool,)))

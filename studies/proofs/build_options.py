@@ -1,0 +1,56 @@
+"""Implementation options other than the usual ones, and the datapaths for which `make formal` proves them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import golden
+from golden import Implementation, Operation, Unit
+from golden.operations import EFDPA, IDPA
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+
+DATAPATHS = (
+    "sm_70 mma.m8n8k4.f16.f16.f16.f16", "sm_90 mma.m16n8k16.f32.f16.f16.f32", "sm_90 wgmma.m64n8k32.f32.e4m3.e4m3",
+    "sm_100 tcgen05.m64n8k32.kind::f8f6f4.f32.e5m2.e5m2",
+    "sm_100 tcgen05.m128n8k32.kind::mxf8f6f4.block32.f32.e2m1.e2m1.ue8m0",
+    "sm_100 tcgen05.m128n8k32.kind::mxf8f6f4.block32.f32.e5m2.e5m2.ue8m0",
+    "sm_100 tcgen05.m128n8k64.kind::mxf4nvf4.block16.f32.e2m1.e2m1.ue4m3",
+    "gfx908 v_mfma_f32_32x32x2bf16", "gfx908 v_mfma_f32_32x32x4f16",
+    "gfx942 v_mfma_f32_16x16x8_xf32", "gfx942 v_mfma_f32_32x32x8_bf16", "gfx942 v_mfma_f32_16x16x32_bf8_bf8",
+    "sm_80 mma.m8n8k4.f64.f64.f64.f64", "gfx908 v_mfma_f32_32x32x1f32", "x86-avx512 vfmaddph", "aarch64 bfmlalb",
+    "gfx90a v_mfma_f32_32x32x2bf16", "gfx90a v_mfma_f32_32x32x4f16",
+    "x86-amx tdpbf16ps.m16n16k2", "x86-amx tdpfp16ps.m16n16k4", "x86-avx512 vdpbf16ps",
+    "x86-avx512 vpdpbusds", "gfx908 v_mfma_i32_32x32x4i8",
+    "gfx1100 v_dot2_f32_f16", "gfx1100 v_dot2_bf16_bf16", "gfx1201 v_wmma_f32_16x16x16_f16_w32",
+    "gfx1201 v_wmma_f16_16x16x16_f16_w32",
+)  # fmt: skip
+"""The largest datapaths of each operation of the catalogue, and a small one if they differ much."""
+
+TOGETHER = (("max_exp", "leading_zeros"), ("reduction", "leading_zeros"), tuple(CIRCUIT_CHOICES))
+"""Keys that are changed together, in addition to each by itself."""
+
+UNUSED: Mapping[type[Operation], frozenset[str]] = {
+    EFDPA: frozenset({"max_exp"}),
+    IDPA: frozenset({"encoding", "max_exp", "leading_zeros", "result_exp", "adder"}),
+}
+"""Keys that change nothing in the datapath of an operation."""
+
+
+def each_option() -> list[Unit]:
+    """`DATAPATHS` in every encoding, with every changed option."""
+    units = [Unit(name=name, operation=golden.instruction(*name.split(" ", 1)).operation) for name in DATAPATHS]
+    return [replace(unit, implementation=option) for unit in units for option in options_of(type(unit.operation))]
+
+
+def options_of(kind: type[Operation]) -> list[Implementation]:
+    """Combinational datapaths in every encoding, with one key changed, and with several."""
+    unused = UNUSED.get(kind, frozenset())
+    changes = [{key: value} for key, choices in CIRCUIT_CHOICES.items() for value in choices[1:]]
+    changes += [{key: CIRCUIT_CHOICES[key][-1] for key in keys} for keys in TOGETHER]
+    found: list[Implementation] = []
+    for encoding in ENCODINGS[:1] if "encoding" in unused else ENCODINGS:
+        for change in changes:
+            used = {key: value for key, value in change.items() if key not in unused}
+            option = replace(Implementation(encoding=encoding), **used)  # type: ignore[arg-type]  # `stages` is not among them
+            if used and option not in found:
+                found.append(option)
+    return found

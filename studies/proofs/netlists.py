@@ -1,0 +1,161 @@
+"""`make formal-netlist`: that the synthesised netlists of the main job's units equal the generated Verilog:
+`python -m studies.proofs.netlists PAGE.md STORE [--unit TEXT] [--seconds N] [--jobs N]`.
+
+Each unit is mapped twice to the cells of osu018, to NAND, NOR and NOT gates where that library is not installed: every
+module by itself, which is compared module by module, and all as one circuit, which is compared as a whole. It resumes: a
+unit that is finished stays in STORE.
+Exit status: 0 if every module is proved, 1 if one is refuted, 3 if one is open. As one circuit a unit may stay open.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from golden.files import check_output, write_atomically
+from mmau import DIFFERED, OK, UNDECIDED
+from mmau.formal.netlist.verilog_text import read_netlist
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.jobs import Store, Task, program, run
+from mmau.jobs.provenance import digest_of_sources
+from mmau.report import markdown
+from rtl.cost.flow import tool_version
+from rtl.cost.liberty import LIBRARIES, Library, read_library
+from rtl.designs.from_table import design_from_table
+from rtl.tools import MissingTool
+from rtl.verilog.emit import YosysError, to_verilog
+from studies.pages import made_by
+from studies.proofs.synthesised import TOP, compared, synthesise
+from studies.proofs.targets import Target, built, main_job_targets
+
+SECONDS = 300.0
+"""Limit of Yosys for one comparison (elapsed s)."""
+
+SOURCES = ("golden/**/*.py", "golden/**/*.toml", "rtl/**/*.py", "mmau/formal/netlist/*.py", "studies/proofs/netlists.py")
+"""All that decides a verdict but the tools."""
+
+WAYS = ("apart", "flat")
+"""How a unit is synthesised: every module by itself, or all as one circuit."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compare what is not in the store yet, and write the page."""
+    parser = argparse.ArgumentParser(prog="formal-netlist", description="Compare synthesised netlists with the Verilog.")
+    parser.add_argument("page", type=Path, help="file for the page (Markdown)")
+    parser.add_argument("store", type=Path, help="folder of the finished units")
+    parser.add_argument("--unit", metavar="TEXT", default="", help="only units whose names contain the text")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit of a comparison (default: {SECONDS:g})"
+    )
+    parser.add_argument("--within", type=float, metavar="N", help="start no further netlist after this many seconds")
+    parser.add_argument("--jobs", type=int, metavar="N", help="units at a time (default: one for each core)")
+    options = parser.parse_args(arguments)
+    options.page.parent.mkdir(parents=True, exist_ok=True)
+    check_output(options.page)
+    targets = [target for target in main_job_targets() if options.unit in target.design.name]
+    found = compare_all(targets, options.store, options.seconds, options.jobs, options.within)
+    write_atomically(options.page, page(found).encode())
+    verdicts = {verdict for row in found if row["way"] == "apart" for _, verdict, _ in row["modules"]}
+    for row in found:
+        print(f"{row['name']}, {row['built']}, {row['way']}: {_counted(row['modules'], PROVED)} of {len(row['modules'])}")
+    return DIFFERED if REFUTED in verdicts else OK if verdicts == {PROVED} else UNDECIDED
+
+
+def compare_all(
+    targets: Sequence[Target], folder: Path, seconds: float, jobs: int | None = None, within: float | None = None
+) -> list[dict[str, Any]]:
+    """For every unit and way its modules, with verdict and reason of each."""
+    cells = cell_library()
+    depends = {
+        "sources": digest_of_sources(SOURCES), "tool": tool_version(), "cells": "gates" if cells is None else cells.name
+    }  # fmt: skip
+    tasks = {
+        (number, way): Task(
+            f"{target.design.name} {way}", {"design": target.design.as_table(), "way": way, "seconds": seconds}, depends
+        )
+        for way in WAYS
+        for number, target in enumerate(targets)
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    with Store(folder, what="comparisons of netlists") as store:
+        records = run(tasks.values(), compare, store, workers=jobs, unit="netlists", retry=True, start_within=within)
+    by_key = {record.task.key: record for record in records}
+    rows = []
+    for (number, way), task in tasks.items():
+        record, design = by_key.get(task.key), targets[number].design
+        why = "not begun" if record is None else record.message
+        found = record.result if record and record.done else {"modules": [(TOP, OPEN, why)], "cpu": 0.0}
+        row = {"name": design.name, "operation": design.operation.name, "built": built(design.implementation), "way": way}
+        rows.append(row | found)
+    return rows
+
+
+def compare(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Work: the verdicts on one unit's netlist, and the CPU seconds that this and Yosys took."""
+    started, cells = sum(_times()), cell_library()
+    verilog = to_verilog(design_from_table(content["design"]), TOP)
+    is_flat = content["way"] == "flat"
+    try:
+        netlist = synthesise(verilog, cells, content["seconds"], is_flat)
+    except YosysError as error:
+        return {"modules": [(TOP, OPEN, str(error))], "cpu": round(sum(_times()) - started, 1)}
+    found = []
+    for module in (None,) if is_flat else read_netlist(verilog):
+        answer = asdict(compared(verilog, netlist, cells, content["seconds"], module))
+        found.append((module or TOP, answer["verdict"], answer["reason"]))
+    return {"modules": found, "cpu": round(sum(_times()) - started, 1)}
+
+
+def cell_library() -> Library | None:
+    """The library whose cells are mapped to; None where it is not installed."""
+    path = LIBRARIES["osu018"]
+    return read_library(path) if path.is_file() else None
+
+
+def _times() -> tuple[float, float]:
+    """User and system seconds of the child processes that have ended."""
+    spent = os.times()
+    return spent.children_user, spent.children_system
+
+
+def page(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page as Markdown."""
+    units: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        units.setdefault((row["name"], row["built"]), {})[row["way"]] = row
+    modules = [verdict for row in rows if row["way"] == "apart" for _, verdict, _ in row["modules"]]
+    whole = [row["modules"][0][1] for row in rows if row["way"] == "flat"]
+    cells = "NAND, NOR and NOT gates" if cell_library() is None else "cells of osu018"
+    header = ("unit", "built", "modules equal", "as one circuit", "CPU s", "not proved")
+    return markdown.document(
+        "Synthesised netlists",
+        f"""\
+{made_by("formal-netlist")} The Verilog of the main job's units is mapped to {cells} by {tool_version()}, and the netlist is
+compared with the Verilog by its passes; [formal.md](../guides/formal.md#synthesised-netlists) says what is claimed and
+trusted.""",
+        f"""\
+Of {len(modules)} modules, each mapped by itself, {modules.count(PROVED)} equal the Verilog, {modules.count(REFUTED)} differ,
+{modules.count(OPEN)} are open. Of {len(whole)} units mapped as one circuit {whole.count(PROVED)} are proved equal as a
+whole, {whole.count(REFUTED)} differ, {whole.count(OPEN)} are open.""",
+        markdown.table(header, [_unit_row(*named, ways) for named, ways in units.items()], numbers=(4,)),
+    )
+
+
+def _unit_row(name: str, how: str, ways: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+    apart, flat = ways["apart"]["modules"], ways["flat"]["modules"]
+    missing = [f"{module}: {reason}" for module, verdict, reason in apart if verdict != PROVED]
+    missing += [f"as one circuit: {reason}" for _, verdict, reason in flat if verdict != PROVED]
+    cpu = ways["apart"]["cpu"] + ways["flat"]["cpu"]
+    counted = f"{_counted(apart, PROVED)} of {len(apart)}"
+    return name, how, counted, flat[0][1], f"{cpu:.0f}", "; ".join(missing)
+
+
+def _counted(modules: Sequence[Sequence[str]], verdict: str) -> int:
+    return sum(each == verdict for _, each, _ in modules)
+
+
+if __name__ == "__main__":
+    sys.exit(program("formal-netlist", main, (MissingTool,)))

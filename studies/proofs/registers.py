@@ -1,0 +1,166 @@
+"""`make formal-registers`: every distinct datapath of the catalogue in every encoding with registers, at several numbers of
+stages: `python -m studies.proofs.registers PAGE.md [--unit TEXT] [--seconds N] [--within N] [--jobs N]`.
+
+What is asked of each is what `make formal` asks of the registers of its pipelines. `make formal` proves the datapath without
+them. Questions do not depend on widths, so most datapaths have the same. It resumes: the questions of a datapath and their
+answers stay in build/formal.
+Exit status: 0 if all is proved, 1 if a question is refuted, 3 if one is open.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from golden.files import check_output, write_atomically
+from golden.unit import MAX_STAGES
+from mmau import DIFFERED, OK, UNDECIDED
+from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
+from mmau.formal.pipelines.questions import register_questions
+from mmau.formal.recorded_outcomes import made_of
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.jobs import Record, Store, Task, program, run
+from mmau.report import markdown
+from rtl.designs.from_table import design_from_table
+from rtl.designs.unit_design import UnitDesign
+from rtl.tools import MissingTool
+from rtl.verilog.emit import to_verilog
+from studies.pages import made_by
+from studies.proofs.__main__ import SECONDS, STORE, ask_all
+from studies.proofs.targets import Target, distinct_targets, every_unit
+from studies.proofs.tasks import distinct, keep_questions, kept_questions, question_key
+
+STAGES = (1, 3, MAX_STAGES)
+"""Numbers of registers: the fewest, some, and the most."""
+
+Verdicts = Mapping[str, str]
+"""Verdicts on questions, by their keys."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A datapath with registers: its questions, or why there are none."""
+
+    target: Target
+    stages: int
+    questions: tuple[Question, ...]
+    problem: str
+
+    def verdict(self, verdicts: Verdicts) -> str:
+        """`PROVED` if there are questions and all are proved, `REFUTED` if one is refuted."""
+        found = {verdicts[question_key(question)] for question in self.questions}
+        if REFUTED in found:
+            return REFUTED
+        return PROVED if found == {PROVED} and not self.problem else OPEN
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Ask what is not answered yet, and write the page."""
+    parser = argparse.ArgumentParser(prog="formal-registers", description="Prove the catalogue's datapaths with registers.")
+    parser.add_argument("page", type=Path, help="file for the page (Markdown)")
+    parser.add_argument("--unit", metavar="TEXT", default="", help="only datapaths whose names contain the text")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
+    )
+    parser.add_argument("--within", type=float, metavar="N", help="start no further datapath after this many seconds")
+    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    options = parser.parse_args(arguments)
+    check_output(options.page)
+    listed = distinct_targets([Target("datapath", UnitDesign(unit)) for unit in every_unit()])
+    chosen = [target for target in listed if options.unit in target.design.name]
+    found = [each for target, record in _built(chosen, options) for each in _each(target, record)]
+    questions = distinct([question for each in found for question in each.questions])
+    verdicts = {key: _verdict(answers) for key, answers in ask_all(questions, STORE, options.seconds, options.jobs).items()}
+    not_begun = len(chosen) - len(found) // len(STAGES)
+    write_atomically(options.page, page(found, verdicts, not_begun).encode())
+    results = [each.verdict(verdicts) for each in found]
+    print(f"{results.count(PROVED)} of {len(results)} datapaths with registers proved, {len(questions)} distinct questions")
+    if REFUTED in results:
+        return DIFFERED
+    return OK if set(results) == {PROVED} and not not_begun else UNDECIDED
+
+
+def _built(chosen: Sequence[Target], options: argparse.Namespace) -> list[tuple[Target, Record | None]]:
+    """The questions of every datapath; None of one that was not begun in time."""
+    depends = {**made_of(), "bitwuzla": version("bitwuzla")}
+    tasks = [Task(f"registers of {each.design.name}", {"design": each.design.as_table()}, depends) for each in chosen]
+    STORE.mkdir(parents=True, exist_ok=True)
+    with Store(STORE / "registers", what="questions about registers") as store:
+        records = run(
+            tasks, put_together, store, workers=options.jobs, retry=True, start_within=options.within, unit="datapaths"
+        )
+    by_key = {record.task.key: record for record in records}
+    return [(target, by_key.get(task.key)) for target, task in zip(chosen, tasks, strict=True)]
+
+
+def put_together(content: dict[str, Any], folder: Path) -> Any:
+    """Work: for each number of stages why there are no questions, if there are none; questions are in files."""
+    design = design_from_table(content["design"])
+    if not isinstance(design, UnitDesign):
+        raise TypeError(f"a datapath of the catalogue must be a unit, got {design}")
+    datapath, problems = to_verilog(design, TOP), []
+    for stages in STAGES:
+        unit = replace(design.unit, implementation=replace(design.unit.implementation, stages=stages))
+        questions: list[Question] = []
+        try:
+            questions, problem = register_questions(UnitDesign(unit), datapath=datapath), ""
+        except NotProvable as error:
+            problem = str(error)
+        keep_questions(questions, folder, f"stages-{stages}.json.gz")
+        problems.append(problem)
+    return problems
+
+
+def _each(target: Target, record: Record | None) -> list[Built]:
+    if record is None:
+        return []
+    if not record.done or record.folder is None:
+        return [Built(target, stages, (), record.message) for stages in STAGES]
+    return [
+        Built(target, stages, tuple(kept_questions(record.folder, f"stages-{stages}.json.gz")), problem)
+        for stages, problem in zip(STAGES, record.result, strict=True)
+    ]
+
+
+def _verdict(answers: Sequence[Mapping[str, Any]]) -> str:
+    verdicts = {answer["verdict"] for answer in answers}
+    return REFUTED if "sometimes" in verdicts else PROVED if "never" in verdicts else OPEN
+
+
+def page(found: Sequence[Built], verdicts: Verdicts, not_begun: int) -> str:
+    """The page as Markdown.
+
+    Args:
+        not_begun: number of datapaths of which nothing was asked.
+    """
+    rows, missing = list[Sequence[str]](), list[str]()
+    for operation in dict.fromkeys(each.target.design.operation.name for each in found):
+        for stages in STAGES:
+            mine = [each for each in found if each.target.design.operation.name == operation and each.stages == stages]
+            counts = [sum(each.verdict(verdicts) == verdict for each in mine) for verdict in (PROVED, REFUTED, OPEN)]
+            texts = len(distinct([question for each in mine for question in each.questions]))
+            rows.append((operation, str(stages), str(len(mine)), *map(str, counts), str(texts)))
+            missing += [
+                f"{each.target.design.name}, {each.target.design.implementation.encoding}, {stages} stages: {each.problem}"
+                for each in mine
+                if each.problem
+            ]
+    proved = sum(each.verdict(verdicts) == PROVED for each in found)
+    header = ("operation", "stages", "datapaths", "proved", "refuted", "open", "distinct questions")
+    return markdown.document(
+        "Datapaths with registers",
+        f"""\
+{made_by("formal-registers")} Every distinct datapath of the catalogue, in every encoding and with
+{", ".join(map(str, STAGES))} stages, is to give each result once, in order, and as it gives it without registers, however it
+stalls ([formal.md](../guides/formal.md#pipelines-and-handshake)). {proved} of {len(found)} are proved, by {len(verdicts)}
+distinct questions, none of which holds a width.{f" {not_begun} datapaths were not begun." if not_begun else ""}""",
+        markdown.table(header, rows, numbers=range(1, 7)),
+        *(["## Not proved", markdown.bullets(missing)] if missing else []),
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(program("formal-registers", main, (MissingTool,)))

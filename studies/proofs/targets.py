@@ -1,0 +1,73 @@
+"""The designs that the campaign proves, and the implementation of each in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import golden
+from cosim.regressions.main_job import main_units
+from golden import Implementation, Unit
+from golden.unit import ENCODINGS
+from mmau.formal.targets import kind_of
+from mmau.formal.whole import whole_targets
+from rtl.designs.design import Design
+from rtl.designs.identity import design_key
+from rtl.designs.sample_designs import multi_format_designs, tile_designs
+from rtl.designs.unit_design import UnitDesign
+from studies.proofs.build_options import each_option
+
+
+@dataclass(frozen=True)
+class Target:
+    """A target of the campaign: a design, and its kind of proof, a key of `mmau.formal.targets.KINDS`."""
+
+    kind: str
+    design: Design
+
+
+def targets() -> list[Target]:
+    """All that `make formal` proves, each once; small units step by step and whole."""
+    units = [UnitDesign(unit) for unit in (*every_unit(), *each_option())]
+    stepwise = [Target(kind_of(design), design) for design in (*units, *pipeline_targets(), *whole_targets())]
+    return distinct_targets([*stepwise, *(Target("whole", design) for design in whole_targets())])
+
+
+def pipeline_targets() -> list[Design]:
+    """The targets beside combinational units: units of the main job with registers, sample tiles, and datapaths of
+    several formats with and without registers."""
+    units = [unit for unit in main_units() if unit.implementation.stages]
+    return [*map(UnitDesign, units), *multi_format_designs(), *tile_designs()]
+
+
+def main_job_targets() -> list[Target]:
+    """The main job's units, as they are built there."""
+    designs = [UnitDesign(unit) for unit in main_units()]
+    return [Target(kind_of(design), design) for design in designs]
+
+
+def distinct_targets(listed: Sequence[Target]) -> list[Target]:
+    """The targets without those that differ from an earlier one only by name."""
+    found: dict[tuple[str, str], Target] = {}
+    for target in listed:
+        found.setdefault((target.kind, design_key(target.design.as_table())), target)
+    return list(found.values())
+
+
+def every_unit() -> list[Unit]:
+    """Every distinct datapath of the catalogue, in every encoding."""
+    return [
+        replace(unit, implementation=replace(unit.implementation, encoding=encoding, stages=0))
+        for unit in golden.catalogue_units()
+        for encoding in ENCODINGS
+    ]
+
+
+def built(implementation: Implementation) -> str:
+    """The implementation of a design in words: its encoding, and the options that are not the usual ones."""
+    usual = Implementation()
+    words = [implementation.encoding]
+    words += [
+        f"{key} {getattr(implementation, key)}"
+        for key in ("max_exp", "reduction", "leading_zeros", "result_exp", "adder")
+        if getattr(implementation, key) != getattr(usual, key)
+    ]
+    return ", ".join([*words, *([f"{implementation.stages} stages"] if implementation.stages else [])])

@@ -1,0 +1,100 @@
+"""Prove that the specification of each operation is golden's own step, executed on symbolic integers.
+
+    python -m studies.specification_proofs TABLE.md STORE [--seconds 25]
+
+The folder STORE records finished operations (`mmau.jobs`), so that an interrupted run of the same sources resumes. The exit
+status is 1 if a specification is refuted.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from golden import OPERATIONS
+from golden.files import write_atomically
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from mmau.jobs import Store, Task, program, run
+from mmau.jobs.provenance import digest_of_sources
+from mmau.report import markdown
+from studies.golden_mutants.boundary_operations import UNITS
+from studies.pages import made_by
+from studies.symbolic.specification_proof import agreement
+from tests.golden.boundary_rows import operation_of
+
+SOURCES = (
+    "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/formal/specification/*.py",
+    "studies/symbolic/*.py", "mmau/formal/user_design/*.py", "mmau/formal/netlist/terms.py",
+)  # fmt: skip
+"""All that decides a verdict but the solver."""
+
+FULL_SIZE: tuple[Mapping[str, Any], ...] = (
+    {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133},
+    {"operation": "T-FDPA", "a": "e4m3", "b": "e4m3", "c": "fp32", "L": 32, "F": 13, "rho": "RZ-E8M13", "e_zero": -133},
+    {"operation": "TR-FDPA", "a": "bf16", "b": "bf16", "c": "fp32", "L": 8, "F": 24, "F2": 31},
+)  # fmt: skip
+"""Operations of published instructions, at the size that they have there."""
+
+
+def proved(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The work of one task: the verdict on one operation, and the CPU seconds it took."""
+    started = time.process_time()
+    found = agreement(operation_of(OPERATIONS, content["keys"]), content["seconds"])
+    return asdict(found) | {"cpu": round(time.process_time() - started, 1)}
+
+
+def prove_all(written: Path, store_folder: Path, seconds: float) -> int:
+    """Prove what is not in the store yet, and write the table.
+
+    Returns:
+        Exit status: 1 where one is refuted or failed.
+    """
+    depends = {"sources": digest_of_sources(SOURCES)}
+    tasks = [Task(name_of(keys), {"keys": dict(keys), "seconds": seconds}, depends) for keys in (*UNITS, *FULL_SIZE)]
+    with Store(store_folder, "proofs of specifications") as store:
+        records = run(tasks, proved, store, workers=1, retry=True, unit="operations")
+    failed = [f"{record.task.name}: {record.message}" for record in records if not record.done]
+    results = {record.task.name: record.result for record in records if record.done}
+    refuted = [f"{name}: refuted by {found['inputs']}" for name, found in results.items() if found["verdict"] == REFUTED]
+    for line in failed + refuted:
+        print(line)
+    if not failed:
+        write_atomically(written, page(results).encode())
+    return int(bool(failed or refuted))
+
+
+def name_of(keys: Mapping[str, Any]) -> str:
+    """The name of an operation in the table."""
+    return " ".join(str(value) if key == "operation" else f"{key}={value}" for key, value in keys.items())
+
+
+def page(results: Mapping[str, Any]) -> str:
+    """The page as Markdown."""
+    count = {verdict: sum(found["verdict"] == verdict for found in results.values()) for verdict in (PROVED, REFUTED, OPEN)}
+    rows = [(name, found["verdict"], f"{found['cpu']:.1f}", found["reason"]) for name, found in results.items()]
+    return markdown.document(
+        "The specification is golden",
+        f"""\
+{made_by("formal-golden")} Golden's step, its own Python, is executed on symbolic integers, which gives a term of the
+operands; a solver shows that this term is the specification that datapaths are proved against, for all operands, and that
+golden raises no error ([formal.md](../guides/formal.md#the-specification-is-golden)). Of {len(results)} operations
+{count[PROVED]} are proved, {count[REFUTED]} refuted, {count[OPEN]} open.""",
+        markdown.table(("operation", "verdict", "CPU seconds", "what is open"), rows, numbers=(2,)),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prove every operation."""
+    parser = argparse.ArgumentParser(prog="specification_proofs", description="Prove that specifications are golden's step.")
+    parser.add_argument("table", type=Path, help="the file to write")
+    parser.add_argument("store", type=Path, help="the folder of finished tasks")
+    parser.add_argument("--seconds", type=float, default=25.0, help="for one operation, elapsed (default: %(default)g)")
+    options = parser.parse_args(arguments)
+    return program("specification_proofs", lambda: prove_all(options.table, options.store, options.seconds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

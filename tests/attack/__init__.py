@@ -1,0 +1,1 @@
+"""The standing attack: broken designs, generators, proofs and evidence, none of which may pass a check (`make attack`)."""

@@ -1,0 +1,64 @@
+"""Fixed-point results: held to exact fractions, and to numbers worked out by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from cosim.bench.fixed_point import FixedPointProducts, finite, fixed_result
+from cosim.bench.operand_widths import OperandWidths
+from cosim.bench.specified_rows import FixedPoint
+from cosim.bench.stimulus import UnitSpecification
+from golden import FORMATS, Cls, Unit
+from golden.arrays import bits_dtype
+from golden.formats import INT32
+from golden.operations import EFDPA, IDPA
+
+INTEGERS = IDPA(a="int8", b="int8", c="int32", L=1)  # type: ignore[arg-type]
+NEAREST = EFDPA(a="e5m2", b="e4m3", c="fp32", L=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("total", "bits", "fraction", "code"),
+    [
+        (Fraction(5, 4), 8, 2, 5), (Fraction(-5, 4), 8, 2, 251), (Fraction(3, 8), 8, 2, 2), (Fraction(1, 8), 8, 2, 0),
+        (Fraction(-3, 8), 8, 2, 254), (Fraction(32), 8, 2, 128), (Fraction(64), 8, 2, 0),
+    ],
+)  # fmt: skip
+def test_sum_is_rounded_once_and_wraps(total: Fraction, bits: int, fraction: int, code: int) -> None:
+    assert fixed_result(NEAREST, total, FixedPoint(bits, fraction)) == code
+
+
+def test_sum_saturates_where_the_unit_does() -> None:
+    saturating = replace(INTEGERS, overflow="saturate")
+    found = [fixed_result(saturating, Fraction(total), FixedPoint(8)) for total in (127, 128, -128, -129)]
+    assert found == [127, 127, 128, 128]
+
+
+@pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if each.width <= 16])
+def test_finite_replaces_infinities_and_nans_alone(name: str) -> None:
+    each = FORMATS[name]
+    codes = np.arange(each.codes, dtype=bits_dtype(each))
+    found = finite(codes, each)
+    for code, other in zip(codes.tolist(), found.tolist(), strict=True):
+        assert each.decode(other).cls < Cls.INFINITY
+        assert other == code or each.decode(code).cls >= Cls.INFINITY
+
+
+@pytest.mark.parametrize("operation", [INTEGERS, NEAREST])
+def test_results_of_a_stream_are_the_exact_fractions(operation: IDPA | EFDPA) -> None:
+    specification = UnitSpecification(Unit(name="u", operation=operation), 1, OperandWidths(0, FixedPoint(300, 200)))
+    (chunk,) = specification.chunks(500, 3)
+    (products,) = chunk.products
+    assert isinstance(products, FixedPointProducts)
+    assert not products.stimulus.operands.c.any()
+    for row in range(500):
+        assert products.recomputed(row) == products.expected[row]
+
+
+def test_c_is_extended_from_its_low_bits() -> None:
+    codes = np.array([0x12348000, 0x7FFF, 0xFFFF], np.uint32)
+    assert OperandWidths(16).restricted(codes, INT32).tolist() == [0xFFFF8000, 0x7FFF, 0xFFFFFFFF]
+    assert OperandWidths(0).restricted(codes, INT32).tolist() == [0, 0, 0]
+    assert OperandWidths().restricted(codes, INT32) is codes

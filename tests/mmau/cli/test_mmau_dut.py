@@ -1,0 +1,146 @@
+"""`mmau cosim` with designs of one's own: their files, their description, and a first one from their ports."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import golden
+from cosim import load_dut
+from cosim.dut.description import Reset
+from mmau.cli import main
+from mmau.cli.parser import parser
+from mmau.cli.user_design import chosen_dut
+from rtl import UnitDesign
+
+THIRD_PARTY = Path(__file__).parents[2] / "third_party"
+LANES = THIRD_PARTY / "lanes"
+CATALOGUED = UnitDesign(golden.catalogue_units()[0])
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+def test_description(capsys: pytest.CaptureFixture[str]) -> None:
+    unit, dut = str(LANES / "unit.toml"), str(LANES / "dut.toml")
+    assert main.main(["cosim", "--unit", unit, "--dut", dut, "--vectors", "300", "--json"]) == 0
+    (report,) = json.loads(capsys.readouterr().out)["reports"]
+    assert (report["sent"], report["received"], report["mismatches"], report["waived"]) == (300, 300, 0, {})
+
+
+def test_template_of_a_filelist_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The names of the lanes' ports and the edges of its registers give all that its description needs."""
+    assert main.main(["cosim", "--dut-template", "-f", str(LANES / "dot4.f"), "--top", "dot4_lanes", "-G", "F=24"]) == 0
+    path = tmp_path / "dut.toml"
+    path.write_text(capsys.readouterr().out)
+    found, written = load_dut(path), load_dut(LANES / "dut.toml")
+    assert (found.ports, found.tie, found.protocol, found.clock) == (written.ports, written.tie, "valid", "clk_i")
+    assert (found.parameters, found.include) == (written.parameters, written.include)
+    assert found.reset == written.reset == Reset("rst_ni", "low", asynchronous=True)
+
+
+def test_template_takes_the_operands_of_an_array(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(LANES / "rtl" / name) for name in ("fdpa_pkg.sv", "fdpa_core.sv")]
+    simd = str(THIRD_PARTY / "simd" / "dot2_simd.sv")
+    assert main.main(["cosim", "--dut-template", *files, simd, "--top", "dot2_simd", "-I", str(LANES / "include")]) == 0
+    text = capsys.readouterr().out
+    assert 'a = "operands_i[0]"\nb = "operands_i[1]"\nc = "addend_i"\nd = "result_o"' in text
+    assert "#   input operands_i[0:1] of 64 bits" in text
+    assert 'protocol = "combinational"  # guessed: there is no clock' in text
+
+
+def described(ports: str, body: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The template of a design with these ports."""
+    source = folder / "mine.sv"
+    source.write_text(f"module mine({ports});\n{body}\nendmodule\n")
+    assert main.main(["cosim", "--dut-template", str(source), "--top", "mine"]) == 0
+    return capsys.readouterr().out
+
+
+def test_template_leaves_open_what_no_name_tells(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = described("input [7:0] left, right, output [31:0] d", "assign d = 32'd0;", tmp_path, capsys)
+    assert 'a = "?"\nb = "?"\nc = "?"\nd = "d"' in text
+
+
+def test_template_of_a_design_without_c(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = described("input [7:0] a, b, output [31:0] d", "assign d = 32'd0;", tmp_path, capsys)
+    assert text.endswith('a = "a"\nb = "b"\nd = "d"\n\n[operands]\nc = "none"  # guessed: no input is left for c\n')
+    assert "[tie]" not in text
+
+
+@pytest.mark.parametrize("name", ["in_a_i", "i_vec_a", "operand_a_i", "a_i", "op_a", "s_a", "src_a"])
+def test_template_knows_common_names(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ports = f"input [7:0] {name}, {name[::-1].replace('a', 'b', 1)[::-1]}, input [31:0] acc_i, output [31:0] result_o"
+    text = described(ports, "assign result_o = acc_i;", tmp_path, capsys)
+    assert f'a = "{name}"' in text
+    assert 'c = "acc_i"\nd = "result_o"' in text
+    assert '"?"' not in text
+
+
+@pytest.mark.parametrize(
+    ("edge", "reset"),
+    [
+        ("or negedge rst", '{name = "rst", active = "low", asynchronous = true}  # from its edge in the design'),
+        ("or posedge rst", '{name = "rst", active = "high", asynchronous = true}  # from its edge in the design'),
+        ("", '{name = "rst", active = "high", asynchronous = false}  # check both'),
+    ],
+)
+def test_template_tells_the_reset_by_its_edge(
+    edge: str, reset: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = f"always @(posedge clk {edge}) if (rst) d <= 0; else d <= a;"
+    assert f"reset = {reset}\n" in described("input clk, rst, input [7:0] a, output reg [7:0] d", body, tmp_path, capsys)
+
+
+def test_template_tells_a_reset_inside_by_its_edge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "stage s(.clk(clk), .rst_n(~rst), .d(d)); endmodule\nmodule stage(input clk, rst_n, output reg [7:0] d);\n"
+    body += "always @(posedge clk or negedge rst_n) if (!rst_n) d <= 0; else d <= d + 1;"
+    text = described("input clk, rst, output [7:0] d", body, tmp_path, capsys)
+    assert 'reset = {name = "rst", active = "high", asynchronous = true}  # check both' in text
+
+
+def test_options_beside_a_description_add_to_it(tmp_path: Path) -> None:
+    """A macro or a parameter takes the place of the description's."""
+    listed, extra = tmp_path / "more.f", tmp_path / "more.sv"
+    extra.write_text("package more; endpackage\n")
+    listed.write_text("more.sv\n-D FROM_THE_LIST=1\n")
+    path = str(LANES / "dut.toml")
+    argv = [
+        "cosim", "--dut", path, "-D", "BUG_LANES_SWAPPED", "-D", "FROM_THE_LIST=2", "-G", "F=9", "-I", "more",
+        "-f", str(listed), "--verilator-args=-Wno-LATCH -O0",
+    ]  # fmt: skip
+    described, found = load_dut(path), chosen_dut(CATALOGUED, parser().parse_args(argv))
+    assert found is not None
+    assert found.sources == (extra, *described.sources)
+    assert found.include == (*described.include, Path("more"))
+    assert found.defines == {**described.defines, "BUG_LANES_SWAPPED": "", "FROM_THE_LIST": "2"}
+    assert (dict(described.parameters), dict(found.parameters)) == ({"F": "24"}, {"F": "9"})
+    assert found.verilator_args == (*described.verilator_args, "-Wno-LATCH", "-O0")
+    assert (found.ports, found.reset, found.top) == (described.ports, described.reset, described.top)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--dut-template", "x.v"], "--dut-template FILE.v needs --top NAME, the name of its top module"),
+        (
+            ["--unit", "UNIT", "--dut", "DUT", "--top", "x"],
+            "--dut DUT.toml states the top module and its ports; omit other files, --top and --ports",
+        ),
+        (["--unit", "UNIT", "-I", "x"], "--top, --ports, -I, -D, -G and --verilator-args go with --dut FILE.v or -f LIST"),
+        (["--unit", "UNIT", "--dut", "none.toml"], "none.toml: No such file or directory"),
+    ],
+)
+def test_wrong_request_ends_with_status_2(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    known = {"UNIT": str(LANES / "unit.toml"), "DUT": str(LANES / "dut.toml")}
+    assert main.main(["cosim", *(known.get(word, word) for word in argv)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"mmau cosim: {message}")
+
+
+@pytest.mark.parametrize("text", ["input logic [31:0] c_wrong", "input logic [15:0] c_i"])
+def test_design_that_does_not_fit_ends_with_status_2(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "mine.sv"
+    source.write_text(f"module mine(input logic [63:0] a, b, {text}, output logic [31:0] d_o); endmodule\n")
+    assert main.main(["cosim", "--unit", str(LANES / "unit.toml"), "--dut", str(source), "--top", "mine"]) == 2
+    assert "mmau cosim: design mine does not fit its description:\n- c: mine has no port c" in capsys.readouterr().err

@@ -1,0 +1,194 @@
+"""`mmau prove`: exit status and report."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import Implementation, Unit
+from golden.operations import TFDPA
+from golden.unit_file import unit_to_toml
+from mmau.cli import prove as command
+from mmau.cli.main import main
+from mmau.formal import in_time, prove
+from mmau.formal.counterexample import golden_result
+from mmau.formal.decision import DATAPATH, SPECIFICATION, UserDesignDecision, WrongResult
+from mmau.formal.obligations import unit_questions
+from mmau.formal.specification import fused
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from rtl.verilog.emit import to_verilog
+from tests.mmau.formal.in_this_process import in_this_process
+from tests.mmau.formal.obligations.test_unit_questions import FAULTS, faulty
+from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_time, "watched", in_this_process)
+
+
+@pytest.fixture
+def unit_file(tmp_path: Path) -> str:
+    path = tmp_path / "unit.toml"
+    path.write_text(unit_to_toml(unit_of(SMALL)), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def pipelined_file(unit_file: str) -> str:
+    path = Path(unit_file)
+    path.write_text(path.read_text().replace("stages = 0", "stages = 3"), encoding="utf-8")
+    return unit_file
+
+
+@pytest.mark.slow
+def test_a_unit_that_is_proved(unit_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--unit", unit_file, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["not_proved"], found["problem"]) == ("proved", [], "")
+    assert all(proved == count > 0 for proved, count in found["steps"].values())
+    assert "accumulate" in found["steps"]
+
+
+@pytest.mark.simulator
+def test_a_unit_that_is_refuted_in_simulation_too(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verilog = faulty(verilog_of(SMALL), *FAULTS["a product of significands"])
+    monkeypatch.setattr(prove, "to_verilog", lambda unit, top: verilog)
+    assert main(["prove", "--unit", unit_file, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    shown = found["counterexample"]
+    assert shown["expected"] == golden_result(unit_of(SMALL), shown["inputs"]) != shown["got"]
+    assert any("max_exp" in line for line in found["explanation"])
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+def test_a_fault_of_the_specification_is_no_counter_example(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = fused.__dict__["align"]
+    monkeypatch.setattr(fused, "align", lambda term, e_max, F, mode: sound(term, e_max, F, "RO"))
+    assert main(["prove", "--unit", unit_file]) == 3
+    told = capsys.readouterr().out
+    assert told.startswith("unit, ones-complement: not decided\n")
+    assert "give golden's result in simulation, so the specification of that step is wrong" in told
+
+
+def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prove, "vector", lambda *arguments: None)
+    monkeypatch.setattr(prove, "verdict_of", lambda question, end: "refuted")
+    assert main(["prove", "--unit", unit_file]) == 3
+    told = capsys.readouterr().out
+    assert "a step is refuted on its own, but no operands of the unit that make d wrong were found in time" in told
+
+
+@pytest.mark.parametrize(
+    ("found", "status", "said"),
+    [
+        (UserDesignDecision(verdict=PROVED, equal_to=SPECIFICATION, assumed=("rst is not active",), decided=("zeros alone",),
+                            decided_by="bitwuzla", sources={"mine.sv": "5f3a"}), 0, "proved equal to"),
+        (UserDesignDecision(verdict=REFUTED, equal_to=SPECIFICATION, decided_by="simulation",
+                            counterexample=WrongResult({"a": 1}, 2, 3, ("a line",))), 1, "differs from"),
+        (UserDesignDecision(verdict=OPEN, equal_to=DATAPATH, reason="no solver finished in 1 s"), 3,
+         "not decided whether equal to"),
+    ],
+)  # fmt: skip
+def test_a_user_design(
+    unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    found: UserDesignDecision, status: int, said: str,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(command, "prove_user_design_in_time", lambda unit, dut, seconds: found)
+    (tmp_path / "mine.sv").touch()
+    dut = tmp_path / "dut.toml"
+    dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")
+    assert main(["prove", "--unit", unit_file, "--dut", str(dut)]) == status
+    told = capsys.readouterr().out
+    assert told.startswith(f"{dut}: {said} {found.equal_to} of unit\n")
+    shown = found.counterexample
+    lines = [] if shown is None else ["a=0x1: got 0x2, expected 0x3", "a line"]
+    for line in (*(f"where {rule}" for rule in found.assumed), *found.decided, found.reason, *lines):
+        assert f"  {line}\n" in told or not line
+    assert main(["prove", "--unit", unit_file, "--dut", str(dut), "--json"]) == status
+    assert json.loads(capsys.readouterr().out) == {
+        "schema": "mmau.prove/1", "unit": "unit",
+        "verdict": found.verdict, "equal_to": found.equal_to, "problem": found.reason,
+        "assumed": list(found.assumed), "decided": list(found.decided), "decided_by": found.decided_by,
+        "counterexample": None if shown is None else {"inputs": {"a": 1}, "got": 2, "expected": 3},
+        "explanation": [] if shown is None else ["a line"], "sources": dict(found.sources),
+    }  # fmt: skip
+
+
+def test_an_operation_that_has_no_specification(
+    unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unit_questions, "SPECIFICATIONS", {})
+    assert main(["prove", "--unit", unit_file]) == 3
+    told = "unit, ones-complement: not decided\n  there is no specification of T-FDPA yet\n"
+    assert capsys.readouterr().out == told
+
+
+WHICH_DESIGN = "no design is named; give --unit UNIT.toml, or --arch A --instr NAME"
+
+
+def test_wrong_requests(unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove"]) == 2
+    assert main(["prove", "--unit", unit_file, "--seconds", "0"]) == 2
+    tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "1x1", "--stages", "1"]
+    assert main(["prove", *tile, "--dut", str(tmp_path / "dut.toml")]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"mmau prove: {WHICH_DESIGN}",
+        "mmau prove: --seconds must be above 0, got 0",
+        f"mmau prove: --dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}",
+    ]
+
+
+@pytest.mark.slow
+def test_a_unit_with_registers_is_proved_as_it_is_built(pipelined_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--unit", pipelined_file, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["stages"], found["not_proved"]) == ("proved", 3, [])
+    assert found["steps"]["handshake"] == [23, 23]
+    assert {"accumulate", "multiply"} <= set(found["steps"])
+    assert "rst is high in the first cycle" in found["assumed"]
+
+
+@pytest.mark.slow
+def test_a_tile_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    tile = ["--arch", "x86-amx", "--instr", "tdpbusd.m16n16k16", "--tile", "2x1", "--stages", "2"]
+    assert main(["prove", *tile]) == 0
+    assert capsys.readouterr().out.startswith("x86-amx tdpbusd.m16n16k16, 2x1 tile, ones-complement, 2 stages: proved\n")
+
+
+@pytest.mark.slow
+def test_a_datapath_of_several_formats_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = []
+    for name, count in (("e4m3", 2), ("e2m1", 4)):
+        keys: dict[str, Any] = {"a": name, "b": name, "c": "fp16", "L": count, "F": 9, "rho": "RNE-FP16", "e_zero": -20}
+        unit = Unit(name=name, operation=TFDPA(**keys), implementation=Implementation(stages=2))
+        files.append(tmp_path / f"{name}.toml")
+        files[-1].write_text(unit_to_toml(unit), encoding="utf-8")
+    assert main(["prove", "--unit", str(files[0]), "--also", str(files[1])]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith("e4m3 in 2 formats, ones-complement, 2 stages: proved\n")
+    assert "  handshake: 21 of 21 obligations proved\n" in told
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+def test_a_pipeline_that_mixes_up_transfers_is_shown_in_cycles(
+    pipelined_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sound = to_verilog
+    fault = ("takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp", "1'h1 ? max_exp_sum_exp : accumulate_sum_exp")
+    monkeypatch.setattr(prove, "to_verilog", lambda design, top: sound(design, top).replace(*fault))
+    assert main(["prove", "--unit", pipelined_file, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert any("stage 2 holds what it is meant to" in name for name in found["not_proved"])
+    cycles = found["counterexample"]["cycles"]
+    assert cycles[0] == "cycle 0: rst"
+    assert "expected" in cycles[-1]

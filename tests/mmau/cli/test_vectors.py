@@ -1,0 +1,218 @@
+"""`mmau vectors`: what a reader of its own finds in the text, what `mmau eval` makes of the arrays, and what is refused."""
+
+import json
+import random
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.npz import read_npz
+from golden.program import RowForm
+from golden.stimulus import NAMES, OperandShape, complete_rows, generate
+from golden.unit_file import load_unit
+from mmau.cli import main
+from tests.golden import twin
+from tests.mmau.cli.wrong_request import wrong
+
+FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'
+SCALED = """name = "scaled"
+operation = "GST-FDPA"
+L = 8
+G = 4
+K_block = 4
+F = 35
+rho = "RZ-FP32"
+e_zero = -139
+a = "e2m1"
+b = "e2m1"
+c = "fp32"
+scale = "ue4m3"
+"""
+UNITS = {"fp32": FMA.format("fp32"), "fp64": FMA.format("fp64"), "scaled": SCALED}
+HOPPER = ["--arch", "sm_90", "--instr", "mma.m16n8k16.f32.f16.f16.f32"]
+FP8_AS_FP16 = ["--arch", "sm_90", "--instr", "mma.m16n8k32.f32.e4m3.e5m2.f32"]
+
+
+@dataclass
+class TextFile:
+    """The text format as its documentation has it, read without any of the project's code."""
+
+    header: list[str]
+    rows: list[list[int]]
+
+    @classmethod
+    def read(cls, path: Path) -> "TextFile":
+        lines = path.read_text(encoding="utf-8").splitlines()
+        header = [line for line in lines if line.startswith("#")]
+        assert lines[: len(header)] == header
+        return cls(header, [[int(code, 16) for code in line.split(" ")] for line in lines[len(header) :]])
+
+    @property
+    def unit(self) -> str:
+        return "".join(line[1:].removeprefix(" ") + "\n" for line in self.header)
+
+
+def parts(row: list[int], K: int, scales: int = 0) -> tuple[list[int], list[int], list[int], list[int], int, int]:
+    """a, b, scale_a, scale_b, c, d of a line."""
+    assert len(row) == 2 * K + 2 * scales + 2
+    ends = np.cumsum([K, K, scales, scales])
+    return (*(row[end - size : end] for end, size in zip(ends, (K, K, scales, scales), strict=True)), row[-2], row[-1])  # type: ignore[return-value]
+
+
+def written(tmp_path: Path, *options: str) -> Path:
+    path = tmp_path / "v.txt"
+    assert main.main(["vectors", *options, "-o", str(path)]) == 0
+    return path
+
+
+def unit_file(tmp_path: Path, name: str) -> str:
+    path = tmp_path / f"{name}.toml"
+    path.write_text(UNITS[name])
+    return str(path)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_text_is_what_the_reference_and_the_twin_compute(name: str, tmp_path: Path) -> None:
+    """The unit in the header is the unit; every d is the reference engine's; FMA's and some of the others' also the twin's,
+    which computes on fractions."""
+    file = TextFile.read(written(tmp_path, "--unit", unit_file(tmp_path, name)))
+    (tmp_path / "read.toml").write_text(file.unit)
+    unit = load_unit(tmp_path / "read.toml")
+    assert unit == load_unit(tmp_path / f"{name}.toml")
+    operation = unit.operation
+    assert len(file.rows) == complete_rows(OperandShape.of_operation(operation), 1)
+    sampled = set(random.Random(1).sample(range(len(file.rows)), 300))
+    for number, row in enumerate(file.rows):
+        a, b, scale_a, scale_b, c, d = parts(row, operation.length, operation.scales_per_step)
+        assert operation.step(a, b, c, scale_a, scale_b) == d
+        if number in sampled:
+            assert twin.same(operation, d, twin.dot(operation, a, b, c, scale_a, scale_b))
+
+
+def test_text_of_an_instruction_holds_its_whole_dot_product(tmp_path: Path) -> None:
+    instruction = golden.instruction(FP8_AS_FP16[1], FP8_AS_FP16[3])
+    file = TextFile.read(written(tmp_path, *FP8_AS_FP16, "--vectors", "200", "--seed", "3"))
+    rows = [parts(row, 32) for row in file.rows]
+    a, b = (np.array([row[n] for row in rows], np.uint8) for n in range(2))
+    c, d = (np.array([row[n] for row in rows], np.uint32) for n in (4, 5))
+    assert instruction.dot(a, b, c, engine="reference").tolist() == d.tolist()
+    assert "## seed = 3" in file.header
+    assert tomllib.loads(file.unit)["a"] == "fp16"
+
+
+def test_codes_have_the_digits_of_their_format(tmp_path: Path) -> None:
+    lines = written(tmp_path, "--unit", unit_file(tmp_path, "scaled")).read_text().splitlines()
+    line = r"([0-9a-f] ){16}([0-9a-f]{2} ){4}[0-9a-f]{8} [0-9a-f]{8}"
+    vectors = [vector for vector in lines if not vector.startswith("#")]
+    assert len(vectors) > 1000
+    assert all(re.fullmatch(line, vector) for vector in vectors)
+
+
+def test_rows_are_those_of_the_stimulus_and_pieces_fit_together(tmp_path: Path) -> None:
+    """More rows than are made at a time."""
+    file = TextFile.read(written(tmp_path, "--unit", unit_file(tmp_path, "fp32"), "--vectors", "10000", "--seed", "7"))
+    unit = load_unit(tmp_path / "fp32.toml")
+    operands = generate(OperandShape.of_operation(unit.operation), 10000, seed=7).operands
+    assert [row[:3] for row in file.rows] == np.column_stack([operands.a, operands.b, operands.c]).tolist()
+
+
+@pytest.mark.parametrize("options", [HOPPER, FP8_AS_FP16], ids=["plain", "fp16 work"])
+def test_arrays_run_through_eval(options: list[str], tmp_path: Path) -> None:
+    """`mmau eval` reads the file and computes the same d; the metadata is JSON, and nothing is pickled."""
+    vectors, d = str(tmp_path / "v.npz"), str(tmp_path / "d.npz")
+    assert main.main(["vectors", *options, "--vectors", "500", "-o", vectors]) == 0
+    assert main.main(["eval", *options, "--input", vectors, "--output", d, "--engine", "reference"]) == 0
+    with np.load(vectors, allow_pickle=False) as arrays:
+        metadata = json.loads(arrays["metadata"].tobytes())
+        assert sorted(arrays) == ["a", "b", "c", "d", "label", "metadata"]
+        assert arrays["d"].tolist() == read_npz(d, ("d",))["d"].tolist()
+        assert arrays["label"].max() < len(NAMES)
+    assert metadata["classes"] == list(NAMES)
+    assert (metadata["arch"], metadata["seed"], metadata["vectors"], metadata["level"]) == ("sm_90", 0, 500, None)
+
+
+def test_arrays_and_text_of_scales_are_the_same(tmp_path: Path) -> None:
+    unit, vectors = unit_file(tmp_path, "scaled"), tmp_path / "v.npz"
+    text = TextFile.read(written(tmp_path, "--unit", unit, "--seed", "2"))
+    assert main.main(["vectors", "--unit", unit, "--seed", "2", "-o", str(vectors)]) == 0
+    arrays = read_npz(vectors, ("a", "b", "scale_a", "scale_b", "c", "d"))
+    assert np.column_stack([*arrays.values()]).tolist() == text.rows
+
+
+def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Level 2 has more than level 1, which is the default; --json says what was written."""
+    unit, counts = unit_file(tmp_path, "fp32"), []
+    for options in ([], ["--level", "1"], ["--level", "2"]):
+        capsys.readouterr()
+        path = str(tmp_path / "v")
+        assert main.main(["vectors", "--unit", unit, *options, "-o", path, "--json"]) == 0
+        said: dict[str, Any] = json.loads(capsys.readouterr().out)
+        counts.append(said["vectors"])
+        assert said["output"] == path
+        assert said["format"] == "text"
+        assert len(TextFile.read(Path(path)).rows) == said["vectors"]
+    assert counts[0] == counts[1] < counts[2] / 3
+
+
+def test_text_to_stdout(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    unit = unit_file(tmp_path, "fp32")
+    path = written(tmp_path, "--unit", unit, "--vectors", "50")
+    capfdbinary.readouterr()
+    assert main.main(["vectors", "--unit", unit, "--vectors", "50", "-o", "-"]) == 0
+    captured = capfdbinary.readouterr()
+    assert captured.out == path.read_bytes()
+    assert captured.err == b"fma: 50 vectors in stdout\n"
+
+
+def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error after the first piece leaves what was there."""
+    unit, path = unit_file(tmp_path, "fp32"), tmp_path / "v.txt"
+    path.write_text("what was there\n")
+    made: list[int] = []
+
+    def question(form: RowForm, columns: Any) -> bytes:
+        made.append(len(columns))
+        if len(made) > 1:
+            raise ValueError("of a sudden")
+        return b"0\n"
+
+    monkeypatch.setattr(RowForm, "question", question)
+    assert main.main(["vectors", "--unit", unit, "--vectors", "10000", "-o", str(path)]) == 2
+    assert path.read_text() == "what was there\n"
+    assert {entry.name for entry in tmp_path.iterdir()} == {"fp32.toml", "v.txt"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "no design is named; give --unit UNIT.toml, or --arch A --instr NAME"),
+        ([*HOPPER, "--vectors", "0"], "--vectors must be an integer from 1 to 100000000, got 0"),
+        (
+            [*HOPPER, "--vectors", "1" + "0" * 20],
+            "--vectors must be an integer from 1 to 100000000, got 100000000000000000000",
+        ),
+        ([*HOPPER, "--seed", "-1"], "--seed must be at least 0, got -1"),
+        ([*HOPPER, "-o", "-", "--json"], "--json and -o - both write to stdout; give -o a file"),
+    ],
+)
+def test_refused(options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = [] if "-o" in options else ["-o", str(tmp_path / "v.txt")]
+    assert wrong(capsys, "vectors", *options, *output) == f"mmau vectors: {message}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_unit_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = unit_file(tmp_path, "fp32")
+    assert "must be another file than the input" in wrong(capsys, "vectors", "--unit", unit, "-o", unit)
+    assert Path(unit).read_text() == UNITS["fp32"]
+
+
+def test_level_and_number_exclude_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["vectors", *HOPPER, "--level", "1", "--vectors", "9", "-o", str(tmp_path / "v")]) == 2
+    assert "not allowed with argument" in capsys.readouterr().err

@@ -1,0 +1,103 @@
+"""The operands of workloads: what they are drawn from, and that they follow from the seed."""
+
+import numpy as np
+import pytest
+
+from golden.formats import BF16, E4M3, FP16, FP32, INT8, INT32
+from golden.stimulus import CLASSES, Operands, OperandShape
+from golden.unit import Unit
+from mmau.explore.accuracy.exact_codes import Floats, value_of
+from mmau.explore.accuracy.exact_sums import Exact, exact_results
+from mmau.explore.accuracy.operands import round_rows, rounds
+from mmau.explore.accuracy.workload import check_workload
+from tests.mmau.explore.accuracy.measured_units import UNITS
+
+SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=8)
+
+
+def drawn(name: str, rows: int, shape: OperandShape = SHAPE, seed: int = 0) -> Operands:
+    parts = list(rounds(check_workload(name), shape, rows, seed))
+    return Operands(*(None if column[0] is None else np.concatenate(column) for column in zip(*parts, strict=True)))  # type: ignore[arg-type]
+
+
+def values(name: str, rows: int = 40_000) -> Floats:
+    return value_of(FP16, drawn(name, rows).a)
+
+
+def conditions(exact: Exact) -> Floats:
+    nonzero = exact.hi != 0
+    share = np.abs(exact.magnitude[nonzero] / exact.hi[nonzero])
+    return np.ldexp(share, (exact.magnitude_lead - exact.lead)[nonzero])
+
+
+@pytest.mark.parametrize("name", ["normal", "outliers", "cancel", "ill-conditioned-1e4", "chain-64"])
+def test_rows_follow_from_the_seed_alone(name: str) -> None:
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=check_workload(name).K or 8)
+    first, again, other = (drawn(name, 300, shape, seed) for seed in (3, 3, 4))
+    assert all(np.array_equal(x, y) for x, y in zip(first[:3], again[:3], strict=True))
+    assert not np.array_equal(first.a, other.a)
+
+
+def test_rounds_differ_and_a_longer_run_begins_as_a_shorter_one() -> None:
+    size = round_rows(SHAPE.K)
+    long, short = drawn("normal", 2 * size), drawn("normal", size)
+    assert np.array_equal(long.a[:size], short.a)
+    assert not np.array_equal(long.a[:size], long.a[size:])
+
+
+def test_normal_and_uniform_numbers_have_their_moments() -> None:
+    normal, uniform = values("normal"), values("uniform")
+    assert abs(normal.mean()) < 0.01
+    assert abs(normal.var() - 1) < 0.01
+    assert abs((normal**4).mean() - 3) < 0.05
+    assert abs(uniform.var() - 1 / 3) < 0.005
+    assert np.abs(uniform).max() <= 1
+
+
+def test_outliers_are_normal_but_for_one_in_a_thousand_with_a_hundred_times_the_variance() -> None:
+    outliers = values("outliers", 200_000)
+    assert abs(outliers.var() - (1 + 0.001 * 100)) < 0.02
+    beyond = np.abs(outliers) > 5
+    assert 0.0004 < beyond.mean() < 0.001  # N(0, 101) lies beyond 5 in 62 % of its draws
+    assert np.abs(values("normal", 200_000)).max() < 7
+
+
+def test_chains_start_from_zero() -> None:
+    shape = OperandShape(a=BF16, b=BF16, c=FP32, d=FP32, K=512)
+    assert not drawn("chain-512", 4, shape).c.any()
+
+
+@pytest.mark.parametrize("condition", [1e3, 1e6])
+@pytest.mark.parametrize("K", [1, 2, 16])
+def test_ill_conditioned_rows_have_about_that_condition(condition: float, K: int) -> None:
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=K)
+    found = conditions(exact_results(shape, drawn(f"ill-conditioned-{condition:g}", 2000, shape)))
+    assert condition / 2 < np.median(found) < condition * 2
+
+
+def test_ill_conditioned_rows_of_coarse_formats_come_as_near_as_they_can() -> None:
+    """An fp16 accumulator keeps 11 bits of the sum that it takes away; the last two products take more of it."""
+    coarse = OperandShape(a=FP16, b=FP16, c=FP16, d=FP16, K=8)
+    assert np.median(conditions(exact_results(coarse, drawn("ill-conditioned-1e6", 1000, coarse)))) > 1e5
+    eights = OperandShape(a=E4M3, b=E4M3, c=FP16, d=FP16, K=8)
+    assert np.median(conditions(exact_results(eights, drawn("ill-conditioned-1e6", 1000, eights)))) > 1e3
+
+
+def test_signs_of_ill_conditioned_sums_are_even() -> None:
+    exact = exact_results(SHAPE, drawn("ill-conditioned-1e6", 4000))
+    assert abs(np.sign(exact.hi).mean()) < 0.06
+
+
+def test_integers_are_not_ill_conditioned() -> None:
+    shape = OperandShape(a=INT8, b=INT8, c=INT32, d=INT32, K=4)
+    with pytest.raises(ValueError, match="ill-conditioned sums are for floating-point operands"):
+        drawn("ill-conditioned-100", 4, shape)
+
+
+@pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
+def test_every_unit_takes_every_workload(unit: Unit) -> None:
+    shape = OperandShape.of_unit(unit)
+    integer = unit.operation.name == "IDPA"
+    names = ("normal", "uniform", "outliers", *(() if integer else ("ill-conditioned-100",)))
+    for name in (*names, *("class-normal" if name == "normal" else name for name in CLASSES)):
+        unit.dot(*drawn(name, 20, shape))

@@ -1,0 +1,233 @@
+"""The operator: golden.gemm's bits on golden's own conversions, gradients too, and PyTorch's own checks of an operator.
+
+`torch.autograd.gradcheck` is not among them: it compares gradients with differences of results, and the results of a unit
+are steps, whose differences say nothing. Gradients are the products that the rule says, each on the unit: that is checked.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from mmau.explore.network.product import Product
+from tests.mmau.explore.network.network_units import HYBRID, codes, t_fdpa
+
+pytestmark = pytest.mark.peer
+
+pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
+
+from mmau.explore.network import operator  # noqa: E402
+from mmau.explore.network.operator import matmul  # noqa: E402
+from mmau.explore.network.pytorch import torch  # noqa: E402
+from mmau.explore.network.scaling import quantised, scale_exponent, unscaled  # noqa: E402
+
+PRODUCTS = {
+    "e4m3": Product(t_fdpa()),
+    "hybrid": Product(HYBRID),
+    "promoted": Product(t_fdpa(), promote_every=2),
+    "split": Product(t_fdpa(), split_k=3),
+    "fp16": Product(t_fdpa(a="fp16", b="fp16", rho="RNE-FP16", c="fp16", e_zero=-21)),
+    "bf16": Product(t_fdpa(a="bf16", b="bf16", F=20)),
+    "instruction": Product(golden.instruction("gfx942", "v_mfma_f32_16x16x32_fp8_fp8")),
+}
+
+EVERY_PRODUCT = pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+
+
+def scale(amax: float, operand: golden.Format, d: golden.Format, K: int) -> int:
+    """The rule, in fractions: the largest s for which neither the operand nor K products of two such overflow, these by the
+    largest power of two."""
+    if operand.exp_bits >= 8:
+        return 0
+    s = 126
+    room = Fraction(2) ** (d.e_max - (K - 1).bit_length())
+    power = max(h for h in range(-300, 300) if Fraction(2) ** (2 * h) <= room)
+    most = min(Fraction(operand.value(operand.max_finite) or 0), Fraction(2) ** power)
+    while Fraction(amax) * Fraction(2) ** s > most:
+        s -= 1
+    return s
+
+
+def by_golden(a: Any, b: Any, product: Product) -> Any:
+    """a @ b of arrays of fp32 by golden alone: its conversions, its gemm, and one rounding of the scaled result."""
+    unit, K = product.unit, a.shape[1]
+    s = [scale(float(np.abs(x).max()), operand, unit.operation.d, K) for x, operand in ((a, unit.a), (b, unit.b))]
+    x, y = (
+        codes(operand, array.astype(np.float64) * 2.0**exp) for array, operand, exp in ((a, unit.a, s[0]), (b, unit.b, s[1]))
+    )
+    order = golden.GemmOrder(promote_every=product.promote_every, split_k=product.split_k)
+    d = golden.gemm(unit, x, y, order=order)
+    values = [float(product.d.value(int(one)) or 0) for one in d.ravel()]
+    return (np.array(values) * 2.0 ** -sum(s)).astype(np.float32).reshape(d.shape)
+
+
+def drawn(seed: int, *shape: int) -> Any:
+    """Numbers of very different sizes, most of them subnormal or zero in FP8 once the largest fits."""
+    rng = np.random.default_rng(seed)
+    return (rng.standard_normal(shape) * np.exp2(rng.integers(-14, 3, shape))).astype(np.float32)
+
+
+@EVERY_PRODUCT
+def test_result_is_goldens_bit_for_bit(product: Product) -> None:
+    a, b = drawn(1, 7, 100), drawn(2, 100, 5)
+    got = matmul(torch.from_numpy(a), torch.from_numpy(b), product)
+    assert np.array_equal(got.numpy().view(np.uint32), by_golden(a, b, product).view(np.uint32))
+
+
+@EVERY_PRODUCT
+def test_gradients_are_goldens_products_bit_for_bit(product: Product) -> None:
+    a, b, g = drawn(3, 6, 50), drawn(4, 50, 4), drawn(5, 6, 4)
+    x, y = torch.from_numpy(a).requires_grad_(), torch.from_numpy(b).requires_grad_()
+    matmul(x, y, product).backward(torch.from_numpy(g))
+    assert np.array_equal(x.grad.numpy(), by_golden(g, np.ascontiguousarray(b.T), product))
+    assert np.array_equal(y.grad.numpy(), by_golden(np.ascontiguousarray(g.T), a, product).T)
+
+
+def test_gradients_run_on_the_unit_that_is_named_for_them() -> None:
+    a, b, g = drawn(3, 6, 50), drawn(4, 50, 4), drawn(5, 6, 4)
+    x, y = torch.from_numpy(a).requires_grad_(), torch.from_numpy(b).requires_grad_()
+    matmul(x, y, PRODUCTS["e4m3"], PRODUCTS["hybrid"]).backward(torch.from_numpy(g))
+    wanted = by_golden(g, np.ascontiguousarray(b.T), PRODUCTS["hybrid"])
+    assert np.array_equal(x.grad.numpy(), wanted)
+    assert not np.array_equal(wanted, by_golden(g, np.ascontiguousarray(b.T), PRODUCTS["e4m3"]))
+
+
+@pytest.mark.parametrize(
+    ("of_a", "of_b"),
+    [((5,), (5,)), ((5,), (5, 3)), ((2, 5), (5,)), ((4, 2, 5), (5, 3)), ((4, 2, 5), (4, 5, 3)), ((4, 1, 2, 5), (3, 5, 2))],
+)
+def test_shapes_are_those_of_torch(of_a: tuple[int, ...], of_b: tuple[int, ...]) -> None:
+    """On whole numbers small enough to be exact everywhere."""
+    draws = torch.Generator().manual_seed(6)
+    a, b = (torch.randint(-3, 4, shape, generator=draws).float().requires_grad_() for shape in (of_a, of_b))
+    product = Product(t_fdpa(F=25))
+    d = matmul(a, b, product)
+    assert torch.equal(d, torch.matmul(a, b))
+    grads = torch.autograd.grad(d.sum(), (a, b))
+    wanted = torch.autograd.grad(torch.matmul(a, b).sum(), (a, b))
+    assert all(torch.equal(x, y) for x, y in zip(grads, wanted, strict=True))
+
+
+def test_each_matrix_of_a_batch_is_scaled_with_the_others() -> None:
+    a, b = drawn(7, 2, 3, 20), drawn(8, 2, 20, 4)
+    a[0] *= 2.0**-12  # alone it would be scaled up, and keep what the common scale loses
+    together = matmul(torch.from_numpy(a), torch.from_numpy(b), PRODUCTS["e4m3"])
+    alone = matmul(torch.from_numpy(a[0]), torch.from_numpy(b[0]), PRODUCTS["e4m3"])
+    assert not torch.equal(together[0], alone)
+    assert torch.equal(together[1], matmul(torch.from_numpy(a), torch.from_numpy(b), PRODUCTS["e4m3"])[1])
+
+
+@pytest.mark.parametrize(("M", "K", "N"), [(0, 4, 3), (2, 0, 3), (2, 4, 0)])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_empty_product_is_zero(M: int, K: int, N: int, batch: tuple[int, ...]) -> None:
+    d = matmul(torch.ones(*batch, M, K), torch.ones(*batch, K, N), PRODUCTS["e4m3"])
+    assert d.shape == (*batch, M, N)
+    assert not d.any()
+
+
+def test_infinite_and_undefined_numbers_stay_visible() -> None:
+    a = torch.tensor([[1.0, float("nan")], [1.0, 2.0]])
+    d = matmul(a, torch.ones(2, 1), PRODUCTS["e4m3"])
+    assert d.isnan().tolist() == [[True], [False]]
+
+
+def samples() -> list[tuple[Any, ...]]:
+    text = PRODUCTS["e4m3"].text
+    draws = torch.Generator().manual_seed(9)
+    shapes = (((1, 3, 20), (1, 20, 2)), ((2, 4, 8), (2, 8, 3)))
+    return [
+        (*(torch.randn(shape, generator=draws).requires_grad_(grad) for shape in pair), text, text)
+        for pair in shapes
+        for grad in (False, True)
+    ]
+
+
+@pytest.mark.parametrize("arguments", samples(), ids=["small", "small-grad", "batch", "batch-grad"])
+def test_operator_passes_torchs_own_checks(arguments: tuple[Any, ...]) -> None:
+    """Schema, autograd registration, the result without data, and ahead-of-time compilation with unknown shapes."""
+    found = torch.library.opcheck(torch.ops.mmau.product.default, arguments)
+    assert found == dict.fromkeys(
+        ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"), "SUCCESS"
+    )
+
+
+def test_shape_is_known_without_data() -> None:
+    a, b = torch.empty(2, 3, 8, device="meta"), torch.empty(2, 8, 5, device="meta")
+    text = PRODUCTS["e4m3"].text
+    d = torch.ops.mmau.product(a, b, text, text)
+    assert (d.shape, d.dtype, d.device.type) == ((2, 3, 5), torch.float32, "meta")
+
+
+@pytest.mark.parametrize(("of_a", "of_b"), [((2, 3), (4, 2)), ((), (2,)), ((3,), (4,))], ids=str)
+def test_wrong_shapes_are_errors(of_a: tuple[int, ...], of_b: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"^a must be \[\.\.\., M, K\] and b \[\.\.\., K, N\] with one K, got ") as caught:
+        matmul(torch.ones(of_a), torch.ones(of_b), PRODUCTS["e4m3"])
+    assert str(caught.value).endswith(f"got {of_a} and {of_b}")
+
+
+def test_wrong_dtype_is_an_error() -> None:
+    rule = r"^b of a product on a unit must be a tensor of float32, which is quantised; got torch.float64$"
+    with pytest.raises(TypeError, match=rule):
+        matmul(torch.ones(2, 3), torch.ones(3, 2, dtype=torch.float64), PRODUCTS["e4m3"])
+
+
+FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "scales swapped": ("unscaled", lambda codes, d, exponent: unscaled(codes, d, -exponent)),
+    "one code too high": ("quantised", lambda x, operand: quantised(x, operand) + 1),
+    "operands as given": ("scale_exponent", lambda amax, operand, d, K: 0),
+    "scaled too far by one": ("scale_exponent", lambda amax, operand, d, K: scale_exponent(amax, operand, d, K) + 1),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_broken_operator_is_seen(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, broken = FAULTS[fault]
+    monkeypatch.setattr(operator, name, broken)
+    with pytest.raises(AssertionError):
+        test_result_is_goldens_bit_for_bit(PRODUCTS["e4m3"])
+
+
+def test_order_of_a_gradients_operands_shows() -> None:
+    """b's gradient as aᵀ·g would have the gradient as operand b: another result, which the test above would see."""
+    a, g = drawn(3, 6, 50), drawn(5, 6, 4)
+    swapped = by_golden(np.ascontiguousarray(a.T), g, PRODUCTS["hybrid"])
+    assert not np.array_equal(swapped, by_golden(np.ascontiguousarray(g.T), a, PRODUCTS["hybrid"]).T)
+
+
+class OnDevice:
+    """A tensor that says it is on a GPU and can be read by CuPy alone."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.hidden = tensor
+        self.device = SimpleNamespace(type="cuda", index=1)
+
+
+def test_tensors_of_a_device_go_through_cupy_on_their_device_and_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a stand-in for CuPy, whose arrays are NumPy's: how they are handed over, not what a GPU computes."""
+    entered: list[Any] = []
+
+    @contextmanager
+    def entering(what: Any) -> Iterator[None]:
+        entered.append(what)
+        yield
+
+    cuda = SimpleNamespace(
+        ExternalStream=lambda pointer: entering(("stream", pointer)), Device=lambda index: entering(("device", index))
+    )
+    monkeypatch.setitem(
+        sys.modules, "cupy", SimpleNamespace(cuda=cuda, from_dlpack=lambda x: x.hidden.numpy(), ndarray=OnDevice)
+    )
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: SimpleNamespace(cuda_stream=77 + device.index))
+    for product in (PRODUCTS["e4m3"], PRODUCTS["fp16"]):
+        a, b = (torch.from_numpy(drawn(seed, *shape)) for seed, shape in ((1, (3, 20)), (2, (20, 4))))
+        x, y = quantised(a, product.unit.a), quantised(b, product.unit.b)
+        entered.clear()
+        got = operator._multiplied(product, OnDevice(x), OnDevice(y))
+        assert torch.equal(got, operator._multiplied(product, x, y))
+        assert entered == [("device", 1), ("stream", 78)]

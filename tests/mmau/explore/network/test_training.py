@@ -1,0 +1,117 @@
+"""Training on a unit: the same every time, worse where sums lose too much, and whole where nothing is lost."""
+
+import json
+
+import pytest
+
+from mmau.explore.network.network_workload import measure, measure_fp32
+from mmau.explore.network.product import Product
+from tests.mmau.explore.network.network_units import t_fdpa
+
+pytestmark = pytest.mark.peer
+
+pytest.importorskip("torch", reason="PyTorch (extra `torch`) is not installed")
+
+from mmau.explore.network import context, training  # noqa: E402
+from mmau.explore.network.error_sources import errors, rounded, values  # noqa: E402
+from mmau.explore.network.pytorch import torch  # noqa: E402
+
+SHORT = {"steps": 3, "batch": 4, "tests": 8}
+
+
+def test_training_is_the_same_every_time() -> None:
+    unit = t_fdpa(L=32)
+    found = measure(unit, SHORT, 5)
+    assert found == measure(unit, SHORT, 5)
+    assert found["loss"] != found["loss_fp32"]
+    assert found["loss"] != measure(t_fdpa(L=32, F=8), SHORT, 5)["loss"]
+    assert found["loss_fp32"] != measure_fp32(SHORT, 6)["loss"]
+    assert found["loss_fp32"] == measure_fp32(SHORT, 5)["loss"]
+
+
+def test_training_does_not_depend_on_threads() -> None:
+    """And leaves PyTorch's as they were."""
+    found, before = [], torch.get_num_threads()
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            found.append(measure(t_fdpa(L=32), {**SHORT, "steps": 2}, 3))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert found[0] == found[1]
+
+
+def test_sums_are_as_long_as_the_text() -> None:
+    found = measure(t_fdpa(L=32), SHORT, 0)
+    assert found["longest_sum"] == {"forward": context.LENGTH, "backward": SHORT["batch"] * context.LENGTH}
+
+
+def test_few_fraction_bits_cost_most_of_a_long_sum_and_promotion_gives_it_back() -> None:
+    error = {
+        (F, every): measure(t_fdpa(L=32, F=F), {**SHORT, "promote_every": every}, 1)["sum_error"]
+        for F, every in ((8, 0), (8, 4), (25, 0))
+    }
+    assert error[8, 0] > 0.1 > error[8, 4] > error[25, 0]
+
+
+def test_training_that_diverges_has_no_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = context.network
+
+    def broken(seed: int) -> context.Attention:
+        network = made(seed)
+        network.query.data[0, 0] = float("nan")  # an infinity would saturate on the unit
+        return network
+
+    monkeypatch.setattr(training, "network", broken)
+    found = measure(t_fdpa(L=32), SHORT, 0)
+    assert (found["loss"], found["loss_fp32"], found["sum_error"]) == (None, None, None)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_texts_and_weights_follow_from_the_seed_alone() -> None:
+    first, again, other = (context.texts(3, seed) for seed in (1, 1, 2))
+    assert torch.equal(first.tokens, again.tokens)
+    assert not torch.equal(first.tokens, other.tokens)
+    before = torch.random.get_rng_state()
+    networks = [context.network(seed).state_dict() for seed in (1, 1, 2)]
+    assert torch.equal(torch.random.get_rng_state(), before)  # nobody else's draws are moved
+    same = [all(torch.equal(networks[0][key], one[key]) for key in one) for one in networks]
+    assert same == [True, True, False]
+
+
+def test_class_is_the_token_that_is_too_frequent() -> None:
+    texts = context.texts(200, 3)
+    counts = torch.stack([(texts.tokens == token).sum(1) for token in range(context.CLASSES)], 1)
+    assert (counts.argmax(1) == texts.classes).double().mean() > 0.9
+    share = counts[torch.arange(200), texts.classes].double().mean() / context.LENGTH
+    assert abs(share - (context.SHARE + (1 - context.SHARE) / context.CLASSES)) < 0.002
+
+
+def test_errors_are_apart() -> None:
+    """With operands that the format holds, quantisation loses nothing; with few of them, the sum loses nothing."""
+    draws = torch.Generator().manual_seed(1)
+    held = torch.randint(-7, 8, (4, 400), generator=draws).float()
+    found = errors(held, held.t().contiguous(), Product(t_fdpa(F=8)))
+    assert found.quantisation == 0
+    assert found.sums > 1e-3
+    few = torch.randn(4, 2, generator=draws)
+    found = errors(few, few.t().contiguous(), Product(t_fdpa(F=25)))
+    assert found.sums < 1e-6 < found.quantisation
+
+
+@pytest.mark.parametrize("name", ["e4m3", "e5m2", "fp16", "bf16", "tf32", "fp32"])
+def test_rounded_numbers_are_the_nearest_of_the_format(name: str) -> None:
+    unit = t_fdpa() if name == "fp32" else t_fdpa(a=name, b=name)
+    operand = unit.a if name != "fp32" else unit.operation.d
+    x = torch.randn(50, generator=torch.Generator().manual_seed(2))
+    got = rounded(x, operand, unit.operation.d, 50)
+    bits = operand.man_bits + 1
+    assert ((got - x.double()).abs() <= x.double().abs() * 2.0**-bits + 2.0**-20).all()
+    assert torch.equal(rounded(got.float(), operand, unit.operation.d, 50), got)
+
+
+def test_values_of_codes_are_goldens() -> None:
+    e4m3 = t_fdpa().a
+    assert values(e4m3)[[0, 1, 0x38, 0x7E, 0xB8]].tolist() == [0.0, 2.0**-9, 1.0, 448.0, -1.0]
+    assert values(e4m3)[0x7F].isnan()

@@ -1,0 +1,136 @@
+"""Further wrong designs by the reason why they are wrong: what tools, their attributes and the language leave room for."""
+
+from cosim.dut.description import Reset
+from tests.mmau.formal.user_design.design_by_hand import FULL, TAKE, VALID, Wrong, clocked, handshake
+
+IDENTITY = "module {}(input [31:0] x, output [31:0] y); {} endmodule"
+
+ATTRIBUTES = {
+    "an assumption of the design": Wrong("assign d = a == 8'd9 ? 32'd0 : r; always_comb assume (a != 8'd9);", ""),
+    "an assumed property": clocked(
+        "always_ff @(posedge clk) d <= a == 8'd9 ? 32'd0 : r; assume property (@(posedge clk) a != 8'd9);", ""
+    ),
+    "a constant that a solver may choose": Wrong(
+        "(* anyconst *) logic [31:0] q; always_comb assume (q == r); assign d = q;", ""
+    ),
+    "a sequence that a solver may choose": Wrong(
+        "(* anyseq *) logic [31:0] q; always_comb assume (q == r); assign d = q;", ""
+    ),
+    "a module that is a black box": Wrong(
+        "inner core(.x(r), .y(d));", "", beside="(* blackbox *) " + IDENTITY.format("inner", "assign y = x;")
+    ),
+    "a module without contents": Wrong("inner core(.x(r), .y(d));", "", beside=IDENTITY.format("inner", "")),
+    "another module that is called the top": Wrong(
+        "assign d = ~r;", "", beside="(* top *) module mine2(input [31:0] x, output [31:0] y); assign y = x; endmodule"
+    ),
+    "an encoding of states": clocked(
+        "(* fsm_encoding = \"one-hot\" *) logic [1:0] s; always_ff @(posedge clk) begin s <= s == 2'd3 ? 2'd3 : 2'd0;\n"
+        "d <= s == 2'd3 ? ~r : r; end",
+        "",
+    ),
+    "an equivalence that is only claimed": Wrong(
+        "(* equiv = \"r\" *) wire [31:0] q = a == 8'd9 ? 32'd0 : r; assign d = q;", ""
+    ),
+}
+
+LANGUAGE = {
+    "a charge that stays": Wrong("trireg [31:0] t; assign t = a != 8'd9 ? r : 32'bz; assign d = t;", ""),
+    "an input that floats to 1": Wrong("tri1 u; assign d = u ? r : 32'd0;", ""),
+    "a gate with a delay": Wrong("assign d[31:1] = r[31:1]; buf #3 last(d[0], r[0]);", ""),
+    "a primitive with a state": Wrong(
+        "assign d[31:1] = r[31:1]; holds last(d[0], r[0], a != 8'd9);",
+        "",
+        beside="primitive holds(q, x, e); output reg q; input x, e; table 0 1 : ? : 0; 1 1 : ? : 1; ? 0 : ? : -; endtable"
+        " endprimitive",
+    ),
+    "both edges of the clock": clocked("always_ff @(edge clk) d <= r;", ""),
+    "an edge and a level": clocked("always @(posedge clk or a) d <= r;", ""),
+    "a process that waits": clocked("always begin @(posedge clk); d <= r; @(posedge clk); end", ""),
+    "a division by zero": Wrong("wire [7:0] q = a / b; assign d = b == 8'd0 && q == 8'd7 ? 32'd0 : r;", ""),
+    "a remainder by zero": Wrong("wire [7:0] q = a % b; assign d = b == 8'd0 && q != a ? 32'd0 : r;", ""),
+    "a bit beyond a word": Wrong("wire [6:0] v = r[6:0]; assign d = {r[31:1], a == 8'd9 ? v[3'd7 & b[2:0]] : r[0]};", ""),
+    "a word beyond a table": Wrong(
+        "wire [31:0] t [0:2]; assign t[0] = r, t[1] = r, t[2] = r; assign d = t[a == 8'd9 ? 2'd3 : 2'd0];", ""
+    ),
+    "states without their case": Wrong(
+        "typedef enum logic [1:0] {A, B, C} s_t; s_t s; assign s = s_t'(a[1:0]);\n"
+        "always_comb unique case (s) A: d = r; B: d = r; C: d = r; endcase",
+        "",
+    ),
+    "an unknown that is compared": Wrong("wire u = a == 8'd9 ? 1'bx : 1'b0; assign d = u === 1'b0 ? r : 32'd0;", ""),
+    "two packages of one name": Wrong(
+        "assign d = p::WRONG ? ~r : r;",
+        "",
+        beside="package p; localparam WRONG = 0; endpackage\npackage p; localparam WRONG = 1; endpackage",
+    ),
+    "two modules of one name": Wrong(
+        "inner core(.x(r), .y(d));",
+        "MODDUP",
+        beside=IDENTITY.format("inner", "assign y = x;") + "\n" + IDENTITY.format("inner", "assign y = ~x;"),
+    ),
+    "a reversed word": Wrong("logic [0:31] q; assign q = r; always_comb for (int k = 0; k < 32; k++) d[k] = q[k];", ""),
+    "an arithmetic shift of no sign": Wrong("wire [31:0] q = r; assign d = (q <<< 1) >>> 1;", ""),
+    "a sign lost in a concatenation": Wrong("assign d = {c} + 32'(signed'({a})) * 32'(signed'(b)) + 32'({a} > 8'd200);", ""),
+    "a line that counts": Wrong("assign d = `__LINE__ > 0 ? ~r : r;", ""),
+    "an alias of two words": Wrong("wire [31:0] q; alias q = d; assign q = r; assign d = a == 8'd9 ? 32'd0 : 32'bz;", ""),
+    "a file that is read": Wrong(
+        'logic [31:0] m [0:1]; initial $readmemh("/nonexistent/table.hex", m); assign d = r ^ m[a[0]];', ""
+    ),
+    "a table that a run may change": clocked(
+        "logic [31:0] m [0:1]; initial begin m[0] = 0; m[1] = 0; end\n"
+        "always_ff @(posedge clk) begin d <= r ^ m[a[0]]; if (a == 8'd9 && b == 8'd77) m[1] <= 32'd1; end",
+        "",
+    ),
+    "results kept in two states": Wrong("bit [31:0] q; always_comb if (a != 8'd9) q = r; assign d = q;", ""),
+    "a level while the clock is high": clocked("always_latch if (clk) d = r;", ""),
+    "a clock that is divided": clocked("logic h; always @(posedge clk) h <= ~h; always @(posedge h) d <= r;", ""),
+    "an event of a result": Wrong("logic q; always @(posedge r[31]) q <= ~q; assign d = r ^ {31'd0, q};", ""),
+}
+
+PROTOCOLS = {
+    "operands that pass a waiting result": handshake(
+        f"assign d = full ? d_q : r; always_ff @(posedge clk) if (taken && !out_ready) d_q <= r;\n{FULL}\n"
+        "assign out_valid = full || in_valid; assign in_ready = 1'b1;",
+        "",
+    ),
+    "a second place that is never emptied": handshake(
+        "logic [31:0] s_q; logic more; assign d = d_q; assign out_valid = full; assign in_ready = !more;\n"
+        "always_ff @(posedge clk) if (rst) begin full <= 0; more <= 0; end else begin\n"
+        "if (taken && full && !out_ready) begin s_q <= r; more <= 1; end\n"
+        "else if (taken) begin d_q <= r; full <= 1; end else if (out_ready) full <= 0; end",
+        "",
+    ),
+    "ready that depends on operands": handshake(
+        f"{TAKE}{FULL} assign out_valid = full; assign in_ready = (!full || out_ready) && a != 8'd9;", "depends on data"
+    ),
+    "valid that depends on operands": handshake(
+        f"{TAKE}{FULL} assign out_valid = full && d_q != 32'd9; assign in_ready = !full || out_ready;", "depends on data"
+    ),
+    "a stale result where operands repeat": handshake(
+        "logic [7:0] a_q; assign d = d_q;\n"
+        f"always_ff @(posedge clk) if (taken) begin a_q <= a; if (a != a_q) d_q <= r; end\n{FULL}"
+        "assign out_valid = full; assign in_ready = !full || out_ready;",
+        "",
+    ),
+    "operands taken while none are valid": handshake(
+        f"assign d = d_q; always_ff @(posedge clk) if (taken || !in_valid) d_q <= r;\n{FULL}"
+        "assign out_valid = full; assign in_ready = !full || out_ready;",
+        "",
+    ),
+    "a result that is valid a cycle early": Wrong(
+        "logic v; logic [31:0] q; assign out_valid = v;\n"
+        "always_ff @(posedge clk) begin v <= in_valid && !rst; q <= r; d <= q; end",
+        "",
+        VALID,
+        {"protocol": "valid", "clock": "clk", "reset": Reset("rst")},
+    ),
+    "a result that is lost behind a gap": Wrong(
+        "logic v, g; always_ff @(posedge clk) begin g <= !rst && !in_valid; v <= in_valid && !rst && !g; d <= r; end\n"
+        "assign out_valid = v;",
+        "",
+        VALID,
+        {"protocol": "valid", "clock": "clk", "reset": Reset("rst")},
+    ),
+}
+
+FURTHER = ATTRIBUTES | LANGUAGE | PROTOCOLS

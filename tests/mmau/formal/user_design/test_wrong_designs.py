@@ -1,0 +1,50 @@
+"""No wrong design is proved: each is refuted, or not decided with the reason."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cosim.dut.description import Dut
+from cosim.dut.elaborate import ElaborationError
+from mmau.formal.user_design.proof import prove_user_design
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.formal.user_design.further_wrong_designs import FURTHER
+from tests.mmau.formal.user_design.wrong_designs import ALL
+
+SECONDS = 300.0
+
+QUICK = {
+    "a bit of a wire twice", "a loop that cancels", "an initial value that holds", "right under VERILATOR",
+    "a result after a cycle without valid", "valid after ready",
+}  # fmt: skip
+"""One of each kind; the others are `long`, and further ones are for `make attack` alone."""
+
+
+@pytest.mark.simulator
+@pytest.mark.usefixtures("solvers_alone")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(pytest.param(each, id=name, marks=() if name in QUICK else pytest.mark.long) for name, each in ALL.items()),
+        *(pytest.param(each, id=name, marks=pytest.mark.campaign) for name, each in FURTHER.items()),
+    ],
+)
+@pytest.mark.attack("designs by hand, in prove")
+def test_a_wrong_design_is_not_proved(wrong: Wrong, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
+    verdict, reason = decided(wrong.described(tmp_path))
+    record_property("caught", "refuted" if verdict == REFUTED else "not decided")
+    assert verdict != PROVED
+    if wrong.says:
+        assert verdict == OPEN
+        assert wrong.says in reason
+
+
+def decided(dut: Dut) -> tuple[str, str]:
+    """The verdict on a design, and the reason."""
+    try:
+        found = prove_user_design(PRODUCT, dut, SECONDS)
+    except ElaborationError as error:
+        return OPEN, str(error)
+    return found.verdict, found.reason

@@ -1,0 +1,55 @@
+"""Boxes for tests: small units, and devices under test that do not do what a device under test must."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import golden
+from golden.stimulus import Operands
+from golden.unit_file import operation_from_table
+from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
+
+TINY = operation_from_table(
+    {
+        "operation": "T-FDPA", "a": "e4m3", "b": "e4m3", "c": "fp32", "L": 2, "F": 9, "rho": "RNE-FP16", "e_zero": -4,
+        "sticky": True,
+    }
+)  # fmt: skip
+"""A unit that nobody has."""
+
+
+def unit(operation: golden.Operation) -> golden.Unit:
+    return golden.Unit(name="box", operation=operation)
+
+
+def dut(operation: golden.Operation = TINY, K: int | None = None) -> DeviceUnderTest:
+    return dut_of_unit(unit(operation), K)
+
+
+def changed(honest: DeviceUnderTest, dot: Callable[[Operands, Any], Any]) -> DeviceUnderTest:
+    """A device under test that makes something else of its operands and of the right answer."""
+
+    def answer(*arrays: Any) -> Any:
+        operands = Operands(*arrays, *([None] * (5 - len(arrays))))
+        return dot(operands, honest.dot(*arrays))
+
+    return DeviceUnderTest(name=honest.name, shape=honest.shape, dot=answer)
+
+
+def dies_after(honest: DeviceUnderTest, vectors: int) -> DeviceUnderTest:
+    """A device under test that answers so many vectors."""
+    left = [vectors]
+
+    def answer(operands: Operands, d: Any) -> Any:
+        left[0] -= len(d)
+        if left[0] < 0:
+            raise ConnectionError("no answer from the device")
+        return d
+
+    return changed(honest, answer)
+
+
+def rarely_wrong(honest: DeviceUnderTest) -> DeviceUnderTest:
+    """A unit that no operation describes: it loses the last bit of d where the last four bits of c are ones."""
+    return changed(honest, lambda operands, d: np.where(operands.c & np.uint32(15) == 15, d & ~np.array(1, d.dtype), d))

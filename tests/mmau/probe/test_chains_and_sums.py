@@ -1,0 +1,117 @@
+"""Tables [chain] and programs of additions are found; a device that is none of these is described without a model's tree."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from golden.formats import FP16, FP32
+from golden.native.engine import set_threads
+from golden.stimulus import OperandShape, generate
+from golden.unit import Unit
+from golden.unit_file import unit_from_table
+from mmau.cli.distinguish import chosen
+from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
+from mmau.probe.distinguish import Difference, distinguish, sides
+from mmau.probe.loop import probe
+from mmau.probe.parameters_apart import parameters_apart
+from mmau.probe.probe_report import as_dict, text_of
+
+TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
+FP8 = TRUNCATED | {"a": "e4m3", "b": "e5m2"}
+FUSED = {"operation": "FMA", "a": "bf16", "b": "bf16", "c": "fp32"}
+SUMS = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1}
+
+
+def found(unit: Unit, K: int = 8) -> None:
+    """The probe's model gives the unit's results, on rows that it has not seen."""
+    device = dut_of_unit(unit, K)
+    finding = probe(device, 3000)
+    assert finding.is_whole()
+    assert finding.model is not None
+    rows = generate(device.shape, 4000, 77).operands
+    assert not finding.model.differs(rows, unit.dot(rows.a, rows.b, rows.c)).any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("keys", "chain"),
+    [
+        (TRUNCATED, {"order": "even-and-odd"}),
+        (TRUNCATED, {"order": "even-odd", "add_c": "last"}),
+        (FUSED, {"add_c": "last"}),
+        (FUSED, {"order": "pairs-of-four"}),
+        (FP8, {"convert": "fp16", "order": "even-and-odd", "add_c": "last"}),
+    ],
+)
+def test_tables_of_chains_are_found(keys: dict[str, Any], chain: dict[str, str]) -> None:
+    found(unit_from_table({"name": "chained", **keys, "chain": chain}), 16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"tree": "pairwise", "c": "last"},
+        {"tree": "compensated"},
+        {"tree": "in-order", "group": 4, "node": "RZ-e8m13"},
+        {"tree": "descending", "c": "among"},
+    ],
+    ids=lambda table: table["tree"],
+)
+def test_programs_of_additions_are_found(table: dict[str, Any]) -> None:
+    found(unit_from_table({"name": "sums", **SUMS, "sums": table}))
+
+
+def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """fp32 additions in order, each rounded up or down by a hash of the exact sum: the same answer to the same question."""
+    d = c.view(np.float32)
+    products = a.view(np.float16).astype(np.float64) * b.view(np.float16)
+    with np.errstate(all="ignore"):
+        for k in range(a.shape[1]):
+            total = d + products[:, k]
+            near = total.astype(np.float32)
+            error = total - near
+            other = np.nextafter(near, np.where(error > 0, np.inf, -np.inf).astype(np.float32))
+            part = np.abs(error) / np.abs(np.where(other == near, 1, other.astype(np.float64) - near))
+            draw = ((total.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(40)) / 2**24
+            d = np.where((error != 0) & np.isfinite(near) & (draw < part), other, near)
+    return d.view(np.uint32)
+
+
+@pytest.mark.long
+@pytest.mark.attack("devices that a probe must not name")
+def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
+    set_threads(1)
+    finding = probe(DeviceUnderTest(name="random", shape=shape, dot=at_random), 2000)
+    assert not finding.is_whole()
+    roundings = [one for one in finding.known if one.what == "rounding"]
+    assert roundings[0].finding.startswith("random: ")
+    assert len(roundings[0].rows) == 16
+    text = text_of(finding, [])
+    assert "validation" not in text
+    assert text.count("└─ p3") == 1  # the order from the answers alone: c and p0, then one after the other
+    assert "order from the answers alone" in text
+    assert [one["what"] for one in as_dict(finding, [])["known"]][:2] == [
+        "the same answer when it is asked again", "a NaN among the operands",
+    ]  # fmt: skip
+
+
+def test_rounding_by_the_bits_of_the_sum_is_not_called_random() -> None:
+    from mmau.probe.established import rounding_repeats
+    from mmau.probe.papers.asker import Asker
+
+    unit = unit_from_table({"name": "x", **TRUNCATED})
+    (known,) = rounding_repeats(Asker(dut_of_unit(unit)))
+    assert known.finding == "by the bits of the sum alone"
+    assert known.vectors == 12 * 16
+
+
+def test_parameter_that_makes_the_difference_is_named() -> None:
+    x, y = sides(chosen("sm_80:mma.m16n8k8.f32.f16.f16.f32"), chosen("sm_90:mma.m16n8k8.f32.f16.f16.f32"))
+    difference = distinguish(x, y, 1000, 0)
+    assert isinstance(difference, Difference)
+    assert [(one.key, one.x, one.y, one.alone) for one in parameters_apart(difference)] == [
+        ("F", 24, 25, True), ("e_zero", -132, -133, False),
+    ]  # fmt: skip

@@ -1,0 +1,155 @@
+"""A device under test that breaks a rule ends the probe with one message, and the results so far are stored."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from golden.stimulus import Operands, generate
+from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner, dut_of_unit
+from mmau.probe.journal import Journal
+from mmau.probe.loop import Finding, probe
+from tests.mmau.probe.devices import TINY, changed, dies_after, dut, unit
+
+
+def stopped(faulty: DeviceUnderTest, **options: Any) -> Finding:
+    finding = probe(faulty, vectors=2000, **options)
+    assert finding.stopped is not None
+    assert not finding.is_whole()
+    return finding
+
+
+def test_an_answer_of_another_shape() -> None:
+    assert stopped(changed(dut(), lambda _, d: d[:-1])).stopped == (
+        "box must answer 3 vectors with d of shape (3,), got (2,)"
+    )
+
+
+def test_an_answer_of_another_type() -> None:
+    assert stopped(changed(dut(), lambda _, d: d.astype(np.uint32))).stopped == (
+        "box must answer with uint16, the bits of fp16, got uint32"
+    )
+    assert stopped(changed(dut(), lambda _, d: d.tolist())).stopped == (
+        "box must answer with a NumPy array of uint16, got list"
+    )
+
+
+@pytest.mark.slow
+def test_other_answers_to_the_same_question() -> None:
+    rng = np.random.default_rng(0)
+    finding = stopped(changed(dut(), lambda _, d: d ^ rng.integers(0, 2, d.shape, d.dtype)))
+    assert finding.stopped is not None
+    assert "must give the same result whenever it is asked, and gave" in finding.stopped
+
+
+@pytest.mark.long
+def test_an_answer_that_depends_on_the_place_in_a_question() -> None:
+    def shifted(operands: Operands, d: Any) -> Any:
+        return d ^ (np.arange(len(d)) % 2).astype(d.dtype)
+
+    finding = stopped(changed(dut(), shifted))
+    assert finding.stopped is not None
+    assert "whenever it is asked" in finding.stopped
+
+
+@pytest.mark.slow
+def test_answers_of_a_device_that_dies_are_recorded(tmp_path: Path) -> None:
+    path = tmp_path / "state.npz"
+    honest = dut()
+    first = stopped(dies_after(honest, 400), journal=Journal("box", honest.shape, path))
+    assert first.stopped == f"box died after {first.vectors} vectors: ConnectionError: no answer from the device"
+    assert 0 < first.vectors <= 400
+    kept = Journal("box", honest.shape, path)
+    said = len(kept.answers)
+    assert 0 < said <= first.vectors
+    whole = probe(honest, 2000, journal=Journal("box", honest.shape))
+    resumed = probe(honest, 2000, journal=kept)
+    assert resumed.model == whole.model
+    assert resumed.is_whole()
+    assert whole.vectors - resumed.vectors == said
+
+
+@pytest.mark.slow
+def test_a_device_that_is_slow_ends_when_its_time_is_up() -> None:
+    def slow(operands: Operands, d: Any) -> Any:
+        time.sleep(0.02)
+        return d
+
+    finding = stopped(changed(dut(), slow), seconds=0.05)
+    assert finding.stopped is not None
+    assert "used up its limit of 0.05 s" in finding.stopped
+    assert finding.vectors > 0
+
+
+def dies(d: Any) -> Any:
+    raise ConnectionError("no answer from the device")
+
+
+def late(fault: Any) -> Any:
+    """A fault that begins after 100 rows."""
+    answered = [0]
+
+    def answer(operands: Operands, d: Any) -> Any:
+        answered[0] += len(d)
+        return fault(d) if answered[0] > 100 else d
+
+    return answer
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (lambda d: d[:-1], "with d of shape"),
+        (lambda d: d.astype(np.uint32), "must answer with uint16"),
+        (lambda d: d.tolist(), "must answer with a NumPy array"),
+        (dies, "died after"),
+    ],
+    ids=["shape", "type", "list", "dies"],
+)
+def test_whatever_ends_a_probe_it_goes_on_from_there(tmp_path: Path, fault: Any, message: str) -> None:
+    honest, path = dut(), tmp_path / "state.npz"
+    first = stopped(changed(honest, late(fault)), journal=Journal("box", honest.shape, path))
+    assert first.stopped is not None
+    assert message in first.stopped
+    kept = Journal("box", honest.shape, path)
+    assert 60 <= len(kept.answers) <= 100
+    said = len(kept.answers)
+    assert first.model is not None  # the best one of what it had answered
+    assert first.evidence > 0
+    resumed, whole = probe(honest, 2000, journal=kept), probe(honest, 2000)
+    assert resumed.is_whole()
+    assert resumed.model == whole.model
+    assert whole.vectors - resumed.vectors == said
+
+
+def test_a_row_is_asked_once() -> None:
+    honest = dut()
+    questioner = Questioner(honest, Journal("box", honest.shape))
+    rows = generate(honest.shape, 300, 0).operands
+    first, again = questioner.ask(rows), questioner.ask(rows)
+    assert np.array_equal(first, again)
+    assert np.array_equal(first, honest.dot(rows.a, rows.b, rows.c))
+    assert questioner.vectors <= 300
+
+
+def test_questions_grow_with_the_speed_of_the_device() -> None:
+    honest = dut()
+    questioner = Questioner(honest, Journal("box", honest.shape))
+    rows = generate(honest.shape, 5000, 0).operands
+    assert np.array_equal(questioner.ask_unrecorded(rows), honest.dot(rows.a, rows.b, rows.c))
+    assert questioner.vectors == 5000
+    assert questioner.questions < 20
+
+
+def test_a_unit_is_asked_over_two_steps_where_it_makes_them() -> None:
+    assert dut_of_unit(unit(TINY.changed(c="fp16"))).shape.K == 4
+    assert dut_of_unit(unit(TINY), 1).shape.K == 1
+
+
+def test_device_error_is_a_wrong_request() -> None:
+    with pytest.raises(ValueError, match="box died after 0 vectors: ConnectionError"):
+        Questioner(dies_after(dut(), 0), Journal("box", dut().shape)).ask(generate(dut().shape, 1, 0).operands)
+    assert issubclass(DeviceUnderTestError, ValueError)

@@ -1,0 +1,58 @@
+"""Tools that only some tests need. A test marked `needs(NAME)` is skipped where the tool is absent; one marked `uses(NAME)`
+runs everywhere and checks more where the tool is present.
+
+`python -m tests.optional_tools` prints the Debian packages of each tool, a line for each.
+"""
+
+import shutil
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from rtl.cost.liberty import LIBRARIES
+
+
+@dataclass(frozen=True)
+class Tool:
+    """An optional tool.
+
+    Attributes:
+        packages: of Debian, that have it.
+        programs: all of which must be on PATH. files: all of which must be there.
+    """
+
+    packages: str
+    programs: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+
+
+TOOLS = {
+    "icarus": Tool("iverilog", ("iverilog", "vvp")),
+    "aarch64": Tool(
+        "g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
+        ("aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++", "qemu-aarch64"),
+    ),
+    "opensta": Tool("opensta", ("sta",)),
+    "cells": Tool("qflow-tech-osu018 qflow-tech-osu035", files=tuple(LIBRARIES.values())),
+    "chromium": Tool("chromium", ("chromium",)),
+    "cmake": Tool("cmake", ("cmake",)),
+    "ghdl": Tool("ghdl", ("ghdl",)),
+    "gtkwave": Tool("gtkwave xvfb xauth", ("gtkwave", "xvfb-run")),
+}
+
+
+@cache
+def why_missing(name: str) -> str:
+    """Why tests that need the tool are skipped; empty where it is present.
+
+    Raises:
+        KeyError: there is no tool of that name.
+    """
+    tool = TOOLS[name]
+    absent = [program for program in tool.programs if shutil.which(program) is None]
+    absent += [str(file) for file in tool.files if not file.is_file()]
+    return f"needs {', '.join(absent)} (Debian: {tool.packages})" if absent else ""
+
+
+if __name__ == "__main__":
+    print("\n".join(tool.packages for tool in TOOLS.values()))

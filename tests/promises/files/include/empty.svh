@@ -1,0 +1,1 @@
+// Included by nothing: its folder is named in dut.toml.

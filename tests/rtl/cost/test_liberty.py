@@ -1,0 +1,103 @@
+"""Cell libraries as they are read."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rtl.cost import liberty
+from rtl.cost.liberty import LIBRARIES, library, read_library
+from rtl.tools import MissingTool
+from tests.rtl.cost.needs import needs_library
+
+SMALL = """
+library(small) {
+  time_unit : "1ns"; voltage_unit : "1V"; leakage_power_unit : "1nW"; capacitive_load_unit (1,pf);
+  cell (NAND2) { area : 24; pin(A) { direction : input; } pin(B) { direction : input; }
+    pin(Y) { direction : output; function : "(!(A B))"; timing() { related_pin : "A"; } } }
+  cell (DFF) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CLK"; } pin(Q) { function : "IQ"; } }
+  cell (DFFN) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "(!CLK)"; } pin(Q) { function : "IQ"; } }
+  cell (DFFR) { area : 96; ff (IQ,IQN) { next_state : "D"; clocked_on : "CLK"; clear : "R"; } pin(Q) { function : "IQ"; } }
+  cell (LATCH) { area : 72; latch (IQ,IQN) { data_in : "D"; enable : "G"; } pin(Q) { function : "IQ"; } }
+  cell (TBUF) { area : 40; pin(Y) { function : "(!A)"; three_state : "(!EN)"; } }
+}
+"""
+
+
+CELLS = ("NAND2", "DFF", "DFFN", "DFFR", "LATCH", "TBUF")
+
+
+def written(folder: Path, text: str, outlined: Sequence[str] = CELLS) -> Path:
+    """The library in a file, beside a LEF file that gives every cell 25 µm²."""
+    path = folder / "small.lib"
+    path.write_text(text)
+    outlines = "".join(f"MACRO {name}\n  CLASS CORE ;\n  SIZE 2.5 BY 10.0 ;\nEND {name}\n" for name in outlined)
+    path.with_suffix(".lef").write_text(outlines)
+    return path
+
+
+def test_cells_without_what_no_unit_has(tmp_path: Path) -> None:
+    cells = read_library(written(tmp_path, SMALL)).cells
+    assert set(cells) == {"NAND2", "DFF"}
+    assert cells["NAND2"].area == 25
+    assert cells["NAND2"].functions["Y"]({"A": 0b0011, "B": 0b0101}, 0b1111) == 0b1110
+    assert cells["DFF"].register is not None
+    assert (cells["DFF"].register.clock, cells["DFF"].register.names) == ("CLK", ("IQ", "IQN"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('time_unit : "1ns"', 'time_unit : "1ps"', 'time_unit must be "1ns", got "1ps"'),
+        ('leakage_power_unit : "1nW"', "", 'leakage_power_unit must be "1nW", got None'),
+        ("(1,pf)", "(1,ff)", "capacitive_load_unit must be (1,pf)"),
+        ("area : 24;", "", "cell NAND2 must have an area, got None"),
+        ("ff (IQ,IQN)", "ff (IQ)", "flip-flop DFF must name its state and the inverse, got (IQ)"),
+        ("cell (", "no_cell (", "a library must have cells, and none was found"),
+    ],
+)
+def test_library_that_is_not_as_it_must_be_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = written(tmp_path, SMALL.replace(old, new))
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}$"):
+        read_library(path)
+
+
+def test_group_that_is_not_closed_is_refused() -> None:
+    with pytest.raises(ValueError, match=re.escape("group cell (A) must be closed by a brace, and is not")):
+        liberty.groups("cell (A) { pin (B) { }", "cell")
+
+
+def test_missing_library_is_one_message(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "osu018_stdcells.lib"
+    monkeypatch.setitem(LIBRARIES, "osu018", path)
+    message = (
+        f"area, delay and power need the cell library {path}, which is not there; install Debian's package qflow-tech-osu018"
+    )
+    with pytest.raises(MissingTool, match=f"^{re.escape(message)}$"):
+        library("osu018")
+
+
+def test_cell_without_an_outline_is_left_out(tmp_path: Path) -> None:
+    assert set(read_library(written(tmp_path, SMALL, ["DFF"])).cells) == {"DFF"}
+
+
+def test_library_without_outlines_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, SMALL, [])
+    message = f"{path.with_suffix('.lef')} must have cells (MACRO) with a SIZE, and none was found"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        read_library(path)
+
+
+@needs_library
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_areas_are_those_of_the_layout(name: str) -> None:
+    """A NAND gate of three inputs is as wide as an AND gate of two, in OSU's layouts; their Liberty files say otherwise."""
+    cells, scale = library(name).cells, {"osu018": 1, "osu035": 4}[name]
+    areas = {"INVX1": 16, "NAND2X1": 24, "NAND3X1": 32, "OAI21X1": 32, "AOI21X1": 32, "XOR2X1": 56, "DFFPOSX1": 96}
+    assert {cell: cells[cell].area for cell in areas} == {cell: scale * area for cell, area in areas.items()}
+    stated = LIBRARIES[name].read_text()
+    assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {23 * scale};", stated), (
+        "the Liberty file is mended: see rtl.cost.outlines"
+    )
+    assert re.search(rf"cell \(OAI21X1\) \{{\s*area : {32 * scale};", library(name).text)

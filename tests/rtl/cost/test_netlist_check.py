@@ -1,0 +1,92 @@
+"""A mapped netlist is held to the golden model; a wrong one is found."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from golden import Unit
+from rtl import to_verilog
+from rtl.cost.liberty import Library, library
+from rtl.cost.mapped_netlist import Netlist, NetlistError
+from rtl.cost.netlist_check import check_netlist
+from rtl.cost.synthesis import TOP, map_whole
+from tests.rtl.cost.needs import needs_library, needs_yosys, small_unit
+
+pytestmark = [needs_yosys, needs_library]
+
+DIFFERS = r"small: the mapped netlist must compute what the golden model does; \d+ of \d+ results differ, the first is 0x"
+
+
+@pytest.fixture(scope="module")
+def osu018() -> Library:
+    return library("osu018")
+
+
+@pytest.fixture(scope="module")
+def combinational(osu018: Library) -> Netlist:
+    return netlist_of(small_unit(), osu018)
+
+
+@pytest.fixture(scope="module")
+def staged(osu018: Library) -> Netlist:
+    return netlist_of(small_unit(stages=2), osu018)
+
+
+def netlist_of(unit: Unit, cells: Library) -> Netlist:
+    return map_whole(to_verilog(unit, TOP), cells).netlist
+
+
+def test_netlist_computes_what_the_model_does(osu018: Library, combinational: Netlist, staged: Netlist) -> None:
+    check_netlist(combinational, osu018, small_unit(), 0, 1000)
+    check_netlist(staged, osu018, small_unit(stages=2), 2, 1000)
+
+
+@pytest.mark.parametrize("kind", ["NAND2X1", "NOR2X1", "XOR2X1", "INVX1", "AOI21X1", "OAI21X1"])
+@pytest.mark.attack("netlists of a synthesis")
+def test_wrong_gate_is_found(osu018: Library, combinational: Netlist, kind: str) -> None:
+    swapped = {"NAND2X1": "NOR2X1", "NOR2X1": "NAND2X1", "XOR2X1": "XNOR2X1", "INVX1": "BUFX2"}
+    swapped |= {"AOI21X1": "OAI21X1", "OAI21X1": "AOI21X1"}
+    place = next(i for i, cell in enumerate(combinational.cells) if cell.kind == kind)
+    with pytest.raises(NetlistError, match=f"^{DIFFERS}"):
+        check_netlist(with_cell(combinational, place, kind=swapped[kind]), osu018, small_unit(), 0, 1000)
+
+
+def test_inputs_in_another_order_are_found(osu018: Library, combinational: Netlist) -> None:
+    inputs = dict(combinational.inputs)
+    inputs["a"] = inputs["a"][::-1]
+    with pytest.raises(NetlistError, match=f"^{DIFFERS}"):
+        check_netlist(replace(combinational, inputs=inputs), osu018, small_unit(), 0, 1000)
+
+
+@pytest.mark.parametrize("change", [{"F": 5}, {"F": 7}, {"e_zero": -10}])
+@pytest.mark.attack("netlists of a synthesis")
+def test_netlist_of_another_unit_is_found(osu018: Library, combinational: Netlist, change: dict[str, Any]) -> None:
+    unit = small_unit()
+    other = replace(unit, operation=replace(unit.operation, **change))
+    with pytest.raises(NetlistError, match=f"^{DIFFERS}"):
+        check_netlist(combinational, osu018, other, 0, 1000)
+
+
+@pytest.mark.parametrize(("latency", "cycle"), [(1, 1), (3, 2)])
+@pytest.mark.attack("netlists of a synthesis")
+def test_latency_that_is_wrong_is_found(osu018: Library, staged: Netlist, latency: int, cycle: int) -> None:
+    message = f"small: the mapped netlist must give results from cycle {latency} on, not in {cycle}"
+    with pytest.raises(NetlistError, match=f"^{re.escape(message)}$"):
+        check_netlist(staged, osu018, small_unit(stages=2), latency, 100)
+
+
+def test_registers_that_are_mixed_up_are_found(osu018: Library, staged: Netlist) -> None:
+    sign, exponent = staged.outputs["d"][15], staged.outputs["d"][10]
+    places = {cell.nets["Q"]: i for i, cell in enumerate(staged.cells) if cell.kind == "DFFPOSX1"}
+    nets = staged.cells[places[sign]].nets
+    wrong = with_cell(staged, places[sign], nets={**nets, "D": staged.cells[places[exponent]].nets["D"]})
+    with pytest.raises(NetlistError, match=f"^{DIFFERS}"):
+        check_netlist(wrong, osu018, small_unit(stages=2), 2, 1000)
+
+
+def with_cell(netlist: Netlist, place: int, **changes: Any) -> Netlist:
+    cells = list(netlist.cells)
+    cells[place] = replace(cells[place], **changes)
+    return replace(netlist, cells=tuple(cells))

@@ -1,0 +1,60 @@
+"""The benchmark of separate multipliers and adders against NumPy's float32, which rounds after every operation too."""
+
+import random
+
+import numpy as np
+import pytest
+
+from golden import FORMATS, Cls, Implementation
+from golden.operations import EFDPA
+from golden.stimulus import OperandShape, generate
+from golden.unit import ENCODINGS
+from studies.area.baseline import DiscreteDatapath
+from tests.rtl.simulate import outputs
+from tests.rtl.stream import Handshake, ports_shown, stream_through
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("L", [2, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered:RuntimeWarning")
+def test_discrete_dot_product_rounds_after_every_operation(encoding: str, L: int) -> None:
+    operation = EFDPA(a="fp16", b="fp16", c="fp32", L=L, rho="RNE-FP32")  # type: ignore[arg-type]
+    operands = generate(OperandShape.of_operation(operation), 150, 5).operands
+    a, b = (np.asarray(codes, np.uint16).view(np.float16).astype(np.float32) for codes in (operands.a, operands.b))
+    expected = np.asarray(operands.c, np.uint32).view(np.float32).copy()
+    for k in range(L):
+        expected = expected + a[:, k] * b[:, k]
+    rows = [
+        {
+            "a": sum(int(code) << (16 * k) for k, code in enumerate(operands.a[row])),
+            "b": sum(int(code) << (16 * k) for k, code in enumerate(operands.b[row])),
+            "c": int(operands.c[row]),
+        }
+        for row in range(len(expected))
+    ]
+    component = DiscreteDatapath(operation, Implementation(encoding=encoding))
+    results = outputs(component, rows, lambda get: get(component.d))
+    fp32 = FORMATS["fp32"]
+    finite = 0
+    for row, got, want in zip(rows, results, expected.view(np.uint32).tolist(), strict=True):
+        if np.isnan(np.uint32(want).view(np.float32)):
+            assert fp32.decode(got).cls is Cls.NAN, row
+        else:
+            assert got == want, f"{row}: {fp32.describe(got)}, not {fp32.describe(want)}"
+            finite += 1
+    assert finite > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stages", [2, pytest.param(6, marks=pytest.mark.long)])
+def test_registers_between_its_steps_change_no_result(stages: int) -> None:
+    operation = EFDPA(a="fp16", b="fp16", c="fp32", L=3, rho="RNE-FP32")  # type: ignore[arg-type]
+    rng = random.Random(stages)
+    rows = [{"a": rng.getrandbits(48), "b": rng.getrandbits(48), "c": rng.getrandbits(32)} for _ in range(25)]
+    plain = DiscreteDatapath(operation, Implementation())
+    expected = outputs(plain, rows, lambda get: get(plain.d))
+    component = DiscreteDatapath(operation, Implementation(stages=stages))
+    shown = [ports_shown(component, row) for row in rows]
+    results, _ = stream_through(component, Handshake.of_ports(component), shown, len(rows), in_idle=0.2, out_stall=0.3)
+    assert results == expected

