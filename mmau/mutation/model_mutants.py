@@ -24,8 +24,8 @@ from golden.stimulus import OperandShape, generate
 from mmau.formal.netlist.equivalence import EQUAL, Side, compare
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.mutation.bench import MutantBench
-from mmau.mutation.design import TOP
 from mmau.mutation.faults import faults
+from mmau.mutation.mutated_unit import TOP
 from mmau.mutation.settle import same_results
 from rtl.verilog.emit import to_verilog
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from cosim.compile.errors import SimulationError
 from cosim.dut.tool_log import first_error
 from golden.processes import run_tool
-from mmau.mutation.design import TOP, MutatedUnit
+from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.sample import Mutant
 
 

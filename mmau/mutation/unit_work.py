@@ -9,9 +9,9 @@ from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.equivalence import EQUAL, Side, compare
 from mmau.mutation.bench import NOT_BUILT, SURVIVED, MutantBench, Verdict
-from mmau.mutation.design import TOP, MutatedUnit
 from mmau.mutation.missed import judged_states
 from mmau.mutation.model_mutants import judged_models
+from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.settle import settle
 from mmau.mutation.survivors import confirmed
 from mmau.mutation.unbuilt import unbuilt
@@ -103,4 +103,6 @@ def check_unchanged(mutated: MutatedUnit) -> None:
     """Raise ValueError unless the Verilog with all mutants, none of them active, is proved to be the unit's."""
     plain, all_of_them = Side(mutated.plain, TOP), Side(mutated.modules, TOP, {"mutant": 0})
     if compare(plain, all_of_them, SOUND_SECONDS).verdict != EQUAL:
-        raise ValueError(f"{mutated.unit.name}: the Verilog with its mutants is not the same while none is active")
+        raise ValueError(
+            f"{mutated.unit.name}: the Verilog with its mutants differs from the original while no mutant is active"
+        )

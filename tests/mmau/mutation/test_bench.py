@@ -10,7 +10,7 @@ from cosim.compile.sources import NO_ASSERTIONS, Sources
 from golden import Unit
 from mmau.mutation import bench
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, SURVIVED, MutantBench
-from mmau.mutation.design import TOP, MutatedUnit
+from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.outcome_table import summary
 from mmau.mutation.unit_work import mutation_of
 from rtl.designs.unit_design import UnitDesign

@@ -5,7 +5,7 @@ import pytest
 from mmau.formal.netlist.equivalence import reset_registers
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.design import TOP
+from mmau.mutation.mutated_unit import TOP
 from mmau.mutation.pipeline_stage import NoStage, Stages
 from mmau.mutation.sample import Mutant
 from mmau.mutation.schemata import with_schemata

