@@ -3,7 +3,7 @@
 from typing import Any
 
 from golden import Instruction
-from golden.stimulus import OperandShape, Stimulus, Tiles, volume
+from golden.stimulus import OperandShape, Tiles, volume
 
 NAMES = volume.NAMES
 """Classes and corners, by label."""
@@ -12,8 +12,3 @@ NAMES = volume.NAMES
 def tiles_of(instruction: Instruction, seed: int, first: int, count: int) -> tuple[Tiles, Any]:
     """Tiles first … first + count − 1 of a seed as NumPy arrays, and the label of each."""
     return volume.tiles(OperandShape.of_instruction(instruction), instruction.m, instruction.n, seed, first, count)
-
-
-def rows_of(shape: OperandShape, seed: int, first: int, count: int) -> Stimulus:
-    """Rows first … first + count − 1 of a seed."""
-    return volume.rows(shape, seed, first, count)

@@ -55,9 +55,9 @@ def normalised(product: Term, h: int) -> Term:
     return product._replace(exp=product.exp + above + h, frac=product.frac + above + h) if product.sig else product
 
 
-def aligned_toward(mode: Any, fracs: Sequence[int]) -> Callable[[Term, int, int, Any], int]:
-    """Terms with one of these numbers of fraction bits cut in another mode."""
-    return lambda term, e_max, F, own: steps.align(term, e_max, F, mode if term.frac in fracs else own)
+def aligned_toward_zero(fracs: Sequence[int]) -> Callable[[Term, int, int, Any], int]:
+    """Terms with one of these numbers of fraction bits cut toward zero."""
+    return lambda term, e_max, F, own: steps.align(term, e_max, F, "RZ" if term.frac in fracs else own)
 
 
 def decoded(flushes: Callable[[Any, bool], bool]) -> Any:
@@ -215,8 +215,8 @@ def _of_ps(operation: Operation) -> dict[str, Change]:
         "c dropped where it is below the grid": below,
     }
     changes = {name: Change({}, {"step": drops_c_when(rule)}) for name, rule in rules.items()}
-    changes["sums of groups toward zero"] = Change({}, {"align": staticmethod(aligned_toward("RZ", (26,)))})
-    changes["c toward zero"] = Change({}, {"align": staticmethod(aligned_toward("RZ", (c,)))})
+    changes["sums of groups toward zero"] = Change({}, {"align": staticmethod(aligned_toward_zero((26,)))})
+    changes["c toward zero"] = Change({}, {"align": staticmethod(aligned_toward_zero((c,)))})
     changes["products floored singly"] = Change({"P": 1}, {})
     if operation.length == 4:
         changes["one group of four"] = Change({"P": 4}, {})

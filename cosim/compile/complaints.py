@@ -3,10 +3,11 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cosim.dut.elaborate import nodes
 from golden.processes import run_tool
 
 SOUND = (
@@ -64,9 +65,9 @@ def promises(verilog: str) -> list[str]:
 
 def constants_by_initial_value(tree: Any) -> list[str]:
     """The variables that hold a value because a declaration or an initial block gives it, and nothing else writes them."""
-    names = {node["addr"]: str(node["origName"]) for node in _nodes(tree) if node.get("type") == "VAR"}
-    constant = {node["addr"] for node in _nodes(tree) if node.get("type") == "VAR" and node.get("isConst")}
-    blocks = (node for node in _nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    names = {node["addr"]: str(node["origName"]) for node in nodes(tree) if node.get("type") == "VAR"}
+    constant = {node["addr"] for node in nodes(tree) if node.get("type") == "VAR" and node.get("isConst")}
+    blocks = (node for node in nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
     at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
     only = [variable for variable, count in at_start.items() if count == ever[variable] and variable not in constant]
     return list(dict.fromkeys(names[variable] for variable in only if variable in names))
@@ -74,8 +75,8 @@ def constants_by_initial_value(tree: Any) -> list[str]:
 
 def initial_values(tree: Any) -> list[str]:
     """The variables that begin with a value which a declaration or an initial block gives, and that change later."""
-    names = {node["addr"]: str(node["origName"]) for node in _nodes(tree) if node.get("type") == "VAR"}
-    blocks = (node for node in _nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    names = {node["addr"]: str(node["origName"]) for node in nodes(tree) if node.get("type") == "VAR"}
+    blocks = (node for node in nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
     at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
     return sorted({names[v] for v, count in at_start.items() if count < ever[v] and v in names})
 
@@ -95,14 +96,14 @@ message prints do not count."""
 def read_from_the_simulator(tree: Any) -> list[str]:
     """The system functions, and functions of other languages, by which a text reads more than its ports."""
     printed = {
-        node["addr"] for each in _nodes(tree) if each.get("type") == "DISPLAY" for node in _nodes(each) if "addr" in node
+        node["addr"] for each in nodes(tree) if each.get("type") == "DISPLAY" for node in nodes(each) if "addr" in node
     }
     found = [
         SIMULATOR[kind]
-        for node in _nodes(tree)
+        for node in nodes(tree)
         if (kind := _kind(node)) in SIMULATOR and not (kind in ("TIME", "SCOPENAME") and node["addr"] in printed)
     ]
-    found += [f"DPI function {node['name']}" for node in _nodes(tree) if node.get("dpiImport")]
+    found += [f"DPI function {node['name']}" for node in nodes(tree) if node.get("dpiImport")]
     return sorted(set(found))
 
 
@@ -133,17 +134,6 @@ def _written(tree: Any) -> list[str]:
     """The variables that statements write, once for each statement."""
     return [
         str(node["varp"])
-        for node in _nodes(tree)
+        for node in nodes(tree)
         if node.get("type") in ("VARREF", "VARXREF") and node.get("access") in ("WR", "RW")
     ]
-
-
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    waiting = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            yield node
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node

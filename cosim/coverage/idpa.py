@@ -11,6 +11,7 @@ from cosim.coverage.shapes import Kind, SumShape
 from cosim.coverage.sums import cancellation_group, sign_group
 from golden.formats import IntegerFormat
 from golden.operations import IDPA
+from golden.stimulus.integer_classes import numbers
 
 CLASSES = ("0", "1", "-1", "largest", "smallest", "other positive", "other negative")
 """Classes of an integer; the smallest one of an unsigned format is its 0."""
@@ -34,7 +35,7 @@ def integer_groups(operation: IDPA, steps: int) -> list[Covergroup]:
         sign_group(sums),
         cancellation_group(sums),
         range_group(operation, a, b, c),
-        class_group("d", c, 1, lambda seen: _signed(c, seen.records.d)[:, :, None]),
+        class_group("d", c, 1, lambda seen: numbers(c, seen.records.d)[:, :, None]),
     ]
     return [_without_negative_products(group, a, b) if group.name == "products and c: signs" else group for group in groups]
 
@@ -54,15 +55,9 @@ def _sum_shape(operation: IDPA, a: IntegerFormat, b: IntegerFormat) -> SumShape:
     return SumShape("products and c", (0,), (0,), (product, c))
 
 
-def _signed(operand: IntegerFormat, codes: IntArray) -> IntArray:
-    """The integers that codes stand for."""
-    values = codes.astype(np.int64)
-    return values - operand.codes * (values > operand.max_finite) if operand.signed else values
-
-
 def _numbers(seen: Seen) -> tuple[IntArray, IntArray, IntArray]:
     """a and b [rows, steps, L], and c of each step [rows, steps]."""
-    a, b, c = (_signed(_integer(operand), codes) for operand, codes in seen.codes)
+    a, b, c = (numbers(_integer(operand), codes) for operand, codes in seen.codes)
     return a, b, c
 
 

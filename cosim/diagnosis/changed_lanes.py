@@ -1,20 +1,14 @@
 """Changes of one lane (a[k] and b[k]), of one element, or of one block of products and its scales."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
+from cosim.diagnosis.changed_model import Change, Codes, Model, in_place, of_class, with_operands
 from cosim.diagnosis.fields import is_infinity, is_nan, is_subnormal, sign_bit, zeros_of_sign
 from golden import Format
 
 MAX_BITS = 1024
 """Bits of a, or of b, up to which every one is tried stuck."""
-
-Pick = Any
-"""The elements of a vector that change: an index, or a slice of all."""
 
 
 def lane_changes(model: Model, K: int) -> Iterator[Change]:
@@ -33,16 +27,18 @@ def lane_changes(model: Model, K: int) -> Iterator[Change]:
 
 def _lane(model: Model, k: int, K: int) -> Iterator[Change]:
     yield from _specials(model, f"in lane {k}", k)
-    flushed: dict[str, Any] = {name: _where(operand, k, is_subnormal, zeros_of_sign) for name, operand in _operands(model)}
-    yield _change(model, f"subnormals in lane {k} are flushed", **flushed)
+    flushed: dict[str, Any] = {
+        name: in_place(k, of_class(operand, is_subnormal, zeros_of_sign)) for name, operand in _operands(model)
+    }
+    yield with_operands(model, f"subnormals in lane {k} are flushed", **flushed)
     for name, _ in _operands(model):
-        yield _change(model, f"{name}[{k}] is 0", **{name: _at(k, lambda codes: codes * 0)})
+        yield with_operands(model, f"{name}[{k}] is 0", **{name: in_place(k, lambda codes: codes * 0)})
         for j in dict.fromkeys((k - 1, k + 1, 0)):
             if 0 <= j < K and j != k:
-                yield _change(model, f"{name}[{k}] is that of lane {j}", **{name: _copied(j, k)})
+                yield with_operands(model, f"{name}[{k}] is that of lane {j}", **{name: _copied(j, k)})
 
 
-def _specials(model: Model, where: str, k: Pick) -> Iterator[Change]:
+def _specials(model: Model, where: str, k: int | slice) -> Iterator[Change]:
     """Infinities and NaNs taken as something else."""
     for kind, mask in (("an infinity", is_infinity), ("a NaN", is_nan)):
         for value, code in (
@@ -54,8 +50,10 @@ def _specials(model: Model, where: str, k: Pick) -> Iterator[Change]:
                 continue
             if all(operand.infinity is None if mask is is_infinity else operand.nan is None for _, operand in operands):
                 continue
-            changed: dict[str, Any] = {name: _where(operand, k, mask, _signed(code(operand))) for name, operand in operands}
-            yield _change(model, f"{kind} {where} counts as {value}", **changed)
+            changed: dict[str, Any] = {
+                name: in_place(k, of_class(operand, mask, _signed(code(operand)))) for name, operand in operands
+            }
+            yield with_operands(model, f"{kind} {where} counts as {value}", **changed)
 
 
 def _signed(code: int) -> Callable[[Codes, Format], Codes]:
@@ -71,22 +69,22 @@ def _blocks(model: Model, K: int) -> Iterator[Change]:
     one = scale.encode(1)
     for n in range(-(-K // block)):
         products = slice(n * block, (n + 1) * block)
-        nothing = _at(products, lambda codes: codes * 0)
-        yield _change(model, f"block {n} is missing: its products count as 0", a=nothing, b=nothing)
+        nothing = in_place(products, lambda codes: codes * 0)
+        yield with_operands(model, f"block {n} is missing: its products count as 0", a=nothing, b=nothing)
         for name in ("scale_a", "scale_b"):
-            yield _change(
-                model, f"{name}[{n}] is ignored", **{name: _at(n, lambda codes: codes * 0 + codes.dtype.type(one))}
+            yield with_operands(
+                model, f"{name}[{n}] is ignored", **{name: in_place(n, lambda codes: codes * 0 + codes.dtype.type(one))}
             )
             for j in (n - 1, n + 1):
                 if 0 <= j < -(-K // block):
-                    yield _change(model, f"{name}[{n}] is that of block {j}", **{name: _copied(j, n)})
+                    yield with_operands(model, f"{name}[{n}] is that of block {j}", **{name: _copied(j, n)})
 
 
 def _stuck(model: Model, k: int, K: int) -> Iterator[Change]:
     for name, operand in _operands(model):
         for bit in range(operand.width if K * operand.width <= MAX_BITS else 0):
-            yield _change(model, f"bit {bit} of {name}[{k}] is stuck at 0", **{name: _at(k, _cleared(1 << bit))})
-            yield _change(model, f"bit {bit} of {name}[{k}] is stuck at 1", **{name: _at(k, _set(1 << bit))})
+            yield with_operands(model, f"bit {bit} of {name}[{k}] is stuck at 0", **{name: in_place(k, _cleared(1 << bit))})
+            yield with_operands(model, f"bit {bit} of {name}[{k}] is stuck at 1", **{name: in_place(k, _set(1 << bit))})
 
 
 def _cleared(mask: int) -> Callable[[Codes], Codes]:
@@ -110,28 +108,3 @@ def _copied(j: int, k: int) -> Callable[[Codes], Codes]:
         return changed
 
     return of_all
-
-
-def _where(
-    operand: Format, k: Pick, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]
-) -> Callable[[Codes], Codes]:
-    return _at(k, lambda codes: np.where(mask(codes, operand), change(codes, operand), codes))
-
-
-def _at(k: Pick, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
-    """A change of element k, or of a slice of elements."""
-
-    def of_all(codes: Codes) -> Codes:
-        changed = codes.copy()
-        changed[:, k] = change(codes[:, k])
-        return changed
-
-    return of_all
-
-
-def _change(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Change:
-    def results(rows: Rows) -> Codes:
-        changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
-        return model.results(replace(rows, **changed))
-
-    return Change(words, results)

@@ -115,3 +115,31 @@ def stepped(model: Model, words: str, **replaced: Callable[..., Any]) -> Change:
     """A change of some steps of golden's reference. Each replacement is called as a method of the operation."""
     other = model.with_operation(model.operation.with_steps(**replaced))
     return Change(words, lambda rows: other.results(rows, "reference"))
+
+
+def with_operands(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Change:
+    """A change of operands: each function takes the codes of the rows' array of its name."""
+
+    def results(rows: Rows) -> Codes:
+        changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
+        return model.results(replace(rows, **changed))
+
+    return Change(words, results)
+
+
+def in_place(k: int | slice, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
+    """A change of element k of each row, or of a slice of its elements."""
+
+    def of_all(codes: Codes) -> Codes:
+        changed = codes.copy()
+        changed[:, k] = change(codes[:, k])
+        return changed
+
+    return of_all
+
+
+def of_class(
+    operand: Format, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]
+) -> Callable[[Codes], Codes]:
+    """A change of the codes that a mask chooses."""
+    return lambda codes: np.where(mask(codes, operand), change(codes, operand), codes)

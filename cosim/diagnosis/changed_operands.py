@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
+from cosim.diagnosis.changed_model import Change, Codes, Model, in_place, of_class, with_operands
 from cosim.diagnosis.fields import is_subnormal, is_zero, sign_bit, with_exponent_one, zeros_of_sign
-from golden import Format
 from golden.chain import product_order
 
 MAX_PAIRS = 32
@@ -37,19 +36,19 @@ def _exchanged(model: Model) -> Iterator[Change]:
 
 def _missing(model: Model, K: int) -> Iterator[Change]:
     for k in range(K):
-        yield _change(model, f"product {k} is missing", a=_element(k, lambda x: x * 0), b=_element(k, lambda x: x * 0))
-    yield _change(model, "c is missing", c=lambda c: c * 0)
+        yield with_operands(model, f"product {k} is missing", a=in_place(k, lambda x: x * 0), b=in_place(k, lambda x: x * 0))
+    yield with_operands(model, "c is missing", c=lambda c: c * 0)
 
 
 def _orders(model: Model, K: int) -> Iterator[Change]:
     """Elements in another order: two of them swapped, or a whole vector in an order that occurs in real designs."""
     for words, order in {**_whole_orders(K), **_pairs(K)}.items():
         if has_places(model, K):
-            yield _change(model, words.format("a"), a=_in_order(order))
-            yield _change(model, words.format("b"), b=_in_order(order))
-            yield _change(model, words.format("a and b"), a=_in_order(order), b=_in_order(order))
+            yield with_operands(model, words.format("a"), a=_in_order(order))
+            yield with_operands(model, words.format("b"), b=_in_order(order))
+            yield with_operands(model, words.format("a and b"), a=_in_order(order), b=_in_order(order))
         else:
-            yield _change(model, words.format("a, or of b,"), a=_in_order(order))
+            yield with_operands(model, words.format("a, or of b,"), a=_in_order(order))
 
 
 def _pairs(K: int) -> dict[str, tuple[int, ...]]:
@@ -92,35 +91,35 @@ def _in_order(order: tuple[int, ...]) -> Callable[[Codes], Codes]:
 
 def _signs(model: Model, K: int) -> Iterator[Change]:
     a, b, c = sign_bit(model.a), sign_bit(model.b), sign_bit(model.operation.c)
-    yield _change(model, "the sign of c is ignored", c=lambda codes: codes & ~codes.dtype.type(c))
-    yield _change(model, "c is subtracted", c=lambda codes: codes ^ codes.dtype.type(c))
-    yield _change(model, "the signs of a are ignored", a=lambda codes: codes & ~codes.dtype.type(a))
-    yield _change(model, "the signs of b are ignored", b=lambda codes: codes & ~codes.dtype.type(b))
-    yield _change(model, "the products are subtracted", a=lambda codes: codes ^ codes.dtype.type(a))
+    yield with_operands(model, "the sign of c is ignored", c=lambda codes: codes & ~codes.dtype.type(c))
+    yield with_operands(model, "c is subtracted", c=lambda codes: codes ^ codes.dtype.type(c))
+    yield with_operands(model, "the signs of a are ignored", a=lambda codes: codes & ~codes.dtype.type(a))
+    yield with_operands(model, "the signs of b are ignored", b=lambda codes: codes & ~codes.dtype.type(b))
+    yield with_operands(model, "the products are subtracted", a=lambda codes: codes ^ codes.dtype.type(a))
     for k in range(K):
-        one_a = _element(k, lambda codes: codes & ~codes.dtype.type(a))
-        one_b = _element(k, lambda codes: codes & ~codes.dtype.type(b))
-        yield _change(model, f"the sign of product {k} is ignored", a=one_a, b=one_b)
-        yield _change(model, f"the sign of a[{k}] is ignored", a=one_a)
-        yield _change(model, f"the sign of b[{k}] is ignored", b=one_b)
-        flipped = _element(k, lambda codes: codes ^ codes.dtype.type(a))
-        yield _change(model, f"product {k} is subtracted", a=flipped)
+        one_a = in_place(k, lambda codes: codes & ~codes.dtype.type(a))
+        one_b = in_place(k, lambda codes: codes & ~codes.dtype.type(b))
+        yield with_operands(model, f"the sign of product {k} is ignored", a=one_a, b=one_b)
+        yield with_operands(model, f"the sign of a[{k}] is ignored", a=one_a)
+        yield with_operands(model, f"the sign of b[{k}] is ignored", b=one_b)
+        flipped = in_place(k, lambda codes: codes ^ codes.dtype.type(a))
+        yield with_operands(model, f"product {k} is subtracted", a=flipped)
 
 
 def _zeros_and_subnormals(model: Model) -> Iterator[Change]:
     a, b, c = model.a, model.b, model.operation.c
-    flushed: dict[str, Any] = {"a": _where(a, is_subnormal, zeros_of_sign), "b": _where(b, is_subnormal, zeros_of_sign),
-                               "c": _where(c, is_subnormal, zeros_of_sign)}  # fmt: skip
+    flushed: dict[str, Any] = {"a": of_class(a, is_subnormal, zeros_of_sign), "b": of_class(b, is_subnormal, zeros_of_sign),
+                               "c": of_class(c, is_subnormal, zeros_of_sign)}  # fmt: skip
     for names in (("a", "b"), ("a",), ("b",), ("c",)):
         operands = " and ".join(names)
-        yield _change(model, f"subnormal {operands} are flushed", **{name: flushed[name] for name in names})
+        yield with_operands(model, f"subnormal {operands} are flushed", **{name: flushed[name] for name in names})
     for name, operand in (("a", a), ("b", b), ("c", c)):
-        hidden = _where(operand, is_zero, with_exponent_one)
-        yield _change(
+        hidden = of_class(operand, is_zero, with_exponent_one)
+        yield with_operands(
             model, f"a zero {name} keeps its hidden bit: it counts as the smallest normal number", **{name: hidden}
         )
-        hidden = _where(operand, is_subnormal, with_exponent_one)
-        yield _change(model, f"a subnormal {name} has its hidden bit set", **{name: hidden})
+        hidden = of_class(operand, is_subnormal, with_exponent_one)
+        yield with_operands(model, f"a subnormal {name} has its hidden bit set", **{name: hidden})
 
 
 def _scales(model: Model) -> Iterator[Change]:
@@ -129,38 +128,13 @@ def _scales(model: Model) -> Iterator[Change]:
         return
     one = scale.encode(1)
     for name in ("scale_a", "scale_b"):
-        yield _change(model, f"{name} is ignored", **{name: lambda codes: codes * 0 + codes.dtype.type(one)})
-        yield _change(model, f"{name} is that of the first block", **{name: lambda codes: codes[:, :1] + codes * 0})
-        yield _change(model, f"{name} is that of the block before", **{name: lambda codes: np.roll(codes, 1, axis=1)})
-        yield _change(model, f"{name} is that of the block after", **{name: lambda codes: np.roll(codes, -1, axis=1)})
+        yield with_operands(model, f"{name} is ignored", **{name: lambda codes: codes * 0 + codes.dtype.type(one)})
+        yield with_operands(model, f"{name} is that of the first block", **{name: lambda codes: codes[:, :1] + codes * 0})
+        yield with_operands(model, f"{name} is that of the block before", **{name: lambda codes: np.roll(codes, 1, axis=1)})
+        yield with_operands(model, f"{name} is that of the block after", **{name: lambda codes: np.roll(codes, -1, axis=1)})
         for apart in (-1, 1):
             top = scale.codes - 1
             moved = lambda codes, apart=apart, top=top: np.where(  # noqa: E731
                 codes == top, codes, np.clip(codes.astype(np.int64) + apart, 0, top - 1)
             ).astype(codes.dtype)
-            yield _change(model, f"the code of {name} is {'one more' if apart > 0 else 'one less'}", **{name: moved})
-
-
-def _element(k: int, change: Callable[[Codes], Codes]) -> Callable[[Codes], Codes]:
-    """A change of element k only."""
-
-    def of_all(codes: Codes) -> Codes:
-        changed = codes.copy()
-        changed[:, k] = change(codes[:, k])
-        return changed
-
-    return of_all
-
-
-def _where(
-    operand: Format, mask: Callable[[Codes, Format], Any], change: Callable[[Codes, Format], Codes]
-) -> Callable[[Codes], Codes]:
-    return lambda codes: np.where(mask(codes, operand), change(codes, operand), codes)
-
-
-def _change(model: Model, words: str, **operands: Callable[[Codes], Codes]) -> Change:
-    def results(rows: Rows) -> Codes:
-        changed = {name: change(getattr(rows, name)) for name, change in operands.items()}
-        return model.results(replace(rows, **changed))
-
-    return Change(words, results)
+            yield with_operands(model, f"the code of {name} is {'one more' if apart > 0 else 'one less'}", **{name: moved})

@@ -152,7 +152,7 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
     Raises:
         ElaborationError: there is no such module. ValueError: a port that cannot be driven as bits.
     """
-    types = {node["addr"]: node for node in _nodes(tree) if "DTYPE" in str(node.get("type", ""))}
+    types = {node["addr"]: node for node in nodes(tree) if "DTYPE" in str(node.get("type", ""))}
     modules = [
         node for node in tree["modulesp"] if node.get("type") == "MODULE" and node.get("origName", node["name"]) == top
     ]
@@ -177,17 +177,18 @@ def _check_wrapper(tree: dict[str, Any], meta: dict[str, Any]) -> None:
 
 def _opens(tree: dict[str, Any]) -> tuple[str, ...]:
     """The names of the files of $readmemh, $readmemb and $fopen, as far as they are constant."""
-    named = [node["filenamep"][0] for node in _nodes(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
+    named = [node["filenamep"][0] for node in nodes(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
     return tuple(sorted({node["name"].strip('\\"') if node["type"] == "CONST" else "" for node in named}))
 
 
 def _edges(tree: dict[str, Any]) -> dict[str, str]:
     """The names of the signals in sensitivity lists, with the edges at which registers act."""
-    items = [node for node in _nodes(tree) if node.get("type") == "SENITEM" and node.get("edgeType") in ("POS", "NEG")]
+    items = [node for node in nodes(tree) if node.get("type") == "SENITEM" and node.get("edgeType") in ("POS", "NEG")]
     return {str(signal["name"]): str(item["edgeType"]) for item in items for signal in item["sensp"] if "varp" in signal}
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Every node of a tree that Verilator wrote as JSON, in no order."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()

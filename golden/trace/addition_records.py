@@ -54,4 +54,4 @@ def addition_parts(names: tuple[str, str], x: int, y: int, operand: Format, d: i
     total, lsb = steps.exact_sum(terms)
     named = [(name, class_text(z), term) for name, z, term in zip(names, (p, q), terms, strict=True)]
     of = " + ".join(names)
-    return [exact_sum_record(of, named, total, lsb), rounding_record("total", total, lsb, operand, "RNE", operand, d)]
+    return [exact_sum_record(of, named, total, lsb), rounding_record(total, lsb, operand, "RNE", operand, d)]

@@ -60,7 +60,7 @@ class FlushedParts:
             named = list(zip(names, self._classes, terms, strict=True))
             total, lsb = steps.exact_sum(terms)
             self._parts.append(exact_sum_record(of, named, total, lsb))
-            self._parts.append(rounding_record("total", total, lsb, FP32, "RNE", FP32, code, flush=True))
+            self._parts.append(rounding_record(total, lsb, FP32, "RNE", FP32, code, flush=True))
         self._sum, self._classes = None, []
 
 

@@ -1,6 +1,6 @@
 """The parts of a step of OC-FDPA and PS-FDPA: sums of groups, one sum with c, one rounding."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +11,19 @@ from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.rounding import Mode
 from golden.specials import NAN, product_special
 from golden.specials import Special as SpecialResult
-from golden.trace.parts import class_text, reasons_of, rounding_record, special_record, term_record
-from golden.trace.records import Exact, Part, Sum, Term
-from golden.trace.watch import Event
+from golden.trace.parts import EventReader, class_text, reasons_of, rounding_record, special_record
+from golden.trace.records import Exact, Sum
 
 INVERTED = "RZ, one's complement in the sign frame of c"
 """How OC-FDPA truncates: magnitudes toward zero; −t becomes −t − 1 where its sign is not c's."""
 
 
-class HeadroomParts:
-    """Reads the events of one step in order. A term is known by the object that the step passed on."""
+class HeadroomParts(EventReader):
+    """Reader of the events of one step, which identifies a term by the object that the step passed on."""
 
     def __init__(self, operation: HeadroomFDPA, products: Sequence[int]) -> None:
+        super().__init__()
         self._operation, self._products = operation, products
-        self._names: dict[int, tuple[str, str]] = {}  # id of a term to its name and the classes of its factors
         self._known: list[steps.Term] = []  # keeps them alive, so that ids stay theirs
         self._x: Sequence[Decoded] = ()
         self._y: Sequence[Decoded] = ()
@@ -34,15 +33,6 @@ class HeadroomParts:
         self._open: list[steps.Term] = []
         self._aligned: list[tuple[steps.Term, int, int]] = []
         self._framed: list[int] = []
-        self._parts: list[Part] = []
-
-    def of(self, events: Sequence[Event]) -> list[Part]:
-        """The parts of the step."""
-        for event in events:
-            read: Callable[..., None] | None = getattr(self, f"_{event.step}", None)
-            if read is not None:
-                read(event.result, *event.arguments)
-        return self._parts
 
     def _name(self, term: steps.Term, name: str, classes: str) -> None:
         self._names[id(term)] = (name, classes)
@@ -106,15 +96,11 @@ class HeadroomParts:
         """Whether the term sets the largest exponent: it is not zero, or the sum of a group that is not all zeros."""
         return term.exp == self._e and (term.sig != 0 or any(term is group for group in self._sums))
 
-    def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
-        name, classes = self._names[id(known)]
-        return term_record(name, classes, known, aligned, dropped=term.sig != known.sig)
-
     def _converted(self, code: int, total: int, lsb: int) -> None:
         operation, rho = self._operation, self._operation.conversion
         rounded = rho.rounded(total, lsb, operation.overflow, operation.flush_results)
         to = rho.rounding_format
-        record = rounding_record("total", total, lsb, to, rho.mode, to, rounded, operation.flush_results)
+        record = rounding_record(total, lsb, to, rho.mode, to, rounded, operation.flush_results)
         drops = record.note in ("", "subnormal") and rounded % (1 << rho.dropped_bits) != 0
         note = f"{record.note}; low {rho.dropped_bits} bits dropped".lstrip("; ") if drops else record.note
         self._parts.append(replace(record, format=rho.d.name, code=code, note=note))

@@ -8,7 +8,8 @@ from golden.format import Cls, Decoded, Format
 from golden.rounding import Mode, shift_and_round
 from golden.specials import NAN, addend_special
 from golden.specials import Special as SpecialResult
-from golden.trace.records import Exact, Rounding, Special, Sum, Term
+from golden.trace.records import Exact, Part, Rounding, Special, Sum, Term
+from golden.trace.watch import Event
 
 
 def reasons_of(
@@ -75,12 +76,12 @@ def exact_sum_record(of: str, named: Sequence[tuple[str, str, steps.Term]], tota
 
 
 def rounding_record(
-    of: str, total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
+    total: int, lsb: int, rounded: Format, mode: Mode, d: Format, code: int, flush: bool = False
 ) -> Rounding:
-    """The record of steps normalise, round and encode, from their arguments and the resulting code."""
+    """The record of steps normalise, round and encode of a total, from their arguments and the resulting code."""
     last = rounded.last_bit(total, lsb, flush)
     sig = shift_and_round(total, last - lsb, mode)
-    record = rounded_record("round", of, Exact(total, lsb), last, mode, sig)
+    record = rounded_record("round", "total", Exact(total, lsb), last, mode, sig)
     carry = bool(abs(sig) >> (rounded.man_bits + 1))
     return replace(record, code=code, note=_note(d, code, record.rounded), format=d.name, carry=carry)
 
@@ -113,3 +114,23 @@ def rounded_record(step: str, of: str, exact: Exact, last: int, mode: Mode, sig:
         tie=bool(lost) and lost == half, direction=direction, carry=False, rounded=Exact(sig, last), format="", code=None,
         note="",
     )  # fmt: skip
+
+
+class EventReader:
+    """Reader of the events of one step, in order: the method `_STEP` of a subclass reads an event of that step."""
+
+    def __init__(self) -> None:
+        self._names: dict[int, tuple[str, str]] = {}  # id of a term to its name and the classes of its factors
+        self._parts: list[Part] = []
+
+    def of(self, events: Sequence[Event]) -> list[Part]:
+        """The parts of the step."""
+        for event in events:
+            read: Callable[..., None] | None = getattr(self, f"_{event.step}", None)
+            if read is not None:
+                read(event.result, *event.arguments)
+        return self._parts
+
+    def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
+        name, classes = self._names[id(known)]
+        return term_record(name, classes, known, aligned, dropped=term.sig != known.sig)

@@ -4,7 +4,7 @@ This module does not repeat the operation's arithmetic. It derives only the bits
 rounding examined, from the arguments and the result of a recorded step.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from golden.trace.addition_records import addition_names, addition_parts
 from golden.trace.flushed import FlushedParts
 from golden.trace.headroom import HeadroomParts
 from golden.trace.parts import (
+    EventReader,
     class_text,
     exact_sum_record,
     exact_value,
@@ -31,9 +32,8 @@ from golden.trace.parts import (
     rounded_record,
     rounding_record,
     special_record,
-    term_record,
 )
-from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Step, Sum, Term
+from golden.trace.records import Exact, Narrowing, Operand, Part, Rounding, Scaling, Step, Sum
 from golden.trace.watch import Event
 
 
@@ -78,29 +78,20 @@ def _operands(name: str, codes: Sequence[int], operand: Format, places: Sequence
     return [Operand.of(f"{name}[{k}]", code, operand) for k, code in zip(places, codes, strict=True)]
 
 
-class _Parts:
-    """Reader of the events of one step, in order. It identifies a term by the object that the step passed on."""
+class _Parts(EventReader):
+    """Reader of the events of one step, which identifies a term by the object that the step passed on."""
 
     def __init__(self, operation: Operation, products: Sequence[int], arguments: tuple[Any, ...]) -> None:
+        super().__init__()
         self._operation, self._products, self._arguments = operation, products, arguments
-        self._names: dict[int, tuple[str, str]] = {}  # id of a term to its name and the classes of its factors
         self._sums: set[int] = set()  # ids of terms that are sums
         self._seen = 0
         self._groups = 0
         self._open: list[steps.Term] = []
         self._aligned: list[tuple[steps.Term, int, int, Mode, int]] = []
         self._e = 0
-        self._parts: list[Part] = []
         self._rounded_products = 0
         self._additions = addition_names(products)
-
-    def of(self, events: Sequence[Event]) -> list[Part]:
-        """The parts of the step."""
-        for event in events:
-            read: Callable[..., None] | None = getattr(self, f"_{event.step}", None)
-            if read is not None:
-                read(event.result, *event.arguments)
-        return self._parts
 
     def _multiply(self, product: steps.Term, x: Decoded, y: Decoded, *_: Any) -> None:
         k = self._products[self._seen]
@@ -191,10 +182,6 @@ class _Parts:
         words = {"T and c": "e_out", "products": "e_dot", "groups": "e_dot"}
         return words.get(self._subject(), "e_max")
 
-    def _term(self, known: steps.Term, term: steps.Term, aligned: Exact) -> Term:
-        name, classes = self._names[id(known)]
-        return term_record(name, classes, known, aligned, dropped=term.sig != known.sig)
-
     def _exact_sum(self, result: tuple[int, int], terms: Sequence[steps.Term]) -> None:
         if self._operation.name == "GST-FDPA":
             of = f"products of group {self._groups}"
@@ -206,7 +193,7 @@ class _Parts:
         total, lsb = steps.exact_sum(terms)
         named = [(*self._names[id(term)], term) for term in terms]
         of = " + ".join(name for name, _, _ in named)
-        self._parts += [exact_sum_record(of, named, total, lsb), rounding_record("total", total, lsb, d, "RNE", d, code)]
+        self._parts += [exact_sum_record(of, named, total, lsb), rounding_record(total, lsb, d, "RNE", d, code)]
 
     def _truncate(self, result: tuple[int, int], total: int, lsb: int) -> None:
         operation = self._operation
@@ -222,7 +209,7 @@ class _Parts:
         # The sticky amount is far below the bits that rounding examines, wherever the model places it.
         more = 2 * rho.rounding_format.man_bits if amount else 0
         total, lsb = (exact.sig << more) + amount, exact.exp - more
-        record = rounding_record("total", total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
+        record = rounding_record(total, lsb, rho.rounding_format, rho.mode, rho.d, code, operation.flush_results)
         self._parts.append(replace(record, exact=exact, amount=amount))
 
     def _amount(self, rounded: Exact) -> tuple[Exact, int]:

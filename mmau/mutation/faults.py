@@ -183,16 +183,16 @@ def _second_sum_faults(operation: RoundedFDPA) -> Iterator[tuple[str, Operation]
     for name, keys in changes.items():
         yield name, operation.changed(**keys)
 
-    def align_with(which: str, mode: Mode) -> Any:
+    def cut_toward_zero(which: str) -> Any:
         def changed(term: Term, e_max: int, F: int, given: Mode) -> int:
             is_c = term.frac == operation.c.man_bits
             is_t = term.frac == operation.F and not is_c
-            return align(term, e_max, F, mode if (is_c if which == "c" else is_t) else given)
+            return align(term, e_max, F, "RZ" if (is_c if which == "c" else is_t) else given)
 
         return staticmethod(changed)
 
     for which in ("c", "the dot product"):
-        yield f"{which} cut toward zero", faulty(operation, align=align_with(which, "RZ"))
+        yield f"{which} cut toward zero", faulty(operation, align=cut_toward_zero(which))
 
     def truncate(self: Any, total: int, lsb: int) -> tuple[int, int]:
         e_norm = max(abs(total).bit_length() - 1 + lsb, operation.c.e_min)

@@ -30,7 +30,7 @@ class Bits:
         return [int.from_bytes(row.tobytes(), "little") for row in rows]
 
 
-def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, vectors: int, seed: int = 0) -> None:
+def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, vectors: int) -> None:
     """Compute vectors of the unit's stimulus with the netlist and with the golden model.
 
     Args:
@@ -41,7 +41,7 @@ def check_netlist(netlist: Netlist, library: Library, unit: Unit, latency: int, 
         NetlistError: a result differs, or does not come when it should.
     """
     unit = unit.step
-    operands = generate(OperandShape.of_unit(unit), vectors, seed).operands
+    operands = generate(OperandShape.of_unit(unit), vectors, seed=0).operands
     expected = unit.dot(*operands)
     groups = [np.arange(start, vectors, CYCLES) for start in range(CYCLES)] if latency else [np.arange(vectors)]
     simulation = Simulation(netlist, library, len(groups[0]))

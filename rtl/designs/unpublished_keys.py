@@ -69,8 +69,8 @@ def _fma(name: str, rho: str, **keys: Any) -> FMA:
     return FMA(a=name, b=name, c=name, rho=f"{rho}-{name.upper()}", **keys)  # type: ignore[arg-type]
 
 
-def _e_fdpa(rho: str, zero: str, **keys: Any) -> EFDPA:
-    return EFDPA(a="e4m3", b="e5m2", rho=rho, zero=zero, **keys)  # type: ignore[arg-type]
+def _e_fdpa(rho: str, **keys: Any) -> EFDPA:
+    return EFDPA(a="e4m3", b="e5m2", rho=rho, zero="ieee", **keys)  # type: ignore[arg-type]
 
 
 OWN_KEYS: dict[type[Operation], list[Operation]] = {
@@ -88,8 +88,8 @@ OWN_KEYS: dict[type[Operation], list[Operation]] = {
     ],
     EFDPA: [
         *(EFDPA(**keys) for keys in _sums({"c": "fp16"}, {"c": "fp32"}, {"c": "bf16"}, {"c": "fp16"})),
-        _e_fdpa("RNE-FP16", "ieee", c="fp16", L=2),
-        _e_fdpa("RD-FP16", "ieee", c="fp16", L=3, flush_inputs=True),
+        _e_fdpa("RNE-FP16", c="fp16", L=2),
+        _e_fdpa("RD-FP16", c="fp16", L=3, flush_inputs=True),
     ],
     TFDPA: [TFDPA(**keys) for keys in _sums(*_TRUNCATED)],
     STFDPA: [STFDPA(**keys, K_block=K_block) for keys, K_block in zip(_sums(*_TRUNCATED), (1, 6, 1, 2), strict=True)],

@@ -25,7 +25,7 @@ def registers(cubin: bytes) -> int:
     """
     counts = [
         int(struct.unpack_from("<II", value)[1])
-        for section in _sections(cubin, ".nv.info")
+        for section in _info_sections(cubin)
         for attribute, value in _attributes(section)
         if attribute == _REGCOUNT
     ]
@@ -40,7 +40,7 @@ def largest_block(cubin: bytes) -> int:
     return REGISTERS_PER_SM // of_a_warp
 
 
-def _sections(cubin: bytes, name: str) -> Iterator[bytes]:
+def _info_sections(cubin: bytes) -> Iterator[bytes]:
     if not cubin.startswith(b"\x7fELF\x02"):
         raise ValueError("a cubin must be a 64-bit ELF file")
     (start,) = struct.unpack_from("<Q", cubin, 40)
@@ -48,7 +48,7 @@ def _sections(cubin: bytes, name: str) -> Iterator[bytes]:
     headers = [struct.unpack_from("<IIQQQQ", cubin, start + size * index) for index in range(count)]
     for header in headers:
         at = headers[names][4] + header[0]
-        if cubin[at : cubin.index(b"\0", at)] == name.encode():
+        if cubin[at : cubin.index(b"\0", at)] == b".nv.info":
             yield cubin[header[4] : header[4] + header[5]]
 
 

@@ -116,7 +116,7 @@ def test_bf16_loses_more_than_fp16_and_tf32() -> None:
 
 def test_fp16_chain_overflows_about_where_the_paper_says_and_bf16_does_not() -> None:
     """Figure 17: fp16 is infinite from about ten products on; bf16 and tf32 never, with bf16 above tf32."""
-    errors = {types_of(i): chain_errors(i, "low", 2, 0) for i in EACH if i.arch == "sm_80"}
+    errors = {types_of(i): chain_errors(i, "low", 2) for i in EACH if i.arch == "sm_80"}
     first_infinite = CHAIN_LENGTHS[errors["fp16 → fp16"].index(float("inf"))]
     assert 8 <= first_infinite <= 12
     assert np.isfinite(errors["bf16 → fp32"]).all()
@@ -155,7 +155,7 @@ def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_wrong_requests() -> None:
     with pytest.raises(ValueError, match=r"^mma\.m16n8k16\S+ has n < k: its D cannot be the next A$"):
-        chain_errors(golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32"), "low", 1, 0)
+        chain_errors(golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32"), "low", 1)
 
 
 def test_values_are_exact() -> None:

@@ -54,19 +54,17 @@ class ProvedSteps(StepFacts):
         self.proof.concluded(result, output, specified, whole)
 
 
-def proved_steps(
-    specify: Callable[[Observer], Bits], netlist: CutNetlist, implementation: Implementation, output: str = "d"
-) -> Proof:
-    """The proof that an output of a netlist equals its specification.
+def proved_steps(specify: Callable[[Observer], Bits], netlist: CutNetlist, implementation: Implementation) -> Proof:
+    """The proof that the output d of a netlist equals its specification.
 
     Args:
         specify: builds the specification.
 
     Raises:
-        IncompleteProof: the steps do not lead from the ports to the output. NoTerm: a wire of a step is missing.
+        IncompleteProof: the steps do not lead from the ports to d. NoTerm: a wire of a step is missing.
     """
     proof = Proof(netlist)
     whole = specify(Observer())
     steps = ProvedSteps(proof, implementation)
-    steps.conclude(output, specify(steps), whole)
+    steps.conclude("d", specify(steps), whole)
     return proof
