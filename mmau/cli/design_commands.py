@@ -60,7 +60,7 @@ def add_cosim(commands: Commands) -> None:
     run.add_argument(
         "--mutants",
         action="store_true",
-        help="then put faults of state and protocol around the design, and say which of them the vectors would have missed; "
+        help="then simulate faults of state and protocol around the design, and list those that the vectors miss; "
         "one design only (default: none)",
     )
     reports = cosim.add_argument_group(options.REPORTS)
@@ -106,7 +106,7 @@ def add_explore(commands: Commands) -> None:
         "mmau explore examples/spaces/round-down.toml --out build/round-down",
     )
     which = explore.add_argument_group("which design space")
-    which.add_argument("space", type=Path, metavar="SPACE.toml", help="the description of the design space; required")
+    which.add_argument("space", type=Path, metavar="SPACE.toml", help="read the design space from this file; required")
     run = explore.add_argument_group(options.RUN)
     run.add_argument(
         "--scheduler",

@@ -151,7 +151,7 @@ def recordings_table(evidence: Evidence) -> Rows:
         ))  # fmt: skip
     for report in evidence.elsewhere:
         who, source, licence = source_of(report)
-        compared = f"not held; {report['compared_by']} compares them"
+        compared = f"not included; {report['compared_by']} compares them"
         specials = ", ".join(report["specials"])
         rows.append((compared, "third-party", report["device"], who, source, report["software"], licence, specials))
     return rows
@@ -162,7 +162,7 @@ def ablation_caption(evidence: Evidence) -> str:
     pinned = sum(finding.status == PINNED for finding in evidence.findings)
     text = f"One step of one key: {pinned} of {len(evidence.findings)} changes are pinned by rows of silicon"
     text += f"; unpinned: {', '.join(evidence.unpinned)}" if evidence.unpinned else ""
-    return text + (f"; shown by no row and no vector: {', '.join(evidence.unseen)}" if evidence.unseen else "")
+    return text + (f"; no row and no vector shows: {', '.join(evidence.unseen)}" if evidence.unseen else "")
 
 
 def ablation_table(evidence: Evidence) -> Rows:

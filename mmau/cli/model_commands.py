@@ -20,7 +20,7 @@ def add_list(commands: Commands) -> None:
     which.add_argument(
         "--arch",
         metavar="A",
-        help="list those of one architecture, by name (sm_90) or marketing name (Hopper) (default: all)",
+        help="list the instructions of one architecture, by name (sm_90) or marketing name (Hopper) (default: all)",
     )
     options.add_json(listing.add_argument_group(options.REPORTS))
 
@@ -36,10 +36,14 @@ def add_evidence(commands: Commands) -> None:
     )
     which = evidence.add_argument_group("which instructions")
     which.add_argument(
-        "--arch", metavar="A", help="those of one architecture, by name (sm_90) or marketing name (Hopper) (default: all)"
+        "--arch",
+        metavar="A",
+        help="replay the rows of one architecture, by name (sm_90) or marketing name (Hopper) (default: all)",
     )
     which.add_argument(
-        "--instr", metavar="NAME", help="the instruction of this name, with every recording and every key (default: all)"
+        "--instr",
+        metavar="NAME",
+        help="replay the rows of this instruction, and list each recording and each key (default: all)",
     )
     reports = evidence.add_argument_group(options.REPORTS)
     reports.add_argument("--html", type=Path, metavar="FILE", help="write the tables to FILE as one HTML page")
@@ -132,7 +136,7 @@ def add_compare(commands: Commands) -> None:
         )
     program = compare.add_argument_group("a program beside the units")
     add_program(program)
-    codes = compare.add_argument_group("or as codes in a file")
+    codes = compare.add_argument_group("the dot product, as codes in a file")
     codes.add_argument("--input", type=Path, metavar="V.npz", help="read the operands of an instruction from this file")
     codes.add_argument("--arch", metavar="A", help="take the codes as operands of an instruction of this architecture")
     codes.add_argument("--instr", metavar="NAME", help="take the codes as operands of this instruction")
@@ -164,13 +168,13 @@ def add_distinguish(commands: Commands) -> None:
         "find an input on which two units or instructions differ, small and explained, or prove that there is none",
         "mmau distinguish sm_80:mma.m16n8k16.f32.f16.f16.f32 sm_90:mma.m16n8k16.f32.f16.f16.f32",
     )
-    which = distinguish.add_argument_group("which two")
+    which = distinguish.add_argument_group("which two models")
     for side, name in (("x", "first"), ("y", "second")):
         which.add_argument(
             side,
             metavar=side.upper(),
             nargs=None if side == "x" else "?",
-            help=f"the {name}: ARCH:NAME of an instruction, or a unit's file" + ("; required" if side == "x" else ""),
+            help=f"take as the {name} this instruction (ARCH:NAME) or unit's file" + ("; required" if side == "x" else ""),
         )
     add_program(which, formats=False)
     stimulus = distinguish.add_argument_group(options.STIMULUS)

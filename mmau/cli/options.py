@@ -155,7 +155,7 @@ def add_selection_options(group: Group) -> None:
         "--vector",
         type=int,
         metavar="N",
-        help="send one vector of the run, the one with number N in a report (--vectors says how many to send)",
+        help="send only the vector that has number N in a report; --vectors says how many to send",
     )
     group.add_argument("--fail-fast", action="store_true", help="stop at the first mismatch (default: send all vectors)")
 

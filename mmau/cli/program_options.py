@@ -12,8 +12,8 @@ def add_program(group: Group, formats: bool = True) -> None:
     group.add_argument(
         "--program",
         metavar="CMD",
-        help="ask this program, with its arguments in one text: it reads rows as `mmau vectors` writes them, without d, "
-        "after a header line, and writes d, a line each",
+        help="ask this program, quoted with its arguments as one word: it reads rows as `mmau vectors` writes them, without "
+        "d, after a header line, and writes d, a line each",
     )
     if formats:
         group.add_argument(
@@ -25,4 +25,6 @@ def add_program(group: Group, formats: bool = True) -> None:
     group.add_argument(
         "--program-form", choices=["text", "binary"], help="exchange lines of text or packed codes with it (default: text)"
     )
-    group.add_argument("--patience", type=float, metavar="S", help="let the program be silent for S seconds (default: 60)")
+    group.add_argument(
+        "--patience", type=float, metavar="S", help="end when the program has been silent for S seconds (default: 60)"
+    )
