@@ -62,12 +62,14 @@ async def minimised(ask: Ask, vector: Vector, element: Element, original: Compar
     """
     search = _Search.of(ask, vector, element, original, compare)
     if search is None:
-        return Minimised(row=original, reproduced=False, asked=0, note="not minimised: only vectors of units are")
+        return Minimised(
+            row=original, reproduced=False, asked=0, note="not minimised: only vectors of a unit can be minimised"
+        )
     if not await search.fails_alone(search.row_of(original)):
         return Minimised(row=original, reproduced=False, asked=search.asked, note=AGREES_ALONE)
     await search.run()
     if not await search.fails_alone(search.smallest):
-        note = "not minimised: smaller vectors differ only where others are sent before them"
+        note = "not minimised: smaller vectors differ only when other vectors precede them"
         return Minimised(row=original, reproduced=True, asked=search.asked, note=note)
     return search.result()
 
@@ -171,5 +173,5 @@ class _Search:
         )  # fmt: skip
         before, terms = (cost(each, self._shape)[0] for each in (self.row_of(self._original), row))
         enough = ", enough asked" if self.asked >= MAX_ASKED else ""
-        note = f"minimised from {before} terms that are not zero to {terms}, {self.asked:,} vectors asked{enough}"
+        note = f"minimised from {before} terms that are not zero to {terms}, {self.asked:,} vectors tried{enough}"
         return Minimised(row=compared, reproduced=True, asked=self.asked, note=note)

@@ -34,13 +34,19 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     first, *others = texts_of(sources, folder)
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
     found = [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
-    found += [f"its text is another one {text.name}, which was not simulated" for text in others]
+    found += [f"its text differs {text.name}; that text was not simulated" for text in others]
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
-    found += [f"Verilator warns of what other tools may read otherwise: {_listed(warnings, '; ')}"] if warnings else []
+    found += (
+        [f"Verilator warns of constructs that other tools may interpret differently: {_listed(warnings, '; ')}"]
+        if warnings
+        else []
+    )
     promised = promises(first.verilog)
-    found += [f"it promises synthesis what a simulation does not check: {_listed(promised)}"] if promised else []
+    found += (
+        [f"it promises synthesis tools properties that a simulation does not check: {_listed(promised)}"] if promised else []
+    )
     if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
         return tuple(found)
     tree = tree_of(sources.top, first.verilog, folder, libraries)

@@ -50,7 +50,7 @@ def in_verilog(dut: Dut, folder: Path) -> Dut:
     command = ["ghdl", "--synth", STANDARD, f"--workdir={folder}", *generics, "--out=verilog", *files, "-e", dut.top]
     result = run_tool(command, cwd=folder)
     if result.returncode or not result.stdout.strip():
-        message = next((line for line in result.stderr.splitlines() if line.strip()), "it says nothing")
+        message = next((line for line in result.stderr.splitlines() if line.strip()), "it printed no message")
         raise ElaborationError(f"ghdl cannot synthesise {dut.top}: {message}")
     written = folder / VERILOG
     written.write_text(result.stdout, encoding="utf-8")

@@ -55,7 +55,7 @@ def read_points(path: Path) -> Counter[Point]:
     try:
         header, *lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, ValueError) as error:
-        raise SimulationError(f"{path}: no coverage of Verilator's can be read: {error}") from error
+        raise SimulationError(f"{path}: must be a coverage file that Verilator wrote: {error}") from error
     if header != HEADER:
         raise SimulationError(f"{path}: a coverage file must begin with {HEADER!r}, got {header[:40]!r}")
     if not lines or lines.pop():

@@ -48,7 +48,7 @@ def reset_finding(design: Design, request: Request, report: Report, send: Send) 
         return None
     for words, other in _others(dut, dut.reset):
         if trial.passes(other):
-            return f"{words}: so {VECTORS:,} vectors pass, and as described they do not"
+            return f"{words}: with that reset {VECTORS:,} vectors pass, but as described they fail"
     inside = report.surplus or "during a reset" in (report.stopped or "")
     return _without_resets(trial, request.seed, dut, dut.reset) if inside else None
 
@@ -58,7 +58,7 @@ def _without_resets(trial: "_Trial", seed: int, dut: Dut, reset: Reset) -> str |
     never = replace(dut, reset=None, tie={**dut.tie, reset.name: int(reset.active == "low")})
     for number in random.Random(seed).sample(range(1 << 30), SEEDS):  # neighbours give registers much the same bits
         if trial.passes(never, FEW, number) and not trial.passes(dut, FEW, number):
-            passes = f"as long as {reset.name} is never asserted, {FEW} vectors pass, and as described they do not"
+            passes = f"as long as {reset.name} is never asserted, {FEW} vectors pass, but as described they fail"
             return f"{passes}: a reset does not empty it"
     return None
 

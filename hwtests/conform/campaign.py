@@ -122,7 +122,7 @@ def run_campaign(
         current = _run_worker(now, report, path, show, worker, hang_seconds)
         if current is None:
             return report
-        show(f"{current}: {report.instructions[current].status}; going on with the next")
+        show(f"{current}: {report.instructions[current].status}; continuing with the next")
         if job.seconds is not None and time.monotonic() - started > job.seconds:
             return report
 
@@ -172,8 +172,8 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
             )
         if report.runs and report.runs[-1].get("sources") != run.get("sources"):
             raise DeviceError(
-                "the report is of models and kernels that have changed since, so that what it counts was not compared with "
-                "these: name another file"
+                "the models or kernels have changed since this report was written, so its counts do not hold for them: "
+                "name another file"
             )
         report.device = event
         report.runs.append(run)

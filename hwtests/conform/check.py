@@ -26,8 +26,8 @@ from golden.stimulus import (
     generate,
     on_diagonals,
     places,
+    volume,
 )
-from hwtests import inputs
 from hwtests.conform import differing_rows
 from hwtests.conform.differing_rows import KeptRows
 from hwtests.conform.instruction_progress import Progress
@@ -112,8 +112,8 @@ class Check:
         self._keep(KeptRows(rows.rows(chosen), again[chosen], first[chosen], np.full(len(chosen), where.encode())))
         self.progress.status = "dependent"
         self.progress.detail = (
-            f"row {row} gives {int(first[row]):#x}, and {int(again[row]):#x} with {where}; so do {len(differ):,} rows of "
-            f"{len(first):,}, of which {self.progress.kept - kept_before:,} are kept"
+            f"row {row} gives {int(first[row]):#x}, and {int(again[row]):#x} with {where}; {len(differ):,} rows of "
+            f"{len(first):,} differ like that, and {self.progress.kept - kept_before:,} of them are stored"
         )
 
     def check_rows(self, stimulus: Stimulus) -> Any:
@@ -139,7 +139,7 @@ class Check:
             chain: the instruction's; its other orders are tried beside it.
         """
         shape = OperandShape.of_instruction(self.instruction)
-        stimulus = inputs.rows_of(shape, self.seed, 0, ORDER_CANDIDATES)
+        stimulus = volume.rows(shape, self.seed, 0, ORDER_CANDIDATES)
         by_order = {order: self._dot(replace(chain, order=order), stimulus.operands) for order in ORDERS}
         reference = by_order[chain.order]
         tells = np.any([d != reference for d in by_order.values()], axis=0)

@@ -85,7 +85,7 @@ def _events(worker: Worker, patience: float, cold: float, deadline: float) -> It
         if not select.select([worker], [], [], max(0.0, ends - now))[0]:
             if ends == deadline:
                 break
-            raise WorkerStopped("hung", f"no sign of life for {allowed:g} s")
+            raise WorkerStopped("hung", f"no output for {allowed:g} s")
         try:
             events = worker.receive()
         except EOFError:

@@ -19,7 +19,7 @@ def summary(report: Report) -> str:
         f"seed {report.seed}, {report.device['device']}"
     )
     if not report.complete():
-        lines.append("not complete: the same command goes on from here")
+        lines.append("not complete: run the same command again to resume")
     return "\n".join(lines)
 
 
@@ -38,4 +38,4 @@ def _about(arch: str, name: str, progress: Progress) -> list[str]:
 
 def _other_code(name: str, route: str, code: dict[str, int]) -> str:
     held = ", ".join(f"{mnemonic} ×{count}" for mnemonic, count in code.items())
-    return f"{name}{f' ({route})' if route else ''}: the kernel does not hold what it must: it holds {held}"
+    return f"{name}{f' ({route})' if route else ''}: the kernel lacks the expected machine instructions; it contains {held}"

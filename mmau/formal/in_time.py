@@ -93,7 +93,7 @@ def _cut_short(seen: Seen) -> DesignDecision:
             known |= found
     verdicts = [verdict for _, verdict in known["obligations"]]
     if not verdicts:
-        reason = f"its obligations were not put together: {seen.ending}"
+        reason = f"its obligations were not all generated: {seen.ending}"
     elif REFUTED in verdicts:
         reason = f"a step is refuted on its own, but no simulation showed operands that make d wrong: {seen.ending}"
     elif OPEN in verdicts:
@@ -117,4 +117,4 @@ def _user_keys_until(seen: Seen) -> dict[str, Any]:
     known: dict[str, Any] = {"equal_to": SPECIFICATION, "assumed": (), "decided": []}
     for found in seen.findings:
         known |= {**found, "decided": [*known["decided"], *found.get("decided", ())]}
-    return {**known, "verdict": OPEN, "reason": f"the proof was cut short: {seen.ending}"}
+    return {**known, "verdict": OPEN, "reason": f"the proof ended early: {seen.ending}"}

@@ -151,7 +151,7 @@ def _wrong_cycles(design: Design, verilog: str, end: float) -> WrongCycles:
     trace = handshake_trace(design, verilog, _share(end))
     found = broken(design, verilog, trace)
     if found is None:
-        rule = "" if trace is None else f"; apart from operands, a sequence of cycles breaks this rule: {trace.rule}"
+        rule = "" if trace is None else f"; with operand values ignored, a sequence of cycles breaks this rule: {trace.rule}"
         raise NotShown(f"a rule of the registers is refuted, but no stimulus was found that fails in a simulation{rule}")
     return WrongCycles(found.lines())
 
@@ -160,8 +160,8 @@ def _wrong_result(datapath: Design, refuted: Sequence[str], end: float) -> Wrong
     """Operands for which the combinational datapath gives a wrong d."""
     if not isinstance(datapath, UnitDesign):
         raise NotShown(
-            "a step is refuted, but operands that show it are searched for in datapaths of one format alone; "
-            "co-simulation may find some: `mmau cosim`"
+            "a step is refuted, but the search for operands that show it covers datapaths of one format only; "
+            "try co-simulation: `mmau cosim`"
         )
     verilog = to_verilog(datapath, TOP)
     searches = (

@@ -79,7 +79,7 @@ class Stages:
 
     def _of_source(self, name: str) -> Stage | None:
         if name in self._control:
-            raise NoStage(f"what is computed depends on {name}")
+            raise NoStage(f"the datapath depends on the control signal {name}")
         return self.of_register(name) if name in self._wires.registers else ()
 
     def _of_what_it_takes(self, name: str) -> Stage | None:
@@ -89,12 +89,12 @@ class Stages:
         enable, taken = self._held(name, expression)
         stages = {stage for each in names_of(taken) if (stage := self.of_wire(each)) is not None}
         if len(stages) > 1:
-            raise NoStage(f"{name} takes what is of {len(stages)} stages")
+            raise NoStage(f"{name} takes values of {len(stages)} stages")
         if not stages:
             return self._of_constant(name, enable)
         stage = stages.pop()
         if enable in stage:
-            raise NoStage(f"{name} takes what {enable} has let through before")
+            raise NoStage(f"{name} takes a value that already passed a register with the enable {enable}")
         return (*stage, enable)
 
     def _of_constant(self, name: str, enable: str) -> Stage:
@@ -109,7 +109,7 @@ class Stages:
                 continue
             if stage and stage[-1] == enable:
                 return stage
-        raise NoStage(f"{name} takes a constant under {enable}, and no other register takes anything under it")
+        raise NoStage(f"{name} takes a constant under {enable}, and no other register has that enable")
 
     def _held(self, name: str, expression: Expression | None) -> tuple[str, Operand]:
         """The enable of a register, and its input."""

@@ -210,11 +210,11 @@ def parting(of_x: list[str], of_y: list[str]) -> list[str]:
     step = ""
     for left, right in zip(of_x, of_y, strict=False):
         if left != right:
-            where = f"they part in {step}" if step else "they part"
+            where = f"they first differ in {step}" if step else "they first differ"
             return [f"{where}:", f"   x  {left.strip()}", f"   y  {right.strip()}"]
         if left and not left.startswith("    "):
             step = left.strip()
-    return ["they part in the number of steps"]
+    return ["they differ in the number of steps"]
 
 
 def bits_that_differ(d: Format, x: int, y: int) -> str:

@@ -109,7 +109,7 @@ def run_call(call: Call, show: Callable[[str], None], worker: Sequence[str] = WO
             states.save(call.state, state)
             if stopped is None:
                 break
-            show(f"{stopped.what}; going on with the next")
+            show(f"{stopped.what}; continuing with the next")
             same = not stopped.after_results and stopped.stage in in_a_row
             in_a_row = [*in_a_row, stopped.stage] if same else [stopped.stage]
             if len(in_a_row) == MOST_STOPS:

@@ -50,7 +50,7 @@ def summary(state: State) -> str:
             if _is_bad(entry) or entry.get("orders"):
                 lines.append(line_of(stage, name, entry))
             if entry.get("unexpected_code"):
-                lines.append(f"  the kernel does not hold what it must: {entry['unexpected_code']}")
+                lines.append(f"  the kernel lacks the expected machine instructions; it contains {entry['unexpected_code']}")
     unknown = of_unknown_code(state)
     if unknown:
         lines.append(f"machine code unknown of {unknown:,} kernels: no disassembler (nvdisasm) was at hand")
@@ -60,5 +60,5 @@ def summary(state: State) -> str:
         results = f", {compared:,} results compared" if compared else ""
         lines.append(f"{stage}: {len(items) - len(state.open_items(stage))} of {len(items)} done{results}")
     if not state.complete():
-        lines.append("not complete: the same command goes on from here")
+        lines.append("not complete: run the same command again to resume")
     return "\n".join(lines)

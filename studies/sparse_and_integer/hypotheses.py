@@ -140,4 +140,4 @@ if __name__ == "__main__":
     for name, result in outcomes_of(Path(sys.argv[1])).items():
         print(f"{name}: {'; '.join(result['explained_by']) or 'explained by none'}")
         if result["unexpected_code"]:
-            print(f"  the kernel does not hold what it must: {result['unexpected_code']}")
+            print(f"  the kernel lacks the expected machine instructions; it contains {result['unexpected_code']}")

@@ -179,7 +179,7 @@ class Circuit:
         for connection in instance.connections:
             port, operand = connection.port, connection.operand
             if port not in of.directions:
-                raise NoTerm(f"{instance.name} is connected at {port}, which {instance.module} has not")
+                raise NoTerm(f"{instance.name} is connected at {port}, which {instance.module} does not have")
             if operand is None:
                 continue
             if operand.width != of.width(port):  # simulators do not agree on how it is extended

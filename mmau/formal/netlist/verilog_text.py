@@ -219,7 +219,7 @@ class _Reader:
         self._expect("]")
         ends = sorted(self._module.ranges[name])
         if not ends[0] <= min(high, low) <= max(high, low) <= ends[1]:
-            raise UnreadableVerilog(f"bits of {name} that it has not")
+            raise UnreadableVerilog(f"bits that {name} does not have")
         return Slice(name, high, low, whole=False)
 
     def _number(self) -> int:

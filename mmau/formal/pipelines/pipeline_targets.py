@@ -24,7 +24,7 @@ def datapath_of(design: Design) -> Unit:
             return replace(design.unit, implementation=built)
         case TileDesign():
             return Unit(name=design.instruction.step_name, operation=design.operation, implementation=built)
-    raise NotProvable(f"{design.name} is made of no one unit's datapath")
+    raise NotProvable(f"{design.name} must consist of the datapath of one unit")
 
 
 def combinational(design: Design) -> Design:

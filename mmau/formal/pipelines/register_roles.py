@@ -115,7 +115,7 @@ class Registers:
 
     def _check_control(self, name: str, term: Term) -> None:
         if not self.is_control(term):
-            raise NotProvable(f"{name} depends on more than the handshake")
+            raise NotProvable(f"{name} must depend on the handshake alone, and depends on other signals too")
 
     def _stages(self) -> list[list[str]]:
         """The valid bits: the first ones take a value that depends on `in_valid`, the others one that depends on the valid
@@ -129,8 +129,8 @@ class Registers:
             left = {name: sources for name, sources in left.items() if name not in found}
         if len(stages) != self.shape.stages or left:
             raise NotProvable(
-                f"{len(stages)} registers in a row tell valid from empty, of {self.shape.stages} stages; "
-                f"of {', '.join(left) or 'no further register'} it is not known what it is for"
+                f"{len(stages)} registers in a row are valid bits, of {self.shape.stages} stages; "
+                f"registers of unknown purpose: {', '.join(left) or 'none'}"
             )
         return stages
 

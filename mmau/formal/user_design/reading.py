@@ -112,10 +112,12 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
         raise NotCompared(_in(text, quoted("Verilator", complaints)))
     promised = promises(text.verilog)
     if promised:
-        raise NotCompared(_in(text, f"it promises synthesis what is not checked: {', '.join(promised)}"))
+        raise NotCompared(
+            _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
+        )
     fixed = constants_by_initial_value(tree_of(WRAPPER, text.verilog, folder))
     if fixed:
-        assumed = [*assumed, f"what nothing else writes holds its initial value: {', '.join(fixed)}"]
+        assumed = [*assumed, f"registers and memories that nothing writes hold their initial values: {', '.join(fixed)}"]
     try:
         found = _circuits(text.verilog, seconds)
         check_registers(found["registers.json"], dut)

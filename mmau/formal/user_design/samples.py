@@ -51,7 +51,8 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
         return replace(found, reason=f"{found.reason}; {agree}")
     if found.verdict == PROVED:
         found = replace(
-            found, reason="the circuit that Yosys reads is right, and what Verilator reads of the same text is not"
+            found,
+            reason="the circuit that Yosys reads is right, but the circuit that Verilator reads from the same text is not",
         )
     return replace(found, verdict=REFUTED, decided_by="simulation", counterexample=_shown(unit, dut, report))
 
@@ -76,7 +77,7 @@ def _shown(unit: Unit, dut: Dut, report: Report) -> WrongResult | WrongCycles:
         first = alone.differing[0]
         explanation = () if alone.explanation is None else alone.explanation.lines()
         return WrongResult(sent, first.got, first.expected, explanation)
-    lines = ["sent alone after a reset these operands give the right result; among others they do not"]
+    lines = ["sent alone after a reset, these operands give the right result; among other vectors they do not"]
     for name, other in (("before", before), ("after", after)):
         if other is not None:
             is_its = dut.results == 1 and golden_result(unit, other) == row.got

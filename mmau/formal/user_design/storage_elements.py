@@ -32,10 +32,10 @@ def check_registers(module: Mapping[str, Any], dut: Dut) -> None:
     for name, cell in module["cells"].items():
         kind = cell["type"]
         if not kind.startswith("$"):
-            raise NotCompared(f"{name} is a {kind}, of which nothing is known")
+            raise NotCompared(f"{name} is a {kind}, a kind of cell that the proof does not know")
         if kind not in REGISTERS:
             if STATEFUL.match(kind):
-                raise NotCompared(f"{name} keeps a value and is no register of one clock")
+                raise NotCompared(f"{name} holds a value but is not a register of the one clock")
             continue
         if dut.protocol == "combinational":
             raise NotCompared(f"{name} is a register, in a design that is called combinational")

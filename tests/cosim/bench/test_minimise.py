@@ -154,7 +154,7 @@ def test_mismatch_whose_smaller_vectors_differ_only_together_is_not_minimised() 
     assert small.row == row
     assert (small.reproduced, small.note) == (
         True,
-        "not minimised: smaller vectors differ only where others are sent before them",
+        "not minimised: smaller vectors differ only when other vectors precede them",
     )
 
 
@@ -199,7 +199,7 @@ def test_tile_is_not_minimised() -> None:
 
     small = first_mismatch(TileSpecification(tile), lambda vector: 0, wrong)
     assert not small.reproduced
-    assert (small.asked, small.note) == (0, "not minimised: only vectors of units are")
+    assert (small.asked, small.note) == (0, "not minimised: only vectors of a unit can be minimised")
 
 
 def test_undefined_bits_are_minimised() -> None:

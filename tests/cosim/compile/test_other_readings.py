@@ -28,13 +28,16 @@ def test_nothing_is_said_of_a_plain_design(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("right under VERILATOR", "its text is another one without Verilator's macros, which was not simulated"),
+        ("right under VERILATOR", "its text differs without Verilator's macros; that text was not simulated"),
         (
             "right without SYNTHESIS",
-            "its text is another one with SYNTHESIS and without Verilator's macros, which was not simulated",
+            "its text differs with SYNTHESIS and without Verilator's macros; that text was not simulated",
         ),
-        ("hidden from synthesis", "its text is another one without what translate_off hides, which was not simulated"),
-        ("items told to be parallel", "it promises synthesis what a simulation does not check: full_case, parallel_case"),
+        ("hidden from synthesis", "its text differs without what translate_off hides; that text was not simulated"),
+        (
+            "items told to be parallel",
+            "it promises synthesis tools properties that a simulation does not check: full_case, parallel_case",
+        ),
         ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
         ("random", "it reads more than its ports: $random"),
         ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),
@@ -53,7 +56,7 @@ def test_text_with_another_reading_is_named(name: str, said: str, tmp_path: Path
 @pytest.mark.attack("designs by hand, in cosim")
 def test_warning_is_quoted_where_the_source_waives_it(name: str, warning: str, tmp_path: Path) -> None:
     (said,) = said_of(ALL[name], tmp_path)
-    assert said.startswith(f"Verilator warns of what other tools may read otherwise: %Warning-{warning}: ")
+    assert said.startswith(f"Verilator warns of constructs that other tools may interpret differently: %Warning-{warning}: ")
 
 
 @pytest.mark.attack("designs by hand, in cosim")

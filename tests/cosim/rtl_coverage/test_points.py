@@ -79,10 +79,10 @@ def test_damaged_file_is_refused(text: str, message: str, tmp_path: Path) -> Non
 
 def test_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "coverage-0.dat"
-    with pytest.raises(SimulationError, match="no coverage of Verilator's can be read"):
+    with pytest.raises(SimulationError, match="must be a coverage file that Verilator wrote"):
         read_points(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(SimulationError, match="no coverage of Verilator's can be read"):
+    with pytest.raises(SimulationError, match="must be a coverage file that Verilator wrote"):
         read_points(path)
 
 

@@ -66,7 +66,7 @@ def found(report: Report, passes: Callable[[Dut], bool], dut: Dut, vectors: int 
 def test_reset_that_is_described_wrongly_is_named(case: str) -> None:
     reset, words = OTHERS[case]
     text, asked = found(stuck(), lambda dut: dut.reset == reset, described(LOW))
-    assert text == f"{words}: so 1,000 vectors pass, and as described they do not"
+    assert text == f"{words}: with that reset 1,000 vectors pass, but as described they fail"
     assert all(request.vectors == 1000 and request.fail_fast for request in asked)
 
 
@@ -74,7 +74,7 @@ def test_reset_that_does_not_empty_the_design_is_named() -> None:
     high = replace(stuck(), stopped="out_valid was high during a reset")
     text, asked = found(high, lambda dut: dut.reset is None, described(LOW))
     assert text == (
-        "as long as rst is never asserted, 90 vectors pass, and as described they do not: a reset does not empty it"
+        "as long as rst is never asserted, 90 vectors pass, but as described they fail: a reset does not empty it"
     )
     never = asked[-2]
     assert (never.vectors, never.dut and never.dut.tie["rst"]) == (FEW, 1)

@@ -130,7 +130,7 @@ def test_element_of_a_tile_that_is_wrong_is_shown(wrapped: Wrapped) -> None:
     assert report.mismatches > 20_000
     assert {row.place for row in report.differing} == {"element [1][1]"}
     assert report.explanation is not None
-    assert report.explanation.shown.note == "not minimised: only vectors of units are"
+    assert report.explanation.shown.note == "not minimised: only vectors of a unit can be minimised"
 
 
 def test_choice_of_vectors_holds_for_native_ones() -> None:

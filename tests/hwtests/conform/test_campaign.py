@@ -83,7 +83,7 @@ def test_time_limit_stops_and_resumes(tmp_path: Path) -> None:
     report, _ = run(tmp_path / "report.json", **one)
     assert not report.complete()
     assert report.agreed()
-    assert summary(report).endswith("\nnot complete: the same command goes on from here")
+    assert summary(report).endswith("\nnot complete: run the same command again to resume")
     for _ in range(3):  # a step each: the rows, the tiles, the end
         report, _ = run(tmp_path / "report.json", **one, record=str(tmp_path))
     assert report.complete()
@@ -109,10 +109,10 @@ def test_fault_is_reported(tmp_path: Path) -> None:
 def test_hanging_kernel_is_ended_and_the_others_go_on(tmp_path: Path) -> None:
     report, shown = run(tmp_path / "report.json", "hang", hang_seconds=6.0)
     assert [report.instructions[name].status for name in NAMES] == ["done", "hung", "done"]
-    assert report.instructions[NAMES[1]].detail == "no sign of life for 6 s"
+    assert report.instructions[NAMES[1]].detail == "no output for 6 s"
     assert not report.agreed()
-    assert f"{NAMES[1]}: hung; going on with the next" in shown
-    assert f"{NAMES[1]}: hung: no sign of life for 6 s" in summary(report)
+    assert f"{NAMES[1]}: hung; continuing with the next" in shown
+    assert f"{NAMES[1]}: hung: no output for 6 s" in summary(report)
 
 
 @pytest.mark.slow
@@ -257,7 +257,9 @@ def test_report_of_other_sources_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     run(path, pattern=NAMES[0])
     path.write_text(path.read_text().replace(source_digest.sources(), "0" * 64))
-    with pytest.raises(DeviceError, match=r"^the report is of models and kernels that have changed since, .*: name another"):
+    with pytest.raises(
+        DeviceError, match=r"^the models or kernels have changed since this report was written, .*: name another"
+    ):
         run(path)
 
 

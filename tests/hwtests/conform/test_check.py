@@ -106,8 +106,8 @@ def test_rows_that_depend_on_their_place_are_kept(tmp_path: Path) -> None:
     assert 0 < len(rows.got) == progress.kept <= KEPT_ROWS
     assert (rows.got != rows.expected).all()
     assert {name.decode() for name in rows.found_in.tolist()} == {"shift=1, below=0"}
-    assert "; so do 4,666 rows of 18,664, " in progress.detail
-    assert progress.detail.endswith(f", of which {progress.kept:,} are kept")
+    assert "; 4,666 rows of 18,664 differ like that, " in progress.detail
+    assert progress.detail.endswith(f" differ like that, and {progress.kept:,} of them are stored")
 
 
 def test_rows_that_differ_are_kept(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_other_operand_route_must_agree() -> None:
     assert checked(StandIn(), WGMMA, 10_000).status == "running"
     progress = checked(OneRouteWrong(), WGMMA, 10_000)
     assert (progress.status, progress.total()) == ("dependent", 0)
-    assert "with shift=0, below=0, A from registers; so do " in progress.detail
+    assert "with shift=0, below=0, A from registers; " in progress.detail
 
 
 @pytest.mark.slow

@@ -134,7 +134,7 @@ def test_a_difference_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
         "parameters that differ:\n   F = 25 in x, 24 in y: makes the difference: x with y's value gives y's result\n"
     )
     assert "\nx  sm_90 mma.m16n8k8.f32.f16.f16.f32: fp32 " in text
-    assert "they part in" in text
+    assert "they first differ in" in text
     assert run("distinguish", HOPPER, AMPERE, "--json") == 1
     found = json.loads(capsys.readouterr().out)
     assert found["x"]["d"] != found["y"]["d"]

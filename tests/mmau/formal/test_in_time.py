@@ -35,8 +35,8 @@ def decided(*verdicts: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("told", "verdict", "not_proved", "reason"),
     [
-        ([], OPEN, [], f"its obligations were not put together: {LATE}"),
-        (BEGUN[:1], OPEN, [], f"its obligations were not put together: {LATE}"),
+        ([], OPEN, [], f"its obligations were not all generated: {LATE}"),
+        (BEGUN[:1], OPEN, [], f"its obligations were not all generated: {LATE}"),
         (BEGUN, OPEN, ["decode_x_0: open", "multiply_0: open", "d: open"],
          f"{LATE}, and 3 of 3 obligations remain undecided"),
         ([*BEGUN, *decided(PROVED, PROVED)], OPEN, ["d: open"], f"{LATE}, and 1 of 3 obligations remain undecided"),
@@ -95,12 +95,12 @@ def test_decided_cases_of_a_user_design_are_reported(monkeypatch: pytest.MonkeyP
     found = prove_user_design_in_time(DESIGN.unit, Path("dut.toml"), 2.0)
     assert (found.verdict, found.decided) == (OPEN, ("3 states", "zeros alone", "special values"))
     assert (found.assumed, found.equal_to) == (("rst is not active",), DATAPATH)
-    assert found.reason == f"the proof was cut short: {LATE}; sample vectors were not simulated: {LATE}"
+    assert found.reason == f"the proof ended early: {LATE}; sample vectors were not simulated: {LATE}"
     seen(monkeypatch, ending="its process was ended by SIGSEGV")
     found = prove_user_design_in_time(DESIGN.unit, Path("dut.toml"), 2.0)
     assert (found.verdict, found.equal_to) == (OPEN, SPECIFICATION)
     crashed = "its process was ended by SIGSEGV"
-    assert found.reason == f"the proof was cut short: {crashed}; sample vectors were not simulated: {crashed}"
+    assert found.reason == f"the proof ended early: {crashed}; sample vectors were not simulated: {crashed}"
 
 
 def test_a_comparison_that_is_cut_short_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:

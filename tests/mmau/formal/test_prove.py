@@ -72,7 +72,7 @@ def test_a_refuted_step_is_no_counter_example_of_several_formats(monkeypatch: py
     found = prove.prove(multi_format_designs()[0], 20.0)
     assert (found.verdict, found.not_proved) == (OPEN, ["d: refuted"])
     assert found.reason.startswith(
-        "a step is refuted, but operands that show it are searched for in datapaths of one format"
+        "a step is refuted, but the search for operands that show it covers datapaths of one format"
     )
 
 

@@ -54,7 +54,7 @@ def test_the_input_is_small_and_its_step_is_named() -> None:
     row = difference.row
     assert np.count_nonzero((row.a[0] != 0) & (row.b[0] != 0)) <= 3
     text = text_of(difference)
-    assert "they part in" in text
+    assert "they first differ in" in text
     assert "bits of d differ" in text
 
 
@@ -149,5 +149,5 @@ def test_steps_of_other_lengths_run_over_the_same_products() -> None:
 
 def test_parting_is_the_first_line_that_differs() -> None:
     x, y = ["", "step 1", "    a 1", "    b 2"], ["", "step 1", "    a 1", "    b 3"]
-    assert parting(x, y) == ["they part in step 1:", "   x  b 2", "   y  b 3"]
-    assert parting(x, x[:3]) == ["they part in the number of steps"]
+    assert parting(x, y) == ["they first differ in step 1:", "   x  b 2", "   y  b 3"]
+    assert parting(x, x[:3]) == ["they differ in the number of steps"]

@@ -96,7 +96,9 @@ def test_machine_code_of_an_instruction_outside_the_catalogue_is_compared(
     assert (entry["machine_code"], entry["unexpected_code"]) == ({held: 1}, unexpected)
     state = State(done={"sparse and integers": {name: entry}})
     assert agreed(state) == (not unexpected)
-    assert ("  the kernel does not hold what it must: {'HMMA.SP': 1}" in summary(state).splitlines()) == bool(unexpected)
+    assert (
+        "  the kernel lacks the expected machine instructions; it contains {'HMMA.SP': 1}" in summary(state).splitlines()
+    ) == bool(unexpected)
 
 
 @pytest.mark.long
@@ -122,7 +124,7 @@ def test_calls_go_on_where_the_last_one_stopped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "stopped", "reason"),
     [
-        ("hang", "hung", "no sign of life for 120 s"),
+        ("hang", "hung", "no output for 120 s"),
         ("killed", "crashed", "its process was ended by SIGKILL; is there too little memory?"),
         ("crash", "crashed", "RuntimeError: an illegal instruction was encountered"),
     ],

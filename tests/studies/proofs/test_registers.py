@@ -54,7 +54,7 @@ def test_a_valid_bit_that_skips_a_stage_is_not_proved() -> None:
     design = catalogued(NAMES[1], 3)
     there = "takes_accumulate ? valid_max_exp : valid_accumulate"
     wrong = faulty(to_verilog(design, "unit"), there, "takes_accumulate ? in_valid : valid_accumulate")
-    with pytest.raises(NotProvable, match=r"^2 registers in a row tell valid from empty, of 3 stages; "):
+    with pytest.raises(NotProvable, match=r"^2 registers in a row are valid bits, of 3 stages; "):
         register_questions(design, wrong)
 
 

@@ -130,9 +130,13 @@ def test_a_sound_pipeline_has_no_trace() -> None:
         (
             "in_ready ? in_valid : valid_max_exp",
             "in_ready ? 1'h1 : valid_max_exp",
-            "0 registers in a row tell valid from empty",
+            "0 registers in a row are valid bits",
         ),
-        ("in_ready = \\$1  | takes_accumulate", "in_ready = \\$1  | a[0]", "in_ready depends on more than the handshake"),
+        (
+            "in_ready = \\$1  | takes_accumulate",
+            "in_ready = \\$1  | a[0]",
+            "in_ready must depend on the handshake alone, and depends on other signals too",
+        ),
         ("takes_accumulate ? max_exp_sum_exp", "takes_accumulate ? accumulate_sum_exp", "accumulate_sum_exp takes nothing"),
     ],
 )

@@ -117,7 +117,7 @@ def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, bod
         pytest.param(
             " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); always_latch if (a != 4'h3) d = r; ",
             {},
-            "keeps a value and is no register of one clock",
+            "holds a value but is not a register of the one clock",
             marks=pytest.mark.long,
         ),
         pytest.param(
