@@ -51,6 +51,11 @@ def canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
+def value_as_text(value: object) -> str:
+    """The value of a key as a unit's file has it, without quotes: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def last_line(text: str, otherwise: str = "no message") -> str:
     """The last line that is not blank: of a traceback, the error."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), otherwise)

@@ -23,6 +23,7 @@ from golden.operations.t_fdpa import TruncatedFDPA
 from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording
 from golden.stimulus import Operands, OperandShape, generate
+from golden.text import value_as_text
 from golden.unit import batched_dot
 
 VECTORS = 20_000
@@ -140,7 +141,7 @@ def changed_operations(operation: Operation) -> Iterator[tuple[str, str, Operati
     for key in type(operation).unit_keys():
         value = getattr(operation, key)
         for other in _others(operation, key, value, hints[key]):
-            yield key, f"{_shown(other)} for {_shown(value)}", operation.changed(**{key: other})
+            yield key, f"{value_as_text(other)} for {value_as_text(value)}", operation.changed(**{key: other})
 
 
 def _others(operation: Operation, key: str, value: Any, hint: Any) -> Iterator[Any]:
@@ -169,10 +170,6 @@ def _is_valid(operation: Operation, key: str, value: Any) -> bool:
         return False
     same = changed.d == operation.d and changed.block_size == operation.block_size
     return same and (key != "L" or operation.length % changed.length == 0 or changed.length % operation.length == 0)
-
-
-def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def disagreeing(change: Change, recording: Recording) -> int:

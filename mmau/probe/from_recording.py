@@ -9,6 +9,7 @@ import numpy as np
 
 from golden.arrays import BitArray
 from golden.stimulus import Operands, OperandShape
+from golden.text import value_as_text
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.features.feature import concatenated
@@ -124,7 +125,7 @@ def _lines(reading: Reading) -> Iterator[str]:
 
 
 def _keys(candidate: Candidate) -> str:
-    return ", ".join(f"{key} = {str(value).lower() if isinstance(value, bool) else value}" for key, value in candidate.keys)
+    return ", ".join(f"{key} = {value_as_text(value)}" for key, value in candidate.keys)
 
 
 def as_dict(reading: Reading) -> dict[str, Any]:

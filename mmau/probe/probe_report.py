@@ -9,6 +9,7 @@ import numpy as np
 from golden.formats import Format
 from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
+from golden.text import value_as_text
 from mmau.probe.candidates import LONG_RANGED, apart, bisected
 from mmau.probe.established import lines_of
 from mmau.probe.find_tree import as_dict as order_as_dict
@@ -50,7 +51,7 @@ def open_keys(finding: Finding, rows: Operands) -> list[OpenKey]:
 
 def _open(model: Model, key: str, values: set[Any], rows: Operands, looked: int) -> OpenKey:
     if key not in LONG_RANGED:
-        return OpenKey(key, ", ".join(_text(value) for value in sorted(values, key=str)), _looked(looked))
+        return OpenKey(key, ", ".join(value_as_text(value) for value in sorted(values, key=str)), _looked(looked))
     value = model.keys[key]
     low, high = (_extent(model, key, values | {value}, sign, rows) for sign in (-1, 1))
     possible = values_of(key, model.family, model.shape)
@@ -86,10 +87,6 @@ def _looked(vectors: int) -> str:
     return f"no difference in {vectors} vectors chosen to show one"
 
 
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def text_of(finding: Finding, opened: list[OpenKey]) -> str:
     """The report."""
     return "\n".join(_lines(finding, opened)) + "\n"
@@ -110,7 +107,7 @@ def _lines(finding: Finding, opened: list[OpenKey]) -> Iterator[str]:
         for key, value in model.items:
             if key in CHAINED and value == default_of(key) and key not in notes:
                 continue
-            yield f"            {key} = {_text(value)}{notes.pop(key, '')}"
+            yield f"            {key} = {value_as_text(value)}{notes.pop(key, '')}"
         for key, note in notes.items():
             yield f"            {key}{note}"
         if finding.is_whole():  # the tree of a wrong model is none of the device

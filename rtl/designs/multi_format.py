@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Member
 from golden import Implementation, Operation, Unit
 from golden.checks import listed
 from golden.operations import TFDPA
+from golden.text import value_as_text
 from rtl.datapath import depths
 from rtl.datapath.records import Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
@@ -203,7 +204,7 @@ def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
     for operation in fused:
         check_range(operation)
     for key in (key for key in TFDPA.unit_keys() if key not in ("a", "b", "L")):
-        found = list(dict.fromkeys(_shown(getattr(operation, key)) for operation in fused))
+        found = list(dict.fromkeys(value_as_text(getattr(operation, key)) for operation in fused))
         if len(found) > 1:
             raise ValueError(f"{key} must be the same in all operations of a multi-format datapath, got {listed(found)}")
     widths = [_width(operation) for operation in fused]
@@ -223,11 +224,6 @@ def check_operations(operations: Sequence[Operation]) -> tuple[TFDPA, ...]:
                 f"a packed significand must fit half of the widest, {half} bits; {operation.a} has {_sig_bits(operation)}"
             )
     return fused
-
-
-def _shown(value: object) -> str:
-    """A key's value, for messages."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _width(operation: TFDPA) -> int:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from golden.checks import check_int, listed
-from mmau.explore.space.keys import TABLES, Value, known_keys, shown, table_keys
+from golden.text import value_as_text
+from mmau.explore.space.keys import TABLES, Value, known_keys, table_keys
 from mmau.explore.space.tables import check_distinct, check_keys
 
 RANGE = ("from", "to", "step")
@@ -65,7 +66,7 @@ def _values(where: str, given: Any) -> tuple[Value, ...]:
     if len(given) > MOST_VALUES:
         raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {len(given)}")
     check_distinct(where, given)
-    check_distinct(where, [shown(value) for value in given])  # names of points contain them: 2 and "2" give the same name
+    check_distinct(where, [value_as_text(value) for value in given])  # in a point's name 2 and "2" are the same
     return tuple(given)
 
 

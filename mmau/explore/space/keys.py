@@ -47,10 +47,5 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
     return {"operation": operation.name, **found}
 
 
-def shown(value: Value) -> str:
-    """A value as names of points have it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _plain(value: Any) -> Value:
     return value if isinstance(value, int) else str(value)

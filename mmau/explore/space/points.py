@@ -7,9 +7,10 @@ import golden
 from golden import Implementation, Unit
 from golden.formats import FP16
 from golden.ordered_chain import ChainTable
+from golden.text import value_as_text
 from golden.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.space.axes import Axis
-from mmau.explore.space.keys import Value, nested, parameters, shown
+from mmau.explore.space.keys import Value, nested, parameters
 
 POINT, REFERENCE = "point", "reference"
 
@@ -52,7 +53,7 @@ def point_of(name: str, fixed: Mapping[str, Value], axes: Sequence[Axis], values
     """The point with these values of the axes."""
     swept = {axis.key: value for axis, value in zip(axes, values, strict=True)}
     flat = {**fixed, **swept}
-    chosen = " ".join(f"{axis.label}={shown(value)}" for axis, value in zip(axes, values, strict=True)) or name
+    chosen = " ".join(f"{axis.label}={value_as_text(value)}" for axis, value in zip(axes, values, strict=True)) or name
     try:
         unit = unit_from_table({"name": chosen, **nested(flat)})
     except (TypeError, ValueError) as error:
