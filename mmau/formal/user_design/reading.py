@@ -12,7 +12,7 @@ from typing import Any
 
 from cosim.compile.complaints import complaints_of_verilator, constants_by_initial_value, promises, tree_of
 from cosim.compile.errors import SimulationError
-from cosim.compile.preprocessing import Text, given_macros, texts_of
+from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
@@ -103,6 +103,8 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
             raise NotCompared(str(error)) from None
         macros = [f"{macro}={value}" if value else macro for macro, value in given_macros(sources, folder).items()]
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
+        absent = macros_not_defined(sources, folder)
+        assumed += [f"macros for which its text asks are not defined: {', '.join(absent)}"] if absent else []
         return [_reading(text, dut, assumed, sources.digests, seconds, folder) for text in texts]
 
 
