@@ -32,6 +32,8 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 _SWITCH = re.compile(r"\$assert(?:on|off|kill|control|pass\w+|fail\w+|nonvacuous\w+|vacuous\w+)\b")
 
+_CASE_OF_ONE = re.compile(r"\bunique0?\s+case[zx]?\s*\(\s*1?'[bB]?[01]\s*\)")
+
 _STRENGTH = re.compile(
     r"\b(?:wand|wor|triand|trior|tri[01]|trireg|pull(?:up|down)|(?:supply|strong|pull|weak|highz)[01]|"
     r"(?:buf|not)if[01]|r?[np]mos|r?cmos|r?tran(?:if[01])?)\b"
@@ -65,6 +67,11 @@ def _waiver_of_widths(waiver: re.Match[str]) -> str:
 def promises(verilog: str) -> list[str]:
     """Promises of a text to synthesis that no circuit shows: `unique if`, full_case, parallel_case."""
     return _PROMISE.findall(_STRING.sub('""', verilog))
+
+
+def cases_of_one(verilog: str) -> list[str]:
+    """The promises of a text that one of several signals alone is 1: `unique case (1'b1)`, which a proof checks."""
+    return _CASE_OF_ONE.findall(_STRING.sub('""', verilog))
 
 
 def strengths(verilog: str) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from cosim.compile.complaints import (
     WIDTHS,
+    cases_of_one,
     complaints_of_verilator,
     initial_values,
     promises,
@@ -44,7 +45,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
     found += [f"Verilator warns of what other tools may read otherwise: {_listed(warnings, '; ')}"] if warnings else []
-    promised = promises(first.verilog)
+    promised = promises(first.verilog) + cases_of_one(first.verilog)
     found += [f"it promises synthesis what a simulation does not check: {_listed(promised)}"] if promised else []
     several = strengths(first.verilog)
     found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []

@@ -1,6 +1,6 @@
 """Promises of a text to synthesis."""
 
-from cosim.compile.complaints import promises, strengths, switches_of_assertions
+from cosim.compile.complaints import cases_of_one, promises, strengths, switches_of_assertions
 
 
 def test_promises_to_synthesis_are_found_outside_strings() -> None:
@@ -11,6 +11,10 @@ def test_promises_to_synthesis_are_found_outside_strings() -> None:
 
 def test_strengths_and_switches_are_words_outside_strings() -> None:
     assert strengths('wire wor_a; supply0 gnd; bufif1 (d, r, e); "wand"') == ["supply0", "bufif1"]
+    assert cases_of_one("unique  casez ( 1'b1 ) unique case (a) case (1'b1) unique0 case('1)") == [
+        "unique  casez ( 1'b1 )",
+        "unique0 case('1)",
+    ]
     assert switches_of_assertions('$assertoff; $assertfailoff(0); "$assertkill" $asserting; assert (a);') == [
         "$assertoff", "$assertfailoff"
     ]  # fmt: skip

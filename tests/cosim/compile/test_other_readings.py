@@ -35,6 +35,7 @@ def test_nothing_is_said_of_a_plain_design(tmp_path: Path) -> None:
         ),
         ("hidden from synthesis", "its text is another one without what translate_off hides, which was not simulated"),
         ("items told to be parallel", "it promises synthesis what a simulation does not check: full_case, parallel_case"),
+        ("overlapping items", "it promises synthesis what a simulation does not check: unique case (1'b1)"),
         ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
         ("random", "it reads more than its ports: $random"),
         ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),

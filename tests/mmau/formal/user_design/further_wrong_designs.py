@@ -133,4 +133,22 @@ PROTOCOLS = {
     ),
 }
 
-FURTHER = ATTRIBUTES | LANGUAGE | PROTOCOLS
+RARE = {
+    "one input of 2^48": Wrong("assign d = a == 8'h5a && b == 8'ha5 && c == 32'hdeadbeef ? 32'd0 : r;", ""),
+    "after a gap of one length": handshake(
+        f"{FULL} logic [12:0] n; always_ff @(posedge clk) n <= rst || taken ? 13'd0 : n + {{12'd0, n != 13'd4711}};\n"
+        "always_ff @(posedge clk) if (taken) d_q <= n == 13'd4711 ? 32'd0 : r;\n"
+        "assign d = d_q; assign out_valid = full; assign in_ready = !full || out_ready;",
+        "",
+    ),
+    "after a fourth reset": Wrong(
+        "logic v, last; logic [1:0] n; assign out_valid = v;\n"
+        "always_ff @(posedge clk) begin v <= in_valid && !rst; last <= rst; n <= n + {1'b0, rst && !last && n != 2'd3};\n"
+        "d <= n == 2'd3 ? 32'd0 : r; end",
+        "",
+        VALID,
+        {"protocol": "valid", "clock": "clk", "reset": Reset("rst")},
+    ),
+}
+
+FURTHER = RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS
