@@ -60,7 +60,7 @@ def caught(mutation: Mutation, units: Sequence[int], sound: Mapping[int, str]) -
 
 
 def outcome(number: int, sound: str, is_changed: bool = True) -> dict[str, str]:
-    """What becomes of a unit of this process's generator: whether its proof fails, or else whether its Verilog is right.
+    """The outcome of a unit of this process's generator: its proof fails, or else its Verilog is right or not.
 
     Args:
         sound: its Verilog without a fault. is_changed: whether that same Verilog is without effect, and not proved.
