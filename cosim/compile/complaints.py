@@ -91,17 +91,39 @@ Place = tuple[tuple[int, int] | str, ...]
 
 
 def written_by_two_blocks(tree: Any) -> list[str]:
-    """The variables of which two clocked blocks write the same bits, so that it depends on a tool whose value stays."""
+    """The variables of which two clocked blocks write the same bits, so that it depends on a tool whose value stays.
+
+    A module of several instances that writes a memory outside itself writes it as often.
+    """
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
-    blocks = [node for node in nodes_of(tree) if node.get("type") == "ALWAYS"]
+    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    instances = Counter(node["modp"] for node in nodes_of(tree) if node.get("type") == "CELL")
     seen, found = dict[str, list[Place]](), set[str]()
-    for block in blocks:
-        sides = [side for node in nodes_of(block) if node.get("type") == "ASSIGNDLY" for side in node["lhsp"]]
-        own = [written for side in sides for written in _places(side)]
-        found |= {variable for variable, place in own if any(_overlap(place, other) for other in seen.get(variable, ()))}
-        for variable, place in own:
-            seen.setdefault(variable, []).append(place)
+    for module in tree["modulesp"]:
+        for block in (node for node in nodes_of(module) if node.get("type") == "ALWAYS"):
+            own = list[tuple[str, Place]]()
+            for side in _registered(block, tasks):
+                own += _places(side)
+                if instances[module["addr"]] > 1 and {"VARXREF", "ARRAYSEL"} <= {
+                    node.get("type") for node in nodes_of(side)
+                }:
+                    found |= {variable for variable, _ in _places(side)}
+            found |= {variable for variable, place in own if any(_overlap(place, other) for other in seen.get(variable, ()))}
+            for variable, place in own:
+                seen.setdefault(variable, []).append(place)
     return sorted({names[variable] for variable in found if variable in names})
+
+
+def _registered(block: Any, tasks: Mapping[str, Any]) -> list[Any]:
+    """The left sides of the non-blocking assignments of a block and of the tasks that it calls."""
+    waiting, called, sides = [block], set[str](), list[Any]()
+    while waiting:
+        for node in nodes_of(waiting.pop()):
+            sides += node["lhsp"] if node.get("type") == "ASSIGNDLY" else []
+            if node.get("taskp") in tasks and node["taskp"] not in called:
+                called.add(node["taskp"])
+                waiting.append(tasks[node["taskp"]])
+    return sides
 
 
 def _places(node: Any) -> list[tuple[str, Place]]:
@@ -110,7 +132,7 @@ def _places(node: Any) -> list[tuple[str, Place]]:
         return [written for each in node for written in _places(each)]
     if not isinstance(node, dict):
         return []
-    if node.get("type") == "VARREF":
+    if node.get("type") in ("VARREF", "VARXREF"):
         return [(str(node["varp"]), ())] if node.get("access") in ("WR", "RW") else []
     inner = _places(node.get("fromp", [value for value in node.values() if isinstance(value, list)]))
     match node.get("type"):

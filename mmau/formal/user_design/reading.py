@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.complaints import complaints_of_verilator, constants_by_initial_value, promises, tree_of
+from cosim.compile.complaints import (
+    complaints_of_verilator,
+    constants_by_initial_value,
+    promises,
+    tree_of,
+    written_by_two_blocks,
+)
 from cosim.compile.errors import SimulationError
 from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
@@ -115,7 +121,11 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     promised = promises(text.verilog)
     if promised:
         raise NotCompared(_in(text, f"it promises synthesis what is not checked: {', '.join(promised)}"))
-    fixed = constants_by_initial_value(tree_of(WRAPPER, text.verilog, folder))
+    tree = tree_of(WRAPPER, text.verilog, folder)
+    twice = written_by_two_blocks(tree)
+    if twice:
+        raise NotCompared(_in(text, f"two clocked blocks write the same bits, and none says whose stay: {', '.join(twice)}"))
+    fixed = constants_by_initial_value(tree)
     if fixed:
         assumed = [*assumed, f"what nothing else writes holds its initial value: {', '.join(fixed)}"]
     try:
