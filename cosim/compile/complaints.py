@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosim.dut.elaborate import nodes
+from cosim.dut.elaborate import nodes_of
 from golden.processes import run_tool
 
 SOUND = (
@@ -29,6 +29,15 @@ _WARNING = re.compile(
 )
 
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+_SWITCH = re.compile(r"\$assert(?:on|off|kill|control|pass\w+|fail\w+|nonvacuous\w+|vacuous\w+)\b")
+
+_CASE_OF_ONE = re.compile(r"\bunique0?\s+case[zx]?\s*\(\s*1?'[bB]?[01]\s*\)")
+
+_STRENGTH = re.compile(
+    r"\b(?:wand|wor|triand|trior|tri[01]|trireg|pull(?:up|down)|(?:supply|strong|pull|weak|highz)[01]|"
+    r"(?:buf|not)if[01]|r?[np]mos|r?cmos|r?tran(?:if[01])?)\b"
+)
 
 _PROMISE = re.compile(r"\bunique0?\s+if\b|\b(?:full|parallel)_case\b")
 
@@ -60,14 +69,103 @@ def promises(verilog: str) -> list[str]:
     return _PROMISE.findall(_STRING.sub('""', verilog))
 
 
+def cases_of_one(verilog: str) -> list[str]:
+    """The promises of a text that one of several signals alone is 1: `unique case (1'b1)`, which a proof checks."""
+    return _CASE_OF_ONE.findall(_STRING.sub('""', verilog))
+
+
+def strengths(verilog: str) -> list[str]:
+    """The words of a text by which drivers of one net win, lose or let go, which not every synthesis reads."""
+    return list(dict.fromkeys(_STRENGTH.findall(_STRING.sub('""', verilog))))
+
+
+def switches_of_assertions(verilog: str) -> list[str]:
+    """The statements of a text that switch its assertions on or off, so that one that fails may not be seen."""
+    return list(dict.fromkeys(_SWITCH.findall(_STRING.sub('""', verilog))))
+
+
+# registers that two blocks write
+
+Place = tuple[tuple[int, int] | str, ...]
+"""The bits of a variable that are written: of each choice from the outermost, its first and last bit, or its name."""
+
+
+def written_by_two_blocks(tree: Any) -> list[str]:
+    """The variables of which two clocked blocks write the same bits, so that it depends on a tool whose value stays.
+
+    A module of several instances that writes a memory outside itself writes it as often.
+    """
+    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
+    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    instances = Counter(node["modp"] for node in nodes_of(tree) if node.get("type") == "CELL")
+    seen, found = dict[str, list[Place]](), set[str]()
+    for module in tree["modulesp"]:
+        for block in (node for node in nodes_of(module) if node.get("type") == "ALWAYS"):
+            own = list[tuple[str, Place]]()
+            for side in _registered(block, tasks):
+                own += _places(side)
+                if instances[module["addr"]] > 1 and {"VARXREF", "ARRAYSEL"} <= {
+                    node.get("type") for node in nodes_of(side)
+                }:
+                    found |= {variable for variable, _ in _places(side)}
+            found |= {variable for variable, place in own if any(_overlap(place, other) for other in seen.get(variable, ()))}
+            for variable, place in own:
+                seen.setdefault(variable, []).append(place)
+    return sorted({names[variable] for variable in found if variable in names})
+
+
+def _registered(block: Any, tasks: Mapping[str, Any]) -> list[Any]:
+    """The left sides of the non-blocking assignments of a block and of the tasks that it calls."""
+    waiting, called, sides = [block], set[str](), list[Any]()
+    while waiting:
+        for node in nodes_of(waiting.pop()):
+            sides += node["lhsp"] if node.get("type") == "ASSIGNDLY" else []
+            if node.get("taskp") in tasks and node["taskp"] not in called:
+                called.add(node["taskp"])
+                waiting.append(tasks[node["taskp"]])
+    return sides
+
+
+def _places(node: Any) -> list[tuple[str, Place]]:
+    """The variables on the left of an assignment, each with its place."""
+    if isinstance(node, list):
+        return [written for each in node for written in _places(each)]
+    if not isinstance(node, dict):
+        return []
+    if node.get("type") in ("VARREF", "VARXREF"):
+        return [(str(node["varp"]), ())] if node.get("access") in ("WR", "RW") else []
+    inner = _places(node.get("fromp", [value for value in node.values() if isinstance(value, list)]))
+    match node.get("type"):
+        case "SEL" | "ARRAYSEL":
+            chosen: Place = _chosen(node["lsbp" if "lsbp" in node else "bitp"][0], int(node.get("widthConst", 1)))
+        case "STRUCTSEL":
+            chosen = (str(node["name"]),)
+        case _:
+            chosen = ()
+    return [(variable, (*place, *chosen)) for variable, place in inner]
+
+
+def _chosen(index: Mapping[str, Any], width: int) -> Place:
+    """The first and last bit of a choice; without a constant index it may be any."""
+    if index.get("type") != "CONST":
+        return ((0, 1 << 31),)
+    first = int(str(index["name"]).rpartition("h")[2], 16)
+    return ((first, first + width - 1),)
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    pairs = zip(one, other, strict=False)  # where one ends, it is all that the other chooses from
+    return all(a == b if isinstance(a, str) or isinstance(b, str) else a[0] <= b[1] and b[0] <= a[1] for a, b in pairs)
+
+
 # initial values
 
 
 def constants_by_initial_value(tree: Any) -> list[str]:
     """The variables that hold a value because a declaration or an initial block gives it, and nothing else writes them."""
-    names = {node["addr"]: str(node["origName"]) for node in nodes(tree) if node.get("type") == "VAR"}
-    constant = {node["addr"] for node in nodes(tree) if node.get("type") == "VAR" and node.get("isConst")}
-    blocks = (node for node in nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
+    constant = {node["addr"] for node in nodes_of(tree) if node.get("type") == "VAR" and node.get("isConst")}
+    blocks = (node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
     at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
     only = [variable for variable, count in at_start.items() if count == ever[variable] and variable not in constant]
     return list(dict.fromkeys(names[variable] for variable in only if variable in names))
@@ -75,8 +173,8 @@ def constants_by_initial_value(tree: Any) -> list[str]:
 
 def initial_values(tree: Any) -> list[str]:
     """The variables that begin with a value which a declaration or an initial block gives, and that change later."""
-    names = {node["addr"]: str(node["origName"]) for node in nodes(tree) if node.get("type") == "VAR"}
-    blocks = (node for node in nodes(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
+    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
+    blocks = (node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
     at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
     return sorted({names[v] for v, count in at_start.items() if count < ever[v] and v in names})
 
@@ -87,23 +185,25 @@ SIMULATOR = {
     "SYSTEMF": "$system", "SYSTEMT": "$system", "SCOPENAME": "%m",
     "FGETC": "$fgetc", "FGETS": "$fgets", "FREAD": "$fread", "FSCANF": "$fscanf",
     "TIME": "$time", "TIMED": "$realtime", "CEXPRUSER": "$c", "CSTMTUSER": "$c",
-    "FOPEN": "$fopen", "FOPENMCD": "$fopen",
+    "FOPEN": "$fopen", "FOPENMCD": "$fopen", "WRITEMEM": "$writemem", "shuffle": "shuffle",
+    "DISTCHISQUARE": "$dist_chi_square", "DISTERLANG": "$dist_erlang", "DISTEXPONENTIAL": "$dist_exponential",
+    "DISTNORMAL": "$dist_normal", "DISTPOISSON": "$dist_poisson", "DISTT": "$dist_t", "DISTUNIFORM": "$dist_uniform",
 }  # fmt: skip
-"""Names of what a text can read beside its ports, by the kind of the node in Verilator's tree. The time and place that a
-message prints do not count."""
+"""Names of what a text can read beside its ports, or write for a later run, by the kind of the node in Verilator's tree. The
+time and place that a message prints do not count."""
 
 
 def read_from_the_simulator(tree: Any) -> list[str]:
     """The system functions, and functions of other languages, by which a text reads more than its ports."""
     printed = {
-        node["addr"] for each in nodes(tree) if each.get("type") == "DISPLAY" for node in nodes(each) if "addr" in node
+        node["addr"] for each in nodes_of(tree) if each.get("type") == "DISPLAY" for node in nodes_of(each) if "addr" in node
     }
     found = [
         SIMULATOR[kind]
-        for node in nodes(tree)
+        for node in nodes_of(tree)
         if (kind := _kind(node)) in SIMULATOR and not (kind in ("TIME", "SCOPENAME") and node["addr"] in printed)
     ]
-    found += [f"DPI function {node['name']}" for node in nodes(tree) if node.get("dpiImport")]
+    found += [f"DPI function {node['name']}" for node in nodes_of(tree) if node.get("dpiImport")]
     return sorted(set(found))
 
 
@@ -134,6 +234,6 @@ def _written(tree: Any) -> list[str]:
     """The variables that statements write, once for each statement."""
     return [
         str(node["varp"])
-        for node in nodes(tree)
+        for node in nodes_of(tree)
         if node.get("type") in ("VARREF", "VARXREF") and node.get("access") in ("WR", "RW")
     ]

@@ -5,13 +5,17 @@ from pathlib import Path
 
 from cosim.compile.complaints import (
     WIDTHS,
+    cases_of_one,
     complaints_of_verilator,
     initial_values,
     promises,
     read_from_the_simulator,
+    strengths,
+    switches_of_assertions,
     tree_of,
+    written_by_two_blocks,
 )
-from cosim.compile.preprocessing import texts_of
+from cosim.compile.preprocessing import macros_not_defined, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)
@@ -23,7 +27,7 @@ SHOWN = 3
 
 def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     """Why the simulated circuit may not be that of other tools, a line each: other macros, warnings, initial values,
-    functions of the simulator.
+    functions of the simulator; and assertions that the text itself switches off.
 
     Args:
         folder: for temporary files.
@@ -35,6 +39,8 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     options = [word for word in sources.verilator_args if not word.startswith(PLAIN)]
     found = [f"Verilator reads it with options of its description: {' '.join(options)}"] if options else []
     found += [f"its text differs {text.name}; that text was not simulated" for text in others]
+    absent = macros_not_defined(sources, folder)
+    found += [f"it is read without macros that its text asks for: {_listed(absent)}"] if absent else []
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
@@ -43,13 +49,21 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
         if warnings
         else []
     )
-    promised = promises(first.verilog)
+    promised = promises(first.verilog) + cases_of_one(first.verilog)
     found += (
         [f"it promises synthesis tools properties that a simulation does not check: {_listed(promised)}"] if promised else []
+    )
+    several = strengths(first.verilog)
+    found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []
+    switched = switches_of_assertions(first.verilog)
+    found += (
+        [f"it switches assertions on or off, and one that fails may not be seen: {_listed(switched)}"] if switched else []
     )
     if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
         return tuple(found)
     tree = tree_of(sources.top, first.verilog, folder, libraries)
+    twice = written_by_two_blocks(tree)
+    found += [f"two clocked blocks write the same bits, and none says whose stay: {_listed(twice)}"] if twice else []
     begun = initial_values(tree)
     found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
     beside = read_from_the_simulator(tree)

@@ -24,6 +24,8 @@ _HIDES, _SHOWS = re.compile(r"\btranslate_off\b|\bsynthesis_off\b"), re.compile(
 
 _DEFINE = re.compile(r"^`define (\w+)(?: (.*))?$", re.MULTILINE)
 
+_DEFINED, _ASKED = re.compile(r"`define\s+(\w+)"), re.compile(r"`(?:ifn?def|elsif)\s*(\([^)]*\)|\w+)")
+
 _WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/|\s+", re.MULTILINE)
 """Text that may differ between two texts of the same design."""
 
@@ -64,6 +66,17 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
         found.setdefault(_WITHOUT_EFFECT.sub(" ", text.verilog), text)
     texts = list(found.values())
     return texts if len(texts) > 1 else [Text("", (), texts[0].verilog)]
+
+
+def macros_not_defined(sources: Sources, folder: Path) -> list[str]:
+    """The macros on which lines of a design depend, and that nothing defines: not its text, the description, Verilator or
+    `texts_of`."""
+    texts = [Path(name).read_text(encoding="utf-8", errors="replace") for name in sources.digests]
+    plain = [_TOKEN.sub(" ", text) for text in texts]
+    defined = {SYNTHESIS, *given_macros(sources, folder), *_macros((), folder)}
+    defined.update(name for text in plain for name in _DEFINED.findall(text))
+    asked = (name for text in plain for words in _ASKED.findall(text) for name in re.findall(r"\w+", words))
+    return list(dict.fromkeys(name for name in asked if name not in defined))
 
 
 def given_macros(sources: Sources, folder: Path) -> dict[str, str]:

@@ -23,6 +23,9 @@ WRAPPER = "mmau_dut"
 INSTANCE = "dut"
 """Name of the design's instance in the module around it."""
 
+ELSEWHERE = "mmau_elsewhere"
+"""Name of the instance while its ports are read: a text that rests on the name of its own instance is not read."""
+
 
 class ElaborationError(Exception):
     """Verilator cannot read the design; the message is Verilator's first error."""
@@ -118,7 +121,8 @@ def elaborated(dut: Dut) -> Elaborated:
     with temporary_folder("mmau-elaborate-") as folder:
         # Verilator's -G takes only numbers; an instance takes constants of packages and types too.
         around = Path(folder) / f"{AROUND}.sv"
-        text = f"module {AROUND}; {instance(dut)} (); {WRAPPER} around (); endmodule\nmodule {WRAPPER}; endmodule\n"
+        found = instance(dut, ELSEWHERE)
+        text = f"module {AROUND}; {found} (); {WRAPPER} around (); endmodule\nmodule {WRAPPER}; endmodule\n"
         around.write_text(text, encoding="utf-8")
         command = [
             "verilator", "--json-only", "--no-json-edit-nums", "--MMD", "-Wno-fatal", "-Wno-lint", "-Wno-style",
@@ -140,10 +144,10 @@ def elaborated(dut: Dut) -> Elaborated:
         return Elaborated(ports_of_tree(nodes, dut.top), read, _opens(nodes), _edges(nodes))
 
 
-def instance(dut: Dut) -> str:
-    """The text `top #(parameters) dut` of an instance, without its connections."""
+def instance(dut: Dut, name: str = INSTANCE) -> str:
+    """The text `top #(parameters) name` of an instance, without its connections."""
     parameters = ", ".join(f".{name}({value})" for name, value in dut.parameters.items())
-    return f"{dut.top} {f'#({parameters}) ' if parameters else ''}{INSTANCE}"
+    return f"{dut.top} {f'#({parameters}) ' if parameters else ''}{name}"
 
 
 def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
@@ -152,15 +156,20 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
     Raises:
         ElaborationError: there is no such module. ValueError: a port that cannot be driven as bits.
     """
-    types = {node["addr"]: node for node in nodes(tree) if "DTYPE" in str(node.get("type", ""))}
+    types = {node["addr"]: node for node in nodes_of(tree) if "DTYPE" in str(node.get("type", ""))}
     modules = [
         node for node in tree["modulesp"] if node.get("type") == "MODULE" and node.get("origName", node["name"]) == top
     ]
     if not modules:
         raise ElaborationError(f"verilator found no module {top}")
     variables = [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
-    ports = [n for n in variables if n.get("direction", "NONE") != "NONE" or "IFACE" in str(types[n["dtypep"]]["type"])]
-    return tuple(_port(node, types) for node in ports)
+    return tuple(_port(node, types) for node in variables if _is_port(node, types))
+
+
+def _is_port(variable: dict[str, Any], types: dict[str, Any]) -> bool:
+    """Whether a variable of a module is a port, and not an interface inside, which Verilator gives another name."""
+    is_interface = "IFACE" in str(types[variable["dtypep"]]["type"]) and not variable["origName"].endswith("__Viftop")
+    return is_interface or variable.get("direction", "NONE") != "NONE"
 
 
 def _check_wrapper(tree: dict[str, Any], meta: dict[str, Any]) -> None:
@@ -177,18 +186,18 @@ def _check_wrapper(tree: dict[str, Any], meta: dict[str, Any]) -> None:
 
 def _opens(tree: dict[str, Any]) -> tuple[str, ...]:
     """The names of the files of $readmemh, $readmemb and $fopen, as far as they are constant."""
-    named = [node["filenamep"][0] for node in nodes(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
+    named = [node["filenamep"][0] for node in nodes_of(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
     return tuple(sorted({node["name"].strip('\\"') if node["type"] == "CONST" else "" for node in named}))
 
 
 def _edges(tree: dict[str, Any]) -> dict[str, str]:
     """The names of the signals in sensitivity lists, with the edges at which registers act."""
-    items = [node for node in nodes(tree) if node.get("type") == "SENITEM" and node.get("edgeType") in ("POS", "NEG")]
+    items = [node for node in nodes_of(tree) if node.get("type") == "SENITEM" and node.get("edgeType") in ("POS", "NEG")]
     return {str(signal["name"]): str(item["edgeType"]) for item in items for signal in item["sensp"] if "varp" in signal}
 
 
-def nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Every node of a tree that Verilator wrote as JSON, in no order."""
+def nodes_of(tree: Any) -> Iterator[dict[str, Any]]:
+    """Every node of a tree, or of a part of a tree, of `verilator --json-only`."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()

@@ -1,5 +1,6 @@
 """Single-line faults of the generator: one comparison, constant, operator or branch of a module of `rtl` changed."""
 
+import os
 import random
 import tomllib
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ FOLDERS = ("arithmetic", "steps", "operations", "datapath")
 OTHER = ("convert", "conversion", "depths", "pipeline")
 """Modules that change no combinational datapath of one format."""
 
-FAULTS, SEED = 140, 23
+FAULTS, SEED = 140, int(os.environ.get("MMAU_ATTACK_SEED", "23"))
 """The number of faults drawn, and the seed. A quarter of all faults changes no Verilog of `UNITS`."""
 
 UNITS = (

@@ -1,7 +1,8 @@
 """A proof by a generator with one fault, in a process of its own: python -m tests.attack.faulty_generator MODULE NUMBER.
 
-Writes one line of JSON: the unit whose Verilog the fault changes, and what caught it. The fault is in the process that asks
-the questions too, so that one by which Verilog and questions go wrong together would show.
+Writes one line of JSON: the unit whose Verilog the fault changes, and what caught it; without a module, what becomes of each
+unit of the sound generator. The fault is in the process that asks the questions too, so that one by which Verilog and
+questions go wrong together would show.
 """
 
 import json
@@ -51,35 +52,49 @@ def caught(mutation: Mutation, units: Sequence[int], sound: Mapping[int, str]) -
     """
     assert not any(name.startswith("rtl") for name in sys.modules), "the fault would come too late"
     sys.meta_path.insert(0, Faulty(mutation))
+    for number in units:
+        found = outcome(number, sound[number])
+        if found["by"] != NO_EFFECT:
+            return found
+    return {"unit": "", "by": NO_EFFECT}
+
+
+def outcome(number: int, sound: str, is_changed: bool = True) -> dict[str, str]:
+    """The outcome of a unit of this process's generator: its proof fails, or else its Verilog is right or not.
+
+    Args:
+        sound: its Verilog without a fault. is_changed: whether that same Verilog is without effect, and not proved.
+    """
     from mmau.formal.netlist.equivalence import EQUAL, Side, compare
     from mmau.formal.netlist.verilog_text import read_netlist
     from mmau.formal.prove import prove
     from rtl.designs.unit_design import UnitDesign
     from rtl.verilog.emit import to_verilog
 
-    for number in units:
-        unit = unit_of(number)
-        of_it = {"unit": unit.operation.name}
-        try:
-            text = to_verilog(unit, "unit")
-            if text == sound[number]:
-                continue
-            found = prove(UnitDesign(unit), SECONDS)
-        except Exception as error:  # any: the generator, or the prover, refuses
-            return of_it | {"by": f"refused: {type(error).__name__}"}
-        if found.verdict != "proved":
-            return of_it | {"by": found.verdict}
-        right, wrong = (Side(read_netlist(each), "unit") for each in (sound[number], text))
-        is_equal = compare(right, wrong, SECONDS).verdict == EQUAL
-        return of_it | {"by": "proved equal to the sound Verilog" if is_equal else "passed"}
-    return {"unit": "", "by": NO_EFFECT}
+    unit = unit_of(number)
+    of_it = {"unit": unit.operation.name}
+    try:
+        text = to_verilog(unit, "unit")
+        if is_changed and text == sound:
+            return of_it | {"by": NO_EFFECT}
+        found = prove(UnitDesign(unit), SECONDS)
+    except Exception as error:  # any: the generator, or the prover, refuses
+        return of_it | {"by": f"refused: {type(error).__name__}"}
+    if found.verdict != "proved":
+        return of_it | {"by": found.verdict}
+    right, wrong = (Side(read_netlist(each), "unit") for each in (sound, text))
+    is_equal = compare(right, wrong, SECONDS).verdict == EQUAL
+    return of_it | {"by": "proved equal to the sound Verilog" if is_equal else "passed"}
 
 
 def main() -> int:
     """The fault named on the command line; on stdin the sound Verilog of the units that are tried, by number."""
+    sound = {int(each): text for each, text in json.load(sys.stdin).items()}
+    if len(sys.argv) == 1:
+        print(json.dumps([outcome(number, text, is_changed=False) for number, text in sound.items()]))
+        return 0
     module, number = sys.argv[1], int(sys.argv[2])
     mutation = fault(module, number)
-    sound = {int(each): text for each, text in json.load(sys.stdin).items()}
     found = caught(mutation, [each for each in units_for(module, number) if each in sound], sound)
     print(json.dumps({"fault": mutation.name} | found))
     return 0

@@ -44,6 +44,7 @@ def test_stored_file_is_found_with_its_mode(cache: Cache, program: Path, target:
     "damage",
     ["file cut", "file gone", "contents cut", "contents of another kind", "contents nested deep", "no contents", "path"],
 )
+@pytest.mark.attack("programs in a cache, damaged or planted")
 def test_damaged_entry_is_made_anew(damage: str, cache: Cache, program: Path, target: Path) -> None:
     cache.store("key", [program])
     entry = cache.folder / "key"
@@ -72,6 +73,7 @@ PLANTED = ["folder of all", "above of all", "entry of all", "file of all", "anot
 
 
 @pytest.mark.parametrize("planted", PLANTED)
+@pytest.mark.attack("programs in a cache, damaged or planted")
 def test_what_another_user_can_write_is_not_used(
     planted: str, cache: Cache, program: Path, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +105,7 @@ def _of_another(path: Path, owned: str) -> os.stat_result:
     return os.stat_result([*status[:4], 4711 if str(path) == owned else status[4], *status[5:]])
 
 
+@pytest.mark.attack("programs in a cache, damaged or planted")
 def test_unsafe_folder_is_told_and_gets_nothing(
     cache: Cache, program: Path, target: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -206,6 +209,7 @@ def test_folder_of_the_user_is_in_the_cache_folder(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("why", ["no home", "home that is no folder", "cache of all"])
+@pytest.mark.attack("programs in a cache, damaged or planted")
 def test_tools_without_a_cache_of_the_user_get_another(why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Yosys as WebAssembly fails where it cannot write to the home folder, and loads machine code from the cache."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -8,6 +8,7 @@ import pytest
 from golden.files import MAX_TOML_BYTES, read_toml
 
 
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     path.write_text("# " + "x" * (MAX_TOML_BYTES - 2))
@@ -23,6 +24,7 @@ def test_large_toml_is_refused_without_reading_it_all(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "deep", [".".join("a" * 5000) + " = 1", "a = " + "[" * 9 + "]" * 9, "a = " + "{b = " * 8 + "1" + "}" * 8]
 )
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_deeply_nested_toml_is_refused(deep: str, tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     path.write_text(deep)
@@ -34,6 +36,7 @@ def test_deeply_nested_toml_is_refused(deep: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 20000, "x = " + "9" * 5000, "x"], ids=["deep", "long", "no TOML"])
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_hostile_toml_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "u.toml"
     path.write_text(text)

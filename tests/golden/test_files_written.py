@@ -123,6 +123,7 @@ def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
     assert [p.name for p in tmp_path.iterdir()] == ["out.bin"]
 
 
+@pytest.mark.attack("files of killed processes")
 def test_what_a_killed_process_left_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its locks have ended with it; what another process holds, or has just made, stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

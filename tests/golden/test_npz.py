@@ -194,6 +194,7 @@ class Explodes:
         return os.mkdir, (self.path,)
 
 
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
     trap = tmp_path / "unpickled"
     array = np.array([Explodes(str(trap))], dtype=object)
@@ -247,6 +248,7 @@ def test_objects_are_refused_and_never_unpickled(tmp_path: Path) -> None:
         "version",
     ],
 )
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_damaged_or_hostile_members_are_refused(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=message):
         read_npz(npz(tmp_path / "v.npz", a=data), ["a"])

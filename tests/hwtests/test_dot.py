@@ -1,5 +1,6 @@
 """Instructions of a device as functions of rows: each row gives its dot product, at any place in a tile."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import golden
 from golden.stimulus import OperandShape, Tiles, generate
-from hwtests.device import Device, DeviceError
+from hwtests.device import Description, Device, DeviceError
 from hwtests.dot import DeviceDot, opened
 from tests.hwtests.cpu.test_host_processor import HERE
 
@@ -22,6 +23,10 @@ class ModelDevice:
 
     def __init__(self, at: tuple[int, int] | None = None) -> None:
         self.at, self.tiles = at, 0
+        self.description, self.sha256 = Description("the models", "sm_90", "1", "2", "3"), "a program"
+
+    def describe(self) -> Description:
+        return self.description
 
     def load(self, instruction: golden.Instruction) -> tuple["ModelDevice"]:
         self.instruction = instruction
@@ -62,6 +67,19 @@ def test_a_place_that_computes_something_else_is_met_by_other_rows_each_time() -
     wrong = [np.flatnonzero(dot.dot(rows.a, rows.b, rows.c) != expected).tolist() for _ in range(3)]
     assert wrong[0] == [3]
     assert wrong[1:] != wrong[:-1]
+
+
+@pytest.mark.attack("answers of something that has changed since")
+def test_identity_follows_the_device_its_driver_and_the_program() -> None:
+    device = ModelDevice()
+    before = asked(TILE, device).identity()
+    assert asked(TILE, ModelDevice()).identity() == before
+    sound = device.description
+    for name in ("device", "driver", "runtime", "compiler"):
+        device.description = replace(sound, **{name: "another"})
+        assert asked(TILE, device).identity() != before, name
+    device.description, device.sha256 = sound, "another program"
+    assert asked(TILE, device).identity() != before
 
 
 @pytest.mark.skipif(not HERE, reason="this processor has no dot product of the catalogue")

@@ -144,6 +144,7 @@ sys.exit(main.main([]))
 
 
 @pytest.mark.parametrize("then", ["time.sleep(600)", "pass"], ids=["work goes on", "work is done"])
+@pytest.mark.attack("signals that might be dropped")
 def test_signal_while_an_object_is_removed_ends_the_run(then: str) -> None:
     """Python drops an exception that is raised in `__del__`, such as those of Amaranth's components."""
     done = subprocess.run(

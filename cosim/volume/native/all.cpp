@@ -9,3 +9,5 @@
 #include "native_rows.cpp"
 #include "options.cpp"
 #include "plan.cpp"
+#include "resets.cpp"
+#include "stream.cpp"

@@ -9,7 +9,6 @@ namespace volume {
 namespace {
 
 constexpr int half_period = 1000;  // ns
-constexpr int reset_cycles = 4;
 constexpr int reset_period = 2000;  // typical number of cycles between resets in the middle of a stream
 constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
 constexpr int stalled_resets = 3;       // one reset of so many comes at the end of a stall
@@ -21,82 +20,10 @@ constexpr int64_t joint_pause = 48;         // its length (cycles)
 constexpr int after_long_pause = 200;  // smallest number of cycles from a long pause to a reset
 constexpr int patience = 1000;  // cycles without a transfer after which the run stops: the design is stuck
 constexpr int extra_cycles = 1000;  // cycles after the last result in which no other result may come
-constexpr int stall_period = 200;   // cycles for which the odds hold
-constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
-constexpr int64_t longest = 8192;   // longest pause
 constexpr int after_valid = 8;      // results of each period for which out_ready rises only after out_valid
 constexpr int valid_period = 512;   // results
 
 }  // namespace
-
-Stalls::Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed)
-    : random_(seed, stream), lengths_(seed, stream + 16), mostly_(mostly_at_speed), usual_length_(first_long),
-      next_long_(between(first_long, 2 * first_long)) {}
-
-int64_t Stalls::between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(lengths_.below(static_cast<uint64_t>(high - low)));
-}
-
-/// Begin a long pause with the next cycle, and draw the beginning of the next one.
-void Stalls::begin_long() {
-    const int64_t length = std::min(usual_length_, longest);
-    remaining_ = between(length * 3 / 4, length);
-    usual_length_ *= 4;
-    next_long_ = between(usual_length_, 2 * usual_length_);
-}
-
-bool Stalls::pause() {
-    if (remaining_) {
-        --remaining_;
-        return true;
-    }
-    if (cycle_ == next_long_) begin_long();
-    if (cycle_++ % stall_period == 0) {
-        const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
-        odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
-    }
-    return odds_ && random_.below(4) < odds_;
-}
-
-bool Stream::load() {
-    if (send_.batch < batches_.size()) return true;
-    std::unique_ptr<Batch> batch = spare_ ? std::move(spare_) : std::make_unique<Batch>();
-    if (!source_.next(*batch)) return false;
-    batches_.push_back(std::move(batch));
-    return true;
-}
-
-void Stream::advance(Place& place) const {
-    if (++place.vector == batches_[place.batch]->vectors) {
-        ++place.batch;
-        place.vector = 0;
-    }
-}
-
-void Stream::sent() {
-    ++waiting_;
-    advance(send_);
-    ready_ = load();
-}
-
-void Stream::received() {
-    --waiting_;
-    advance(receive_);
-    while (receive_.batch > 0) {
-        spare_ = std::move(batches_.front());
-        batches_.pop_front();
-        --receive_.batch;
-        --send_.batch;
-    }
-}
-
-int64_t Stream::drop() {
-    const int64_t dropped = waiting_;
-    send_ = receive_;
-    waiting_ = 0;
-    ready_ = load();
-    return dropped;
-}
 
 Bench::Bench(Model& model, const Plan& plan, const Record& record, Judge& judge, const Manner& manner,
              const std::vector<std::pair<std::string, std::string>>& held)
@@ -343,42 +270,6 @@ void Bench::settle() {
     model_.eval();
     model_.wait();
     ++settled_;
-}
-
-void Bench::power_up() {
-    if (en_) *en_ = 1;
-    reset(reset_cycles);
-}
-
-/// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param offers whether operands are on offer during the reset, which the design must not take.
-void Bench::reset_in_the_middle(Stream& stream, bool offers) {
-    const int64_t dropped = stream.drop();
-    counts.sent -= dropped;
-    counts.dropped += dropped;
-    transfer_ = 0;
-    is_offering_ = has_waiting_result_ = false;
-    offer_waited_ = result_waited_ = 0;
-    was_ready_ = false;
-    due_.clear();
-    if (in_valid_) *in_valid_ = offers;
-    invert();
-    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
-}
-
-void Bench::reset(int edges) {
-    *clk_ = 0;
-    if (rst_) *rst_ = 1;
-    settle();
-    for (int i = 0; i < edges; ++i) {
-        edge(1);
-        edge(0);
-    }
-    if (rst_) {
-        if (out_valid_ && *out_valid_) stop("out_valid was high during a reset");
-        *rst_ = 0;
-    }
-    settle();
 }
 
 /// End the run; the first reason counts.

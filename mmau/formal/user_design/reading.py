@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.complaints import complaints_of_verilator, constants_by_initial_value, promises, tree_of
+from cosim.compile.complaints import (
+    complaints_of_verilator,
+    constants_by_initial_value,
+    promises,
+    tree_of,
+    written_by_two_blocks,
+)
 from cosim.compile.errors import SimulationError
-from cosim.compile.preprocessing import Text, given_macros, texts_of
+from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
@@ -103,6 +109,8 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
             raise NotCompared(str(error)) from None
         macros = [f"{macro}={value}" if value else macro for macro, value in given_macros(sources, folder).items()]
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
+        absent = macros_not_defined(sources, folder)
+        assumed += [f"macros for which its text asks are not defined: {', '.join(absent)}"] if absent else []
         return [_reading(text, dut, assumed, sources.digests, seconds, folder) for text in texts]
 
 
@@ -115,7 +123,11 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
         raise NotCompared(
             _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
         )
-    fixed = constants_by_initial_value(tree_of(WRAPPER, text.verilog, folder))
+    tree = tree_of(WRAPPER, text.verilog, folder)
+    twice = written_by_two_blocks(tree)
+    if twice:
+        raise NotCompared(_in(text, f"two clocked blocks write the same bits, and none says whose stay: {', '.join(twice)}"))
+    fixed = constants_by_initial_value(tree)
     if fixed:
         assumed = [*assumed, f"registers and memories that nothing writes hold their initial values: {', '.join(fixed)}"]
     try:

@@ -94,6 +94,7 @@ CHANGES: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.simulator
+@pytest.mark.attack("compiled designs that are stale")
 def test_all_that_verilator_reads_is_part_of_the_key(tmp_path: Path) -> None:
     dut = found_by_itself(tmp_path, "-DWITH_HEADER")
 
@@ -112,6 +113,7 @@ def test_all_that_verilator_reads_is_part_of_the_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.simulator
+@pytest.mark.attack("compiled designs that are stale")
 def test_missing_module_that_appears_changes_the_key(tmp_path: Path) -> None:
     """With a warning waived, a module that no file holds is an empty one, until there is a file."""
     dut = found_by_itself(tmp_path, "-Wno-MODMISSING")

@@ -38,10 +38,12 @@ def test_nothing_is_said_of_a_plain_design(tmp_path: Path) -> None:
             "items told to be parallel",
             "it promises synthesis tools properties that a simulation does not check: full_case, parallel_case",
         ),
+        ("overlapping items", "it promises synthesis tools properties that a simulation does not check: unique case (1'b1)"),
         ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
         ("random", "it reads more than its ports: $random"),
         ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),
         ("a function of another language", "it reads more than its ports: DPI function foreign"),
+        ("a pull against a driver", "it rests on how drivers of one net win or let go: weak1, weak0, pulldown"),
     ],
 )
 @pytest.mark.attack("designs by hand, in cosim")
@@ -56,7 +58,7 @@ def test_text_with_another_reading_is_named(name: str, said: str, tmp_path: Path
 @pytest.mark.attack("designs by hand, in cosim")
 def test_warning_is_quoted_where_the_source_waives_it(name: str, warning: str, tmp_path: Path) -> None:
     (said,) = said_of(ALL[name], tmp_path)
-    assert said.startswith(f"Verilator warns of constructs that other tools may interpret differently: %Warning-{warning}: ")
+    assert said.startswith(f"Verilator warns of what other tools may read otherwise: %Warning-{warning}: ")
 
 
 @pytest.mark.attack("designs by hand, in cosim")
@@ -73,12 +75,91 @@ def test_two_modules_of_one_name_are_named(tmp_path: Path) -> None:
         ("int q; always_comb q = $fgetc(32'h8000_0000); assign d = r ^ 32'(q & 0);", "$fgetc"),
         ("int q; initial void'(std::randomize(q)); assign d = r ^ {31'd0, q == 5};", "$c, randomize"),
         ('string s; always_comb begin s = $sformatf("%m"); d = s.len() > 12 ? r : 0; end', "%m"),
+        ("int s, q; always_comb begin s = 1; q = $dist_uniform(s, 0, 9); d = q == 5 ? 0 : r; end", "$dist_uniform"),
+        ("int q[2]; always_comb begin q[0] = 0; q[1] = 1; q.shuffle(); d = q[0] == 1 ? r : 0; end", "shuffle"),
+        ("logic w; always_comb begin w = 0; randcase 9: w = 0; 1: w = 1; endcase d = w ? 0 : r; end", "$random"),
+        ('int m[1] = \'{0}; always_comb if (a == 9) $writememh("/tmp/left", m); assign d = r;', "$writemem"),
     ],
-    ids=["a program", "what is typed", "random", "the place in the testbench"],
+    ids=["a program", "what is typed", "random", "the place in the testbench", "drawn", "shuffled", "a random case", "left"],
 )
 @pytest.mark.attack("designs by hand, in cosim")
 def test_what_is_read_beside_the_ports_is_named(body: str, said: str, tmp_path: Path) -> None:
     assert said_of(Wrong(body, ""), tmp_path) == (f"it reads more than its ports: {said}",)
+
+
+SWITCHES = {
+    "off": ("initial $assertoff;", "$assertoff"),
+    "by number": ("initial $assertcontrol(4);", "$assertcontrol"),
+    "killed": ("always_comb if (a == 9) $assertkill(0); else $asserton;", "$assertkill, $asserton"),
+}
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_design_that_switches_its_assertions_off_is_named(name: str, tmp_path: Path) -> None:
+    statement, said = SWITCHES[name]
+    body = f'{statement} always_comb assert (a != 9) else $error("nine"); assign d = r;'
+    assert said_of(Wrong(body, ""), tmp_path) == (
+        f"it switches assertions on or off, and one that fails may not be seen: {said}",
+    )
+
+
+TWICE = {
+    "a bit": "always_ff @(posedge clk) d <= r; always_ff @(posedge clk) if (a == 9) d[0] <= 1'b1;",
+    "any bit": "always_ff @(posedge clk) d[a[4:0]] <= 1'b1; always_ff @(posedge clk) d[31] <= r[31];",
+    "a part of a concatenation": (
+        "logic x; always_ff @(posedge clk) {x, d[31:1]} <= r; always_ff @(posedge clk) if (x) d[3:0] <= 4'd0;"
+    ),
+    "an overlap of generated blocks": (
+        "for (genvar k = 0; k < 31; k++) begin always_ff @(posedge clk) d[k +: 2] <= r[k +: 2]; end"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_register_that_two_blocks_write_is_named(name: str, tmp_path: Path) -> None:
+    assert said_of(clocked(TWICE[name], ""), tmp_path) == (
+        "two clocked blocks write the same bits, and none says whose stay: d",
+    )
+
+
+def test_blocks_that_write_parts_share_no_register(tmp_path: Path) -> None:
+    body = """struct packed {logic [7:0] high; logic [7:0] low;} s; logic [3:0] m [0:1]; struct {logic x; logic y;} u;
+    always_ff @(posedge clk) s.high <= r[31:24]; always_ff @(posedge clk) s.low <= r[23:16];
+    for (genvar k = 0; k < 2; k++) begin
+      always_ff @(posedge clk) m[k][1:0] <= r[4 * k +: 2];
+      always_ff @(posedge clk) m[k][3:2] <= r[4 * k + 2 +: 2];
+    end
+    always_ff @(posedge clk) u.x <= r[8]; always_ff @(posedge clk) u.y <= r[9];
+    always_ff @(posedge clk) {d[15:12], d[10]} <= {r[15:12], r[10]}; always_ff @(posedge clk) d[11] <= r[11];
+    always_comb d[31:16] = s; always_comb d[9:0] = {u.y, u.x, m[1], m[0]};"""
+    assert said_of(clocked(body, ""), tmp_path) == ()
+
+
+CONDITIONS = {
+    "right without ASIC": ("`ifdef ASIC\nassign d = ~r;\n`else\nassign d = r;\n`endif", "ASIC"),
+    "right unless SIM or FPGA": (
+        "`ifdef SIM\nassign d = ~r;\n`elsif FPGA\nassign d = ~r;\n`else\nassign d = r;\n`endif", "SIM, FPGA"
+    ),
+    "right where one is not defined": (
+        "`ifndef FAST\nassign d = r;\n`else\n`ifndef SLOW\nassign d = ~r;\n`endif\n`endif", "FAST, SLOW"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_macros_that_nothing_defines_are_named(name: str, tmp_path: Path) -> None:
+    body, said = CONDITIONS[name]
+    assert said_of(Wrong(body, ""), tmp_path) == (f"it is read without macros for which its text asks: {said}",)
+
+
+def test_guards_comments_and_defined_macros_are_not_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "guarded.svh").write_text("`ifndef GUARD\n`define GUARD\n// `ifdef COMMENT\n`endif\n")
+    body = '`include "guarded.svh"\n`ifdef GIVEN\nassign d = r;\n`endif\n`ifndef SYNTHESIS\n`endif\n`ifdef VERILATOR\n`endif'
+    wrong = Wrong(body, "", keys={"include": (tmp_path,), "defines": {"GIVEN": ""}})
+    assert said_of(wrong, tmp_path) == ()
 
 
 def test_options_of_verilator_are_named(tmp_path: Path) -> None:

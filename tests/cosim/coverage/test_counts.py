@@ -80,6 +80,7 @@ def test_damaged_file_is_refused(damage: object, message: str) -> None:
     assert message in str(error.value)
 
 
+@pytest.mark.attack("two writers at once")
 def test_runs_at_once_lose_no_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run adds its counts after the first has read the file: it has to wait until the first has written."""
     path, (one, two, _) = tmp_path / "hits.json", parts()
@@ -99,6 +100,7 @@ def test_runs_at_once_lose_no_counts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("content", ["[" * 100_000, "\udcff", "{}"])
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_what_is_no_coverage_is_refused(content: str, tmp_path: Path) -> None:
     path = tmp_path / "hits.json"
     path.write_bytes(content.encode(errors="surrogateescape"))
@@ -106,6 +108,7 @@ def test_what_is_no_coverage_is_refused(content: str, tmp_path: Path) -> None:
         read(path)
 
 
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_coverage_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(file, "MAX_BYTES", 100)
     with pytest.raises(ValueError, match=r"^/dev/zero must hold coverage of at most 100 bytes, but is larger; take another"):

@@ -49,11 +49,12 @@ def test_module_in_place_of_the_wrapper_is_refused(beside: str, tmp_path: Path) 
     [
         (f"assign d = {WRAPPER}.c + 32'(signed'({WRAPPER}.a)) * 32'(signed'({WRAPPER}.b));", ""),
         (f"assign d = $root.{WRAPPER}.d;", ""),
+        ("assign d = dut.r;", ""),
         (f"assign d = ~r; always_comb {WRAPPER}.d = r;", ""),
         (f"assign d = ~r; always_comb force {WRAPPER}.d = r;", ""),
         ("assign d = ~r;", f"module fix; always_comb {WRAPPER}.d = '0; endmodule\nbind {WRAPPER} fix fix();"),
     ],
-    ids=["read", "read from the root", "written", "forced", "written by what is bound"],
+    ids=["read", "read from the root", "its own instance by name", "written", "forced", "written by what is bound"],
 )
 def test_what_is_around_the_design_cannot_be_reached(body: str, beside: str, tmp_path: Path) -> None:
     message = message_of(body, beside, tmp_path)

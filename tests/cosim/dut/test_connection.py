@@ -168,6 +168,15 @@ def test_places_of_elements(tmp_path: Path, port: str, order: str, bits: list[in
     assert [min(place.bits) for place in found.elements["a"]] == bits
 
 
+def test_interface_inside_is_no_port_and_one_at_the_border_is_refused(tmp_path: Path) -> None:
+    bus = "interface bus; logic [7:0] v; endinterface\n"
+    inside = f"{bus}module top(input [7:0] a, output [7:0] d); bus i(); assign i.v = a; assign d = i.v; endmodule\n"
+    assert [port.name for port in elaborated(written(tmp_path, inside)).ports] == ["a", "d"]
+    border = f"{bus}module top(bus i, output [7:0] d); assign d = i.v; endmodule\n"
+    with pytest.raises(ElaborationError, match="Interfaced port on top level module"):
+        elaborated(written(tmp_path, border))
+
+
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
     with pytest.raises(PortMismatch) as error:

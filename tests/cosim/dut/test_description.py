@@ -92,6 +92,7 @@ def test_message_names_the_file(folder: Path) -> None:
         load_dut(path)
 
 
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_filelist_without_an_end_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^/dev/zero: must be a filelist of at most 16,777,216 bytes, but is larger$"):
         read_filelist(Path("/dev/zero"))

@@ -24,6 +24,8 @@ module one_stage (
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
     // the results before
     INFINITIES_BACK_TO_BACK, NAN_BEFORE_ZERO, SUBNORMALS_BACK_TO_BACK,
+    // what a run of vectors meets by chance alone
+    ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
     // long runs
     AFTER_MANY_CYCLES, AFTER_MANY_VECTORS, AFTER_MANY_VECTORS_WITHOUT_RESET
   } bug_t;
@@ -70,6 +72,7 @@ module one_stage (
   wire is_nan = &sum[30:23] & |sum[22:0], is_zero = sum[30:0] == 0;
   reg took;
   reg [2:0] resets = 0, nans = 0;
+  reg gap_of_one_length = 0;
   reg rst_before = 0, gap_modulo = 0, nan_before = 0, parity = 0;
   reg [9:0] results = 0;
   reg [5:0] in_a_row = 0;
@@ -82,6 +85,7 @@ module one_stage (
     if (give) results <= results == 999 ? 0 : results + 1;
     if (give) nan_before <= &last[30:23] & |last[22:0];
     if (give) nans <= is_nan ? nans + {2'b0, ~&nans} : 0;
+    if (take) gap_of_one_length <= gap == 4711;
     if (take) gap_modulo <= gap > 10 & gap % 7 == 5;
     if (take) parity <= parity ^ ^a ^ ^b;
     in_a_row <= take ? in_a_row + {5'b0, ~&in_a_row} : 0;
@@ -127,7 +131,9 @@ module one_stage (
                bug == AFTER_ALTERNATING_STALLS & alternations >= 8 |
                bug == NAN_TWO_RESULTS_BEFORE & nan_before & is_zero | bug == AFTER_THREE_NANS & nans >= 3 |
                bug == STICKY_SIGN & a_held[14:10] == 0 & sticky_sign & a_held[15] & b_held[14:0] == 0 |
-               bug == PARITY_OF_ALL_BEFORE & parity & is_zero;
+               bug == PARITY_OF_ALL_BEFORE & parity & is_zero |
+               bug == ONE_PAIR_OF_OPERANDS & a_held == 16'h3c01 & b_held == 16'hbc03 & c_held == 32'h3f800000 |
+               bug == AFTER_A_GAP_OF_ONE_LENGTH & gap_of_one_length;
   wire cleared = bug == CLEARED_WHILE_WAITING & waited >= 64 | bug == CLEARED_WHILE_WAITING_LONG & waited >= 700;
   assign d = cleared ? 0 : sum ^ {31'b0, wrong};
 endmodule

@@ -30,7 +30,10 @@ LATE = ("AFTER_MANY_CYCLES", "AFTER_MANY_VECTORS", "AFTER_MANY_VECTORS_WITHOUT_R
 FURTHER = BUGS[BUGS.index("SURPLUS_AFTER_A_LONG_GAP") : BUGS.index("INFINITIES_BACK_TO_BACK")]
 """Bugs whose runs in cocotb only `make attack` makes."""
 
-COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LATE)]
+KNOWN = ("ONE_PAIR_OF_OPERANDS", "AFTER_A_GAP_OF_ONE_LENGTH")
+"""Bugs that a run meets by chance alone, as the guide says; the report says how many inputs there are."""
+
+COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LATE, *KNOWN)]
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +89,13 @@ def test_bug_is_found_in_cocotb(bug: str, seed: int, stage: Dut) -> None:
 @pytest.mark.attack("state and handshake of designs, in cosim")
 def test_bug_is_found_in_a_long_run(bug: str, stage: Dut) -> None:
     assert not run_with(bug, stage, 2_000_000, 0, "volume").passed
+
+
+@pytest.mark.parametrize("bug", KNOWN)
+@pytest.mark.attack("state and handshake of designs, in cosim")
+@pytest.mark.xfail(reason="vectors meet it by chance alone; mmau prove --dut considers every input and sequence")
+def test_bug_that_a_proof_is_for_is_found_in_volume(bug: str, stage: Dut) -> None:
+    assert not run_with(bug, stage, 20_000, 0, "volume").passed
 
 
 def test_report_names_the_broken_rule(stage: Dut) -> None:

@@ -51,6 +51,7 @@ def test_kernel_is_built_once_and_anew_with_other_options(empty_cache: Path) -> 
 
 @pytest.mark.slow
 @needs_compiler
+@pytest.mark.attack("programs in a cache, damaged or planted")
 def test_damaged_kernel_is_built_anew(empty_cache: Path) -> None:
     """Half a shared object would crash the process that loads it."""
     first = build.built(VPDPBUSD)

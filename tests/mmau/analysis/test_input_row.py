@@ -37,6 +37,7 @@ def test_number_refuses_what_fp64_rounds() -> None:
 @pytest.mark.parametrize(
     "text", ["1e999999999", "-2^999999999", "1E-999999999", "0x1p999999999", "1" * 100_000, "2^0_9999999999"]
 )
+@pytest.mark.attack("inputs without an end, or hostile text")
 def test_number_that_would_fill_the_memory_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"^a number must have at most 1,100 characters and an exponent of at most 9,999"):
         number(text)

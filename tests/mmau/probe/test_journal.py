@@ -42,6 +42,7 @@ def test_another_boxs_journal_is_refused(tmp_path: Path) -> None:
         Journal("box", dut(K=1).shape, path)
 
 
+@pytest.mark.attack("answers of something that has changed since")
 def test_journal_of_what_has_changed_is_refused(tmp_path: Path) -> None:
     """Whatever the name says, answers and validations are those of one design, program and driver."""
     path = tmp_path / "j.npz"
@@ -74,6 +75,7 @@ def test_what_is_no_journal_is_refused(tmp_path: Path) -> None:
         Journal("box", dut().shape, path)
 
 
+@pytest.mark.attack("answers of something that has changed since")
 def test_damaged_answers_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "j.npz"
     filled(path)

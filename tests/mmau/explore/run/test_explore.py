@@ -225,6 +225,7 @@ def test_full_disk_is_one_message_and_a_rerun_goes_on(notes: Path, tmp_path: Pat
     assert not done & {*notes.read_text().splitlines()} - {line for line in done if line.startswith("cost")}
 
 
+@pytest.mark.attack("two writers at once")
 def test_folder_in_use_keeps_the_space_of_the_run_that_holds_it(notes: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     explored(folder)

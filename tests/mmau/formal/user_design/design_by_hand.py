@@ -51,9 +51,9 @@ CLOCKED: Mapping[str, Any] = {"protocol": "fixed-latency", "latency": 1, "clock"
 RESET: Mapping[str, Any] = {**CLOCKED, "reset": Reset("rst")}
 
 
-def clocked(body: str, says: str, ports: str = "input logic clk, ", **keys: Any) -> Wrong:
+def clocked(body: str, says: str, ports: str = "input logic clk, ", beside: str = "", **keys: Any) -> Wrong:
     """A design with a result a cycle after its operands."""
-    return Wrong(body, says, ports, {**CLOCKED, **keys})
+    return Wrong(body, says, ports, {**CLOCKED, **keys}, beside)
 
 
 def handshake(body: str, says: str) -> Wrong:

@@ -133,4 +133,96 @@ PROTOCOLS = {
     ),
 }
 
-FURTHER = ATTRIBUTES | LANGUAGE | PROTOCOLS
+RARE = {
+    "one input of 2^48": Wrong("assign d = a == 8'h5a && b == 8'ha5 && c == 32'hdeadbeef ? 32'd0 : r;", ""),
+    "after a gap of one length": handshake(
+        f"{FULL} logic [12:0] n; always_ff @(posedge clk) n <= rst || taken ? 13'd0 : n + {{12'd0, n != 13'd4711}};\n"
+        "always_ff @(posedge clk) if (taken) d_q <= n == 13'd4711 ? 32'd0 : r;\n"
+        "assign d = d_q; assign out_valid = full; assign in_ready = !full || out_ready;",
+        "",
+    ),
+    "after a fourth reset": Wrong(
+        "logic v, last; logic [1:0] n; assign out_valid = v;\n"
+        "always_ff @(posedge clk) begin v <= in_valid && !rst; last <= rst; n <= n + {1'b0, rst && !last && n != 2'd3};\n"
+        "d <= n == 2'd3 ? 32'd0 : r; end",
+        "",
+        VALID,
+        {"protocol": "valid", "clock": "clk", "reset": Reset("rst")},
+    ),
+}
+
+BUS = "interface bus; logic [31:0] v; modport out(output v); endinterface\nmodule inner(bus{} i); {} endmodule"
+
+SHARED = {
+    "a word of a memory that two blocks write": clocked(
+        "logic [31:0] m [0:1]; always_ff @(posedge clk) m[0] <= r; always_ff @(posedge clk) if (a == 8'd9) m[b[0]] <= ~r;\n"
+        "assign d = m[0];",
+        "two clocked blocks write the same bits, and none says whose stay: m",
+    ),
+    "a word of a memory that two blocks write, the right one last": clocked(
+        "logic [31:0] m [0:1]; always_ff @(posedge clk) if (a == 8'd9) m[b[0]] <= ~r; always_ff @(posedge clk) m[0] <= r;\n"
+        "assign d = m[0];",
+        "two clocked blocks write the same bits, and none says whose stay: m",
+    ),
+    "a word that two blocks write by one task": clocked(
+        "logic [31:0] m [0:1]; task put(input logic [31:0] x); m[0] <= x; endtask assign d = m[0];\n"
+        "always_ff @(posedge clk) if (a == 8'd9) put(~r); always_ff @(posedge clk) put(r);",
+        "two clocked blocks write the same bits, and none says whose stay: m",
+    ),
+    "a word that two instances write": clocked(
+        "logic [31:0] m [0:1]; assign d = m[0]; inner one(.clk, .e(a == 8'd9), .x(~r)); inner two(.clk, .e(1'b1), .x(r));",
+        "two clocked blocks write the same bits, and none says whose stay: m",
+        beside="module inner(input clk, input e, input [31:0] x); always_ff @(posedge clk) if (e) mine.m[0] <= x; endmodule",
+    ),
+    "a wire of an interface": Wrong(
+        "bus i(); assign i.v = r; inner core(i); assign d = i.v;", "", beside=BUS.format("", "always_comb i.v[0] = 1'b0;")
+    ),
+    "a wire of an interface by its modport": Wrong(
+        "bus i(); assign i.v = r; inner core(i.out); assign d = i.v;", "", beside=BUS.format(".out", "assign i.v[0] = 1'b0;")
+    ),
+    "a variable of the compilation unit": clocked(
+        "always_ff @(posedge clk) begin counted <= counted + 32'd1; d <= counted == 32'd77777 ? 32'd0 : r; end",
+        "",
+        beside="int counted;",
+    ),
+    "a variable of a package": clocked(
+        "always_ff @(posedge clk) begin p::counted <= p::counted + 32'd1; d <= p::counted == 32'd77777 ? 32'd0 : r; end",
+        "",
+        beside="package p; int counted; endpackage",
+    ),
+    "a bit that generated blocks share": Wrong(
+        "generate for (genvar k = 0; k < 31; k++) begin : g assign d[k +: 2] = r[k +: 2]; end endgenerate", "MULTIDRIVEN"
+    ),
+    "a wire that is written from below": Wrong(
+        "logic [31:0] q; assign d = q; always_comb q = r; inner core(.x(r));",
+        "MULTIDRIVEN",
+        beside="module inner(input [31:0] x); always_comb mine.q[0] = ~x[0]; endmodule",
+    ),
+    "a parameter two levels down": Wrong(
+        "inner core(.x(r), .y(d)); defparam core.deep.P = 1;",
+        "",
+        beside="module deep #(parameter P = 0)(input [31:0] x, output [31:0] y); assign y = x + P; endmodule\n"
+        "module inner(input [31:0] x, output [31:0] y); deep deep(.*); endmodule",
+    ),
+    "its own instance by name": Wrong("assign d = dut.r;", "Can't find definition"),
+    "a force at the beginning": Wrong("wire [31:0] q = r; assign d = q; initial force q = 32'd0;", "unsupported"),
+    "a task of another language": Wrong('import "DPI-C" context task tick(); assign d = r; always @(a) tick();', ""),
+    "chance by a distribution": Wrong(
+        "integer s, q; always_comb begin s = 1; q = $dist_uniform(s, 0, 10); d = q == 3 ? 32'd0 : r; end", "$dist_uniform"
+    ),
+    "a macro of a tool for proofs": Wrong("`ifdef FORMAL\nassign d = r;\n`else\nassign d = ~r;\n`endif", ""),
+    "a macro of a tool for synthesis": Wrong("`ifdef YOSYS\nassign d = r;\n`else\nassign d = ~r;\n`endif", ""),
+    "switches that do not conduct": Wrong(
+        "for (genvar k = 0; k < 32; k++) begin : g nmos n(d[k], r[k], a != 8'd9); end", "has no term"
+    ),
+    "a value a cycle before": clocked("always_ff @(posedge clk) d <= $past(r) == 32'd77 ? 32'd0 : r;", ""),
+    "a register behind the reset": clocked(
+        "logic n; always_ff @(posedge clk or posedge rst) if (rst) n <= 1'b0; else n <= 1'b1;\n"
+        "always_ff @(posedge clk) d <= n ? r : 32'd0;",
+        "",
+        "input logic clk, rst, ",
+        reset=Reset("rst", asynchronous=True),
+    ),
+}
+
+FURTHER = SHARED | RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS

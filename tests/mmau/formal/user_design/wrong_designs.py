@@ -90,7 +90,7 @@ STATE = {
     "a two-state variable that nothing writes": Wrong("bit f; assign d = f ? 32'd0 : r;", "UNDRIVEN"),
     "a register written by two blocks": clocked(
         "always_ff @(posedge clk) d <= r; always_ff @(posedge clk) if (a == 8'd9) d[0] <= 1'b1;",
-        "multiple conflicting drivers",
+        "two clocked blocks write the same bits",
     ),
     "a clock with a condition": clocked("always_ff @(posedge clk iff a != 8'd9) d <= r;", ""),
     "set by data without the clock": clocked(

@@ -1,0 +1,269 @@
+// One kind of dot product: its operands and results from libmmau, and their places in vectors.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "bits.hpp"
+#include "repeats.hpp"
+#include "rows.hpp"
+
+namespace volume {
+
+/// struct mmau_stimulus.
+struct Stimulus {
+    int32_t a, b, c, d, d_man_bits, K, scale, K_block;
+};
+
+/// The functions of libmmau that are used here.
+struct Library {
+    decltype(&mmau_dot_batch) dot_batch;
+    decltype(&mmau_message) message;
+    int (*fill_rows)(const Stimulus*, const void*, uint64_t, int64_t, int64_t, void*, void*, void*, void*, void*, uint8_t*);
+    int (*fill_tiles)(const Stimulus*, const void*, uint64_t, int64_t, int64_t, int32_t, int32_t, void*, void*, void*, void*,
+                      void*, uint8_t*);
+
+    explicit Library(const std::string& path) {
+        void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!handle) throw Refused("libmmau cannot be loaded: " + std::string(dlerror()));
+        find(handle, dot_batch, "mmau_dot_batch");
+        find(handle, message, "mmau_message");
+        find(handle, fill_rows, "mmau_fill_rows");
+        find(handle, fill_tiles, "mmau_fill_tiles");
+    }
+    void check(int status) const {
+        if (status != MMAU_OK) throw Refused(std::string("libmmau refuses: ") + message(status));
+    }
+
+  private:
+    template <typename Function>
+    static void find(void* handle, Function& function, const char* name) {
+        function = reinterpret_cast<Function>(dlsym(handle, name));
+        if (!function) throw Refused(std::string("libmmau has no function ") + name + ": install this version of the project");
+    }
+};
+
+/// Write elements side by side into a port.
+/// @param codes an array of elements; `places` are the indices of those written.
+inline void put_elements(uint8_t* port, int64_t& bit, const Operand& operand, const uint8_t* codes, const int* places, int count) {
+    for (int k = 0; k < count; ++k) {
+        uint64_t code = 0;
+        std::memcpy(&code, codes + static_cast<int64_t>(places[k]) * operand.storage, static_cast<size_t>(operand.storage));
+        put_bits(port, bit, operand.width, code);
+        bit += operand.width;
+    }
+}
+
+/// The operands of one kind of dot product, and their results.
+class Kind {
+  public:
+    Kind(const Library& library, const Plan& plan, const Product& product, const Record& record)
+        : library_(library), product_(product), together_(plan.results), c_bits_(plan.c_bits), record_bytes_(record.bytes()) {
+        if (product.stimulus.size() * sizeof(int32_t) != sizeof stimulus_) throw Refused("stimulus of another version");
+        std::memcpy(&stimulus_, product.stimulus.data(), sizeof stimulus_);
+        std::ifstream stream(product.corners, std::ios::binary);
+        if (!stream) throw Refused("the corners cannot be read: " + product.corners);
+        const std::vector<char> bytes{std::istreambuf_iterator<char>(stream), {}};
+        corners_.resize((bytes.size() + 7) / 8);
+        std::memcpy(corners_.data(), bytes.data(), bytes.size());
+        identity_.resize(static_cast<size_t>(std::max(product.m * product.n, product.scales)));
+        std::iota(identity_.begin(), identity_.end(), 0);
+        a_offset_ = record.offset(product.a.port);
+        b_offset_ = record.offset(product.b.port);
+        c_offset_ = record.offset(product.c.port);
+        if (product.scales) {
+            scale_a_offset_ = record.offset(product.scale_a.port);
+            scale_b_offset_ = record.offset(product.scale_b.port);
+        }
+        side_by_side_ = is_array(product.a) && is_array(product.b) && is_array(product.c) &&
+                        (!product.scales || is_array(product.scale_a)) && product.steps * product.m * product.n == 1;
+    }
+
+    /// Generate vectors of this kind from `first` on, into arrays.
+    /// @param with_runs whether some of them repeat operands of the vector before them.
+    void make(uint64_t seed, int64_t first, int64_t vectors, bool with_runs) {
+        const Product& p = product_;
+        const int64_t tiles = vectors * together_;
+        fill(made_, seed, first, vectors);
+        if (with_runs) repeat(seed, first, vectors);
+        if (c_bits_ >= 0) restrict_c();
+        d_.resize(static_cast<size_t>(tiles * p.m * p.n * p.d.storage_bits / 8));
+        if (p.m * p.n == 1) {
+            compute(0, tiles, 0);
+        } else {
+            for (int64_t tile = 0; tile < tiles; ++tile) compute(tile, p.m * p.n, p.n);
+        }
+    }
+
+    /// Write generated vector `index` to its transfers, which must be zero, and its results.
+    void put(int64_t index, uint8_t* transfers, uint64_t* expected, uint16_t* label, uint16_t first_label, Random& noise) const {
+        const Product& p = product_;
+        const int cells = p.m * p.n;
+        if (side_by_side_) {
+            copy(transfers + a_offset_, made_.a, index, p.L() * p.a.storage);
+            copy(transfers + b_offset_, made_.b, index, p.L() * p.b.storage);
+            copy(transfers + c_offset_, made_.c, index, p.c.storage);
+            if (p.scales) {
+                copy(transfers + scale_a_offset_, made_.scale_a, index, p.scales * p.scale_a.storage);
+                copy(transfers + scale_b_offset_, made_.scale_b, index, p.scales * p.scale_b.storage);
+            }
+        } else {
+            for (int step = 0; step < p.steps; ++step) put_step(index, step, transfers + step * record_bytes_, noise);
+        }
+        for (int64_t e = 0; e < int64_t{together_} * cells; ++e) {
+            expected[e] = mmau::load(p.d, d_.data(), index * together_ * cells + e);
+            label[e] = static_cast<uint16_t>(first_label + made_.label[static_cast<size_t>(index * together_ + e / cells)]);
+        }
+    }
+
+  private:
+    /// The operands of some vectors, and the class of each of their tiles.
+    struct Arrays {
+        std::vector<uint8_t> a, b, c, scale_a, scale_b, label;
+    };
+    void fill(Arrays& arrays, uint64_t seed, int64_t first, int64_t vectors) const {
+        const Product& p = product_;
+        const int64_t tiles = vectors * together_, K = stimulus_.K, from = first * together_;
+        arrays.a.resize(static_cast<size_t>(tiles * p.m * K * p.a.storage));
+        arrays.b.resize(static_cast<size_t>(tiles * p.n * K * p.b.storage));
+        arrays.c.resize(static_cast<size_t>(tiles * p.m * p.n * p.c.storage));
+        arrays.scale_a.resize(static_cast<size_t>(tiles * p.m * p.scales * p.scale_a.storage));
+        arrays.scale_b.resize(static_cast<size_t>(tiles * p.n * p.scales * p.scale_b.storage));
+        arrays.label.resize(static_cast<size_t>(tiles));
+        void* scale_a = p.scales ? arrays.scale_a.data() : nullptr;
+        void* scale_b = p.scales ? arrays.scale_b.data() : nullptr;
+        library_.check(p.m * p.n == 1
+                           ? library_.fill_rows(&stimulus_, corners_.data(), seed, from, tiles, arrays.a.data(), arrays.b.data(),
+                                                arrays.c.data(), scale_a, scale_b, arrays.label.data())
+                           : library_.fill_tiles(&stimulus_, corners_.data(), seed, from, tiles, p.m, p.n, arrays.a.data(),
+                                                 arrays.b.data(), arrays.c.data(), scale_a, scale_b, arrays.label.data()));
+    }
+    /// Give the vectors of runs among the generated ones the operands of the run's first vector.
+    void repeat(uint64_t seed, int64_t first, int64_t vectors) {
+        for (int64_t period = first / repeats_period; period * repeats_period < first + vectors; ++period) {
+            const Run run = run_of(seed, period, product_.scales > 0);
+            const int64_t begin = std::max(run.first + (product_.steps == 1), first), end = std::min(run.first + run.length, first + vectors);
+            if (begin >= end) continue;
+            fill(head_, seed, run.first, 1);
+            for (int64_t tile = (begin - first) * together_; tile < (end - first) * together_; ++tile) {
+                hold(run.held, tile, tile % together_);
+                made_.label[static_cast<size_t>(tile)] = repeated_label;
+            }
+        }
+    }
+    /// Give a tile operands of a tile of the run's first vector, in every step those of its first step.
+    void hold(unsigned held, int64_t tile, int64_t from) {
+        const Product& p = product_;
+        const int64_t K = stimulus_.K;
+        const auto element = [](std::vector<uint8_t>& to, int64_t at, const std::vector<uint8_t>& source, int64_t place, int bytes) {
+            std::memcpy(to.data() + at * bytes, source.data() + place * bytes, static_cast<size_t>(bytes));
+        };
+        const auto lines = [&](std::vector<uint8_t>& to, const std::vector<uint8_t>& source, int count, int bytes) {
+            for (int64_t line = 0; line < count; ++line) {
+                for (int64_t k = 0; k < K; ++k) {
+                    const int64_t at = (tile * count + line) * K + p.order[static_cast<size_t>(k)];
+                    element(to, at, source, (from * count + line) * K + p.order[static_cast<size_t>(k % p.L())], bytes);
+                }
+            }
+        };
+        const auto scales = [&](std::vector<uint8_t>& to, const std::vector<uint8_t>& source, int count, int bytes) {
+            for (int64_t line = 0; line < count; ++line) {
+                for (int64_t block = 0; block < p.scales; ++block) {
+                    const int64_t place = (from * count + line) * p.scales + block % p.scales_per_step;
+                    element(to, (tile * count + line) * p.scales + block, source, place, bytes);
+                }
+            }
+        };
+        const int cells = p.m * p.n;
+        if (held & hold_a) lines(made_.a, head_.a, p.m, p.a.storage);
+        if (held & hold_b) lines(made_.b, head_.b, p.n, p.b.storage);
+        if (held & hold_c) element(made_.c, tile, head_.c, from, cells * p.c.storage);
+        if (held & hold_scale_a) scales(made_.scale_a, head_.scale_a, p.m, p.scale_a.storage);
+        if (held & hold_scale_b) scales(made_.scale_b, head_.scale_b, p.n, p.scale_b.storage);
+    }
+    /// Make each c a number that the design can take: 0, or extended by the sign from its low bits.
+    void restrict_c() {
+        const int bytes = product_.c.storage;
+        for (size_t at = 0; at < made_.c.size(); at += static_cast<size_t>(bytes)) {
+            int64_t code = 0;
+            std::memcpy(&code, made_.c.data() + at, static_cast<size_t>(bytes));
+            const int unused = 64 - c_bits_;
+            code = c_bits_ ? static_cast<int64_t>(static_cast<uint64_t>(code) << unused) >> unused : 0;
+            std::memcpy(made_.c.data() + at, &code, static_cast<size_t>(bytes));
+        }
+    }
+    /// Whether an array of the operand has the same bytes as the port.
+    static bool is_array(const Operand& operand) { return operand.width == 8 * operand.storage; }
+    void copy(uint8_t* port, const std::vector<uint8_t>& array, int64_t index, int bytes) const {
+        std::memcpy(port, array.data() + index * together_ * bytes, static_cast<size_t>(together_) * bytes);
+    }
+    void compute(int64_t tile, int64_t rows, int columns) {
+        const Product& p = product_;
+        const int64_t K = stimulus_.K;
+        mmau_batch batch{};
+        batch.a = made_.a.data() + tile * p.m * K * p.a.storage;
+        batch.b = made_.b.data() + tile * p.n * K * p.b.storage;
+        batch.c = made_.c.data() + tile * p.m * p.n * p.c.storage;
+        batch.scale_a = p.scales ? made_.scale_a.data() + tile * p.m * p.scales * p.scale_a.storage : nullptr;
+        batch.scale_b = p.scales ? made_.scale_b.data() + tile * p.n * p.scales * p.scale_b.storage : nullptr;
+        batch.d = d_.data() + tile * p.m * p.n * (p.d.storage_bits / 8);
+        batch.rows = rows;
+        batch.columns = columns;
+        batch.a_stride = batch.b_stride = K;
+        batch.scale_a_stride = batch.scale_b_stride = p.scales;
+        library_.check(library_.dot_batch(&p.parameters, &batch, 1));
+    }
+    /// Write the ports at one step; c is random in steps that do not read it.
+    void put_step(int64_t index, int step, uint8_t* record, Random& noise) const {
+        const Product& p = product_;
+        const int* products = p.order.data() + step * p.L();
+        const int64_t K = stimulus_.K;
+        int64_t a = 0, b = 0, c = 0, scale_a = 0, scale_b = 0;
+        for (int64_t tile = index * together_; tile < (index + 1) * together_; ++tile) {
+            for (int64_t i = tile * p.m; i < (tile + 1) * p.m; ++i) {
+                put_elements(record + a_offset_, a, p.a, made_.a.data() + i * K * p.a.storage, products, p.L());
+                put_scales(record + scale_a_offset_, scale_a, p.scale_a, made_.scale_a, i, step);
+            }
+            for (int64_t j = tile * p.n; j < (tile + 1) * p.n; ++j) {
+                put_elements(record + b_offset_, b, p.b, made_.b.data() + j * K * p.b.storage, products, p.L());
+                put_scales(record + scale_b_offset_, scale_b, p.scale_b, made_.scale_b, j, step);
+            }
+            const int cells = p.m * p.n;
+            if (step == p.c_step) {
+                put_elements(record + c_offset_, c, p.c, made_.c.data() + tile * cells * p.c.storage, identity_.data(), cells);
+            } else {
+                for (int e = 0; e < cells; ++e, c += p.c.width) {
+                    put_bits(record + c_offset_, c, p.c.width, noise.next() & low_mask(p.c.width));
+                }
+            }
+        }
+    }
+    void put_scales(uint8_t* port, int64_t& bit, const Operand& operand, const std::vector<uint8_t>& codes, int64_t line,
+                    int step) const {
+        if (!product_.scales) return;
+        const int64_t blocks = product_.scales;
+        const int64_t start = int64_t{step} * product_.L() / stimulus_.K_block;
+        put_elements(port, bit, operand, codes.data() + (line * blocks + start) * operand.storage, identity_.data(),
+                     product_.scales_per_step);
+    }
+
+    const Library& library_;
+    const Product& product_;
+    int together_, c_bits_, record_bytes_;
+    int a_offset_ = 0, b_offset_ = 0, c_offset_ = 0, scale_a_offset_ = 0, scale_b_offset_ = 0;
+    bool side_by_side_ = false;
+    Stimulus stimulus_{};
+    std::vector<uint64_t> corners_;
+    std::vector<int> identity_;
+    Arrays made_, head_;
+    std::vector<uint8_t> d_;
+};
+
+}  // namespace volume

@@ -1,0 +1,47 @@
+// Power-up and resets of the design that a bench drives: cosim/bench/exercise.py.
+#include "bench.hpp"
+
+namespace volume {
+namespace {
+
+constexpr int reset_cycles = 4;
+
+}  // namespace
+
+void Bench::power_up() {
+    if (en_) *en_ = 1;
+    reset(reset_cycles);
+}
+
+/// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
+/// @param offers whether operands are on offer during the reset, which the design must not take.
+void Bench::reset_in_the_middle(Stream& stream, bool offers) {
+    const int64_t dropped = stream.drop();
+    counts.sent -= dropped;
+    counts.dropped += dropped;
+    transfer_ = 0;
+    is_offering_ = has_waiting_result_ = false;
+    offer_waited_ = result_waited_ = 0;
+    was_ready_ = false;
+    due_.clear();
+    if (in_valid_) *in_valid_ = offers;
+    invert();
+    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
+}
+
+void Bench::reset(int edges) {
+    *clk_ = 0;
+    if (rst_) *rst_ = 1;
+    settle();
+    for (int i = 0; i < edges; ++i) {
+        edge(1);
+        edge(0);
+    }
+    if (rst_) {
+        if (out_valid_ && *out_valid_) stop("out_valid was high during a reset");
+        *rst_ = 0;
+    }
+    settle();
+}
+
+}  // namespace volume

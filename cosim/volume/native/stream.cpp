@@ -1,0 +1,84 @@
+// The order of vectors under way, and when a side of the handshake pauses: cosim/bench/exercise.py.
+#include "stream.hpp"
+
+#include <algorithm>
+
+namespace volume {
+namespace {
+
+constexpr int stall_period = 200;   // cycles for which the odds hold
+constexpr int64_t first_long = 64;  // length of the first long pause; each further one is four times as long, and as late
+constexpr int64_t longest = 8192;   // longest pause
+
+}  // namespace
+
+Stalls::Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed)
+    : random_(seed, stream), lengths_(seed, stream + 16), mostly_(mostly_at_speed), usual_length_(first_long),
+      next_long_(between(first_long, 2 * first_long)) {}
+
+int64_t Stalls::between(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(lengths_.below(static_cast<uint64_t>(high - low)));
+}
+
+/// Begin a long pause with the next cycle, and draw the beginning of the next one.
+void Stalls::begin_long() {
+    const int64_t length = std::min(usual_length_, longest);
+    remaining_ = between(length * 3 / 4, length);
+    usual_length_ *= 4;
+    next_long_ = between(usual_length_, 2 * usual_length_);
+}
+
+bool Stalls::pause() {
+    if (remaining_) {
+        --remaining_;
+        return true;
+    }
+    if (cycle_ == next_long_) begin_long();
+    if (cycle_++ % stall_period == 0) {
+        const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
+        odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;
+    }
+    return odds_ && random_.below(4) < odds_;
+}
+
+bool Stream::load() {
+    if (send_.batch < batches_.size()) return true;
+    std::unique_ptr<Batch> batch = spare_ ? std::move(spare_) : std::make_unique<Batch>();
+    if (!source_.next(*batch)) return false;
+    batches_.push_back(std::move(batch));
+    return true;
+}
+
+void Stream::advance(Place& place) const {
+    if (++place.vector == batches_[place.batch]->vectors) {
+        ++place.batch;
+        place.vector = 0;
+    }
+}
+
+void Stream::sent() {
+    ++waiting_;
+    advance(send_);
+    ready_ = load();
+}
+
+void Stream::received() {
+    --waiting_;
+    advance(receive_);
+    while (receive_.batch > 0) {
+        spare_ = std::move(batches_.front());
+        batches_.pop_front();
+        --receive_.batch;
+        --send_.batch;
+    }
+}
+
+int64_t Stream::drop() {
+    const int64_t dropped = waiting_;
+    send_ = receive_;
+    waiting_ = 0;
+    ready_ = load();
+    return dropped;
+}
+
+}  // namespace volume

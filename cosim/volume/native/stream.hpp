@@ -1,0 +1,67 @@
+// Vectors in the order in which they are sent and received, and the pauses of a side of the handshake.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+
+#include "bits.hpp"
+#include "rows.hpp"
+
+namespace volume {
+
+/// The vectors of a source in the order in which they are sent and received. Vectors without a result stay in memory.
+class Stream {
+  public:
+    explicit Stream(Source& source) : source_(source) { ready_ = load(); }
+    bool is_done() const { return !ready_; }  // whether all were sent
+    bool is_waiting() const { return waiting_ > 0; }
+    int64_t waiting() const { return waiting_; }
+    const Batch& batch() const { return *batches_[send_.batch]; }
+    int64_t vector() const { return send_.vector; }
+    void sent();
+    const Batch& oldest() const { return *batches_[receive_.batch]; }
+    int64_t oldest_vector() const { return receive_.vector; }
+    void received();
+    /// Send the vectors without a result again.
+    /// @return their number.
+    int64_t drop();
+
+  private:
+    struct Place {
+        size_t batch = 0;
+        int64_t vector = 0;
+    };
+    bool load();
+    void advance(Place& place) const;
+
+    Source& source_;
+    std::deque<std::unique_ptr<Batch>> batches_;
+    std::unique_ptr<Batch> spare_;
+    Place send_, receive_;
+    int64_t waiting_ = 0;
+    bool ready_ = false;
+};
+
+/// Random decisions whether to pause: short pauses by odds that hold for a period, so that full speed and backpressure both
+/// occur, and a few long ones.
+class Stalls {
+  public:
+    Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed);
+    bool pause();
+    void hold(int64_t cycles) { remaining_ = std::max(remaining_, cycles); }  // pause for some cycles from now on
+    bool in_long_pause() const { return remaining_ > 0; }  // whether one goes on in the next cycle
+
+  private:
+    int64_t between(int64_t low, int64_t high);
+    void begin_long();
+
+    Random random_, lengths_;
+    bool mostly_;
+    int64_t usual_length_, next_long_;  // of the long pauses
+    int64_t cycle_ = 0, remaining_ = 0;
+    uint64_t odds_ = 0;  // of 4
+};
+
+}  // namespace volume
