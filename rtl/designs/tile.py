@@ -181,7 +181,6 @@ def check_tile(instruction: Instruction, implementation: Implementation) -> None
 
 def check_steps_from_c(name: str, table: ChainTable) -> None:
     """Raise ValueError for a table [chain] that does more than order the steps, which a tile takes from c on."""
-    got = {"convert": table.convert, "order": table.order, "add_c": table.add_c, "subtract": table.subtract}
     if table.convert is not None or table.adds or table.subtract:
-        keys = ", ".join(f"{key} = {value}" for key, value in got.items() if value != getattr(ChainTable(), key))
+        keys = ", ".join(f"{key} = {value}" for key, value in table.changed().items())
         raise ValueError(f"{name} has no tile: the steps of a tile start from c and add products; got [chain] {keys}")

@@ -1,7 +1,6 @@
 """Units with parameters drawn at random from all that golden's rules admit, to try the probe on what it has never seen."""
 
 import random
-from dataclasses import fields
 from typing import Any
 
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
@@ -145,10 +144,8 @@ def table_unit(number: int) -> Unit:
         keys = dict.fromkeys(keys, "fp16")
     operation = operation_from_table({"operation": name, **keys})
     converted = None if table.convert is None else (FORMATS["e4m3"], FORMATS["e5m2"])
-    changed = (
-        f"{field.name} = {value}" for field in fields(table) if (value := getattr(table, field.name)) != field.default
-    )
-    return Unit(name=f"{name}, {', '.join(changed)}", operation=operation, chain=table, converted=converted)
+    changed = ", ".join(f"{key} = {value}" for key, value in table.changed().items())
+    return Unit(name=f"{name}, {changed}", operation=operation, chain=table, converted=converted)
 
 
 def _length(rng: random.Random) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import golden
+from golden.chain import ConvertedChain
 from golden.comparison import differing
 from golden.native.parameters import parameters
 from golden.ordered_chain import ADD_C, CHAIN_ORDERS
@@ -156,7 +157,10 @@ def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, Any]) -> None
         trace = made.explain(a[row], b[row], c[row])
         assert (trace.d, sorted(trace.order)) == (native[row], list(range(32)))
         assert trace.steps[-1].d.code == native[row]
-        assert trace.text()
+        keys = ", ".join(f"{key}={value}" for key, value in made.chain.changed().items())
+        is_published = isinstance(made.chain_over(32), ConvertedChain)  # whose steps and last addition say it all
+        assert trace.text().splitlines()[0].endswith(f"; [chain] {keys}") == (bool(keys) and not is_published)
+        assert trace.as_dict().get("chain", {}) == ({} if is_published else made.chain.changed())
 
 
 @pytest.mark.parametrize("chain", ALL, ids=named)

@@ -167,7 +167,8 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
         ),
         (
             golden.instruction("riscv-zvbdota", "vfwbdota.vv.bf16.k8"), 1,
-            "vfwbdota.vv.bf16.k8 has no tile: the steps of a tile start from c and add products; got [chain] add_c = last",
+            "vfwbdota.vv.bf16.k8 has no tile: the steps of a tile start from c and add products; got [chain] "
+            "add_c = last, addition = RO",
         ),
     ],
 )  # fmt: skip
