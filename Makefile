@@ -102,6 +102,9 @@ mutants: $(VENV)/.mutation  #: Run the mutants of every operation; writes docs/e
 formal: $(VENV)/.dev  #: Prove every distinct datapath in every encoding, implementation options, pipelines; writes docs/evidence/proofs.md; half an hour; resumes
 	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --jobs $(JOBS)
 
+formal-missing: $(VENV)/.dev  #: Prove the designs of `make formal` that its outcome lacks, and add them to it; resumes
+	$(BIN)/python -m studies.proofs mmau/formal/proofs.json docs/evidence/proofs.md --missing --jobs $(JOBS)
+
 formal-main: $(VENV)/.dev  ## Prove the units of `make cosim`, into build/formal-main, and check that their recorded proofs stand
 	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)

@@ -9,7 +9,7 @@ from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
 from golden.operations import Operation
-from golden.ordered_chain import OrderedChain
+from golden.ordered_chain import ChainTable, OrderedChain
 from golden.paired_chain import PairedChain
 from golden.trace import Trace
 from golden.unit import batched_dot, explained
@@ -105,9 +105,23 @@ class Instruction:
         return self.fp16_order or "in-order"
 
     @property
+    def chain_table(self) -> ChainTable | None:
+        """The table [chain] of a unit that computes what the instruction does; None if none does (`is_paired`)."""
+        if isinstance(self.chain, OrderedChain):
+            return self.chain.table
+        if self.fp16_order is not None:
+            return ChainTable(convert=self.operation.a.name, order=self.fp16_order, add_c="last")
+        return None if self.is_paired else ChainTable()
+
+    @property
     def step_name(self) -> str:
-        """Name of the unit of one step; it says "fp16 step" if the instruction converts FP8 to fp16."""
-        of = "fp16 step of " if self.fp16_order is not None else "multiply-add of " if self.is_paired else ""
+        """Name of the unit of one step; it says so if the instruction does more than take such steps from c on."""
+        if self.fp16_order is not None:
+            of = "fp16 step of "
+        elif self.is_paired:
+            of = "multiply-add of "
+        else:
+            of = "" if self.chain_table == ChainTable(order=self.order) else "step of "
         return f"{of}{self.arch} {self.name}"
 
     @property

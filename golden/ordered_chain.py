@@ -1,7 +1,7 @@
 """The table `[chain]` of a unit file: chains with a conversion, another order of products, or additions after the steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Literal, TypeVar, get_args
 
@@ -57,6 +57,10 @@ class ChainTable:
         check_choice("[chain] add_c", self.add_c, ADD_C)
         check_choice("[chain] addition", self.addition, MODES)
         check_flag("[chain] subtract", self.subtract)
+
+    def changed(self) -> dict[str, str | bool]:
+        """The keys that are not at their defaults, with their values."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
 
     @property
     def group(self) -> int:

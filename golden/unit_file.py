@@ -97,8 +97,7 @@ def unit_to_toml(unit: Unit) -> str:
     lines = [f"name = {_quoted(unit.name)}", f'operation = "{unit.operation.name}"']
     stored = {"a": unit.a.name, "b": unit.b.name}
     lines += [f"{key} = {_toml_value(value)}" for key, value in (unit.operation.parameters() | stored).items()]
-    changed = {f.name: getattr(unit.chain, f.name) for f in fields(ChainTable) if getattr(unit.chain, f.name) != f.default}
-    if changed:
+    if changed := unit.chain.changed():
         lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in changed.items())]
     if unit.sums is not None:
         table = {f.name: getattr(unit.sums, f.name) for f in fields(SumTable)}

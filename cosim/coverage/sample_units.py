@@ -47,6 +47,8 @@ _SMALL: tuple[tuple[str, dict[str, Any]], ...] = (
 _OWN_KEYS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("FMA", {"a": "bf16", "b": "bf16", "c": "bf16", "rho": "RU-BF16", "overflow": "by-mode", **_RANGE}),
     ("E-FDPA", {"a": "bf16", "b": "bf16", "c": "fp32", "L": 2, "rho": "RNA-FP32", "overflow": "saturate", **_RANGE}),
+    ("E-FDPA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 2, "zero": "ieee"}),
+    ("E-FDPA", {"a": "e4m3", "b": "e5m2", "c": "fp16", "L": 3, "rho": "RD-FP16", "zero": "ieee"}),
     ("T-FDPA", {
         "a": "bf16", "b": "bf16", "c": "fp32", "L": 4, "F": 24, "rho": "RNE-FP32", "e_zero": -132, "sticky": True,
         "flush_results": True, "overflow": "by-mode",

@@ -109,12 +109,13 @@ class RowProgram:
             raise self._error(f"must answer what it is asked, and wrote unasked {_shown(unasked)}")
         reply = self._replied(self._conversation, question, count)
         d, rest = self._parsed(reply)
-        if len(d) > count or rest:
+        if len(d) > count or (rest and len(d) == count):
             more = self.form.beyond(reply.data, count, self.shape.d)
             raise self._error(f"must write one code for each of {count:,} rows, and wrote more: {_shown(more)}")
         if len(d) < count:
             skipped = reply.why == ending("it", 0)  # it read all rows: nobody knows which of them it did not answer
-            raise self._error(f"answered {len(d):,} of {count:,} rows, then {reply.why}", None if skipped else d)
+            part = " and a part of one" if rest else ""
+            raise self._error(f"answered {len(d):,} of {count:,} rows{part}, then {reply.why}", None if skipped else d)
         if reply.ending is Ending.ENDED:
             self._end()
         return d
@@ -164,8 +165,9 @@ class RowProgram:
         return late._replace(data=reply.data + late.data)
 
     def _parsed(self, reply: Reply) -> tuple[BitArray, bytes]:
+        """The answers, and a piece of one; what a program wrote last is whole without an end where it ended well."""
         try:
-            return self.form.answers(reply.data, self.shape.d, ended=reply.ending is Ending.ENDED)
+            return self.form.answers(reply.data, self.shape.d, ended=reply.why == ending("it", 0))
         except MalformedAnswer as error:
             raise self._error(str(error), error.before) from None
 

@@ -55,6 +55,7 @@ def trace_of(
         steps=tuple(steps),
         d=d,
         format=chain.operation.d,
+        chain=chain.table.changed() if isinstance(chain, OrderedChain) else {},
     )
 
 

@@ -1,6 +1,6 @@
 """The contents of a trace as headings, tables and bit pictures, the source of its text and HTML."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from golden.formats import FORMATS
@@ -62,10 +62,10 @@ class Picture:
 Block = Heading | Facts | Table | Picture
 
 
-def headline(model: str, operation: str, parameters: dict[str, str | int]) -> Heading:
-    """The heading of a trace: the model, the operation and its parameters."""
-    keys = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    return Heading(f"{model}: {operation} {keys}", 1)
+def headline(model: str, operation: str, parameters: Mapping[str, str | int], chain: Mapping[str, str | bool]) -> Heading:
+    """The heading of a trace: the model, the operation, its parameters, and the table [chain], where there is one."""
+    keys, chained = (", ".join(f"{key}={value}" for key, value in table.items()) for table in (parameters, chain))
+    return Heading(f"{model}: {operation} {keys}" + (f"; [chain] {chained}" if chained else ""), 1)
 
 
 def step_blocks(step: Step) -> list[Block]:

@@ -1,6 +1,7 @@
 """The trace of one dot product, and its three forms: text, HTML and JSON."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from golden.format import Format
@@ -18,6 +19,7 @@ class Trace:
     Attributes:
         model: name of the unit or instruction. operation: name of the operation. parameters: its keys.
         order: the indices k in the order in which the steps take them.
+        chain: the keys of the table [chain] that are not at their defaults.
         steps: the steps of the chain, and the additions after them, such as that of c.
         d: the result's code. format: the result's format.
     """
@@ -29,6 +31,7 @@ class Trace:
     steps: tuple[Step, ...]
     d: int
     format: Format
+    chain: Mapping[str, str | bool] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The trace as values for JSON: exact numbers as {"sig", "exp"}, sig · 2**exp; `part` names the kind of a part."""
@@ -36,6 +39,7 @@ class Trace:
             "model": self.model,
             "operation": self.operation,
             "parameters": self.parameters,
+            **({"chain": dict(self.chain)} if self.chain else {}),
             "order": list(self.order),
             "steps": [_step_table(step) for step in self.steps],
             "d": self.d,
@@ -44,7 +48,7 @@ class Trace:
 
     def blocks(self) -> list[Block]:
         """The contents of the text and of the HTML."""
-        head = headline(self.model, self.operation, self.parameters)
+        head = headline(self.model, self.operation, self.parameters, self.chain)
         return [head, *(block for step in self.steps for block in step_blocks(step))]
 
     def text(self) -> str:

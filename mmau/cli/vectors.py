@@ -13,7 +13,7 @@ from golden.checks import check_int, check_least
 from golden.files import check_output, is_stdout, write_output
 from golden.instruction import Instruction
 from golden.npz import npz_bytes
-from golden.ordered_chain import ChainTable
+from golden.ordered_chain import ChainTable, OrderedChain
 from golden.program import TEXT
 from golden.stimulus import OperandShape, Stimulus, chunks, complete_rows
 from golden.stimulus.shape import concatenated
@@ -23,6 +23,7 @@ from golden.unit_file import unit_to_toml
 from mmau import OK
 from mmau.cli.evaluate import chosen_model, operand_formats
 from mmau.cli.json_objects import print_object
+from mmau.cli.riscv_arch_test import check_arch, test_of
 
 CHUNK = 4096
 """Vectors that are made and written at a time."""
@@ -47,7 +48,11 @@ def run_vectors(arguments: argparse.Namespace) -> int:
     kind = arguments.format or ("npz" if arguments.output.suffix == ".npz" else "text")
     about = facts(model, shape, level, count, arguments.seed)
     parts = with_results(model, chunks(shape, count, arguments.seed, CHUNK))
-    write_output(arguments.output, text(model, about, parts) if kind == "text" else npz(model, about, parts), inputs)
+    if kind == "riscv-arch-test":
+        made: bytes | Iterator[bytes] = test_of(check_arch(model), header(model, about), count, parts)
+    else:
+        made = text(model, about, parts) if kind == "text" else npz(model, about, parts)
+    write_output(arguments.output, made, inputs)
     if arguments.json:
         print_object("vectors", {**about, "format": kind, "output": str(arguments.output)})
     else:
@@ -108,7 +113,7 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
         )
     elif isinstance(model, Instruction) and model.is_paired:
         lines.append("## every product and every sum of two is rounded by itself; the unit below does each of them")
-    elif isinstance(model, Unit) and model.chain != ChainTable():
+    elif step_unit(model).chain != ChainTable():
         lines.append(f"## steps of {operation.length} products, chained as [chain] says")
     elif about["K"] > operation.length:
         lines.append(f"## d of {operation.length} products is c of the next {operation.length}")
@@ -116,8 +121,12 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
 
 
 def step_unit(model: Instruction | Unit) -> Unit:
-    """The unit that computes one step."""
-    return model if isinstance(model, Unit) else Unit(name=model.step_name, operation=model.operation)
+    """The unit that computes one step; all of the chain where a table [chain] describes it."""
+    if isinstance(model, Unit):
+        return model
+    if isinstance(model.chain, OrderedChain):
+        return Unit(name=named(model), operation=model.operation, chain=model.chain.table)
+    return Unit(name=model.step_name, operation=model.operation)
 
 
 def npz(model: Instruction | Unit, about: dict[str, Any], parts: Iterator[tuple[Stimulus, BitArray]]) -> bytes:

@@ -14,12 +14,14 @@ Row = Mapping[str, Any]
 def proof_rows(outcome: Mapping[str, Any]) -> list[Row]:
     """The targets, each with its date, the versions that made its texts, and the digest of the code that asked the solvers.
 
+    A row without a date has the file's; `make formal-missing` writes one into each row that it adds.
+
     Raises:
         KeyError, TypeError, AttributeError: the content is malformed.
     """
     recorded = {str(name): str(value) for name, value in outcome["made_of"].items()}
     of_file = {"date": str(outcome["date"]), "made_of": recorded, "asked_by": str(outcome["asked_by"])}
-    rows: list[Row] = [{**row, **of_file} for row in outcome["subjects"]]
+    rows: list[Row] = [{**row, **of_file, "date": row.get("date", of_file["date"])} for row in outcome["subjects"]]
     for row in rows:
         _check_texts(row, (*TEXTS, "name", "kind", "design", "arithmetic", "verdict", "built", "problem", "date"))
         for key in ("assumed", "solvers"):

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from golden.operations import IDPA, FTZAddMul, Operation
+from golden.operations import EFDPA, IDPA, FTZAddMul, Operation
 from golden.operations.flushed_fma import FlushedFMA
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.ieee import is_zero_negative
 from golden.operations.oc_fdpa import OCFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
@@ -55,6 +56,37 @@ def faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
         yield from _second_sum_faults(operation)
     if isinstance(operation, HeadroomFDPA):
         yield from headroom_faults(operation)
+    if isinstance(operation, EFDPA) and operation.zero == "ieee":
+        yield from _zero_faults(operation)
+
+
+ZERO_SIGNS: dict[str, Callable[[Sequence[int], Mode], bool]] = {
+    "follows any term for all, and all for any": lambda signs, mode: all(signs) if mode == "RD" else any(signs),
+    "follows c alone": lambda signs, _: bool(signs[-1]),
+    "follows the products alone": lambda signs, mode: is_zero_negative(signs[:-1], mode),
+    "without the first product": lambda signs, mode: is_zero_negative(signs[1:], mode),
+    "without the last product": lambda signs, mode: is_zero_negative([*signs[:-2], signs[-1]], mode),
+    "is always negative": lambda *_: True,
+    "is that of another mode": lambda signs, mode: is_zero_negative(signs, "RNE" if mode == "RD" else "RD"),
+}
+"""Wrong signs of an exact sum of zero, from the signs of the products and of c, the last."""
+
+
+def _zero_faults(operation: EFDPA) -> Iterator[tuple[str, Operation]]:
+    def with_sign(is_negative: Callable[[Sequence[int], Mode], bool]) -> Any:
+        def step(self: EFDPA, a: Sequence[int], b: Sequence[int], c: int, *scales: Sequence[int]) -> int:
+            d, negative_zero = EFDPA.step(self, a, b, c, *scales), self.d.negative_zero
+            x, y, z = self.decoded(a, b, c)
+            products = [self.multiply(p, q, self.product_frac, self.product_exp_min) for p, q in zip(x, y, strict=True)]
+            if d not in (0, negative_zero) or self.exact_sum([*products, self.addend(z, self.c, self.c.e_min)])[0]:
+                return d
+            signs = [*(p.sign ^ q.sign for p, q in zip(x, y, strict=True)), z.sign]
+            return negative_zero if is_negative(signs, self.conversion.mode) else 0
+
+        return step
+
+    for name, is_negative in ZERO_SIGNS.items():
+        yield f"sign of a zero {name}", faulty(operation, step=with_sign(is_negative))
 
 
 def sticky_bits(operation: Operation) -> int:

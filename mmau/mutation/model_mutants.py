@@ -16,6 +16,7 @@ from cosim.bench.stimulus import Specification, unit_products, unit_transfers
 from golden import Operation, Unit
 from golden.comparison import differing
 from golden.conversion import conversion, conversions_to
+from golden.operations.e_fdpa import ZEROS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
 from golden.operations.idpa import BEYOND_RANGE, IDPA
 from golden.operations.ps_fdpa import PSFDPA
@@ -39,6 +40,7 @@ def parameter_faults(operation: Operation) -> Iterator[tuple[str, Operation]]:
     others: dict[str, list[Any]] = {
         "truncation": ["RZ", "RD"],
         "overflow": list(BEYOND_RANGE if isinstance(operation, IDPA) else OVERFLOWS),
+        "zero": list(ZEROS),
     }
     if "rho" in keys:
         rho = conversion(str(keys["rho"]))

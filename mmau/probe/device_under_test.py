@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from golden.arrays import BitArray, bits_dtype
+from golden.chain import RUNS, product_order
 from golden.checks import check_name, check_type
 from golden.instruction import Instruction
 from golden.ordered_chain import ChainTable
@@ -71,10 +72,13 @@ def dut_of_instruction(instruction: Instruction) -> DeviceUnderTest:
 
 
 def dut_of_unit(unit: Unit, K: int | None = None) -> DeviceUnderTest:
-    """A unit over K products; the default is two steps where the unit can take its result as c, else one."""
+    """A unit over K products; the default is two steps where the unit can take its result as c, else one; of a chain whose
+    order would then be that of k, twice as many."""
     o = unit.operation
-    if K is None and unit.chain != ChainTable():
+    if K is None and (unit.chain != ChainTable() or unit.sums is not None):
         K = unit.usual_K
+        if RUNS.get(unit.chain.order) and product_order(unit.chain.order, K) == list(range(K)):
+            K *= 2
     elif K is None:
         try:
             o.accumulating()

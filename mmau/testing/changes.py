@@ -13,6 +13,7 @@ import numpy as np
 import golden
 from golden.additions import Additions, widened
 from golden.arrays import BitArray, bits_dtype
+from golden.chain import Chain, ConvertedChain
 from golden.epilogue import OUTPUTS
 from golden.formats import FP32, Format
 from golden.instruction import Instruction
@@ -109,9 +110,9 @@ def _other_architectures(product: KernelProduct) -> Iterator[Change]:
                 )
 
 
-def _arithmetic(instruction: Instruction) -> tuple[Operation, str | None]:
-    """The parameters that decide the bits of a chain, whatever the instruction's k."""
-    return instruction.operation, instruction.fp16_order
+def _arithmetic(instruction: Instruction) -> Chain | ConvertedChain:
+    """All that decides the bits of a sum, whatever the instruction's k."""
+    return instruction.chain
 
 
 def _d(changed: Callable[..., KernelProduct], product: KernelProduct, *how: Any) -> BitArray:

@@ -8,6 +8,7 @@ from golden.chain import ConvertedChain
 from golden.checks import check_int
 from golden.conversion import conversion
 from golden.formats import Format
+from golden.ordered_chain import ChainTable, OrderedChain
 from golden.unit import MAX_STAGES
 from rtl.datapath.base import Datapath
 from rtl.datapath.rounded_adder import RoundedAdder
@@ -170,7 +171,16 @@ def check_tile(instruction: Instruction, implementation: Implementation) -> None
     operation = instruction.operation
     if instruction.is_paired:
         raise ValueError(f"{instruction.name} has no tile: its products and sums are rounded by themselves, not in steps")
+    if isinstance(instruction.chain, OrderedChain):
+        check_steps_from_c(instruction.name, instruction.chain.table)
     check_range(operation)
     steps = instruction.k // operation.length
     if steps > 1 and operation.c is not operation.d:
         raise ValueError(f"c and d of a tile of {steps} steps must be one format, got {operation.c} and {operation.d}")
+
+
+def check_steps_from_c(name: str, table: ChainTable) -> None:
+    """Raise ValueError for a table [chain] that does more than order the steps, which a tile takes from c on."""
+    if table.convert is not None or table.adds or table.subtract:
+        keys = ", ".join(f"{key} = {value}" for key, value in table.changed().items())
+        raise ValueError(f"{name} has no tile: the steps of a tile start from c and add products; got [chain] {keys}")

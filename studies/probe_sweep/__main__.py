@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +39,7 @@ from mmau.jobs.task_engines import Limits
 from mmau.jobs.task_engines import name_of as name_of_work
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 from mmau.probe.loop import Finding, probe
-from studies.probe_sweep.random_units import random_chained_unit, random_unit
+from studies.probe_sweep.random_units import TABLED, TABLES, random_chained_unit, random_unit, table_unit
 
 FRESH = 1 << 17
 """Vectors that no probe has seen, on which what was found is compared with the truth."""
@@ -49,7 +49,7 @@ VERSION = 2
 
 RECOVERED = ("same", "alike")
 
-KINDS = ("catalogue", "random", "chains")
+KINDS = ("catalogue", "random", "chains", "tables")
 
 CHAINS = 100
 """Units with a table [chain] at most: one for ten without."""
@@ -70,6 +70,8 @@ def catalogue() -> tuple[golden.Instruction, ...]:
 
 def name_of(kind: str, number: int) -> str:
     """The name of the unit in an entry."""
+    if kind == "tables":
+        return table_unit(number).name
     if kind != "catalogue":
         return f"{'chained' if kind == 'chains' else kind} {number}"
     instruction = catalogue()[number]
@@ -82,9 +84,11 @@ def truth(kind: str, number: int) -> Truth:
     if kind == "catalogue":
         instruction = catalogue()[number]
         return name, dut_of_instruction(instruction), instruction.chain
-    if kind == "chains":
-        unit = random_chained_unit(random.Random(f"chained unit {number}"), name)
-        return name, dut_of_unit(unit), unit.chain_over(unit.usual_K)
+    if kind in ("chains", "tables"):
+        chained = kind == "chains"
+        unit = random_chained_unit(random.Random(f"chained unit {number}"), name) if chained else table_unit(number)
+        dut = dut_of_unit(unit)
+        return name, dut, unit.chain_over(dut.shape.K)
     unit = random_unit(number, name)
     return name, dut_of_unit(unit), Chain(unit.operation)
 
@@ -160,19 +164,20 @@ def resumed(path: Path, vectors: int) -> dict[str, Any]:
 
 def count_of(kind: str, units: int) -> int:
     """The units of a kind in a whole sweep, which has so many random ones."""
-    return {"catalogue": len(catalogue()), "random": units, "chains": min(units // 10, CHAINS)}[kind]
+    tables = len(TABLES) * len(TABLED)
+    return {"catalogue": len(catalogue()), "random": units, "chains": min(units // 10, CHAINS), "tables": tables}[kind]
 
 
-def left(state: dict[str, Any], units: int, digest: str) -> Iterator[tuple[str, int]]:
-    """Kind and number of the units to try, one of each kind in turn, so that a sweep that ends early has tried both."""
+def left(state: dict[str, Any], units: int, digest: str, kinds: Sequence[str] = KINDS) -> Iterator[tuple[str, int]]:
+    """Kind and number of the units to try, one of each kind in turn, so that a sweep that ends early has tried all."""
     done = {
         entry["unit"]
         for entries in state["entries"].values()
         for entry in entries
         if entry["verdict"] in RECOVERED or entry["sources"] == digest
     }
-    for number in range(max(units, len(catalogue()))):
-        for kind in KINDS:
+    for number in range(max(count_of(kind, units) for kind in kinds)):
+        for kind in kinds:
             if number < count_of(kind, units) and name_of(kind, number) not in done:
                 yield kind, number
 
@@ -191,6 +196,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--vectors", type=int, default=1_000_000, help="random vectors of each validation (1000000)")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no unit after so many")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="at once (one a core)")
+    parser.add_argument("--kind", choices=KINDS, help="try units of this kind alone (all)")
     parser.add_argument("--anew", action="store_true", help="try every unit, whatever the file holds")
     arguments = parser.parse_args(argv)
     if arguments.anew:
@@ -199,7 +205,7 @@ def main(argv: list[str] | None = None) -> int:
     digest = sources()  # before the processes start: of what they run, whatever is written meanwhile
     tasks = [
         Task(name_of(kind, number), {"kind": kind, "number": number, "vectors": arguments.vectors})
-        for kind, number in left(state, arguments.units, digest)
+        for kind, number in left(state, arguments.units, digest, KINDS if arguments.kind is None else (arguments.kind,))
     ]
     limits, status = Limits(start=None if math.isinf(arguments.minutes) else 60 * arguments.minutes), 0
     with (

@@ -16,7 +16,13 @@ from studies.probe_sweep.__main__ import KINDS, RECOVERED, count_of, name_of, su
 RANDOM_UNITS = 1100
 """Units with random parameters of a whole sweep."""
 
-TITLES = {"catalogue": "catalogue", "random": "random parameters", "chains": "random, with a table [chain]"}
+TITLES = {
+    "catalogue": "catalogue", "random": "random parameters", "chains": "random, with a table [chain]",
+    "tables": "each table [chain]",
+}  # fmt: skip
+
+LIMIT = 60
+"""Seconds within which a unit under a table [chain] should be found."""
 
 LATE = 1000
 """Vectors asked, beyond those of the validation that was passed, above which a unit is named."""
@@ -44,6 +50,7 @@ def page(state: dict[str, Any]) -> str:
         "units", "tried", "same", "alike", "wrong", "unexplained", "median asked", "most asked", "median seconds",
         "most seconds",
     )  # fmt: skip
+    slow = sum(e["seconds"] > LIMIT or e["verdict"] not in RECOVERED for e in entries["tables"])
     whole = "The sweep is whole."
     if missing:
         whole = f"The sweep is not whole: units left, to which `make probing` goes on: {missing}."
@@ -54,6 +61,14 @@ def page(state: dict[str, Any]) -> str:
             header, [_row(TITLES[kind], entries[kind], len(expected(kind))) for kind in KINDS], numbers=range(1, 10)
         ),
         _operations(entries),
+        "## Each table [chain]",
+        f"Of two operations with published parameters, under each table; {slow} of {len(entries['tables'])} took more than "
+        f"{LIMIT} s of one core or were not found. Seconds include the validation.",
+        markdown.table(
+            ("unit", "verdict", "asked", "seconds"),
+            [[e["unit"], e["verdict"], f"{e['asked']:,}", str(e["seconds"])] for e in entries["tables"]],
+            numbers=(2, 3),
+        ),
         "Sources of the probe (digest: entries): "
         + ", ".join(f"{digest}: {count}" for digest, count in sources.most_common())
         + ".",
@@ -81,7 +96,7 @@ def _operations(entries: dict[str, list[dict[str, Any]]]) -> str:
     names = sorted({name for by_operation in found.values() for name in by_operation})
     header = ("operation", *(f"recovered, {TITLES[kind]}" for kind in KINDS))
     return markdown.table(
-        header, [[name, *(found[kind].get(name, "—") for kind in KINDS)] for name in names], numbers=(1, 2, 3)
+        header, [[name, *(found[kind].get(name, "—") for kind in KINDS)] for name in names], numbers=range(1, 1 + len(KINDS))
     )
 
 

@@ -13,6 +13,7 @@ from golden.operations.idpa import BEYOND_RANGE
 from golden.ordered_chain import ADD_C, CHAIN_ORDERS, CONVERTED, ChainTable
 from golden.rounding import MODES
 from golden.unit import Unit
+from golden.unit_file import operation_from_table
 
 ACCUMULATORS = ("fp32", "fp16", "bf16")
 
@@ -115,6 +116,36 @@ def random_chained_unit(rng: random.Random, name: str) -> Unit:
             continue
         if table != ChainTable() and operation.name != "IDPA":  # whose sums are exact in every order
             return unit
+
+
+TABLES: tuple[ChainTable, ...] = (
+    *(ChainTable(order=order) for order in CHAIN_ORDERS if order != "in-order"),
+    ChainTable(add_c="last"),
+    ChainTable(convert="fp16"),
+    ChainTable(add_c="last", addition="RO"),
+    ChainTable(subtract=True),
+    ChainTable(order="even-and-odd", addition="RD"),
+    ChainTable(convert="fp16", order="pairs-of-four", add_c="last"),
+    *(ChainTable(order=order, add_c="last") for order in CHAIN_ORDERS if order != "in-order"),
+)
+"""Every order, c at either end, and of the other keys of a table [chain] each value that acts on its own."""
+
+TABLED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("T-FDPA", {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -132}),
+    ("FMA", {"a": "bf16", "b": "bf16", "c": "fp32"}),
+)
+"""The operations of `table_unit`: fused steps of four products, and single ones."""
+
+
+def table_unit(number: int) -> Unit:
+    """A unit of each of `TABLED`, with the parameters of a published one, under each of `TABLES`."""
+    (name, keys), table = TABLED[number % len(TABLED)], TABLES[number // len(TABLED)]
+    if table.convert is not None and name == "FMA":  # which multiplies fp16 with c of fp16 alone
+        keys = dict.fromkeys(keys, "fp16")
+    operation = operation_from_table({"operation": name, **keys})
+    converted = None if table.convert is None else (FORMATS["e4m3"], FORMATS["e5m2"])
+    changed = ", ".join(f"{key} = {value}" for key, value in table.changed().items())
+    return Unit(name=f"{name}, {changed}", operation=operation, chain=table, converted=converted)
 
 
 def _length(rng: random.Random) -> int:

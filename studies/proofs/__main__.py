@@ -1,11 +1,12 @@
 """`make formal`: every distinct datapath of the catalogue in every encoding, and the others of `studies.proofs.targets`,
-proved step by step: `python -m studies.proofs OUTCOME.json PAGE.md [--main-job] [--unit TEXT] [--seconds N] [--within N]`.
+proved step by step:
+`python -m studies.proofs OUTCOME.json PAGE.md [--main-job] [--unit TEXT] [--missing] [--seconds N] [--within N]`.
 
 It resumes after an interruption: the obligations of each target and the answer to each question stay in build/formal. A
 question that two targets share is asked once. If a solver is missing, crashes or gives up, the next one is asked. The
 outcome names each design, its Verilog, its specification and its questions by digests: `mmau.formal.recorded_outcomes`
 finds proofs by them, and `studies.proofs.compare` checks whether they are still valid. `make formal-main` proves the main
-job's units, as they are built there.
+job's units, as they are built there. `make formal-missing` proves the designs that OUTCOME lacks, and adds them to it.
 Exit status: 0 if every obligation is proved, 1 if one is refuted, 3 if one is open.
 """
 
@@ -28,7 +29,7 @@ from mmau.jobs import Record, Store, program, run
 from mmau.jobs.provenance import provenance
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
-from studies.proofs.outcome import Settled, exit_status, summary, table
+from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
 from studies.proofs.targets import Target, main_job_targets, targets
 from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
@@ -56,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
     parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
     parser.add_argument(
+        "--missing", action="store_true", help="only designs of which the outcome has no row; it keeps those it has"
+    )
+    parser.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
     )
     parser.add_argument("--within", type=float, metavar="N", help="start no further design after this many seconds")
@@ -65,6 +69,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = [target for target in listed if options.unit in target.design.name]
     if not chosen:
         raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
+    before = unsealed(options.outcome.read_bytes()) if options.missing else None
+    if before is not None:
+        if before["asked_by"] != asked_by():
+            raise ValueError(f"the solvers of {options.outcome} were asked by other code than this; omit --missing")
+        chosen = missing(chosen, before["subjects"])
+        if not chosen:
+            print(f"{options.outcome} has a row of every design")
+            return 0
     for output in (options.outcome, options.page):
         output.parent.mkdir(parents=True, exist_ok=True)
         check_output(output)
@@ -75,6 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "made_with": made_with,
         "versions": versions(), "seconds": options.seconds, **table(settled),
     }  # fmt: skip
+    if before is not None:
+        outcome = with_added(before, outcome, targets())
     write_atomically(options.outcome, sealed(outcome).encode())
     write_atomically(options.page, document(outcome, kept(SECOND), kept(REFUTED)).encode())
     print("\n".join(summary(settled)))

@@ -112,6 +112,39 @@ def _by_step(settled: Iterable[Settled]) -> list[dict[str, Any]]:
     return [found[key] for key in sorted(found)]
 
 
+def missing(listed: Sequence[Target], rows: Sequence[Mapping[str, Any]]) -> list[Target]:
+    """The targets of which there is no row."""
+    known = {(row["kind"], row["design"]) for row in rows}
+    return [target for target in listed if _key(target) not in known]
+
+
+def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequence[Target]) -> dict[str, Any]:
+    """An outcome with the rows of a later one, each with its date, in the order of the targets.
+
+    What made the texts of `before` stays: where it is not what made those of `added`, every text is compared again. A
+    question of the later run counts beside those of the earlier one, which may have asked it too.
+    """
+    rows = {(row["kind"], row["design"]): row for row in before["subjects"]}
+    rows |= {(row["kind"], row["design"]): row | {"date": added["date"]} for row in added["subjects"]}
+    order = {_key(target): place for place, target in enumerate(listed)}
+    counts: dict[tuple[str, str], dict[str, Any]] = {}
+    for each in (*before["questions"], *added["questions"]):
+        row = counts.setdefault((each["step"], each["solver"]), dict.fromkeys(each, 0) | {"longest": 0.0, "seconds": 0.0})
+        row |= {"step": each["step"], "solver": each["solver"], "longest": max(row["longest"], each["longest"])}
+        row |= {key: row[key] + each[key] for key in ("asked", "proved", "refuted")}
+        row["seconds"] = round(row["seconds"] + each["seconds"], 3)
+    run = {key: added[key] for key in ("date", "made_with", "versions")} | {"designs": len(added["subjects"])}
+    return {
+        **before, "added": [*before.get("added", ()), run],
+        "subjects": sorted(rows.values(), key=lambda row: order.get((row["kind"], row["design"]), len(order))),
+        "questions": [counts[key] for key in sorted(counts)],
+    }  # fmt: skip
+
+
+def _key(target: Target) -> tuple[str, str]:
+    return target.kind, design_key(target.design.as_table())
+
+
 def exit_status(settled: Sequence[Settled]) -> int:
     """The exit status of the command: all proved, one refuted, or one open."""
     verdicts = {each.verdict for each in settled}

@@ -21,6 +21,7 @@ def document(
         "What is proved",
         "Written by `make formal`; what is claimed and what is trusted stands in [formal.md](../guides/formal.md).",
         f"{outcome['date']}; {versions}; at most {outcome['seconds']:g} s for a question and solver.",
+        *_added(outcome.get("added", ())),
         "## Operations",
         _totals(outcome["subjects"]),
         "## Steps",
@@ -32,6 +33,13 @@ def document(
         "Obligations that are proved, of all; one that several designs share is counted in each of them.",
         _designs(outcome["subjects"]),
     )
+
+
+def _added(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A sentence about the designs that `make formal-missing` added, if there are any."""
+    said = ", ".join(f"{run['designs']} on {run['date']}" for run in runs)
+    counted = "their questions count as others, also where another design has the same"
+    return [f"Designs added by `make formal-missing`: {said}; {counted}."] if said else []
 
 
 def _totals(targets: Sequence[Mapping[str, Any]]) -> str:

@@ -15,6 +15,14 @@ from rtl.designs.sample_designs import multi_format_designs, tile_designs
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs.build_options import each_option
 
+FURTHER: tuple[tuple[str, str], ...] = (
+    ("armv9-sme", "fmopa.za.s.h"),
+    ("armv9-sme", "bfmopa.za.s.h.ebf"),
+    ("armv9-sme", "bfmopa.za.s.h"),
+    ("riscv-zvbdota", "vfwbdota.vv.bf16.k8"),
+)
+"""Instructions that lists of units leave out, and whose datapaths have keys or formats that no listed unit has."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -53,10 +61,11 @@ def distinct_targets(listed: Sequence[Target]) -> list[Target]:
 
 
 def every_unit() -> list[Unit]:
-    """Every distinct datapath of the catalogue, in every encoding."""
+    """Every distinct datapath of the catalogue's units and those of `FURTHER`, in every encoding."""
+    further = [Unit(name=f"{arch} {name}", operation=golden.instruction(arch, name).operation) for arch, name in FURTHER]
     return [
         replace(unit, implementation=replace(unit.implementation, encoding=encoding, stages=0))
-        for unit in golden.catalogue_units()
+        for unit in (*golden.catalogue_units(), *further)
         for encoding in ENCODINGS
     ]
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import golden
+from golden.chain import ConvertedChain
 from golden.comparison import differing
 from golden.native.parameters import parameters
 from golden.ordered_chain import ADD_C, CHAIN_ORDERS
@@ -27,7 +28,7 @@ BF16: dict[str, Any] = {
 }  # fmt: skip
 
 
-def unit(keys: dict[str, Any], **chain: str) -> golden.Unit:
+def unit(keys: dict[str, Any], **chain: Any) -> golden.Unit:
     return unit_from_table(keys | ({"chain": chain} if chain else {}))
 
 
@@ -90,14 +91,63 @@ def test_chains_by_hand(chain: dict[str, str], d: float) -> None:
     assert made.explain(a, np.ones(4, np.float32), np.float32(1)).d == np.float32(d).view(np.uint32)
 
 
-ALL = [
-    {"order": order, "add_c": add_c} | convert
-    for order, add_c, convert in itertools.product(CHAIN_ORDERS, ADD_C, ({}, {"convert": "fp16"}))
+@pytest.mark.parametrize(
+    ("chain", "c", "d"),
+    [
+        # products 2^24 and 1; 2^24 + 1 lies between two numbers of fp32
+        ({"addition": "RNE"}, 1.0, BIG),
+        ({"addition": "RZ"}, 1.0, BIG),
+        ({"addition": "RU"}, 1.0, BIG + 2),
+        ({"addition": "RO"}, 1.0, BIG + 2),
+        ({"addition": "RU", "subtract": True}, 1.0, -BIG + 1),
+        ({"addition": "RD", "subtract": True}, -1.0, -BIG - 2),
+        ({"addition": "RU", "subtract": True}, -1.0, -BIG),
+    ],
+)
+def test_modes_of_an_addition_and_subtracted_products_by_hand(chain: dict[str, Any], c: float, d: float) -> None:
+    a = np.array([BIG, 0], np.float32)
+    for of_chain, of_c in (({"add_c": "last"}, c), ({"order": "even-and-odd"}, 0.0)):
+        a[1] = 0 if of_c else (-c if chain.get("subtract") else c)  # the odd chain has c's part
+        made = unit(SIMPLE, **chain, **of_chain)
+        for engine in ("reference", "native"):
+            assert made.dot(a, np.ones(2, np.float32), np.float32(of_c), engine=engine) == d
+        assert made.explain(a, np.ones(2, np.float32), np.float32(of_c)).d == np.float32(d).view(np.uint32)
+
+
+@pytest.mark.parametrize(("a", "c", "d"), [(0.0, -0.0, -0.0), (0.0, 0.0, 0.0), (-0.0, -0.0, 0.0), (2.0, 3.0, -7.0)])
+def test_subtracted_products_have_the_other_sign_also_those_that_are_zero(a: float, c: float, d: float) -> None:
+    for keys, add_c in itertools.product((SIMPLE, SIMPLE | {"operation": "E-FDPA", "L": 1, "zero": "ieee"}), ADD_C):
+        if keys["operation"] == "FMA" and add_c == "last":
+            continue  # its chain starts from +0, to which -0 is lost
+        keys = keys | ({} if keys["operation"] == "FMA" else {"a": "bf16", "b": "bf16"})
+        made = unit(keys, subtract=True, add_c=add_c)
+        x, y = (np.array([value], np.float32).view(np.uint32) for value in (a, 5.0))
+        if made.a.width == 16:
+            x, y = (x >> 16).astype(np.uint16), (y >> 16).astype(np.uint16)
+        for engine in ("reference", "native"):
+            found = made.dot(x, y, np.float32(c).view(np.uint32), engine=engine)
+            assert int(found) == int(np.float32(d).view(np.uint32)), (keys["operation"], add_c, engine)
+
+
+ALL: list[dict[str, Any]] = [
+    *(
+        {"order": order, "add_c": add_c} | convert
+        for order, add_c, convert in itertools.product(CHAIN_ORDERS, ADD_C, ({}, {"convert": "fp16"}))
+    ),
+    {"add_c": "last", "addition": "RO"},
+    {"order": "even-and-odd", "addition": "RD"},
+    {"order": "even-and-odd", "add_c": "last", "addition": "RU", "subtract": True},
+    {"subtract": True},
+    {"convert": "fp16", "subtract": True},
 ]
 
 
-@pytest.mark.parametrize("chain", ALL, ids=lambda chain: "-".join(chain.values()))
-def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, str]) -> None:
+def named(chain: dict[str, Any]) -> str:
+    return "-".join(f"{value}" for value in chain.values())
+
+
+@pytest.mark.parametrize("chain", ALL, ids=named)
+def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, Any]) -> None:
     made = unit(FP8, **chain)
     a, b, c = operands(made, 200)
     native = made.dot(a, b, c)
@@ -107,11 +157,14 @@ def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, str]) -> None
         trace = made.explain(a[row], b[row], c[row])
         assert (trace.d, sorted(trace.order)) == (native[row], list(range(32)))
         assert trace.steps[-1].d.code == native[row]
-        assert trace.text()
+        keys = ", ".join(f"{key}={value}" for key, value in made.chain.changed().items())
+        is_published = isinstance(made.chain_over(32), ConvertedChain)  # whose steps and last addition say it all
+        assert trace.text().splitlines()[0].endswith(f"; [chain] {keys}") == (bool(keys) and not is_published)
+        assert trace.as_dict().get("chain", {}) == ({} if is_published else made.chain.changed())
 
 
-@pytest.mark.parametrize("chain", ALL, ids=lambda chain: "-".join(chain.values()))
-def test_file_reads_back(chain: dict[str, str]) -> None:
+@pytest.mark.parametrize("chain", ALL, ids=named)
+def test_file_reads_back(chain: dict[str, Any]) -> None:
     made = unit(FP8, **chain)
     assert unit_from_table(tomllib.loads(unit_to_toml(made))) == made
     assert ("[chain]" in unit_to_toml(made)) == (chain != {"order": "in-order", "add_c": "first"})
@@ -124,6 +177,16 @@ def test_file_reads_back(chain: dict[str, str]) -> None:
         (FP8, {"add_c": "middle"}, r"\[chain\] add_c must be one of first, last; got 'middle'"),
         (FP8, {"convert": "bf16"}, r"\[chain\] convert must be one of fp16; got 'bf16'"),
         (FP8, {"adds": "c"}, r"\[chain\] key must be one of add_c, addition, convert, order, subtract; got 'adds'"),
+        (FP8, {"add_c": "last", "addition": "RN"}, r"\[chain\] addition must be one of .*; got 'RN'"),
+        (
+            FP8, {"addition": "RZ"},
+            r"\[chain\] addition is for sums outside of the steps, of which there are none; got RZ",
+        ),
+        (FP8, {"subtract": "yes"}, r"\[chain\] subtract must be true or false, without quotes, got 'yes'"),
+        (
+            {"name": "x", "operation": "IDPA", "L": 4, "a": "uint8", "b": "int8", "c": "int32"}, {"subtract": True},
+            r"\[chain\] subtract inverts a bit that is a's sign alone, which uint8 does not have",
+        ),
         (FP8 | {"a": "fp16"}, PUBLISHED, r"a must be one of e4m3, e5m2; got 'fp16'"),
         (SIMPLE, {"convert": "fp16"}, r"a must be one of e4m3, e5m2; got 'fp32'"),
         (FP8 | {"c": "fp16"}, {"add_c": "last"}, r"\[chain\] adds in the format of d: c must be fp32, got fp16"),
@@ -137,8 +200,8 @@ def test_file_reads_back(chain: dict[str, str]) -> None:
         ),
     ],
 )  # fmt: skip
-def test_table_that_is_refused(keys: dict[str, Any], chain: dict[str, str], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_table_that_is_refused(keys: dict[str, Any], chain: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
         unit(keys, **chain)
 
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 
 import golden
 from golden import Implementation, Unit
-from golden.formats import FP16
-from golden.ordered_chain import ChainTable
 from golden.text import value_as_text
 from golden.unit_file import unit_from_table, unit_to_toml
 from mmau.explore.space.axes import Axis
@@ -71,11 +69,10 @@ def reference_of(instruction: str) -> Point:
     if not name:
         raise ValueError(f"an instruction must be written ARCH:NAME, like sm_90:{EXAMPLE}; got {instruction!r}")
     found = golden.instruction(arch, name)
-    if found.is_paired:
+    chain = found.chain_table
+    if chain is None:
         raise ValueError(f"{instruction} rounds products and sums by themselves, which no unit does: omit it")
-    order = found.fp16_order
-    chain = ChainTable(order=found.order) if order is None else ChainTable(convert=FP16.name, order=order, add_c="last")
-    converted = None if order is None else (found.a, found.b)
+    converted = None if chain.convert is None else (found.a, found.b)
     unit = Unit(name=f"{found.arch}:{found.name}", operation=found.operation, chain=chain, converted=converted)
     return Point(unit.name, REFERENCE, parameters(unit), unit)
 

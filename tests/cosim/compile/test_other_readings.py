@@ -1,4 +1,4 @@
-"""Lines of a report about texts that other tools may read otherwise."""
+"""Lines of a report about texts that other tools may interpret differently."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_text_with_another_reading_is_named(name: str, said: str, tmp_path: Path
 @pytest.mark.attack("designs by hand, in cosim")
 def test_warning_is_quoted_where_the_source_waives_it(name: str, warning: str, tmp_path: Path) -> None:
     (said,) = said_of(ALL[name], tmp_path)
-    assert said.startswith(f"Verilator warns of what other tools may read otherwise: %Warning-{warning}: ")
+    assert said.startswith(f"Verilator warns of constructs that other tools may interpret differently: %Warning-{warning}: ")
 
 
 @pytest.mark.attack("designs by hand, in cosim")
@@ -152,7 +152,7 @@ CONDITIONS = {
 @pytest.mark.attack("designs by hand, in cosim")
 def test_macros_that_nothing_defines_are_named(name: str, tmp_path: Path) -> None:
     body, said = CONDITIONS[name]
-    assert said_of(Wrong(body, ""), tmp_path) == (f"it is read without macros for which its text asks: {said}",)
+    assert said_of(Wrong(body, ""), tmp_path) == (f"it is read without macros that its text asks for: {said}",)
 
 
 def test_guards_comments_and_defined_macros_are_not_asked_for(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ import time
 AFTER = 40
 """Rows that are answered before something goes wrong."""
 
+ROWS = 100
+"""Rows of a question."""
+
 
 def answer(kind: str, number: int, code: str) -> None:
     """The answer to one row."""
@@ -28,9 +31,15 @@ def answer(kind: str, number: int, code: str) -> None:
             print(code, flush=True)
         if kind == "answers too little":
             return
+        if kind.endswith("in an answer"):
+            print(code[:3], end="", flush=True)
+            sys.exit(3) if kind.startswith("dies") else time.sleep(600)
         code = {"answers words": "ready", "answers a wide code": "1" + code, "answers two codes": f"{code} {code}"}.get(
             kind, code
         )
+    if kind == "dies in its last answer" and number == ROWS - 1:
+        print(code[:3], end="", flush=True)
+        sys.exit(3)
     if kind == "changes its mind" and number >= 1000 and number % 100 == 7:
         code = f"{int(code, 16) ^ 1:08x}"
     print(code, flush=kind != "buffers")

@@ -15,11 +15,12 @@ from golden.comparison import is_nan
 from golden.formats import BF16, E2M1, FP16, FP32, INT8, INT32, UE8M0
 from golden.program import BINARY, TEXT, ProgramError, RowForm, RowProgram
 from golden.stimulus import Operands, OperandShape, generate, volume
+from tests.golden.program import programs
 from tests.golden.program.programs import AFTER
 
 SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
 SCALED = OperandShape(a=E2M1, b=E2M1, c=FP32, d=FP32, K=8, scale=UE8M0, block_size=4)
-ROWS = generate(SHAPE, 100, 3).operands
+ROWS = generate(SHAPE, programs.ROWS, 3).operands
 ONE_CODE = "must answer each row with a line of one code of fp32, 8 hexadecimal digits; got"
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "program"
 
@@ -94,6 +95,9 @@ def test_honest_program_answers_every_question() -> None:
         ("dies", f"answered {AFTER} of 100 rows, then it exited with status 3; its last message: the cable is out", AFTER),
         ("is killed", f"answered {AFTER} of 100 rows, then it was ended by SIGKILL; is there too little memory?", AFTER),
         ("hangs", f"answered {AFTER} of 100 rows, then it was silent for 0.8 s", AFTER),
+        ("hangs in an answer", f"answered {AFTER} of 100 rows and a part of one, then it was silent for 0.8 s", AFTER),
+        ("dies in an answer", f"answered {AFTER} of 100 rows and a part of one, then it exited with status 3", AFTER),
+        ("dies in its last answer", "answered 99 of 100 rows and a part of one, then it exited with status 3", 99),
         ("answers too little", "answered 99 of 100 rows, then it exited with status 0", 0),
         ("answers too much", "must write one code for each of 100 rows, and wrote more: '{}\\n'", 0),
         ("answers words", f"{ONE_CODE} 'ready'", AFTER),
@@ -105,7 +109,7 @@ def test_honest_program_answers_every_question() -> None:
 )  # fmt: skip
 def test_program_that_misbehaves_is_one_message(kind: str, message: str, answered: int) -> None:
     """And what it had answered until then is kept; a program that is asked again is started anew."""
-    device = program(kind, patience=0.8 if kind in ("hangs", "answers too little") else 60.0)
+    device = program(kind, patience=0.8 if kind.startswith("hangs") or kind == "answers too little" else 60.0)
     codes = f"{int(ROWS.c[AFTER]):08x}", f"{int(ROWS.c[AFTER]):08x}"
     text = message.format(*codes, last=f"{int(ROWS.c[99]):08x}") if kind != "answers too much" else message.format(
         f"{int(ROWS.c[99]):08x}"

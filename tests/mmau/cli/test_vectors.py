@@ -106,6 +106,30 @@ def test_text_of_an_instruction_holds_its_whole_dot_product(tmp_path: Path) -> N
     assert tomllib.loads(file.unit)["a"] == "fp16"
 
 
+@pytest.mark.parametrize(
+    ("arch", "instr"),
+    [
+        ("riscv-zvbdota", "vfwbdota.vv.bf16.k8"), ("armv9-sme", "fmopa.za.s.h"), ("armv9-sme", "fmops.za.s.s"),
+        ("gfx1201", next(i.name for i in golden.instructions("gfx1201") if i.order != "in-order")),
+    ],
+)  # fmt: skip
+@pytest.mark.attack(
+    "a header that states the steps of an instruction and leaves out what its chain does with c, order or sign"
+)
+def test_header_of_an_instruction_is_the_unit_that_computes_its_vectors(arch: str, instr: str, tmp_path: Path) -> None:
+    instruction = golden.instruction(arch, instr)
+    file = TextFile.read(written(tmp_path, "--arch", arch, "--instr", instr, "--vectors", "200"))
+    (tmp_path / "read.toml").write_text(file.unit)
+    unit = load_unit(tmp_path / "read.toml")
+    assert f"## steps of {instruction.operation.length} products, chained as [chain] says" in file.header
+    wrong = 0
+    for row in file.rows:
+        a, b, _, _, c, d = parts(row, instruction.k)
+        assert unit.chain_over(instruction.k)(a, b, c) == d
+        wrong += unit.step.chain_over(instruction.k)(a, b, c) != d
+    assert wrong
+
+
 def test_codes_have_the_digits_of_their_format(tmp_path: Path) -> None:
     lines = written(tmp_path, "--unit", unit_file(tmp_path, "scaled")).read_text().splitlines()
     line = r"([0-9a-f] ){16}([0-9a-f]{2} ){4}[0-9a-f]{8} [0-9a-f]{8}"

@@ -161,6 +161,15 @@ def test_every_fp8_code_converts_to_fp16(operand: Format) -> None:
             dataclasses.replace(golden.instruction("sm_70", "mma.m8n8k4.f32.f16.f16.f16"), k=8), 1,
             "c and d of a tile of 2 steps must be one format, got fp16 and fp32",
         ),
+        (
+            golden.instruction("armv9-sme", "fmops.za.s.s"), 1,
+            "fmops.za.s.s has no tile: the steps of a tile start from c and add products; got [chain] subtract = True",
+        ),
+        (
+            golden.instruction("riscv-zvbdota", "vfwbdota.vv.bf16.k8"), 1,
+            "vfwbdota.vv.bf16.k8 has no tile: the steps of a tile start from c and add products; got [chain] "
+            "add_c = last, addition = RO",
+        ),
     ],
 )  # fmt: skip
 def test_tile_that_cannot_be_built_is_refused(instruction: Instruction, stages: int, message: str) -> None:

@@ -5,15 +5,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import golden
+from golden.ordered_chain import ADD_C, CHAIN_ORDERS, ChainTable
 from mmau.jobs import Outcome, Task
 from mmau.jobs.task_engines import Limits
 from mmau.probe import loop
+from mmau.probe.model import CHAINED
 from studies.probe_sweep import __main__, random_units
 from studies.probe_sweep.__main__ import KINDS, RECOVERED, left, main, sources
 from studies.probe_sweep.probe_sweep_page import expected, page
@@ -68,7 +71,11 @@ def test_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(__main__, "catalogue", tuple)
     entries = [entry("random 0", "same", "old"), entry("random 1", "wrong", "old"), entry("random 2", "wrong", "new")]
     state = {"entries": {"catalogue": [], "random": entries}}
-    assert list(left(state, 4, "new")) == [("random", 1), ("random", 3)]
+    assert list(left(state, 4, "new", ("catalogue", "random"))) == [("random", 1), ("random", 3)]
+    tables: dict[str, Any] = {
+        "entries": {kind: [] for kind in KINDS} | {"tables": [entry(expected("tables")[0], "same", "old")]}
+    }
+    assert [number for _, number in left(tables, 1100, "new", ("tables",))] == list(range(1, len(expected("tables"))))
 
 
 def test_the_page_of_a_whole_sweep_and_of_one_that_is_not() -> None:
@@ -81,7 +88,36 @@ def test_the_page_of_a_whole_sweep_and_of_one_that_is_not() -> None:
     text = page({"vectors": 10**6, "entries": whole})
     assert "The sweep is not whole: units left, to which `make probing` goes on: 1." in text
     assert "- random 5, wrong: T-FDPA with F = 3; found T-FDPA F=4, which misses 2" in text
-    assert f"a: {len(whole['catalogue']) + 1199}, b: 1." in text
+    of_random_units, tables = 1200, len(whole["tables"])
+    assert f"a: {len(whole['catalogue']) + of_random_units + tables - 1}, b: 1." in text
+
+
+@pytest.mark.attack("a unit that took longer than the page's limit, and one that was not found")
+def test_the_page_counts_the_tables_that_are_not_found_in_time() -> None:
+    state: dict[str, Any] = {
+        "vectors": 10**6,
+        "entries": {"tables": [entry(unit, "same", "a") for unit in expected("tables")]},
+    }
+    (first, second, *_), count = state["entries"]["tables"], len(state["entries"]["tables"])
+    assert f"under each table; 0 of {count} took more than 60 s of one core or were not found." in page(state)
+    first["seconds"] = 60.1
+    second |= {"verdict": "unexplained", "true": {"F": 3}, "found": "T-FDPA F=4", "missed": 2}
+    text = page(state)
+    assert f"under each table; 2 of {count} took more than 60 s of one core or were not found." in text
+    assert f"| {first['unit']} | same | 300 | 60.1 |" in text
+
+
+def test_there_is_a_unit_for_every_order_and_every_key_of_a_chain_that_the_probe_searches() -> None:
+    units = [random_units.table_unit(number) for number in range(len(expected("tables")))]
+    assert len({unit.name for unit in units}) == len(units)
+    for kind in {unit.operation.name for unit in units}:
+        tables = [unit.chain for unit in units if unit.operation.name == kind]
+        assert {(table.order, table.add_c) for table in tables} >= set(product(CHAIN_ORDERS, ADD_C)) - {
+            ("in-order", "first")
+        }
+        for key in CHAINED:
+            assert any(getattr(table, key) != getattr(ChainTable(), key) for table in tables), key
+        assert any(table.convert for table in tables)
 
 
 def test_the_digest_is_of_the_sources_of_the_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +147,7 @@ def test_a_unit_that_cannot_be_probed_is_reported_and_the_others_are_probed(
     monkeypatch.setattr(__main__, "catalogue", tuple)
     monkeypatch.setattr(__main__, "Processes", Crashing)
     output = tmp_path / "sweep.json"
-    assert main([str(output), "--units", "2", "--processes", "3", "--minutes", "2"]) == 1
+    assert main([str(output), "--kind", "random", "--units", "2", "--processes", "3", "--minutes", "2"]) == 1
     assert "random 0 crashed: its process was ended by SIGSEGV\n" in capsys.readouterr().err
     (made,) = json.loads(output.read_text())["entries"]["random"]
     assert made == entry("random 1", "same", sources())
@@ -121,7 +157,7 @@ def test_a_unit_that_cannot_be_probed_is_reported_and_the_others_are_probed(
 def test_a_sweep_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(__main__, "catalogue", tuple)
     output = tmp_path / "sweep.json"
-    arguments = [str(output), "--vectors", "1000", "--processes", "1"]
+    arguments = [str(output), "--kind", "random", "--vectors", "1000", "--processes", "1"]
     assert main([*arguments, "--units", "1"]) == 0
     first = json.loads(output.read_text())
     assert main([*arguments, "--units", "3"]) == 0

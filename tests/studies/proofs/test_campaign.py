@@ -10,22 +10,25 @@ from typing import Any
 import pytest
 
 from cosim.regressions.main_job import main_units
-from golden import Implementation, catalogue_units
+from golden import Implementation, catalogue_units, instruction
 from golden.operations import EFDPA, FMA, GSTFDPA, STFDPA, TFDPA, FTZAddMul
 from golden.unit import ENCODINGS
+from mmau.formal import recorded_outcomes
 from mmau.formal.obligations.unit_questions import Question, unspecified
 from mmau.formal.proof_identity import Identity, operation_specification_digest, questions_digest
+from mmau.formal.recorded_rows import proof_rows
 from mmau.formal.solvers import installed as solvers
 from mmau.formal.solvers.installed import MissingSolver, solver, solver_version
 from mmau.formal.targets import KINDS
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
-from rtl.designs.identity import verilog_digest
+from mmau.jobs.sealed import sealed, unsealed
+from rtl.designs.identity import operation_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs import __main__
 from studies.proofs.__main__ import prove
-from studies.proofs.outcome import Settled, exit_status, summary, table
+from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import Target, distinct_targets, main_job_targets, targets
+from studies.proofs.targets import FURTHER, Target, distinct_targets, main_job_targets, targets
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
 from tests.studies.proofs import dying
@@ -200,6 +203,60 @@ def test_the_main_jobs_units_that_have_a_specification() -> None:
     assert {unit.implementation.stages for unit in units} > {0, 2}
     assert [unit.name for unit in units] == [unit.name for unit in main_units()]
     assert all(unspecified(unit.operation) is None for unit in catalogue_units())
+
+
+OTHER = Target("datapath", UnitDesign(unit_of(SMALL, "sign-magnitude")))
+
+MADE = {"made_with": {"commit": "c"}, "versions": {"mmau": "1"}}
+
+
+def outcome(date: str, *of: Settled) -> dict[str, Any]:
+    return {"date": date, "made_of": {"sources": date}, "asked_by": "a", "seconds": 60.0, **MADE, **table(of)}
+
+
+def test_designs_of_which_there_is_no_row_are_added_in_the_order_of_the_targets() -> None:
+    first, later = settled("never"), replace(settled("never", "never"), target=OTHER)
+    before = outcome("2026-01-01", first)
+    assert missing([TARGET, OTHER], before["subjects"]) == [OTHER]
+    joined = with_added(before, outcome("2026-01-02", later), [OTHER, TARGET])
+    assert [row["built"] for row in joined["subjects"]] == ["sign-magnitude", "ones-complement"]
+    assert joined["subjects"][1] == before["subjects"][0]
+    assert (joined["date"], joined["made_of"]) == ("2026-01-01", {"sources": "2026-01-01"})
+    assert [row["date"] for row in proof_rows(joined)] == ["2026-01-02", "2026-01-01"]
+    assert [(row["asked"], row["proved"], row["seconds"]) for row in joined["questions"]] == [(3, 3, 1.5)]
+    assert "Designs added by `make formal-missing`: 1 on 2026-01-02; " in document(joined)
+    assert "formal-missing" not in document(before)
+    assert missing([TARGET, OTHER], joined["subjects"]) == []
+
+
+@pytest.mark.attack("a later run that would replace a proof by a refutation, or hide one")
+def test_a_design_that_is_added_keeps_its_verdict_and_replaces_its_own_row_alone() -> None:
+    before = outcome("2026-01-01", settled("never"))
+    joined = with_added(before, outcome("2026-01-02", replace(settled("sometimes"), target=OTHER)), [TARGET, OTHER])
+    assert [row["verdict"] for row in joined["subjects"]] == [PROVED, REFUTED]
+    again = with_added(joined, outcome("2026-01-03", settled("sometimes")), [TARGET, OTHER])
+    assert [row["verdict"] for row in again["subjects"]] == [REFUTED, REFUTED]
+    assert [run["designs"] for run in again["added"]] == [1, 1]
+
+
+def test_missing_designs_are_not_added_to_answers_that_other_code_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(sealed(outcome("2026-01-01", settled("never"))))
+    with pytest.raises(ValueError, match=r"p\.json were asked by other code than this; omit --missing$"):
+        __main__.main([str(path), str(tmp_path / "p.md"), "--missing"])
+    assert not (tmp_path / "p.md").exists()
+
+
+def test_further_datapaths_are_of_no_listed_unit_and_proved_in_every_encoding() -> None:
+    listed = {unit.operation for unit in catalogue_units()}
+    further = {instruction(*named).operation for named in FURTHER}
+    assert len(further) == len(FURTHER)
+    assert not further & listed
+    rows = unsealed(recorded_outcomes.PROOFS.read_bytes())["subjects"]
+    for operation in further:
+        of_it = [row for row in rows if row["arithmetic"] == operation_key(operation) and row["kind"] == "datapath"]
+        assert {row["built"] for row in of_it} >= {*ENCODINGS}
+        assert {row["verdict"] for row in of_it} == {PROVED}
 
 
 def test_the_summary_names_what_is_not_proved() -> None:

@@ -69,8 +69,12 @@ def test_units_that_compute_the_same_have_one_arithmetic() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sm_90:wgmma.m64n8k32.f32.e4m3.e4m3", "sm_120:mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_80:mma.m16n8k16.f32.f16.f16.f32"],
-)
+    [
+        "sm_90:wgmma.m64n8k32.f32.e4m3.e4m3", "sm_120:mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_80:mma.m16n8k16.f32.f16.f16.f32",
+        "gfx1201:v_wmma_f32_16x16x16_bf16_w32", "armv9-sme:fmops.za.s.h", "armv9-sme:bfmops.za.h.h",
+        "riscv-zvbdota:vfwbdota.vv.bf16.k8",
+    ],
+)  # fmt: skip
 def test_reference_computes_what_the_instruction_does(name: str) -> None:
     import numpy as np
 
@@ -82,7 +86,7 @@ def test_reference_computes_what_the_instruction_does(name: str) -> None:
         rng.integers(0, 1 << operand.width, (200, instruction.k)).astype(f"u{max(1, operand.storage_bits // 8)}")
         for operand in (instruction.a, instruction.b)
     )
-    c = rng.integers(0, 1 << 32, 200).astype(np.uint32)
+    c = rng.integers(0, 1 << instruction.c.width, 200).astype(f"u{instruction.c.storage_bits // 8}")
     assert (unit.dot(a, b, c) == instruction.dot(a, b, c)).all()
 
 
