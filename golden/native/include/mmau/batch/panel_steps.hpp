@@ -12,13 +12,13 @@ using PanelStep = void (*)(Block& block, int k, const RowElements& a, const Pane
 /// Products of which steps and scales both have whole ones, where an operation has scales.
 inline int undivided_length(const Plan& plan) { return larger(plan.L, plan.K_block); }
 
-/// Whether elements and their scales can be decoded together: such elements as scale_elements has, and whole blocks in a part.
+/// Whether elements and their scales can be decoded together: elements of scale_elements, and whole blocks in a part.
 inline bool scales_fit_panels(const Plan& plan) {
     return are_words<HalfWords>(plan) && undivided_length(plan) <= panel_length;
 }
 
-/// Whether a step of a panel can take a T- or ST-FDPA: RZ, few bits, and an e_zero below every accumulator, which is then a floor
-/// of e_max whether or not there is a zero among the terms.
+/// Whether a step of a panel can take a T- or ST-FDPA: RZ, few bits, and an e_zero below every accumulator, which is then a
+/// floor of e_max whether or not there is a zero among the terms.
 inline bool t_fdpa_fits_panels(const Plan& plan) {
     const bool is_floor = plan.e_zero <= plan.c.e_min() && plan.e_zero <= plan.d.e_min();
     const bool fits = plan.operation == MMAU_T_FDPA || (plan.operation == MMAU_ST_FDPA && scales_fit_panels(plan));

@@ -1,7 +1,7 @@
 // Operands of a matrix product, decoded once for many elements: a panel of 32 columns of B, and rows of A, over a part of K.
 //
-// An element is kept as its value in fp32 and as its exponent. fp32 holds every format of at most 16 bits, and tf32, exactly. The
-// scale of an element's block is a power of two, which joins both: after that ST-FDPA has the steps of T-FDPA.
+// An element is kept as its exponent and as its value in fp32, which holds formats of at most 16 bits, and tf32, exactly.
+// The scale of an element's block is a power of two, which joins both: after that ST-FDPA has the steps of T-FDPA.
 #pragma once
 
 #include "transpose.hpp"
@@ -85,8 +85,8 @@ inline void decode_elements(const ElementFormat& format, const Lanes<Code>& code
                               : decode_elements<false>(format, codes, value, exp, ranges);
 }
 
-/// Exponents that elements of HalfWords keep under their scales: their values are normal numbers of fp32, and a scale of 2^−127,
-/// which fp32 has as a subnormal number, leaves none of them among these.
+/// Exponents that elements of HalfWords keep under their scales: their values are normal numbers of fp32, and a scale of
+/// 2^−127, which fp32 has as a subnormal number, leaves none of them among these.
 constexpr int smallest_scaled_exp = -110, largest_scaled_exp = 126;
 
 /// Step scale of 32 elements, each by a ue8m0 code; `ranges` are those of the scaled elements.

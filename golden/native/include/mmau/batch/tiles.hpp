@@ -73,7 +73,9 @@ class TileProduct {
     }
 
     const void* a_row(int64_t i, int first) const { return element(plan_.a, batch_.a, i * batch_.a_stride + first); }
-    const void* a_scales(int64_t i, int first) const { return scales_from(batch_.scale_a, i * batch_.scale_a_stride, first); }
+    const void* a_scales(int64_t i, int first) const {
+        return scales_from(batch_.scale_a, i * batch_.scale_a_stride, first);
+    }
 
     /// The scales of a part of K; nullptr where there are none.
     const void* scales_from(const void* scales, int64_t row, int first) const {
