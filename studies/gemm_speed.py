@@ -1,14 +1,16 @@
-"""Speed of matrix products and of the frameworks' modules, as ratios of CPU seconds in one run.
+"""Speed and memory of matrix products and of the frameworks' modules, as ratios in one run.
 
     python -m studies.gemm_speed [--small]
 
 CPU seconds on one thread, PyTorch's and golden's, the least of several runs, so that other work on the machine disturbs
-little. Needs PyTorch and Triton.
+little; then the most memory that a whole product has in use, as a multiple of its operands'. The exit status is 1 where a
+figure is above the one that was asked for. Needs PyTorch and Triton.
 """
 
 import os
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import ml_dtypes
@@ -20,7 +22,9 @@ import triton
 from triton import language as tl
 
 import golden
+from golden.native.library import isa
 from mmau.frameworks import torch_mode, triton_dot
+from mmau.jobs.provenance import processor
 from mmau.report.markdown import table
 
 RUNS = 5
@@ -116,29 +120,64 @@ def one_instruction(calls: int = 2000) -> float:
     return 1e6 * seconds(lambda: [mma(a, b, c) for _ in range(calls)]) / calls
 
 
-def measured(small: bool) -> list[tuple[str, str, str]]:
-    """The name of each measurement, the figure that was asked for, and the one found."""
-    n = 512 if small else 2048
+def memory(n: int) -> float:
+    """The most bytes in use during a product of n³, its operands among them, as a multiple of its operands'."""
+    wgmma = golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3")
+    a, b, c = drawn(ml_dtypes.float8_e4m3fn, n, n), drawn(ml_dtypes.float8_e4m3fn, n, n), np.zeros((n, n), np.float32)
+    operands = a.nbytes + b.nbytes + c.nbytes
+    tracemalloc.start()
+    golden.gemm(wgmma, a, b, c)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return (operands + most) / operands
+
+
+Measurement = tuple[str, float | None, float]
+"""What is measured, the most that was asked for, if anything was, and the figure."""
+
+
+def measured(small: bool) -> list[Measurement]:
+    """Every figure; the large products smaller where asked."""
+    n, whole = (512, 1024) if small else (2048, 4096)
     parts = (
-        ("gfx942", "v_mfma_f32_16x16x16_bf16", ml_dtypes.bfloat16, "12"),
-        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", np.float16, "10"),
-        ("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, "10"),
+        ("gfx942", "v_mfma_f32_16x16x16_bf16", ml_dtypes.bfloat16, 12.0),
+        ("sm_80", "mma.m16n8k16.f32.f16.f16.f32", np.float16, 10.0),
+        ("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3", ml_dtypes.float8_e4m3fn, 10.0),
     )
     return [
-        ("PyTorch in the mode / golden.gemm, 512 cubed", "1.2", f"{overhead_of_torch_mode():.2f}"),
-        ("64 products of 128 cubed / one of the same work", "3", f"{small_products():.2f}"),
-        ("_scaled_mm with scales of blocks of 128 / unscaled, 512 cubed", "2", f"{scaled_fp8():.2f}"),
-        ("_scaled_mm of MXFP8 on sm_100 / unscaled, 512 cubed", "", f"{scaled_mx():.2f}"),
+        ("PyTorch in the mode / golden.gemm, 512 cubed", 1.2, overhead_of_torch_mode()),
+        ("64 products of 128 cubed / one of the same work", 3.0, small_products()),
+        ("_scaled_mm with scales of blocks of 128 / unscaled, 512 cubed", 2.0, scaled_fp8()),
+        ("_scaled_mm of MXFP8 on sm_100 / unscaled, 512 cubed", 2.0, scaled_mx()),
         *(
-            (f"{arch} {np.dtype(dtype)} / torch fp32, {n} cubed", most, f"{beside_torch(arch, name, dtype, n):.1f}")
+            (f"{arch} {np.dtype(dtype)} / torch fp32, {n} cubed", most, beside_torch(arch, name, dtype, n))
             for arch, name, dtype, most in parts
         ),
-        ("Triton's interpreter on a part / by itself, e4m3, 512 cubed", "", f"{triton_interpreter():.2f}"),
-        ("one m16n8k16 call, microseconds of CPU time", "10", f"{one_instruction():.1f}"),
+        ("Triton's interpreter on a part / by itself, e4m3, 512 cubed", None, triton_interpreter()),
+        ("one m16n8k16 call, microseconds of CPU time", 10.0, one_instruction()),
+        (f"memory in use / operands, e4m3, {whole} cubed", 2.0, memory(whole)),
     ]
+
+
+def missed(found: list[Measurement]) -> list[str]:
+    """What is above the figure that was asked for."""
+    return [name for name, most, figure in found if most is not None and figure > most]
+
+
+def page(found: list[Measurement]) -> str:
+    """The machine and the versions, the table, and what was missed."""
+    versions = f"PyTorch {torch.__version__}, Triton {triton.__version__}, NumPy {np.__version__}"
+    rows = [(name, "" if most is None else f"{most:g}", f"{figure:.2f}") for name, most, figure in found]
+    return (
+        f"{processor()}, one thread, native engine for {isa()}; {versions}\n\n"
+        f"{table(['measured', 'at most', 'figure'], rows, (1, 2))}\n\n"
+        f"above what was asked for: {'; '.join(missed(found)) or 'none'}"
+    )
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     golden.set_threads(1)
-    print(table(["measured", "at most", "figure"], measured("--small" in sys.argv[1:]), (1, 2)))
+    everything = measured("--small" in sys.argv[1:])
+    print(page(everything))
+    sys.exit(bool(missed(everything)))

@@ -6,7 +6,8 @@
 
 Within it the products of fp16, bf16 and FP8 tensors in CPU memory, forward and backward, have the bits of the part. Every
 operator that multiplies matrices and is not computed here is refused by its name, and so is every dtype that the part does
-not multiply.
+not multiply, and every operator of a library that is not PyTorch's own. Functions that were compiled run as they are
+written, for a compiler makes loops of some products, which reach no mode.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +50,7 @@ def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
         arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
     """
     mode = GemmMode(Part(arch, **keys))
-    with _Attention(), mode:
+    with torch.compiler.set_stance("force_eager"), _Attention(), mode:
         yield mode
 
 
@@ -65,22 +66,40 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         self.part = part
         self.products: list[tuple[int, int, int]] = []
 
+    supports_higher_order_operators = True  # so that they are refused here, by name
+
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
         keys = keys or {}
+        if isinstance(function, torch._ops.HigherOrderOperator):
+            raise self._refusal(function.name())
         name = function.overloadpacket.__name__
-        if function.namespace not in ("aten", "mkldnn", "quantized", "prims") or not is_or_has_product(name):
+        if function.namespace not in LIBRARIES:
+            raise self._refusal(function)
+        if not is_or_has_product(name) and not _weighs(function, arguments, keys):
             return function(*arguments, **keys)
-        if any(isinstance(a, torch._subclasses.FakeTensor) for a in arguments):
+        tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
+        if any(isinstance(tensor, torch._subclasses.FakeTensor) for tensor in tensors):
             return function(*arguments, **keys)  # a compiler asks for shapes
+        if any(tensor.is_nested or tensor.layout != torch.strided for tensor in tensors):
+            raise self._refusal(f"{function} of a sparse, nested or blocked tensor")
         product = PRODUCTS.get(function.overloadpacket)
         if product is not None:
             out = keys.pop("out", None)
             d = product(self, *arguments, **keys)
-            return d if out is None else out.copy_(d)
+            return d if out is None else self._written(d, out, function)
         if function._can_decompose() and function.overloadpacket in COMPOSITE:
             with self:
                 return function.decompose(*arguments, **keys)
-        raise ValueError(f"{function} cannot be computed as on {self.part.arch}: {FIX}")
+        raise self._refusal(function)
+
+    def _refusal(self, what: Any) -> ValueError:
+        return ValueError(f"{what} cannot be computed as on {self.part.arch}: {FIX}")
+
+    def _written(self, d: Any, out: Any, function: Any) -> Any:
+        """The result in the tensor that a call gives for it, which gets its shape, as PyTorch's own does."""
+        if out.dtype != d.dtype:
+            raise self._refusal(f"{function} with out of {out.dtype} for a result of {d.dtype}")
+        return (out if out.shape == d.shape else out.resize_(d.shape)).copy_(d)
 
     def multiply(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
         """alpha·a@b + beta·c in the operands' dtype; c: fp32 [M, N] or None."""
@@ -109,6 +128,11 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         return (d if c is None or not beta else beta * c).to(a.dtype)
 
 
+LIBRARIES = frozenset(
+    ("aten", "c10d", "_c10d_functional", "mkldnn", "mmau", "prim", "prims", "profiler", "quantized", "quantized_decomposed")
+)
+"""Libraries of operators: PyTorch's own, whose names tell whether they multiply matrices, and ours, which is golden's."""
+
 FIX = "write it with linear layers, matmul or scaled_dot_product_attention, or leave the context for it"
 
 
@@ -135,6 +159,18 @@ def _bmm(mode: GemmMode, a: Any, b: Any, out_dtype: Any = None) -> Any:
 def _baddbmm(mode: GemmMode, c: Any, a: Any, b: Any, *, beta: float = 1, alpha: float = 1) -> Any:
     added = c.expand(a.shape[0], a.shape[1], b.shape[2])
     return torch.stack([_addmm(mode, z, x, y, beta=beta, alpha=alpha) for z, x, y in zip(added, a, b, strict=True)])
+
+
+def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
+    """The operator that overwrites c."""
+    return lambda mode, c, *arguments, **keys: c.copy_(product(mode, c, *arguments, **keys))
+
+
+def _weighs(function: Any, arguments: Any, keys: Any) -> bool:
+    """Whether a call of an embedding's bags weighs the rows: a product with their table."""
+    bags = (aten._embedding_bag, aten._embedding_bag_forward_only)
+    weights = (*arguments[6:7], keys.get("per_sample_weights"))
+    return function.overloadpacket in bags and any(given is not None for given in weights)
 
 
 def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
@@ -167,8 +203,10 @@ def _flash_attention(
 PRODUCTS: Mapping[Any, Callable[..., Any]] = {
     aten.mm: _mm,
     aten.addmm: _addmm,
+    aten.addmm_: _in_place(_addmm),
     aten.bmm: _bmm,
     aten.baddbmm: _baddbmm,
+    aten.baddbmm_: _in_place(_baddbmm),
     aten.mv: _mv,
     aten._scaled_mm: _scaled_mm,
     aten._scaled_mm_v2: _scaled_mm_v2,

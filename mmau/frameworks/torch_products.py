@@ -4,24 +4,30 @@ WORDS = frozenset(
     (
         "mm", "bmm", "addmm", "addbmm", "baddbmm", "smm", "hspmm", "sspaddmm", "mv", "addmv", "dot", "vdot", "matmul",
         "linear", "conv", "conv1d", "conv2d", "conv3d", "convolution", "trilinear", "cdist", "lstm", "gru", "rnn",
-        "attention", "transformer", "int4pack", "gemm", "inner",
+        "attention", "transformer", "int4pack", "gemm", "inner", "addr",
     )
 )  # fmt: skip
 """Words in the names of operators that multiply matrices."""
 
-PHRASES = ("matrix_exp", "matrix_power", "euclidean_dist", "tensordot", "einsum", "chain_matmul", "multi_dot")
+PHRASES = (
+    "matrix_exp", "matrix_power", "euclidean_dist", "tensordot", "einsum", "chain_matmul", "multi_dot", "affine_grid",
+    "per_sample_weights",
+)  # fmt: skip
 """Parts of the names of further ones."""
 
+SOLVERS = ("linalg_", "cholesky", "geqrf", "ormqr", "triangular_solve", "spsolve")
+"""How the names of solvers and decompositions begin, after underscores."""
+
 NOT_PRODUCTS = frozenset(
-    ("linalg_vector_norm", "linalg_diagonal", "linalg_cross", "upsample_linear1d", "upsample_linear1d_backward",
-     "upsample_bilinear2d", "_upsample_bilinear2d_aa")
+    ("linalg_vector_norm", "linalg_diagonal", "linalg_cross", "_linalg_check_errors", "upsample_linear1d",
+     "upsample_linear1d_backward", "upsample_bilinear2d", "_upsample_bilinear2d_aa")
 )  # fmt: skip
 """Operators with such a word that multiply no matrices."""
 
 
 def is_or_has_product(kernel: str) -> bool:
     """Whether an operator multiplies matrices, or is one of the solvers and decompositions that do so inside."""
-    return is_product(kernel) or (kernel.startswith("linalg_") and kernel not in NOT_PRODUCTS)
+    return is_product(kernel) or (kernel.lstrip("_").startswith(SOLVERS) and kernel not in NOT_PRODUCTS)
 
 
 def is_product(kernel: str) -> bool:

@@ -16,13 +16,22 @@ pytestmark = needs_native
 OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
 STYLES = ("bits", "near", "zeros", "wide", "one special")
 
-TILED = [i for i in distinct_arithmetic() if i.operation.name in ("T-FDPA", "TR-FDPA", "GTR-FDPA") and i.fp16_order is None]
+IN_TILES = ("T-FDPA", "ST-FDPA", "TR-FDPA", "GTR-FDPA")
+TILED = [i for i in distinct_arithmetic() if i.operation.name in IN_TILES and i.fp16_order is None]
 
 HERE = [name for name in INSTRUCTION_SETS if has_instruction_set(name)]
 
 
+def t_fdpa_of(name: str, **keys: Any) -> Any:
+    return unit(OPERATIONS[name](**{"c": "fp32", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133} | keys))
+
+
 def t_fdpa(**keys: Any) -> Any:
-    return unit(OPERATIONS["T-FDPA"](**{"c": "fp32", "L": 16, "F": 25, "rho": "RZ-FP32", "e_zero": -133} | keys))
+    return t_fdpa_of("T-FDPA", **keys)
+
+
+def st_fdpa(**keys: Any) -> Any:
+    return t_fdpa_of("ST-FDPA", **{"a": "e4m3", "b": "e5m2", "L": 32, "K_block": 32} | keys)
 
 
 def tr_fdpa(name: str = "TR-FDPA", **keys: Any) -> Any:
@@ -40,6 +49,13 @@ UNITS = [
     t_fdpa(a="e4m3ieee", b="e2m3", c="bf16", rho="RD-BF16", L=1),
     t_fdpa(a="bf16", b="bf16", c="fp16", rho="RZ-FP32", e_zero=-126),  # c and d differ; e_zero at fp32's smallest exponent
     t_fdpa(a="fp16", b="fp16", e_zero=-100),  # no floor: by rows
+    st_fdpa(a="fp16", b="fp16", L=16),  # a scale of two steps
+    st_fdpa(K_block=8, L=24, rho="RNE-FP32"),  # three scales a step
+    st_fdpa(a="e5m2fnuz", b="e2m1", K_block=128, L=64, F=30),  # one scale a part of K; sums wider than 32 bits
+    st_fdpa(a="e3m2", b="e4m3ieee", c="fp16", rho="RNE-FP16", e_zero=-21, K_block=1, L=4),
+    st_fdpa(K_block=96, L=48, c="bf16", rho="RD-BF16"),  # parts of 96 products
+    st_fdpa(K_block=256),  # longer than a part of K: by rows
+    st_fdpa(a="bf16"),  # values beyond fp32's under their scales: by rows
     tr_fdpa(a="tf32", b="tf32", L=4),
     tr_fdpa(a="bf16", b="fp16", L=64, F=26),  # T wider than 32 bits
     tr_fdpa(a="e5m2", b="e5m2", F=12, F2=40),
@@ -71,15 +87,34 @@ def matrix(rng: np.random.Generator, operand: golden.Format, shape: tuple[int, i
     return codes
 
 
+def scales(rng: np.random.Generator, model: Any, sizes: tuple[int, int, int], style: str) -> tuple[Any, Any]:
+    """Codes of scales for A and B, None without: any, about 1, farther from it, at both ends, or one that is NaN."""
+    block = model.operation.block_size
+    if block is None:
+        return None, None
+    M, N, K = sizes
+    low, high = {"bits": (0, 256), "near": (124, 131), "zeros": (90, 165), "wide": (0, 255), "one special": (124, 131)}[
+        style
+    ]
+    alpha, beta = (rng.integers(low, high, shape).astype(np.uint8) for shape in ((M, -(-K // block)), (-(-K // block), N)))
+    if style == "wide":  # the ends of the range on one side, which the other side takes back
+        alpha[rng.random(alpha.shape) < 0.5], beta[rng.random(beta.shape) < 0.5] = 0, 254
+    if style == "one special":
+        alpha[tuple(rng.integers(0, alpha.shape))] = 255
+    return alpha, beta
+
+
 def product(model: Any, style: str, shape: tuple[int, int, int], seed: int) -> tuple[Any, Any]:
     """D by tiles, and element by element."""
     rng = np.random.default_rng(seed)
     M, N, K = shape
     A, B = matrix(rng, model.a, (M, K), style), matrix(rng, model.b, (K, N), style)
     C = matrix(rng, model.operation.c, (M, N), "bits" if style == "zeros" else style)  # c of any exponent, often alone
+    alpha, beta = scales(rng, model, shape, style)
     i, j = np.indices((M, N)).reshape(2, -1)
-    rows = unit(model.operation).dot(A[i], B.T[j], C.ravel(), engine="native").reshape(M, N)
-    return golden.gemm(model, A, B, C, engine="native"), rows
+    of_rows = (None, None) if alpha is None else (alpha[i], beta.T[j])
+    rows = unit(model.operation).dot(A[i], B.T[j], C.ravel(), of_rows[0], of_rows[1], engine="native").reshape(M, N)
+    return golden.gemm(model, A, B, C, alpha, beta, engine="native"), rows
 
 
 @pytest.mark.slow
@@ -104,14 +139,32 @@ def test_tiles_equal_the_reference(model: Any) -> None:
     M, N, K = 8, 24, instruction_products(model) if model.operation.length > 8 else 2 * instruction_products(model)
     A, B = matrix(rng, model.a, (M, K), style), matrix(rng, model.b, (K, N), style)
     C = matrix(rng, model.operation.c, (M, N), "bits" if style == "zeros" else style)  # c of any exponent, often alone
-    assert (golden.gemm(model, A, B, C, engine="native") == golden.gemm(model, A, B, C, engine="reference")).all(), style
+    operands = (A, B, C, *scales(rng, model, (M, N, K), style))
+    assert (golden.gemm(model, *operands, engine="native") == golden.gemm(model, *operands, engine="reference")).all(), style
+
+
+def test_scales_at_the_ends_of_their_range() -> None:
+    """One product of 1.5 · 2.5 under every pair of scales, before zeros under other scales: exact, or out of range."""
+    mxfp8 = golden.instruction("sm_100", "tcgen05.m128n128k32.kind::mxf8f6f4.block32.f32.e4m3.e4m3.ue8m0")
+    A, B = np.zeros((256, 64), np.uint8), np.zeros((64, 256), np.uint8)
+    A[:, 5], B[5] = golden.FORMATS["e4m3"].encode(1.5), golden.FORMATS["e4m3"].encode(2.5)
+    codes = np.arange(256)
+    alpha, beta = np.stack([codes, codes[::-1]], 1).astype(np.uint8), np.stack([codes, 254 - codes % 255]).astype(np.uint8)
+    D = golden.gemm(mxfp8, A, B, np.zeros((256, 256), np.uint32), alpha, beta, engine="native")
+    sums = 3.75 * np.exp2(np.add.outer(codes, codes) - 254.0)
+    with np.errstate(over="ignore"):
+        nearest = sums.astype(np.float32)
+    cut = np.where(nearest > sums, np.nextafter(nearest, np.float32(0)), nearest)  # ρ is RZ, but for what overflows
+    expected = np.where(sums < 2.0**128, cut, np.float32(np.inf)).view(np.uint32)
+    is_nan = (alpha == 255).any(1)[:, None] | (beta == 255).any(0)
+    assert (np.where(is_nan, 0x7FFFFFFF, expected) == D).all()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_several_tiles_and_threads_change_nothing(threads: int) -> None:
     golden.set_threads(threads)
     try:
-        for model in (TILED[0], tr_fdpa(a="bf16", b="bf16")):
+        for model in (TILED[0], st_fdpa(), tr_fdpa(a="bf16", b="bf16")):
             tiles, rows = product(model, "near", (131, 300, 3 * instruction_products(model)), 3)
             assert (tiles == rows).all()
     finally:

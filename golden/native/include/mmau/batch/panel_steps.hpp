@@ -1,5 +1,5 @@
-// T-, TR- and GTR-FDPA of a row of A and a panel of B: the steps of t_fdpa_lanes.hpp and tr_fdpa_lanes.hpp over decoded
-// elements. All of them are finite; only accumulators may be special.
+// T-, ST-, TR- and GTR-FDPA of a row of A and a panel of B: the steps of t_fdpa_lanes.hpp and tr_fdpa_lanes.hpp over decoded
+// elements, those of ST-FDPA under their scales. All of them are finite; only accumulators may be special.
 #pragma once
 
 #include "quick_steps.hpp"
@@ -9,11 +9,20 @@ MMAU_NAMESPACE_BEGIN
 /// One step of a row of A and every column of a panel: products k … k+L−1; the accumulators are the block's.
 using PanelStep = void (*)(Block& block, int k, const RowElements& a, const Panel& b);
 
-/// Whether a step of a panel can take a T-FDPA: RZ, few bits, and an e_zero below every accumulator, which is then a floor of
-/// e_max whether or not there is a zero among the terms.
+/// Products of which steps and scales both have whole ones, where an operation has scales.
+inline int undivided_length(const Plan& plan) { return larger(plan.L, plan.K_block); }
+
+/// Whether elements and their scales can be decoded together: elements of scale_elements, and whole blocks in a part.
+inline bool scales_fit_panels(const Plan& plan) {
+    return are_words<HalfWords>(plan) && undivided_length(plan) <= panel_length;
+}
+
+/// Whether a step of a panel can take a T- or ST-FDPA: RZ, few bits, and an e_zero below every accumulator, which is then a
+/// floor of e_max whether or not there is a zero among the terms.
 inline bool t_fdpa_fits_panels(const Plan& plan) {
     const bool is_floor = plan.e_zero <= plan.c.e_min() && plan.e_zero <= plan.d.e_min();
-    return plan.operation == MMAU_T_FDPA && plan.truncation == Mode::RZ && is_floor;
+    const bool fits = plan.operation == MMAU_T_FDPA || (plan.operation == MMAU_ST_FDPA && scales_fit_panels(plan));
+    return fits && plan.truncation == Mode::RZ && is_floor;
 }
 
 inline bool tr_fdpa_fits_panels(const Plan& plan) {

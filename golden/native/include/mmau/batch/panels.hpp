@@ -1,6 +1,7 @@
 // Operands of a matrix product, decoded once for many elements: a panel of 32 columns of B, and rows of A, over a part of K.
 //
-// An element is kept as its value in fp32 and as its exponent. fp32 holds every format of at most 16 bits, and tf32, exactly.
+// An element is kept as its exponent and as its value in fp32, which holds formats of at most 16 bits, and tf32, exactly.
+// The scale of an element's block is a power of two, which joins both: after that ST-FDPA has the steps of T-FDPA.
 #pragma once
 
 #include "transpose.hpp"
@@ -84,6 +85,33 @@ inline void decode_elements(const ElementFormat& format, const Lanes<Code>& code
                               : decode_elements<false>(format, codes, value, exp, ranges);
 }
 
+/// Exponents that elements of HalfWords keep under their scales: their values are normal numbers of fp32, and a scale of
+/// 2^−127, which fp32 has as a subnormal number, leaves none of them among these.
+constexpr int smallest_scaled_exp = -110, largest_scaled_exp = 126;
+
+/// Step scale of 32 elements, each by a ue8m0 code; `ranges` are those of the scaled elements.
+inline void scale_elements(const Lanes<uint8_t>& scale, Lanes<float>& value, Lanes<int16_t>& exp, LaneRanges& ranges) {
+    constexpr int scale_bias = 127;
+    const ExponentRange none;
+    for (int r = 0; r < lanes; ++r) {
+        const uint32_t code = scale[r];
+        const bool zero = exp[r] == zero_exp;
+        const int32_t scaled = exp[r] + static_cast<int32_t>(code) - scale_bias;
+        exp[r] = static_cast<int16_t>(zero ? zero_exp : scaled);
+        value[r] *= bits_as<float>(code << 23);
+        ranges.smallest[r] = smaller(ranges.smallest[r], zero ? none.smallest : scaled);
+        ranges.largest[r] = larger(ranges.largest[r], zero ? none.largest : scaled);
+        ranges.special[r] |= code == 0xFF;
+    }
+}
+
+/// The range of scaled elements; special too where a value may not be a number of fp32.
+inline ExponentRange scaled_range(const ExponentRange& scaled, uint32_t special) {
+    const bool any = scaled.smallest <= scaled.largest;
+    const bool fits = !any || (scaled.smallest >= smallest_scaled_exp && scaled.largest <= largest_scaled_exp);
+    return joined(scaled, {scaled.smallest, scaled.largest, special | !fits});
+}
+
 /// A part of 32 columns of B: the elements of one k side by side.
 struct Panel {
     alignas(64) Lanes<float> value[panel_length];
@@ -97,6 +125,18 @@ struct Panel {
             case 16: return decode_as<uint16_t>(format, block, first, count);
             default: return decode_as<uint32_t>(format, block, first, count);
         }
+    }
+
+    /// Step scale: each K_block of the `count` elements by the columns' next code.
+    void scale(const Block& block, int K_block, int count) {
+        LaneRanges ranges;
+        for (int first = 0; first < count; first += K_block) {
+            Lanes<uint8_t> codes;
+            for (int r = 0; r < lanes; ++r) codes[r] = static_cast<const uint8_t*>(block.row[r].scale_b)[first / K_block];
+            const int end = smaller(first + K_block, count);
+            for (int k = first; k < end; ++k) scale_elements(codes, value[k], exp[k], ranges);
+        }
+        range = scaled_range(ranges.all(), range.special);
     }
 
   private:
@@ -124,6 +164,22 @@ struct RowElements {
             case 16: return decode_as<uint16_t>(format, codes, count);
             default: return decode_as<uint32_t>(format, codes, count);
         }
+    }
+
+    /// Step scale: each K_block of the `count` elements by the next code.
+    void scale(const void* codes, int K_block, int count) {
+        uint8_t code_of[panel_length] = {};
+        for (int first = 0; first < count; first += K_block) {
+            const uint8_t code = static_cast<const uint8_t*>(codes)[first / K_block];
+            std::memset(code_of + first, code, static_cast<size_t>(smaller(K_block, count - first)));
+        }
+        LaneRanges ranges;
+        for (int k = 0; k < count; k += lanes) {
+            Lanes<float>& values = *reinterpret_cast<Lanes<float>*>(value + k);
+            Lanes<int16_t>& exps = *reinterpret_cast<Lanes<int16_t>*>(exp + k);
+            scale_elements(*reinterpret_cast<Lanes<uint8_t>*>(code_of + k), values, exps, ranges);
+        }
+        range = scaled_range(ranges.all(), range.special);
     }
 
   private:

@@ -27,7 +27,7 @@ class TileProduct {
 
     /// A part of K at a time, all of whose steps' d are c of the next part.
     void compute() {
-        const int together = panel_length / whole_.L * whole_.L;
+        const int unit = undivided_length(whole_), together = panel_length / unit * unit;
         for (int first = 0; first < whole_.K; first += together) {
             plan_.K = smaller(together, whole_.K - first);
             if (first) plan_.c = whole_.d;
@@ -39,35 +39,48 @@ class TileProduct {
 
   private:
     void compute_rows(int first, int64_t row, int rows) {
-        for (int i = 0; i < rows; ++i) a_[i].decode(plan_.a, a_row(row + i, first), plan_.K);
+        for (int i = 0; i < rows; ++i) {
+            a_[i].decode(plan_.a, a_row(row + i, first), plan_.K);
+            if (plan_.K_block) a_[i].scale(a_scales(row + i, first), plan_.K_block, plan_.K);
+        }
         for (int64_t column = 0; column < tile_.columns; column += lanes) {
             Block block{plan_, static_cast<int>(smaller<int64_t>(lanes, tile_.columns - column)), {}, {}, {}};
             for (int r = 0; r < lanes; ++r) {
                 const int64_t j = tile_.column + column + (r < block.rows ? r : 0);
-                block.row[r] = {nullptr, element(plan_.b, batch_.b, j * batch_.b_stride + first), nullptr, nullptr};
+                const void* scales = scales_from(batch_.scale_b, j * batch_.scale_b_stride, first);
+                block.row[r] = {nullptr, element(plan_.b, batch_.b, j * batch_.b_stride + first), nullptr, scales};
             }
             b_.decode(plan_.b, block, 0, plan_.K);
+            if (plan_.K_block) b_.scale(block, plan_.K_block, plan_.K);
             for (int i = 0; i < rows; ++i) {
                 const int64_t at = (row + i) * batch_.columns + tile_.column + column;
                 load(block, first ? batch_.d : batch_.c, at);
-                compute_block(block, a_[i], a_row(row + i, first));
+                compute_block(block, i, row + i, first);
                 store(block, at);
             }
         }
     }
 
-    /// All steps of a part for one row and the panel's columns.
-    void compute_block(Block& block, const RowElements& a, const void* a_codes) {
-        if (products_fit_fp32(plan_, a.range, b_.range)) {
-            for (int k = 0; k < plan_.K; k += plan_.L) step_(block, k, a, b_);
+    /// All steps of a part for the panel's columns and one row: that of a_[i].
+    void compute_block(Block& block, int i, int64_t row_of_a, int first) {
+        if (products_fit_fp32(plan_, a_[i].range, b_.range)) {
+            for (int k = 0; k < plan_.K; k += plan_.L) step_(block, k, a_[i], b_);
             return;
         }
-        for (Row& row : block.row) row.a = a_codes;
+        for (Row& row : block.row) row.a = a_row(row_of_a, first), row.scale_a = a_scales(row_of_a, first);
         if (chain_) return chain_(block);
         for (int r = 0; r < block.rows; ++r) block.d[r] = static_cast<uint32_t>(dot(plan_, block.row[r], block.d[r]));
     }
 
     const void* a_row(int64_t i, int first) const { return element(plan_.a, batch_.a, i * batch_.a_stride + first); }
+    const void* a_scales(int64_t i, int first) const {
+        return scales_from(batch_.scale_a, i * batch_.scale_a_stride, first);
+    }
+
+    /// The scales of a part of K; nullptr where there are none.
+    const void* scales_from(const void* scales, int64_t row, int first) const {
+        return plan_.K_block ? element(plan_.scale, scales, row + first / plan_.K_block) : nullptr;
+    }
 
     void load(Block& block, const void* codes, int64_t at) const {
         plan_.c.storage_bits == 16 ? load_codes<uint16_t>(codes, at, block) : load_codes<uint32_t>(codes, at, block);
