@@ -6,7 +6,7 @@ Schema = dict[str, Any]
 
 
 def broken(promised: Schema, today: Schema) -> list[str]:
-    """What a reader may expect by the promised schema and today's does not keep, each with the reason."""
+    """The places of the promised schema that today's does not keep as a reader may expect, each with the reason."""
     return _broken(promised, today, "$", promised.get("$defs", {}), today.get("$defs", {}))
 
 
