@@ -219,7 +219,7 @@ release: $(VENV)/.release  #: Build the source archive, the wheels, the bill of 
 	  if $$python -c '' 2>/dev/null; then PYTHON=$$python MMAU_WHEEL=$$wheel .ci/wheel || exit; \
 	  else echo "$$python is not on this machine: the wheel was not tried there"; fi; \
 	done; \
-	MMAU_WHEEL=$$wheel $(BIN)/pytest -s tests/docs/test_first_mismatch.py
+	MMAU_WHEEL=$$wheel $(BIN)/pytest tests/docs/test_first_mismatch.py
 
 lint: $(VENV)/.dev  ## Check formatting and lint rules
 	$(BIN)/ruff format --check .

@@ -62,6 +62,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
             item.add_marker(pytest.mark.skip(reason=why))
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests that passed have measured, `record_property("told", "12 s")`; prints of parallel tests are lost."""
+    for report in terminalreporter.getreports("passed"):
+        for text in (text for name, text in report.user_properties if name == "told"):
+            terminalreporter.write_line(f"{report.nodeid}: {text}")
+
+
 @pytest.fixture
 def default_signals() -> Iterator[None]:
     """Signals act as they do in a terminal, on the test and on what it starts. Under nohup or as a background job of a shell

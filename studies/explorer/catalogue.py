@@ -10,6 +10,7 @@ from golden.chain import Chain, ConvertedChain
 from golden.formats import FORMATS, INTEGERS, Format
 from golden.instruction import EVIDENCE, Instruction
 from golden.native.parameters import KEYS, OPERATION_CODES, is_one_call, parameters
+from golden.ordered_chain import OrderedChain
 from golden.paired_chain import PairedChain
 
 T = TypeVar("T", bound=Hashable)
@@ -51,11 +52,11 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
     """Everything that the page needs to know of the catalogue, as JSON has it.
 
     Args:
-        instructions: those of the page; default all that it computes.
+        instructions: those of the page; default the whole catalogue.
     """
     programs, operations, notes = Numbered[tuple[Any, ...]](), Numbered[str](), Numbered[str]()
     entries = []
-    for i in computed() if instructions is None else instructions:
+    for i in golden.instructions() if instructions is None else instructions:
         formats = (i.a.name, i.b.name, i.c.name, i.d.name, i.scale.name if i.scale else "")
         numbers = (programs(program(i)), operations(describe(i)), list(EVIDENCE).index(i.evidence), notes(i.note))
         entries.append([ARCHITECTURES.index(i.arch), i.name, i.m, i.n, i.k, *formats, i.block_size or 0, *numbers])
@@ -71,17 +72,6 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
         "evidence": list(EVIDENCE.items()),
         "notes": notes.values(),
     }
-
-
-def computed() -> list[Instruction]:
-    """The instructions that the page computes: all but those that round sums outside of their steps or subtract products."""
-    return [i for i in golden.instructions() if _is_computed(i)]
-
-
-def _is_computed(i: Instruction) -> bool:
-    if isinstance(i.chain, PairedChain):
-        return not i.chain.subtract
-    return is_one_call(i.chain)
 
 
 def fields(each: Format) -> dict[str, Any]:
@@ -104,18 +94,28 @@ def fields(each: Format) -> dict[str, Any]:
 
 
 def program(i: Instruction) -> tuple[Any, ...]:
-    """How the page computes an instruction with the engine: a kind, and calls, each the format of d and the members of
-    struct mmau_parameters.
+    """How the page computes an instruction with the engine: [kind, subtract, start, call …], each call the format of d and
+    the members of struct mmau_parameters.
 
-    `call`: one call. `paired`: products, their sum and its sum with d by single multiply-adds (golden/paired_chain.py);
-    the second call is x·1 + y in the format of d.
+    `call`: one call. `added`: a call that starts from a zero, whose sum a second call adds to c (golden/ordered_chain.py).
+    `paired`: products, their sum and its sum with d by single multiply-adds (golden/paired_chain.py). The second call of
+    both is x·1 + y in the format of d. `subtract` says whether the sign of every element of a is inverted first, `start`
+    which zero products are added to where that is not c: "0" or "-0".
 
     Raises:
         ValueError: neither the engine nor the page has a chain of this kind.
     """
-    if isinstance(i.chain, PairedChain):
-        return ("paired", *(_call(Chain(each), 1) for each in (i.operation, i.chain.addition)))
-    return ("call", _call(i.chain, i.k))
+    chain = i.chain
+    if isinstance(chain, PairedChain):
+        return ("paired", chain.subtract, "-0", _call(Chain(i.operation), 1), _call(Chain(chain.addition), 1))
+    if is_one_call(chain):
+        return ("call", False, "", _call(chain, i.k))
+    if not isinstance(chain, OrderedChain) or chain.table.convert is not None or chain.table.order != "in-order":
+        raise ValueError(f"the page computes chains of steps in the order of k, with c first or last, got {chain}")
+    steps = _call(Chain(i.operation), i.k)
+    if not chain.table.adds:
+        return ("call", chain.table.subtract, "", steps)
+    return ("added", chain.table.subtract, "-0" if chain.zero else "0", steps, _call(Chain(chain.addition), 1))
 
 
 def _call(chain: Chain | ConvertedChain, K: int) -> tuple[str, tuple[int, ...]]:

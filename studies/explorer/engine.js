@@ -22,8 +22,30 @@ class Engine {
 
   /** d of an instruction; operands {a, b, c, scale_a, scale_b} are codes (BigInt). */
   dot(entry, operands) {
-    const [kind, ...calls] = this.data.programs[entry.program];
-    return kind === "paired" ? this.paired(calls, operands).d : this.call(calls[0], operands);
+    const [kind, , start, ...calls] = this.data.programs[entry.program];
+    const taken = this.taken(entry, operands);
+    if (kind === "paired") return this.paired(calls, start, taken).d;
+    return kind === "added" ? this.added(calls, start, taken).d : this.call(calls[0], taken);
+  }
+
+  /** The operands as the calls take them: with the sign of every a inverted where products are subtracted. */
+  taken(entry, operands) {
+    const [, subtract] = this.data.programs[entry.program];
+    if (!subtract) return operands;
+    const sign = 1n << BigInt(this.data.formats[entry.a].width - 1);
+    return { ...operands, a: operands.a.map((code) => code ^ sign) };
+  }
+
+  /** x + y by one multiply-add, x·1 + y. */
+  sum(add, x, y) {
+    return this.call(add, { a: [x], b: [parse(this.data.formats[add[0]], "1").code], c: y });
+  }
+
+  /** Steps that begin with a zero, and c added to their sum (golden/ordered_chain.py). */
+  added([steps, add], start, operands) {
+    const first = { ...operands, c: parse(this.data.formats[steps[0]], start).code };
+    const products = this.call(steps, first);
+    return { first, products, d: this.sum(add, products, operands.c) };
   }
 
   /** One call of the engine: [format of d, struct mmau_parameters]. */
@@ -34,18 +56,15 @@ class Engine {
   }
 
   /** Products, their sum and its sum with d, each one multiply-add (golden/paired_chain.py); d and every step. */
-  paired([multiply, add], { a, b, c }) {
-    const format = this.data.formats[multiply[0]];
-    const negativeZero = 1n << BigInt(format.width - 1);
-    const one = parse(format, "1").code;
-    const product = (k) => this.call(multiply, { a: [a[k]], b: [b[k]], c: negativeZero });
-    const sum = (x, y) => this.call(add, { a: [x], b: [one], c: y });
+  paired([multiply, add], start, { a, b, c }) {
+    const zero = parse(this.data.formats[multiply[0]], start).code;
+    const product = (k) => this.call(multiply, { a: [a[k]], b: [b[k]], c: zero });
     const steps = [];
     let d = c;
     for (let k = 0; k < a.length; k += 2) {
       const step = { k, c: d, even: product(k), odd: product(k + 1) };
-      step.pair = sum(step.even, step.odd);
-      step.d = d = sum(d, step.pair);
+      step.pair = this.sum(add, step.even, step.odd);
+      step.d = d = this.sum(add, d, step.pair);
       steps.push(step);
     }
     return { d, steps };

@@ -97,26 +97,47 @@ function roundingWords({ lead, flags }) {
 
 /** The steps of an instruction for the page: [{title, facts, tables: [{caption, header, rows}]}]. */
 function stepsOf(data, engine, entry, operands, style) {
-  const [kind, ...calls] = data.programs[entry.program];
-  if (kind === "paired") return pairedSteps(data, engine, entry, calls, operands, style);
-  const value = (key) => calls[0][1][data.keys.indexOf(key)];
+  const [kind, subtract, start, ...calls] = data.programs[entry.program];
+  const taken = engine.taken(entry, operands);
+  const inverted = subtract ? [signsStep(data.formats[entry.a], taken.a, style)] : [];
+  if (kind === "paired") return [...inverted, ...pairedSteps(data, engine, entry, calls, start, taken, style)];
+  if (kind === "call") return [...inverted, ...callSteps(data, engine, entry, calls[0], taken, style)];
+  const { first, products, d } = engine.added(calls, start, taken);
+  const format = data.formats[entry.d];
+  const last = addedStep([["sum of the products", products], ["c", operands.c], ["d", d]].map(([name, code]) => `${name} = ${shown(format, code, style)}`));
+  return [...inverted, ...callSteps(data, engine, entry, calls[0], first, style, true), last];
+}
+
+const signsStep = (format, codes, style) => ({
+  title: "First, every element of a has its sign inverted: the products are subtracted",
+  facts: [`a = ${codes.map((code) => shown(format, code, style)).join(", ")}`],
+  tables: [],
+});
+
+const addedStep = (facts) => ({ title: "Last, c is added and the sum rounded once", facts, tables: [] });
+
+/** The steps of one call; `fromZero`: whether they begin with a zero in place of c. */
+function callSteps(data, engine, entry, call, operands, style, fromZero = false) {
+  const value = (key) => call[1][data.keys.indexOf(key)];
   const operation = data.operations[value("operation")];
+  const converted = value("fp16_order") > 0;
   const order = productOrder(value("order") || RUN_OF_FP16_ORDER[value("fp16_order")], entry.k);
   const formats = { a: data.formats[entry.a], b: data.formats[entry.b] };
-  const observed = engine.observe(calls[0], operands);
+  const observed = engine.observe(call, operands);
   const L = entry.k / observed.length;
   const steps = observed.map((step, n) => {
-    const cFormat = data.formats[n || value("fp16_order") ? calls[0][0] : entry.c];
+    const cFormat = data.formats[n || converted || fromZero ? call[0] : entry.c];
     const ks = order.slice(n * L, (n + 1) * L);
     const known = exactTerms(entry, formats, operands, { c: step.c, cFormat }, operation !== "FTZ-AddMul" && !value("combination"));
-    const d = shown(data.formats[calls[0][0]], step.d, style);
+    const begin = !n && (converted || fromZero) ? "begins with" : "c =";
+    const d = shown(data.formats[call[0]], step.d, style);
     return {
       title: `Step ${n + 1} of ${observed.length}: products ${range(ks)}`,
-      facts: [`c = ${shown(cFormat, step.c, style)}`, ...factsOf(step), `d = ${d}`],
+      facts: [`${begin} ${shown(cFormat, step.c, style)}`, ...factsOf(step), `d = ${d}`],
       tables: tablesOf(step, sumsOf(operation, ks, value("G")), known),
     };
   });
-  if (value("fp16_order")) steps.push({ title: "Last, c is added and the sum rounded once", facts: [`c = ${shown(data.formats[entry.c], operands.c, style)}`], tables: [] });
+  if (converted) steps.push(addedStep([`c = ${shown(data.formats[entry.c], operands.c, style)}`]));
   return steps;
 }
 
@@ -166,9 +187,9 @@ function range(ks) {
 }
 
 /** Products and sums of a paired chain, each rounded by itself. */
-function pairedSteps(data, engine, entry, calls, operands, style) {
+function pairedSteps(data, engine, entry, calls, start, operands, style) {
   const format = data.formats[entry.d];
-  return engine.paired(calls, operands).steps.map(({ k, even, odd, pair, c, d }, n) => ({
+  return engine.paired(calls, start, operands).steps.map(({ k, even, odd, pair, c, d }, n) => ({
     title: `Step ${n + 1}: products ${k} and ${k + 1}, each operation rounded`,
     facts: [
       `a[${k}]·b[${k}] = ${shown(format, even, style)}`,

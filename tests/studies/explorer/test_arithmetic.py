@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+import golden
 from golden.engines import Batch, run_reference
 from golden.format import Cls
 from golden.formats import FORMATS, INTEGERS, Format
 from golden.instruction import Instruction
+from golden.native.parameters import RHO_CODES
 from golden.stimulus import OperandShape, generate
 from studies.explorer import catalogue
 from tests.browser_page import BrowserPage
@@ -25,7 +27,7 @@ FEWEST = 10
 def alike() -> list[list[Instruction]]:
     """The catalogue's entries, those together that compute the same from the same operands."""
     found: dict[Any, list[Instruction]] = {}
-    for i in catalogue.computed():
+    for i in golden.instructions():
         found.setdefault((catalogue.program(i), i.k, i.a, i.b, i.c, i.d, i.scale, i.block_size), []).append(i)
     return list(found.values())
 
@@ -60,7 +62,7 @@ RUN = """([numbers, rows]) => numbers.map((number, place) => {
 @pytest.mark.long
 def test_every_entry_gives_what_the_reference_gives(opened: BrowserPage) -> None:
     """NaN, infinities, subnormals and zeros are among the rows."""
-    place = {(i.arch, i.name): n for n, i in enumerate(catalogue.computed())}
+    place = {(i.arch, i.name): n for n, i in enumerate(golden.instructions())}
     asked, classes = 0, set()
     for group in alike():
         given, expected = rows_of(group[0])
@@ -70,14 +72,23 @@ def test_every_entry_gives_what_the_reference_gives(opened: BrowserPage) -> None
             assert results == expected, f"{i.arch} {i.name}"
         asked += len(got)
         classes |= {group[0].d.decode(int(code, 16)).cls for code in expected}
-    assert asked == len(catalogue.computed())
+    assert asked == len(golden.instructions())
     assert classes == set(Cls)
 
 
 def test_some_arithmetics_give_what_the_reference_gives(opened: BrowserPage) -> None:
-    """One of each operation; the whole catalogue is a long test."""
-    place = {(i.arch, i.name): n for n, i in enumerate(catalogue.computed())}
-    kinds = {(type(i.chain).__name__, i.operation.name): i for i in catalogue.computed()}
+    """One of each operation and kind of program; the whole catalogue is a long test."""
+    place = {(i.arch, i.name): n for n, i in enumerate(golden.instructions())}
+    kinds = {(catalogue.program(i)[:3], i.operation.name): i for i in golden.instructions()}
+    assert {program for program, _ in kinds} == {
+        ("call", False, ""),
+        ("call", True, ""),
+        ("added", False, "0"),
+        ("added", False, "-0"),
+        ("added", True, "-0"),
+        ("paired", False, "-0"),
+        ("paired", True, "-0"),
+    }
     assert {operation for _, operation in kinds} >= {
         "FMA",
         "T-FDPA",
@@ -92,12 +103,36 @@ def test_some_arithmetics_give_what_the_reference_gives(opened: BrowserPage) -> 
         assert opened.page.evaluate(RUN, [[place[i.arch, i.name]], given]) == [expected]
 
 
+@pytest.mark.attack("explorer")
+@pytest.mark.parametrize(
+    ("arch", "name", "change"),
+    [
+        ("armv9-sme", "fmops.za.s.s", "program[1] = false"),
+        ("armv9-sme", "bfmops.za.s.h", "program[1] = false"),
+        ("armv9-sme", "fmopa.za.s.h", "program[0] = 'call'"),
+        ("armv9-sme", "fmopa.za.s.h", "program[2] = '0'"),
+        ("armv9-sme", "fmops.za.s.h", "program[1] = false"),
+        ("riscv-zvbdota", "vfwbdota.vv.bf16.k8", f"program[4][1][data.keys.indexOf('rho')] = {RHO_CODES['RNE-FP32']}"),
+        ("aarch64", "bfdot", "program[4][1][data.keys.indexOf('flush_results')] = 0"),
+    ],
+)
+def test_program_that_is_not_the_chain_s_is_noticed(opened: BrowserPage, arch: str, name: str, change: str) -> None:
+    """Signs that stay, c in the first step, another zero to start from, another rounding, subnormals that stay."""
+    i = golden.instruction(arch, name)
+    number = golden.instructions().index(i)
+    given, expected = rows_of(i)
+    assert opened.page.evaluate(RUN, [[number], given]) == [expected]
+    changed = "([number, change]) => new Function('program', change)(data.programs[entries[number].program])"
+    opened.page.evaluate(changed, [number, change])
+    assert opened.page.evaluate(RUN, [[number], given]) != [expected]
+
+
 def test_every_entry_of_the_page_is_the_catalogue_s(opened: BrowserPage) -> None:
     """Names, shapes and formats, from the page's own data."""
     shown = opened.page.evaluate(
         "() => entries.map((e) => [data.architectures[e.arch][0], e.name, e.m, e.n, e.k, e.a, e.b, e.c, e.d])"
     )
-    wanted = [[i.arch, i.name, i.m, i.n, i.k, i.a.name, i.b.name, i.c.name, i.d.name] for i in catalogue.computed()]
+    wanted = [[i.arch, i.name, i.m, i.n, i.k, i.a.name, i.b.name, i.c.name, i.d.name] for i in golden.instructions()]
     assert shown == wanted
     assert len(shown) > 5000
 

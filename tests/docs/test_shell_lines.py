@@ -1,0 +1,125 @@
+"""Shell lines of the pages that no other test runs: each ends as it should, in a folder that looks like the project's."""
+
+import shlex
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from golden.recording_index import write
+from tests.docs import test_answers, test_own_design, test_readme_story, test_tutorials
+from tests.docs.documents import ROOT, all_blocks, commands
+from tests.docs.test_own_design import run
+from tests.docs.test_tutorials import AVX512_BF16
+from tests.hwtests.model_recordings import made_by_the_model
+from tests.mmau.cli.test_explore import TINY
+
+LANES = ROOT / "tests" / "third_party" / "lanes"
+
+RUN_ELSEWHERE = {*test_tutorials.TUTORIALS, *test_answers.ANSWERS, test_own_design.DOCUMENT}
+"""Pages whose lines run in order, in a test of their own; so do the README's stories."""
+
+CI = "continuous integration runs it: .ci/run"
+INSTALLS = "it changes the environment of the tests; .ci/wheel, test_first_mismatch.py and make's own set-up install these"
+NOT_RUN = {
+    "make test": CI,
+    "make lint types": CI,
+    "make cosim": CI,
+    "make test-fast": "a part of make test",
+    ".venv/bin/pytest tests/golden -k twin": "a part of make test",
+    "make formal": "half an hour; continuous integration runs make formal-main",
+    "make mutants": "ten minutes; tests/studies/mutants runs it on one unit",
+    "make release": "half an hour",
+    "pip install .": INSTALLS,
+    "pip install '.[cosim]'": INSTALLS,
+    "pip install '.[formal]'": INSTALLS,
+    "dask scheduler --port 8786": "it runs until it is stopped; tests/mmau/jobs/test_cluster.py starts both",
+    "dask worker tcp://host:8786 --nworkers 8 --nthreads 1": "it needs a machine called host; likewise",
+    "mmau explore space.toml --out DIR --scheduler tcp://host:8786": "likewise",
+    "mmau explore examples/spaces/round-down.toml --out build/round-down": "an hour; make answers-round-down runs it",
+}
+"""Lines that are not run, and why."""
+
+STATUS = {
+    "mmau distinguish sm_80:mma.m16n8k16.f32.f16.f16.f32 sm_90:mma.m16n8k16.f32.f16.f16.f32": 1,
+    "mmau distinguish sm_80:mma.m16n8k8.f32.f16.f16.f32 sm_90:mma.m16n8k8.f32.f16.f16.f32": 1,
+}
+"""The exit status of a line, where it is not 0."""
+
+
+def lines() -> list[str]:
+    """The lines of all other pages, each once."""
+    stories = {shlex.join(words) for words in (*test_readme_story.STORY, *test_readme_story.SECOND_STORY)}
+    found = {
+        shlex.join(words) for block in all_blocks("sh") if block.document not in RUN_ELSEWHERE for words in commands(block)
+    }
+    return sorted(found - stories)
+
+
+def run_line(line: str, folder: Path) -> None:
+    """Run a line, and compare its exit status."""
+    words = shlex.split(line)
+    absent = "x86-avx512" in line and not AVX512_BF16
+    status, output = run(words, folder)
+    assert status == (2 if absent else STATUS.get(line, 0)), f"{line} ended with status {status}:\n{output}"
+
+
+def stale(not_run: Iterable[str], there: Iterable[str]) -> list[str]:
+    """Lines that are excused and that no page has."""
+    return sorted(set(not_run) - set(there))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The project's folder as its readers have it, with files of their own: a unit, a design, operands, a space."""
+    for name in ("tests", "examples", "Makefile"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    shutil.copytree(LANES, tmp_path, dirs_exist_ok=True)
+    with (tmp_path / "dut.toml").open("a", encoding="utf-8") as dut:
+        dut.write('\n[formats]\na = "fp16"\nb = "fp16"\nc = "fp32"\nd = "fp32"\nK = 4\n')
+    (tmp_path / "build").mkdir()
+    write(tmp_path / "build", made_by_the_model("sm_90", "mma.m16n8k16.f32.f16.f16.f32", rows=100))
+    (tmp_path / "space.toml").write_text(TINY, encoding="utf-8")
+    ones = np.ones((3, 16), np.float16)
+    np.savez(tmp_path / "v.npz", a=ones, b=ones, c=np.zeros(3, np.float32))
+    return tmp_path
+
+
+def marked(line: str) -> list[pytest.MarkDecorator]:
+    """The marks of a line: what it needs."""
+    return [pytest.mark.needs("aarch64")] if "qemu-aarch64" in line else []
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "line", [pytest.param(line, id=line, marks=marked(line)) for line in lines() if line not in NOT_RUN]
+)
+def test_line_ends_as_it_should(line: str, folder: Path) -> None:
+    if "build/bfdot" in line:
+        source = str(ROOT / "examples" / "program" / "bfdot.c")
+        compiler = ["aarch64-linux-gnu-gcc", "-O1", "-static", "-march=armv8.6-a+bf16", source, "-o", "build/bfdot"]
+        assert run(compiler, folder)[0] == 0
+    run_line(line, folder)
+
+
+def test_lines_that_are_not_run_stand_on_a_page() -> None:
+    assert stale(NOT_RUN, lines()) == stale(STATUS, lines()) == []
+    targets = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert [
+        line for line, why in NOT_RUN.items() if why == CI for word in line.split()[1:] if f"make {word}" not in targets
+    ] == []
+
+
+@pytest.mark.attack("documentation")
+def test_broken_line_and_stale_excuse_are_noticed(folder: Path) -> None:
+    for line in (
+        "mmau eval --arch sm_90 --instr mma.m16n8k16.f32.f16.f16.f32 --input gone.npz --output d.npz",
+        "mmau nothing",
+    ):
+        with pytest.raises(AssertionError, match="ended with status 2"):
+            run_line(line, folder)
+    run_line("mmau eval --arch sm_90 --instr mma.m16n8k16.f32.f16.f16.f32 --input v.npz --output d.npz", folder)
+    assert stale({**NOT_RUN, "make nothing": CI}, lines()) == ["make nothing"]
