@@ -4,10 +4,10 @@ A. D. Booth, "A signed binary multiplication technique" (Quarterly Journal of Me
 digits of two bits by O. L. MacSorley, "High-speed arithmetic in binary computers" (Proceedings of the IRE 49, 1961).
 """
 
-from amaranth import Cat, Const, Value
+from amaranth import Cat, Const, Module, Signal, Value
 
 
-def booth_rows(x: Value, y: Value) -> list[Value]:
+def booth_rows(m: Module, x: Value, y: Value) -> list[Value]:
     """A row for each radix-4 digit of y, −2 to 2 times x; x is at least as long as y, which has three bits or more.
 
     A negative row is inverted; its increment stands in a free place of the next row. In place of the signs' extensions:
@@ -21,8 +21,8 @@ def booth_rows(x: Value, y: Value) -> list[Value]:
     before: Value = Const(0, 1)
     for j in range(count):
         high, middle, low = (_bit(y, place) for place in (2 * j + 1, 2 * j, 2 * j - 1))
-        one = middle ^ low
-        two = (high ^ middle) & ~one
+        one, two = Signal(name=f"one_{j}"), Signal(name=f"two_{j}")
+        m.d.comb += [one.eq(middle ^ low), two.eq((high ^ middle) & ~one)]
         magnitude = ((x & one.replicate(len(x))) | (Cat(0, x) & two.replicate(bits)))[:bits]
         below = Cat(Const(0, max(0, 2 * j - 2)), before, Const(0, 1)) if j else Const(0, 0)
         if j == count - 1:

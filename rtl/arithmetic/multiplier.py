@@ -29,7 +29,7 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
     if multiplier == "array":
         return x * y
     width = len(x) + len(y)
-    rows = carry_save(m, partial_products(x, y, multiplier), width, ROWS)
+    rows = carry_save(m, partial_products(m, x, y, multiplier), width, ROWS)
     if len(rows) == 1:
         return rows[0]
     propagate, generated, total = Signal(width), Signal(width), Signal(width)
@@ -48,7 +48,7 @@ def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value,
     """
     width = len(x) + len(y)
     excess = row_excess(len(x), len(y), multiplier)
-    rows = carry_save(m, partial_products(x, y, multiplier), width + (excess > 0), ROWS)
+    rows = carry_save(m, partial_products(m, x, y, multiplier), width + (excess > 0), ROWS)
     first, second = (*rows, Const(0, width))[:2]
     if not excess:
         return first, second
@@ -61,10 +61,10 @@ def row_excess(x_bits: int, y_bits: int, multiplier: str) -> int:
     return 1 << (x_bits + y_bits) if multiplier == "booth" and min(x_bits, y_bits) > 2 else 0
 
 
-def partial_products(x: Value, y: Value, multiplier: str) -> list[Value]:
+def partial_products(m: Module, x: Value, y: Value, multiplier: str) -> list[Value]:
     """The rows before they are reduced: one for each bit, or each digit, of the shorter factor."""
     if len(y) > len(x):
         x, y = y, x
     if row_excess(len(x), len(y), multiplier):
-        return booth_rows(x, y)
+        return booth_rows(m, x, y)
     return [Cat(Const(0, k), Mux(bit, x, 0)[: len(x)]) for k, bit in enumerate(y)]

@@ -120,10 +120,10 @@ class MultiplierProof(TreeProof):
             made = self._fact("exact", [exact, at_most], [*step, *bound], products[max(0, k - 1) : k + 1])
             facts, bound = [*facts, made[0]], made[1:]
         words, known = [self._extended(each) for each in partial], list[Fact]()
-        for k, step in enumerate(facts):  # one after the other: solvers are slow with tens of equations
+        for k, made_exact in enumerate(facts):  # one after the other: solvers are slow with tens of equations
             equal = self._words.equal(self._extended(products[k]), self._words.total(words[: k + 1]))
             known = self._fact(
-                "partial products", equal, [step, *known], [*products[max(0, k - 1) : k + 1], *partial[: k + 1]]
+                "partial products", equal, [made_exact, *known], [*products[max(0, k - 1) : k + 1], *partial[: k + 1]]
             )
         return words, known
 
