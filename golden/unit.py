@@ -21,6 +21,9 @@ ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 ADDERS = ("brent-kung", "sklansky", "kogge-stone")
 """Shapes of the prefix network in the last adder of the aligned sum; the choice never changes a result."""
 
+MULTIPLIERS = ("array", "carry-save", "booth")
+"""How significands are multiplied; the choice never changes a result."""
+
 MAX_STAGES = 8
 
 CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
@@ -30,6 +33,10 @@ CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
     "result_exp": ("serial", "parallel"),
 }
 """Keys of `Implementation` that choose the circuit of one step, each with its choices; the first choice is the default."""
+
+
+LATER_KEYS: dict[str, tuple[str, ...]] = {"adder": ADDERS, "multiplier": MULTIPLIERS}
+"""Further keys of that kind, which a file or a digest holds only where they are not the default."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +67,11 @@ class Implementation:
         adder: one of `ADDERS`, the network of carries in the adder that ends the sum. `brent-kung`: the smallest, about
             2·log2(n) rows. `sklansky`, `kogge-stone`: log2(n) rows; 0.7 and 1.1 % more cells, 3 and 18 levels less
             (docs/evidence/architectures.md).
+        multiplier: one of `MULTIPLIERS`, how significands are multiplied. `array`: as Yosys builds a product. `carry-save`:
+            a row for each bit of a factor, by full adders to two rows. `booth`: the same of a row for each radix-4 digit,
+            half as many. The two rows meet in a prefix adder of the form `adder`; those of an FMA in ones' complement enter
+            the sum without one. IDPA and datapaths of several formats do not have this key's circuits
+            (docs/evidence/architectures.md).
     """
 
     encoding: str = "ones-complement"
@@ -69,17 +81,17 @@ class Implementation:
     leading_zeros: str = "count"
     result_exp: str = "serial"
     adder: str = ADDERS[0]
+    multiplier: str = MULTIPLIERS[0]
 
     def as_table(self) -> dict[str, str | int]:
-        """The keys as files and digests have them: `adder`, which came later, only where it is not the default."""
-        table = asdict(self)
-        if self.adder == ADDERS[0]:
-            del table["adder"]
-        return table
+        """The keys as files and digests have them: `adder` and `multiplier`, which came later, only where they are not the
+        default."""
+        return {key: value for key, value in asdict(self).items() if value != LATER_KEYS.get(key, (None,))[0]}
 
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
-        check_choice("adder", self.adder, ADDERS)
+        for key, choices in LATER_KEYS.items():
+            check_choice(key, getattr(self, key), choices)
         check_int("stages", self.stages, 0, MAX_STAGES)
         for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)

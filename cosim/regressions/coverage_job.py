@@ -27,7 +27,7 @@ from golden.operations import (
 )  # fmt: skip
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import multi_format_designs, tile_designs
 from rtl.designs.unpublished_keys import OWN_KEYS
@@ -49,12 +49,12 @@ def coverage_units() -> list[Unit]:
 
     Outside the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
     `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of its range, and every format; then every key that
-    no published unit has, and every shape of the last adder.
+    no published unit has, every shape of the last adder, and every multiplier.
     """
     kinds = OPERATIONS.values()
     further = [unit for kind in kinds for unit in further_units(kind)]
     unpublished = [unit for kind in kinds for unit in unpublished_key_units(kind)]
-    return [*published_units(), *further, *unpublished, *adder_units()]
+    return [*published_units(), *further, *unpublished, *adder_units(), *multiplier_units()]
 
 
 def coverage_job() -> list[Unit | Design]:
@@ -94,6 +94,22 @@ def adder_units() -> list[Unit]:
         replace(unit, name=f"{unit.name} {adder}", implementation=replace(unit.implementation, adder=adder))
         for kind in (TFDPA, FMA, TRFDPA, OCFDPA)
         for unit, adder in zip(further_units(kind)[1:], ADDERS[1:], strict=False)
+    ]
+
+
+def multiplier_units() -> list[Unit]:
+    """Small units with every multiplier but the default: products alone, in a sum as rows, rounded, and flushed."""
+    return [
+        replace(
+            unit, name=f"{unit.name} {made}", implementation=replace(unit.implementation, multiplier=made, encoding=encoding)
+        )
+        for kind, encoding in (
+            (TFDPA, "twos-complement"),
+            (FMA, "ones-complement"),
+            (TRFDPA, "sign-magnitude"),
+            (FTZFMA, "ones-complement"),
+        )
+        for unit, made in zip(further_units(kind)[2:], MULTIPLIERS[1:], strict=False)
     ]
 
 

@@ -148,7 +148,9 @@ class FlushedDatapath(Datapath):
     def multiply(self, build: Build, factors: Factors) -> Chains:
         """Step multiply."""
         operation = self.operation
-        terms, specials = multiply_pairs(build, factors.x, factors.y, operation, ZERO_EXP)
+        terms, specials = multiply_pairs(
+            build, factors.x, factors.y, operation, ZERO_EXP, implementation=self.implementation
+        )
         products = [
             Product(term, special, p.nan | q.nan, Mux(p.nan, widened_nan(x, operation.a), widened_nan(y, operation.b)))
             for term, special, p, q, x, y in zip(

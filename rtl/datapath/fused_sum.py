@@ -63,7 +63,8 @@ def align(build: Build, largest: MaxExponent, terms: Sequence[Term], precisions:
             build.assign(component.e_max.eq(largest.exp))
         finer = Const(0, F - precision.F)
         bits = aligned_width(term.format, F, precision.truncation)
-        aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned), bits))
+        carry = None if term.carry is None else Cat(finer, component.carry)
+        aligned.append(AlignedTerm(component.sign, Cat(finer, component.aligned), bits, carry))
         if tells_lost:
             lost.append(component.lost)
     total_bits = sum(1 << max(term.format.sig_bits - term.format.frac + F, 0) for term in terms).bit_length()
@@ -92,12 +93,21 @@ def accumulate(
     if aligned.lost is not None and halves:
         terms = _with_half(terms, aligned.lost)
     widths, total_bits = [len(magnitude) for _, magnitude in terms], aligned.total_bits + halves
+    carry = aligned.terms[0].carry
     component = Accumulate(
-        widths, total_bits, implementation.encoding, implementation.reduction, anticipates, implementation.adder
+        widths,
+        total_bits,
+        implementation.encoding,
+        implementation.reduction,
+        anticipates,
+        implementation.adder,
+        0 if carry is None else len(carry),
     )
     build.place(f"{aligned.name}_accumulate", component)
     for (sign, magnitude), (term_sign, term_magnitude) in zip(component.terms, terms, strict=True):
         build.assign(sign.eq(term_sign), magnitude.eq(term_magnitude))
+    if carry is not None:
+        build.assign(component.carry_0.eq(carry))
     zeros = component.zeros if anticipates else None
     total_format = TermFormat(largest.exps, aligned.total_bits, aligned.F)
     if aligned.lost is None:

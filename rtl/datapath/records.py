@@ -99,11 +99,13 @@ class AlignedTerm(Record):
 
     Attributes:
         bits: of the magnitude.
+        carry: its second row, where it is the sum of two; as wide as the first, or one bit wider (`TermFormat.carry_bits`).
     """
 
     sign: Value
     aligned: Value
     bits: int
+    carry: Value | None = None
 
     def widths(self) -> dict[str, int]:
         return {"sign": 1, "aligned": self.bits}

@@ -159,7 +159,10 @@ def product_to_fp32(build: Build, name: str, product: Product, implementation: I
     return round_and_encode(build, normalised, product.special, RNE_FP32, result_exp, rules)
 
 
-def multiply_elements(build: Build, operands: RoundedOperands, operation: Operation) -> ExactProducts:
+def multiply_elements(
+    build: Build, operands: RoundedOperands, operation: Operation, implementation: Implementation
+) -> ExactProducts:
     """Step multiply: exact products; which exponent a zero one has does not matter to its rounding."""
-    terms, specials = multiply_pairs(build, operands.x, operands.y, operation, operation.product_exp_min)
+    zero_exp = operation.product_exp_min
+    terms, specials = multiply_pairs(build, operands.x, operands.y, operation, zero_exp, implementation=implementation)
     return ExactProducts(tuple(Product(*pair) for pair in zip(terms, specials, strict=True)), operands.c)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from amaranth import Value
 
+from golden import Implementation
 from golden.formats import Format
 from golden.operations import Operation
 from golden.operations.fused import FusedOperation
@@ -59,16 +60,21 @@ def multiply_pairs(
     formats: Operation,
     zero_exp: int,
     overflow_exp: int | None = None,
+    *,
+    implementation: Implementation,
+    in_rows: bool = False,
 ) -> tuple[tuple[Term, ...], tuple[Special, ...]]:
     """The products of the pairs, and their specials.
 
     Args:
         formats: the operation whose a and b the pairs are elements of.
-        zero_exp, overflow_exp: as `Multiply`.
+        zero_exp, overflow_exp, in_rows: as `Multiply`.
     """
     products, specials = [], []
     for k, (p, q) in enumerate(zip(x, y, strict=True)):
-        component = Multiply(formats.a, formats.b, zero_exp, overflow_exp)
+        component = Multiply(
+            formats.a, formats.b, zero_exp, overflow_exp, implementation.multiplier, implementation.adder, in_rows
+        )
         build.place(f"multiply_{k}", component)
         build.drive(component.x, p)
         build.drive(component.y, q)

@@ -56,7 +56,9 @@ class EFDPADatapath(FusedDatapath):
     def multiply(self, build: Build, decoded: Decoded) -> Terms:
         """Step multiply: exact products; a zero's exponent does not matter, its place in the sum is empty."""
         operation = self.operation
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
+        prod, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=self.implementation
+        )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         special = combine_specials(build, [*specials, c_special])
         if operation.zero == "positive":

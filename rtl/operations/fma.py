@@ -8,6 +8,7 @@ from amaranth import Const, Mux, Value
 from golden import Implementation
 from golden.operations import FMA
 from golden.specials import invalid_nan
+from golden.unit import MULTIPLIERS
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
@@ -91,9 +92,15 @@ class FMADatapath(FusedDatapath):
         return DecodedWithNaN(**{f.name: getattr(decoded, f.name) for f in fields(decoded)}, nan=nan)
 
     def multiply(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
-        """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent."""
+        """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent.
+
+        The product is never shifted, so that its rows can enter the sum, where nothing inverts them: in ones' complement."""
         operation = self.operation
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
+        implementation = self.implementation
+        in_rows = implementation.multiplier != MULTIPLIERS[0] and implementation.encoding == "ones-complement"
+        prod, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=implementation, in_rows=in_rows
+        )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         zero_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign
         return SignedProducts(prod, c, zero_negative, combine_specials(build, [*specials, c_special]), decoded.nan)
@@ -104,7 +111,7 @@ class FMADatapath(FusedDatapath):
         """Step max_exp: c against the product lifted, the same number with a larger exponent and more fraction bits."""
         (product,) = terms.prod
         shape, lift = product.format, self.lift
-        lifted = TermFormat(shape.exps + ExpRange(lift, lift), shape.sig_bits, shape.frac + lift)
+        lifted = replace(shape, exps=shape.exps + ExpRange(lift, lift), frac=shape.frac + lift)
         terms = replace(terms, prod=(replace(product, exp=product.exp + lift, format=lifted),))
         return Compared(terms, fused_sum.max_exp(build, "sum", terms.terms, self.implementation))
 

@@ -125,7 +125,7 @@ class FTZAddMulDatapath(Datapath):
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
         """Step multiply."""
-        return multiply_elements(build, operands, self.operation)
+        return multiply_elements(build, operands, self.operation, self.implementation)
 
     def round_products(self, build: Build, products: ExactProducts) -> Values:
         """Step products: normalise, round, flush and encode each."""

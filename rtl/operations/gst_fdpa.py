@@ -103,7 +103,9 @@ class GSTFDPADatapath(TruncatedDatapath):
         """Step multiply: exact products."""
         operation = self.operation
         # Whether a product is zero is asked of its significand; a zero's exponent does not matter.
-        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
+        products, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=self.implementation
+        )
         c, c_special = self.addend(build, decoded.z)
         scaled = []
         for k, special in enumerate(specials):

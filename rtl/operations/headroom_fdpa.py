@@ -69,7 +69,9 @@ class HeadroomDatapath(FusedDatapath):
     def multiply(self, build: Build, decoded: Decoded) -> TermsWithNaN:
         """Step multiply: exact products, raised by h; a zero product stays at e_zero, and so does a zero c."""
         operation = self.operation
-        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.e_zero - operation.h)
+        products, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, operation.e_zero - operation.h, implementation=self.implementation
+        )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.e_zero)
         special = combine_specials(build, [*specials, c_special])
         nan = written_nan([*decoded.x, *decoded.y], specials, decoded.z, operation.c)

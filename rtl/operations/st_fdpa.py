@@ -41,7 +41,9 @@ class STFDPADatapath(TruncatedDatapath):
         """Step multiply, and scale with it: exact products, the exponents of their block's scales added."""
         operation = self.operation
         # A zero product gets e_zero when it is scaled; which exponent it has before does not matter.
-        products, specials = multiply_pairs(build, decoded.x, decoded.y, operation, operation.product_exp_min)
+        products, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=self.implementation
+        )
         c, c_special = self.addend(build, decoded.z)
         terms, scaled_specials = [], []
         for k, (product, special) in enumerate(zip(products, specials, strict=True)):

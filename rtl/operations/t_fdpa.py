@@ -47,6 +47,8 @@ class TFDPADatapath(TruncatedDatapath):
 
     def multiply(self, build: Build, decoded: Decoded) -> Products:
         """Step multiply: exact products; one without a significand has exponent e_zero, and so has c."""
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, self.operation, self.operation.e_zero)
+        prod, specials = multiply_pairs(
+            build, decoded.x, decoded.y, self.operation, self.operation.e_zero, implementation=self.implementation
+        )
         c, c_special = self.addend(build, decoded.z)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))

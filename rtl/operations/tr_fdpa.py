@@ -137,7 +137,9 @@ class RoundedDatapath(Datapath):
         operation = self.operation
         # Below every exponent of a non-zero product and of c, so that a zero product is never the only largest.
         zero_exp = min(operation.product_exp_min, operation.c.e_min)
-        prod, specials = multiply_pairs(build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP)
+        prod, specials = multiply_pairs(
+            build, decoded.x, decoded.y, operation, zero_exp, PRODUCT_OVERFLOW_EXP, implementation=self.implementation
+        )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         return Products(prod, c, combine_specials(build, [*specials, c_special]))
 

@@ -27,15 +27,19 @@ class Accumulate(SharedComponent):
         reduction: how many terms become two rows; as in `golden.Implementation`.
         anticipates: whether leading zeros are anticipated beside the last adder.
         adder: shape of the last adder; as in `golden.Implementation`.
+        carry_bits: of a second row of the first term, whose magnitude is the sum of both rows, less 2**(bits of aligned_0)
+            where the second one is wider; 0 without one. Only in ones' complement, and where no other term is narrower.
 
     Members:
-        sign_0 … , aligned_0 …: In, the terms. sign: Out(1), 0 for a zero total. total: Out(total_bits), the magnitude.
+        sign_0 … , aligned_0 …: In, the terms. carry_0: In(carry_bits), where there is one.
+        sign: Out(1), 0 for a zero total. total: Out(total_bits), the magnitude.
         zeros: Out, where anticipated: leading zeros of total, or up to `ANTICIPATION_ERROR` fewer.
     """
 
     sign: Signal
     total: Signal
     zeros: Signal
+    carry_0: Signal
 
     def __init__(
         self,
@@ -45,16 +49,19 @@ class Accumulate(SharedComponent):
         reduction: str = "carry-save",
         anticipates: bool = False,
         adder: str = ADDERS[0],
+        carry_bits: int = 0,
     ) -> None:
         check_choice("encoding", encoding, ENCODINGS)
         self.count, self.total_bits, self.encoding = len(widths), total_bits, encoding
-        self.reduction, self.anticipates, self.adder = reduction, anticipates, adder
+        self.reduction, self.anticipates, self.adder, self.carry_bits = reduction, anticipates, adder, carry_bits
         signs = {f"sign_{k}": In(1) for k in range(self.count)}
         magnitudes = {f"aligned_{k}": In(width) for k, width in enumerate(widths)}
         members = signs | magnitudes | {"sign": Out(1), "total": Out(total_bits)}
         if anticipates:
             members["zeros"] = Out(range(total_bits + 1))
-        super().__init__("accumulate", (*widths, total_bits, encoding, reduction, anticipates, adder), members)
+        if carry_bits:
+            members["carry_0"] = In(carry_bits)
+        super().__init__("accumulate", (*widths, total_bits, encoding, reduction, anticipates, adder, carry_bits), members)
 
     @property
     def terms(self) -> list[tuple[Signal, Signal]]:
@@ -103,10 +110,13 @@ class Accumulate(SharedComponent):
         inverted = Signal(max(1, len(terms) - 1))
         m.d.comb += inverted.eq(Cat(s ^ first_sign for s, _ in terms[1:]))
         # 2. the rows
-        above = -sum(1 << len(t) for _, t in terms[1:]) & ((1 << self._width) - 1)
+        tops = [len(t) for _, t in terms[1:]] + [len(first)] * (self.carry_bits > len(first))
+        above = -sum(1 << top for top in tops) & ((1 << self._width) - 1)
         rows: list[Value] = [Cat(first, Const(above >> len(first), self._width - len(first)))]
         for k, (_, t) in enumerate(terms[1:]):
             rows.append(Cat(t ^ inverted[k].replicate(len(t)), ~inverted[k]))
+        if self.carry_bits:
+            rows.append(self.carry_0)
         # 3. −x = ~x + 1: an increment for each inverted term; the first one's is left to the last adder
         increments = [inverted[k] & inverted[:k].any() for k in range(1, len(terms) - 1)]
         summands = self._two_rows(m, rows, "sum", increments)

@@ -49,6 +49,8 @@ class Align(SharedComponent):
         term: In(TermSignature).
         e_max: In, at least term.exp; in its place gap: In, e_max − term.exp, where that is given.
         sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F). lost: Out(1), where it is told.
+        carry: Out, where the term has two rows: the second row of the magnitude, as wide as aligned or one bit wider. Such a
+            term is `unshifted` and loses no bit.
     """
 
     term: Term
@@ -57,6 +59,7 @@ class Align(SharedComponent):
     sign: Signal
     aligned: Signal
     lost: Signal
+    carry: Signal
 
     def __init__(
         self,
@@ -69,6 +72,8 @@ class Align(SharedComponent):
     ) -> None:
         self.format, self.e_maxes, self.F, self.truncation, self.gap_given = term, e_maxes, F, truncation, gap_given
         self.tells_lost = tells_lost
+        width = aligned_width(term, F, truncation)
+        carry = {"carry": Out(width + term.carry_bits - term.sig_bits)} if term.carry_bits else {}
         super().__init__(
             "align",
             (term, e_maxes, F, truncation, gap_given, tells_lost),
@@ -76,7 +81,8 @@ class Align(SharedComponent):
                 "term": In(TermSignature(term)),
                 **({"gap": In(gap_range(term.exps, e_maxes))} if gap_given else {"e_max": In(e_maxes.shape)}),
                 "sign": Out(1),
-                "aligned": Out(aligned_width(term, F, truncation)),
+                "aligned": Out(width),
+                **carry,
                 **({"lost": Out(1)} if tells_lost else {}),
             },
         )
@@ -91,6 +97,8 @@ class Align(SharedComponent):
         m.d.comb += self.sign.eq(term.sign)
         if self.truncation == "unshifted":
             m.d.comb += self.aligned.eq(placed[excess:])
+            if term.carry is not None:
+                m.d.comb += self.carry.eq(Cat(lacking, term.carry))
             return m
         # 2. the shift
         if self.gap_given:

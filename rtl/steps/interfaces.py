@@ -88,11 +88,17 @@ class Operand(Record):
 
 @dataclass(frozen=True)
 class TermFormat:
-    """The range of a term: its exponents, the bits of its significand, and how many of these are fraction bits."""
+    """The range of a term: its exponents, the bits of its significand, and how many of these are fraction bits.
+
+    Attributes:
+        carry_bits: of a second row, where the significand is the sum of two (rtl/arithmetic/multiplier.py); else 0. It may
+            have one bit more than the first row: then the rows are 2**sig_bits more in sum than the significand.
+    """
 
     exps: ExpRange
     sig_bits: int
     frac: int
+    carry_bits: int = 0
 
 
 class TermSignature(Signature):
@@ -104,7 +110,8 @@ class TermSignature(Signature):
 
     def __init__(self, term: TermFormat) -> None:
         self.term = term
-        super().__init__({"sign": Out(1), "exp": Out(term.exps.shape), "sig": Out(term.sig_bits)})
+        carry = {"carry": Out(term.carry_bits)} if term.carry_bits else {}
+        super().__init__({"sign": Out(1), "exp": Out(term.exps.shape), "sig": Out(term.sig_bits), **carry})
 
     def create(self, *, path: tuple[str | int, ...] = (), src_loc_at: int = 0) -> "Term":
         return Term(**self.members.create(path=path, src_loc_at=1 + src_loc_at), format=self.term)
@@ -112,15 +119,20 @@ class TermSignature(Signature):
 
 @dataclass(frozen=True, eq=False)
 class Term(Record):
-    """A finite term of a sum: (−1)^sign · sig · 2**(exp − frac), `frac` that of its format (golden: `steps.Term`)."""
+    """A finite term of a sum: (−1)^sign · sig · 2**(exp − frac), `frac` that of its format (golden: `steps.Term`).
+
+    Where its significand is the sum of two rows, sig is the first of these and carry the second; else carry is None.
+    """
 
     sign: Value
     exp: Value
     sig: Value
     format: TermFormat
+    carry: Value | None = None
 
     def widths(self) -> dict[str, int]:
-        return {"sign": 1, "exp": self.format.exps.shape.width, "sig": self.format.sig_bits}
+        carry = {"carry": self.format.carry_bits} if self.format.carry_bits else {}
+        return {"sign": 1, "exp": self.format.exps.shape.width, "sig": self.format.sig_bits, **carry}
 
     @property
     def signature(self) -> TermSignature:

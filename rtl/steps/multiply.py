@@ -1,9 +1,13 @@
 """Step multiply: exact products, not renormalised, and c as a term (golden: `steps.multiply`, `steps.addend`)."""
 
+from dataclasses import replace
+
 from amaranth import Module, Mux
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
+from golden.unit import ADDERS, MULTIPLIERS
+from rtl.arithmetic.multiplier import multiply, product_rows, row_excess
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import (
     Operand,
@@ -24,6 +28,8 @@ class Multiply(SharedComponent):
         a, b: formats of the operands.
         zero_exp: exponent that a zero product gets (exponent value).
         overflow_exp: a product of magnitude 2**overflow_exp or more is an infinity; None where none is.
+        multiplier, adder: how significands are multiplied; as in `golden.Implementation`.
+        in_rows: whether the product's significand is left as two rows; not with the multiplier `array`.
 
     Members:
         x, y: In(OperandSignature).
@@ -36,12 +42,27 @@ class Multiply(SharedComponent):
     prod: Term
     special: Special
 
-    def __init__(self, a: Format, b: Format, zero_exp: int, overflow_exp: int | None = None) -> None:
+    def __init__(
+        self,
+        a: Format,
+        b: Format,
+        zero_exp: int,
+        overflow_exp: int | None = None,
+        multiplier: str = MULTIPLIERS[0],
+        adder: str = ADDERS[0],
+        in_rows: bool = False,
+    ) -> None:
         self.zero_exp, self.overflow_exp = zero_exp, overflow_exp
+        self.multiplier, self.adder, self.in_rows = multiplier, adder, in_rows
         self.format = product_format(a, b, zero_exp)
+        if in_rows:
+            excess = row_excess(a.man_bits + 1, b.man_bits + 1, multiplier)
+            self.format = replace(self.format, carry_bits=self.format.sig_bits + (excess > 0))
+        # The adder shapes nothing where there is none.
+        key = () if multiplier == MULTIPLIERS[0] else (multiplier, in_rows or adder)
         super().__init__(
             "multiply",
-            (a, b, zero_exp, overflow_exp),
+            (a, b, zero_exp, overflow_exp, *key),
             {
                 "x": In(OperandSignature.of(a)),
                 "y": In(OperandSignature.of(b)),
@@ -60,12 +81,16 @@ class Multiply(SharedComponent):
             infinite = infinite | ((top > self.overflow_exp) & ~(x.zero | y.zero))
         m.d.comb += [
             prod.sign.eq(x.sign ^ y.sign),
-            prod.sig.eq(x.sig * y.sig),
             prod.exp.eq(Mux(x.zero | y.zero, self.zero_exp, x.exp + y.exp)),
             special.nan.eq(x.nan | y.nan | (x.inf & y.zero) | (x.zero & y.inf)),
             special.pos_inf.eq(infinite & ~prod.sign),
             special.neg_inf.eq(infinite & prod.sign),
         ]
+        if prod.carry is None:
+            m.d.comb += prod.sig.eq(multiply(m, x.sig, y.sig, self.multiplier, self.adder))
+        else:
+            first, second = product_rows(m, x.sig, y.sig, self.multiplier)
+            m.d.comb += [prod.sig.eq(first), prod.carry.eq(second)]
         return m
 
 

@@ -14,8 +14,8 @@ from studies.area.designs import (
     TARGET_NAME,
     Row,
     datapath_rows,
-    other_adders,
     other_choices,
+    other_fma,
     row_of,
     shared_rows,
 )
@@ -47,7 +47,7 @@ def page(records: Records) -> str:
         "## Choices",
         CHOICES_NOTE,
         encodings_table(["step"], choices),
-        FMA_ADDERS.format(adders=adders(records)),
+        FMA_CHOICES.format(choices=fma_choices(records)),
         "## Several formats on one datapath",
         SHARED_NOTE,
         encodings_table(["datapath"], together),
@@ -68,10 +68,12 @@ def figures(each: Sequence[Row], records: Records) -> list[str]:
     return [figure(records, row.key) for row in each]
 
 
-def adders(records: Records) -> str:
-    """The figures of the FMA with every last adder."""
-    built = [row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (Implementation(), *other_adders())]
-    return ", ".join(f"{row.design.implementation.adder} {figure(records, row.key)}" for row in built)
+def fma_choices(records: Records) -> str:
+    """The figures of the FMA with every last adder and every multiplier."""
+    built = [row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (Implementation(), *other_fma())]
+    start = f"{FMA_NAME} | {Implementation().encoding}"
+    texts = [(row.key.removeprefix(start).removeprefix(" | ").replace(" | ", " and ") or "by default", row) for row in built]
+    return ", ".join(f"{text} {figure(records, row.key)}" for text, row in texts)
 
 
 def shares(records: Records, shared: Sequence[Row], apart: Sequence[Sequence[Row]]) -> list[str]:
@@ -122,7 +124,7 @@ CHOICES_NOTE = (
     """Cells · depth of the first target with another choice for one step (`[implementation]` in a unit's TOML)."""
 )
 
-FMA_ADDERS = """Of the FMA in fp32, in ones' complement, whose last adder is 77 bits wide: {adders}."""
+FMA_CHOICES = """Of the FMA in fp32, in ones' complement, whose last adder is 77 bits wide: {choices}."""
 
 SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
 aligners and everything after them; each format has its own decoders."""

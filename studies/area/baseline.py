@@ -70,7 +70,7 @@ class DiscreteDatapath(Datapath):
 
     def multiply(self, build: Build, operands: RoundedOperands) -> ExactProducts:
         """Step multiply."""
-        return multiply_elements(build, operands, self.operation)
+        return multiply_elements(build, operands, self.operation, self.implementation)
 
     def round_products(self, build: Build, products: ExactProducts) -> Values:
         """Step products: every product as an fp32 code."""

@@ -7,7 +7,7 @@ from typing import Any
 from golden import Implementation, Operation, Unit
 from golden.catalogue import catalogue_units, parameter_set_units
 from golden.operations import EFDPA, TFDPA
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from golden.unit_file import operation_from_table
 from rtl.datapath.base import Datapath
 from rtl.designs.design import Design
@@ -35,7 +35,13 @@ SHARED = tuple(
 SHALLOW: Mapping[str, str] = {"max_exp": "pairwise", "result_exp": "parallel", "adder": "kogge-stone"}
 """The choices that together give the shallowest path of the target without anticipation."""
 
-KEYS: Mapping[str, tuple[str, ...]] = {**CIRCUIT_CHOICES, "adder": ADDERS}
+SHALLOW_BOOTH: Mapping[str, str] = {**SHALLOW, "multiplier": "booth"}
+"""The same with the multiplier that has the fewest rows: the shallowest of all."""
+
+SHALLOW_FMA: Mapping[str, str] = {"result_exp": "parallel", "adder": "kogge-stone", "multiplier": "carry-save"}
+"""The choices that together give the shallowest path of the FMA."""
+
+KEYS: Mapping[str, tuple[str, ...]] = {**CIRCUIT_CHOICES, **LATER_KEYS}
 """The keys that choose the circuit of one step, the default first."""
 
 DISCRETE_NAME = "four fp16 multipliers, four fp32 adders"
@@ -117,7 +123,7 @@ def target_rows() -> list[Row]:
     return [
         *(row_of(TARGET_NAME, TARGET, implementation) for implementation in (*encoded, *other_choices())),
         *(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, implementation)) for implementation in encoded),
-        *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (*encoded, *other_adders())),
+        *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (*encoded, *other_fma())),
     ]
 
 
@@ -163,14 +169,16 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
 
 
 def other_choices() -> list[Implementation]:
-    """In every encoding, one step after the other built by each choice that is not the default; then `SHALLOW`."""
+    """In every encoding, one step after the other built by each choice that is not the default; then choices together."""
     others: list[Mapping[str, str]] = [{key: choice} for key, choices in KEYS.items() for choice in choices[1:]]
-    return [Implementation(encoding=encoding, **other) for other in (*others, SHALLOW) for encoding in ENCODINGS]  # type: ignore[arg-type]
+    others += [SHALLOW, SHALLOW_BOOTH]
+    return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 
-def other_adders() -> list[Implementation]:
-    """Every last adder that is not the default, in the encoding that is."""
-    return [Implementation(adder=adder) for adder in ADDERS[1:]]
+def other_fma() -> list[Implementation]:
+    """Every last adder and every multiplier that is not the default, in the encoding that is; then `SHALLOW_FMA`."""
+    others = [{key: choice} for key, choices in LATER_KEYS.items() for choice in choices[1:]]
+    return [Implementation(**other) for other in (*others, SHALLOW_FMA)]  # type: ignore[arg-type]
 
 
 def rough_size(operation: Operation) -> int:

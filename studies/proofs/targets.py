@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import golden
 from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
-from golden.unit import ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.targets import kind_of
 from mmau.formal.whole import whole_targets
 from rtl.designs.design import Design
@@ -76,7 +76,7 @@ def built(implementation: Implementation) -> str:
     words = [implementation.encoding]
     words += [
         f"{key} {getattr(implementation, key)}"
-        for key in ("max_exp", "reduction", "leading_zeros", "result_exp", "adder")
+        for key in (*CIRCUIT_CHOICES, *LATER_KEYS)
         if getattr(implementation, key) != getattr(usual, key)
     ]
     return ", ".join([*words, *([f"{implementation.stages} stages"] if implementation.stages else [])])

@@ -29,11 +29,12 @@ UNITS = (
     'operation = "ST-FDPA"\na = "e4m3"\nb = "e2m3"\nc = "fp32"\nL = 4\nF = 25\nrho = "RZ-FP32"\ne_zero = -133\nK_block = 2',
     'operation = "GST-FDPA"\na = "e2m1"\nb = "e2m1"\nc = "fp32"\nL = 8\nF = 35\nrho = "RZ-FP32"\ne_zero = -139\nG = 4\n'
     'K_block = 4\nscale = "ue4m3"\n[implementation]\nencoding = "twos-complement"',
-    'operation = "TR-FDPA"\na = "e2m1"\nb = "e5m2"\nc = "fp32"\nL = 2\nF = 9\nF2 = 12\n[implementation]\nadder = "sklansky"',
+    'operation = "TR-FDPA"\na = "e2m1"\nb = "e5m2"\nc = "fp32"\nL = 2\nF = 9\nF2 = 12\n[implementation]\nadder = "sklansky"'
+    '\nmultiplier = "carry-save"',
     'operation = "GTR-FDPA"\na = "e4m3fnuz"\nb = "e5m2fnuz"\nc = "fp32"\nL = 3\nF = 24\nF2 = 31\n[implementation]\n'
     'encoding = "sign-magnitude"',
     'operation = "E-FDPA"\na = "e4m3"\nb = "e5m2"\nc = "fp16"\nL = 2\nrho = "RNE-FP16"\n[implementation]\n'
-    'adder = "kogge-stone"',
+    'adder = "kogge-stone"\nmultiplier = "booth"',
     'operation = "FMA"\na = "fp16"\nb = "fp16"\nc = "fp16"\nrho = "RD-FP16"\nflush_results = true\noverflow = "by-mode"',
     'operation = "FTZ-AddMul"\na = "fp16"\nb = "fp16"\nc = "fp32"\nP = 2',
     'operation = "FTZ-FMA"\na = "bf16"\nb = "bf16"\nc = "fp32"\nL = 2',

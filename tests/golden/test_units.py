@@ -78,6 +78,8 @@ def test_unit_without_implementation_is_combinational(tmp_path: Path) -> None:
         {"max_exp": "pairwise", "reduction": "adder-tree", "leading_zeros": "anticipate", "result_exp": "parallel"},
         {"adder": "sklansky"},
         {"adder": "kogge-stone"},
+        {"multiplier": "carry-save"},
+        {"multiplier": "booth"},
     ],
     ids=str,
 )
@@ -127,8 +129,8 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of adder, encoding, leading_zeros, max_exp, reduction, result_exp, stages; "
-            "got 'stage' (did you mean 'stages'?)",
+            "[implementation] key must be one of adder, encoding, leading_zeros, max_exp, multiplier, reduction, "
+            "result_exp, stages; got 'stage' (did you mean 'stages'?)",
         ),
         (
             T_FDPA | {"implementation": {"reduction": "carry_save"}}, ValueError,
@@ -149,6 +151,10 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (
             T_FDPA | {"implementation": {"adder": "kogge"}}, ValueError,
             "adder must be one of brent-kung, sklansky, kogge-stone; got 'kogge' (did you mean 'kogge-stone'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"multiplier": "boothe"}}, ValueError,
+            "multiplier must be one of array, carry-save, booth; got 'boothe' (did you mean 'booth'?)",
         ),
         (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
         (

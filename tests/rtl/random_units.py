@@ -23,7 +23,7 @@ from golden.operations import (
     FTZAddMul,
 )  # fmt: skip
 from golden.rounding import OVERFLOWS
-from golden.unit import CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 
 MULTIPLICANDS = ["tf32", "bf16", "fp16", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "e4m3fnuz", "e5m2fnuz", "e4m3ieee"]
 
@@ -140,6 +140,6 @@ def random_unit_of_ones_own(operation: str, seed: int, stages: int = 0) -> Unit:
     keys["overflow"] = rng.choice(OVERFLOWS)
     if "sticky" in made.own_keys:
         keys |= rng.choice([{"sticky": True}, {"sticky": True}, {"truncation": "RO"}])
-    ways = {key: rng.choice(choices) for key, choices in CIRCUIT_CHOICES.items()}
+    ways = {key: rng.choice(choices) for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items()}
     implementation = Implementation(encoding=ENCODINGS[seed % len(ENCODINGS)], stages=stages, **ways)
     return Unit(name=f"{operation}-{seed}-own", operation=made.changed(**keys), implementation=implementation)

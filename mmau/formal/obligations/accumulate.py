@@ -16,6 +16,7 @@ from bitwuzla import Term
 from golden import Implementation
 from mmau.formal.netlist.terms import Bits
 from mmau.formal.obligations.facts import Fact
+from mmau.formal.obligations.multiplier import row_excess_of
 from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.normalise import close, parity
 from mmau.formal.obligations.trees import TreeProof
@@ -122,18 +123,27 @@ class SumProof(TreeProof):
         bits = [words.flag(flag) for flag in flags]
         relative = [magnitudes[0]]
         relative += [words.choice(flag, words.negative(m), m) for flag, m in zip(flags, magnitudes[1:], strict=True)]
-        # 1. rows: each term less its increment, with a constant above it
+        # 1. rows: each term less its increment, with a constant above it; the first term may be two rows
         tops = [1 << widths[k] for k in order[1:]]
-        wanted = [words.total([relative[0], words.number(-sum(tops))])]
+        pair, halves = self._proof.netlist.rows.get(first.aligned.bits.term), [relative[0]]
+        in_rows, lowest = list[Fact](), first.aligned.bits
+        if pair is not None:
+            tops.append(row_excess_of(*pair))
+            lowest, halves = pair[0], [self._proof.terms.extended(row, words.width) for row in pair]
+            joined = words.equal(words.total([relative[0], words.number(tops[-1])]), words.total(halves))
+            in_rows = self._fact("rows", joined, self._near(joined), [])
+        wanted = [words.total([halves[0], words.number(-sum(tops))])]
         wanted += [
             words.total([words.minus(r, bit), words.number(top)])
-            for r, bit, top in zip(relative[1:], bits, tops, strict=True)
+            for r, bit, top in zip(relative[1:], bits, tops, strict=False)
         ]
+        wanted += halves[1:]
         above = self._proof.terms.number(
             (-sum(tops) & ((1 << words.width) - 1)) >> widths[order[0]], words.width - widths[order[0]]
         )
-        shape = self._proof.terms.joined([above, first.aligned.bits])
+        shape = self._proof.terms.joined([above, lowest])
         rows, facts = self._first_rows("sum", wanted, {0: shape})
+        facts += in_rows
         # 2. increments: one for each inverted term but the first, and one in the last adder where there is any
         any_before = list(accumulate(flags, or_))
         increments = [words.flag(flag & before) for flag, before in zip(flags[1:], any_before, strict=False)]
@@ -144,7 +154,7 @@ class SumProof(TreeProof):
             facts += self._fact("increments", equal, [], [])
         left, more = self._tree("sum", rows, increments)
         total, sum_of_relative = words.total([*left, last]), words.total(relative)
-        free = [*left, *rows, *relative, *bits, *increments, *seen, last]
+        free = [*left, *rows, *relative, *halves, *bits, *increments, *seen, last]
         whole = self._fact("sum", words.equal(total, sum_of_relative), [*facts, *more], free)
         # 3. with the sign of the first term
         alike = []

@@ -46,6 +46,9 @@ class CutNetlist:
         self.terms, self.inputs = terms, dict[str, Bits]()
         self.definitions: dict[Term, Bits] = {}
         self._cuts: dict[str, Bits] = {}
+        self._sums: dict[str, Bits] = {}
+        #: The two rows of each sum that `join` made a variable of.
+        self.rows: dict[Term, tuple[Bits, Bits]] = {}
         self._instances, self._is_cut = set(cut_instances), cut_wire
         module = modules[top]
         if module.registers:
@@ -64,9 +67,28 @@ class CutNetlist:
         Raises:
             NoTerm: it is no cut wire.
         """
+        if name in self._sums:
+            return self._sums[name]
         if name not in self._cuts:
             raise NoTerm(f"{name} is no wire that is cut")
         return self._cuts[name]
+
+    def join(self, name: str, carry: str) -> Bits:
+        """A variable for the sum of two rows, modulo 2**(bits of the first): what `cut` gives for the first one's name.
+
+        Args:
+            name, carry: of the outputs that hold the rows.
+
+        Raises:
+            NoTerm: one of them is no cut wire.
+        """
+        first, second = self.cut(name), self.cut(carry)
+        variable = self.terms.free(f"{name} + {carry}", first.width)
+        driver = self.terms.apply(Kind.BV_ADD, [first, self.terms.extended(second, first.width)], first.width)
+        self._sums[name] = variable
+        self.definitions[variable.term] = driver
+        self.rows[variable.term] = (first, second)
+        return variable
 
     def has(self, name: str) -> bool:
         """Whether there is a cut wire of that name."""

@@ -6,11 +6,14 @@ from typing import Any, TypeVar
 from bitwuzla import Term
 
 from golden import Implementation
+from golden.unit import MULTIPLIERS
+from mmau.formal.netlist.terms import Bits
 from mmau.formal.obligations import align, decode, max_exp, multiply
 from mmau.formal.obligations.accumulate import SumProof, WordProof
 from mmau.formal.obligations.accumulate_in_frame import FrameProof
 from mmau.formal.obligations.cut_netlist import CutNetlist
 from mmau.formal.obligations.facts import Fact, supports
+from mmau.formal.obligations.multiplier import MultiplierProof, sum_of_rows
 from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.ranges import implied, in_range
 from mmau.formal.specification.numbers import Flag, Number
@@ -58,11 +61,15 @@ class StepFacts(Observer):
         #: Terms with the flags that they are not finite; further such flags.
         self._specials: list[tuple[str, Addend, Special]] = []
         self._flags: list[tuple[str, Special]] = []
+        #: The facts about significands of multipliers that are built as rows, by their wires.
+        self._multiplied_sigs: dict[Term, Fact] = {}
 
     def value(self, name: str, value: V) -> V:
         if isinstance(value, Result):
             return value
         port, claims = STEPS[type(value)]
+        if isinstance(value, Aligned) and self._netlist.has(f"{name}.carry"):
+            self._facts += self._joined_aligned(name)
         ports = {part: f"{name}.{port.format(part)}" for part, _ in value.parts()}
         read = self._read(value, ports)
         if isinstance(read, Special):
@@ -72,6 +79,23 @@ class StepFacts(Observer):
         else:
             self._establish(name, value, read, ports, claims(read))
         return read
+
+    def _joined_aligned(self, name: str) -> list[Fact]:
+        """Facts about a product that is aligned as two rows: it is that product with zeros below, and exactly their sum."""
+        rows = [self._netlist.cut(f"{name}.{port}") for port in ("aligned", "carry")]
+        drivers = supports([self._netlist.definitions[row.term].term for row in rows])
+        product, pair = next((p, pair) for p, pair in self._netlist.rows.items() if {row.term for row in pair} <= drivers)
+        zeros = self.terms.number(0, rows[0].width - pair[0].width)
+        sig = Bits(product, pair[0].width)
+        placed = [self.terms.joined([bits, zeros]) for bits in (sig, *pair)] if zeros.width else [sig, *pair]
+        alike = [self.terms.equal(row, bits) for row, bits in zip(rows, placed[1:], strict=True)]
+        facts = self.proof.establish(f"{name} rows", alike, unfold=[row.term for row in rows])
+        whole = self._netlist.join(f"{name}.aligned", f"{name}.carry")
+        known = [*facts, *(fact for fact in self._facts if fact.wires == {product, *(row.term for row in pair)})]
+        equal = self.terms.equal(whole, placed[0])
+        (shifted,) = self.proof.establish(f"{name} joined", [equal], unfold=[whole.term], assume=known)
+        exact = sum_of_rows(self.terms, whole, rows)
+        return [shifted, *self.proof.establish(f"{name} exact", [exact], assume=[*known, shifted])]
 
     def _pairwise(
         self, name: str, value: Exponent, read: Exponent, ports: Mapping[str, str], claims: Sequence[Term]
@@ -87,21 +111,51 @@ class StepFacts(Observer):
 
     def term(self, name: str, term: Addend, special: Special, special_name: str = "") -> tuple[Addend, Special]:
         ports, special_ports = multiply.ports(name, term), multiply.special_ports(name, special, special_name)
+        if name.startswith("multiply") and self._implementation.multiplier != MULTIPLIERS[0]:
+            self._multiplied(name, term, ports)
         read, read_special = self._read(term, ports), self._read(special, special_ports)
         self._establish(name, term, read, ports, [])
         self._establish(f"{special_name or name} special", special, read_special, special_ports, [])
         claimed = multiply.claims(read, read_special)
         every = [*ports.values(), *special_ports.values()]
         unfold = [self._netlist.cut(port).term for port in every if self._netlist.has(port)]
-        support = [*claimed, *(self._netlist.definitions[wire].term for wire in unfold)]
+        unfold, support = self._unfoldable(unfold, claimed)
         self._facts += self.proof.establish(f"{name} range", claimed, unfold=unfold, assume=self._about(support))
         self._specials.append((name, read, read_special))
         return read, read_special
 
+    def _unfoldable(self, wires: Sequence[Term], formulas: Sequence[Term]) -> tuple[list[Term], list[Term]]:
+        """Which wires to replace by their drivers where formulas about them are established, and formulas with the wires of
+        the facts that may be assumed there."""
+        unfold = [wire for wire in wires if wire in self._netlist.definitions and wire not in self._multiplied_sigs]
+        known = [self._multiplied_sigs[wire].formula for wire in wires if wire in self._multiplied_sigs]
+        return unfold, [*formulas, *(self._netlist.definitions[wire].term for wire in unfold), *known]
+
+    def _multiplied(self, name: str, term: Addend, ports: Mapping[str, str]) -> None:
+        """Establish a product's significand, where the multiplier is built as rows."""
+        multiplier, carry = self._implementation.multiplier, f"{name}.prod__carry"
+        in_rows = self._netlist.has(carry)
+        wires = [self._netlist.cut(port) for port in ([ports["sig"], carry] if in_rows else [ports["sig"]])]
+        inner = [self._netlist.definitions[wire.term] for wire in wires]  # the wires in the component
+        facts = MultiplierProof(self.proof, name, multiplier, term.sig, in_rows).prove(inner)
+        wire = wires[0]
+        if in_rows:
+            alike = [self.terms.equal(port, within) for port, within in zip(wires, inner, strict=True)]
+            facts += self.proof.establish(f"{name} rows", alike, unfold=[port.term for port in wires])
+            wire = self._netlist.join(ports["sig"], carry)
+            exact = sum_of_rows(self.terms, wire, wires)
+            self._facts += self.proof.establish(f"{name} exact", [exact], unfold=[wire.term], assume=facts)
+        self._facts += facts
+        equal = self.terms.equal(wire, self.terms.extended(term.sig.bits, wire.width))
+        (fact,) = self.proof.establish(name, [equal], unfold=[wire.term], assume=facts)
+        self._facts.append(fact)
+        self._multiplied_sigs[wire.term] = fact
+
     def total(self, name: str, aligned: Sequence[Aligned], total: Total) -> Total:
         read = self._read(total, {part: f"{name}.{part}" for part, _ in total.parts()})
         numbers = [bits for term in aligned for bits in (term.sign.bits.term, term.aligned.bits.term)]
-        about = self._about(numbers)
+        rows = [row.term for number in numbers for row in self._netlist.rows.get(number, ())]
+        about = self._about([*numbers, *rows])
         facts = SumProof(self.proof, name, aligned, self._implementation, self._guard, about).prove(total, read)
         self._hold(read, total, facts)
         return read
@@ -153,9 +207,8 @@ class StepFacts(Observer):
         """A fact about a term that is not special, from the drivers of its wires."""
         holds = [implied(special.finite, formula)]
         wires = supports([part.bits.term for _, part in (*term.parts(), *special.parts())])
-        unfold = [wire for wire in wires if wire in self._netlist.definitions]
+        unfold, support = self._unfoldable(list(wires), holds)
         guard, self._guard = self._guard, None
-        support = [*holds, *(self._netlist.definitions[wire].term for wire in unfold)]
         driven = self.proof.establish(name, holds, unfold=unfold, assume=self._about(support))
         self._guard = guard
         (fact,) = self.proof.establish(f"{name} finite", [formula], assume=[*driven, *self._about(holds)], guard=guard)
@@ -196,6 +249,9 @@ class StepFacts(Observer):
             if not self._netlist.has(ports[part]):
                 continue
             wire, held, wanted = self._netlist.cut(ports[part]), dict(read.parts())[part].bits, specified.bits
+            if wire.term in self._multiplied_sigs:
+                self.proof.means(held.term, wanted.term, self._multiplied_sigs[wire.term])
+                continue
             unfold.append(wire.term)
             equal.append((held, wanted))
             if wire.width > held.width:

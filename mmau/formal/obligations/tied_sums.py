@@ -58,7 +58,9 @@ class TiedSums:
         self._below = summed.F - self._F  # bits of the exact sum below those of the netlist's
         driver = steps.proof.netlist.definitions[wires[0].term].term
         #: Whether the first term is never shifted.
-        self._stays = supports([driver]) <= supports([summed.terms[0].sig.bits.term])
+        sig = summed.terms[0].sig.bits.term
+        parts = [row.term for row in steps.proof.netlist.rows.get(sig, ())]
+        self._stays = supports([driver]) <= supports([sig, *parts])
         self._lsb = self._e_max - self._F
 
     def read(self) -> None:

@@ -13,11 +13,17 @@ from mmau.formal.obligations.modular_words import Words
 from mmau.formal.obligations.netlist_proof import Proof
 
 ROWS = re.compile(r"^[^.]*accumulate[^.]*\.(sum|positive|negative|difference|rows)_\d+_\d+$")
+PARTIAL_ROWS = re.compile(r"^[^.]*multiply[^.]*\.(partial_\d+_\d+|prod__(sig|carry))$")
 
 
 def is_row(wire: str) -> bool:
     """Whether a wire, by path and name, is a row of a tree of adders."""
     return ROWS.match(wire) is not None
+
+
+def is_partial_row(wire: str) -> bool:
+    """Whether a wire, by path and name, is a row of a multiplier that is built as rows, or its product."""
+    return PARTIAL_ROWS.match(wire) is not None
 
 
 class TreeProof:
@@ -57,6 +63,7 @@ class TreeProof:
         size = 3 if self._implementation.reduction == "carry-save" else 2
         while len(current) > 2:
             layer, reduced = layer + 1, list[Bits]()
+            known = self._layer_facts(current, facts)
             whole = len(current) // size * size
             for k in range(0, whole, size):
                 given = current[k : k + size] + ([waiting.pop(0)] if waiting else [])
@@ -64,9 +71,17 @@ class TreeProof:
                 outs = [self._needed(name, layer, len(reduced) + n, left) for n in range(size - 1)]
                 reduced += outs
                 equal = words.equal(words.total(outs), words.total(given))
-                facts += self._unfolded("compressor", [equal], self._proof.terms.joined(outs), [], [])
+                facts += self._unfolded("compressor", [equal], self._proof.terms.joined(outs), known, [])
             current = reduced + current[whole:]
         return current, facts
+
+    def _layer_facts(self, rows: Sequence[Bits], facts: Sequence[Fact]) -> list[Fact]:
+        """What the compressors of a layer may assume: nothing, for they preserve a sum modulo 2**width.
+
+        Args:
+            rows: what the layer reduces. facts: of all layers before it.
+        """
+        return []
 
     def _also(self, name: str, place: int, left: int) -> list[str]:
         """Other names of an output row of a tree: its name as an input row of the next tree. A row that passes all trees
@@ -100,11 +115,15 @@ class TreeProof:
         self, name: str, formulas: list[Term], wire: Bits, assume: Sequence[Fact], free: Sequence[Bits]
     ) -> list[Fact]:
         """Facts about wires, from their drivers."""
-        unfold = [variable for variable in supports([wire.term]) if variable in self._proof.netlist.definitions]
+        unfold = [variable for variable in supports([wire.term]) if self._is_driven(variable)]
         return self._proof.establish(
             f"{self._name} {name}", formulas, unfold=unfold, assume=assume, guard=self._guard,
             generalise=self._variables(free),
         )  # fmt: skip
+
+    def _is_driven(self, variable: Term) -> bool:
+        """Whether a wire's variable is replaced by its driver where the wire is unfolded."""
+        return variable in self._proof.netlist.definitions
 
     def _near(self, formula: Term) -> list[Fact]:
         """The facts about the terms of a formula."""

@@ -25,6 +25,7 @@ from golden.operations import (
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
+from golden.unit import MULTIPLIERS
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.terms import Bits, Terms
@@ -34,7 +35,7 @@ from mmau.formal.obligations.facts import Facts, IncompleteProof
 from mmau.formal.obligations.max_exp import is_comparison
 from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.stepwise import proved_steps
-from mmau.formal.obligations.trees import is_row
+from mmau.formal.obligations.trees import is_partial_row, is_row
 from mmau.formal.smtlib import question
 from mmau.formal.specification.flushed_fma import ftz_eo_fma, ftz_fma
 from mmau.formal.specification.fma import fma
@@ -140,7 +141,10 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     _check_ports(modules, operation)
     whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE
     cut = {instance.name for instance in modules[TOP].instances if not instance.name.endswith(whole)}
-    netlist = CutNetlist(terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire))
+    in_rows = unit.implementation.multiplier != MULTIPLIERS[0]
+    netlist = CutNetlist(
+        terms, modules, TOP, cut, lambda wire: is_row(wire) or is_comparison(wire) or (in_rows and is_partial_row(wire))
+    )
     return proved_steps(lambda observer: specify(terms, operation, netlist.inputs, observer), netlist, unit.implementation)
 
 

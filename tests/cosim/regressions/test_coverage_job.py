@@ -13,6 +13,7 @@ from cosim.regressions.coverage_job import (
     adder_units,
     coverage_units,
     further_units,
+    multiplier_units,
     published_units,
     unpublished_key_units,
 )
@@ -20,7 +21,7 @@ from golden.catalogue import parameter_set, representatives
 from golden.operations import OPERATIONS, Operation
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.rounding import MODES
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
 from rtl import MultiFormatDesign, TileDesign
 from rtl.operations.lengths import check_range
 
@@ -53,6 +54,13 @@ def test_every_last_adder_in_every_kind_of_sum() -> None:
     names = [unit.name for unit in coverage_units()]
     assert len(set(names)) == len(names)
     assert {unit.name for unit in adder_units()} <= {*names}
+
+
+def test_every_multiplier_in_every_kind_of_sum() -> None:
+    found = {(unit.operation.name, unit.implementation.multiplier) for unit in multiplier_units()}
+    assert found == set(product(("T-FDPA", "FMA", "TR-FDPA", "FTZ-FMA"), MULTIPLIERS[1:]))
+    assert {unit.implementation.encoding for unit in multiplier_units()} == set(ENCODINGS)
+    assert {unit.name for unit in multiplier_units()} <= {unit.name for unit in coverage_units()}
 
 
 @pytest.mark.parametrize("kind", OPERATIONS.values(), ids=list(OPERATIONS))

@@ -21,7 +21,7 @@ from golden.operations import (
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
-from golden.unit import CIRCUIT_CHOICES
+from golden.unit import CIRCUIT_CHOICES, LATER_KEYS
 from mmau.formal.obligations.unit_questions import unit_questions
 from mmau.formal.solvers.with_bitwuzla import solve
 from rtl.verilog.emit import to_verilog
@@ -103,7 +103,7 @@ def verilog_of(operation: Operation, encoding: str = "ones-complement", **keys: 
 def not_proved(unit: Unit, verilog: str | None = None, seconds: float = 30.0) -> list[str]:
     """The obligations of a unit's Verilog (default: the generated one) that are not proved."""
     implementation = unit.implementation
-    keys = {key: getattr(implementation, key) for key in CIRCUIT_CHOICES}
+    keys = {key: getattr(implementation, key) for key in (*CIRCUIT_CHOICES, *LATER_KEYS)}
     text = verilog_of(unit.operation, implementation.encoding, **keys) if verilog is None else verilog
     return [each.name for each in unit_questions(unit, text) if solve(each.text, seconds).verdict != "never"]
 

@@ -79,7 +79,8 @@ class WithoutProductSpecials(TFDPADatapath):
     """Multiply hands on the special of c alone."""
 
     def multiply(self, build: Build, decoded: Decoded) -> Products:
-        prod, _ = multiply_pairs(build, decoded.x, decoded.y, self.operation, OPERATION.e_zero)
+        x, y, implementation = decoded.x, decoded.y, self.implementation
+        prod, _ = multiply_pairs(build, x, y, self.operation, OPERATION.e_zero, implementation=implementation)
         c, c_special = self.addend(build, decoded.z)
         return Products(prod, c, combine_specials(build, [c_special]))
 

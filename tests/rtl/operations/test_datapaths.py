@@ -11,7 +11,7 @@ from golden import Implementation, Unit
 from golden.comparison import differing
 from golden.operations import GTRFDPA, TFDPA, TRFDPA
 from golden.stimulus import OperandShape, generate
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from rtl import unit_datapath
 from rtl.datapath.base import Datapath
 from tests.rtl.random_units import MAKERS, random_unit
@@ -21,7 +21,7 @@ from tests.volume import one_in
 
 Inputs = dict[str, int]
 
-KEYS = {**CIRCUIT_CHOICES, "adder": ADDERS}
+KEYS = {**CIRCUIT_CHOICES, **LATER_KEYS}
 """The keys that choose the circuit of one step, the default first."""
 
 

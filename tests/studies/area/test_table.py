@@ -10,7 +10,7 @@ import pytest
 
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.jobs.task_engines import ThisProcess
 from rtl import MultiFormatDesign
 from studies.area.__main__ import main, run
@@ -56,7 +56,7 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     assert not any(row.joined for row in found)
     for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
         assert {row.design.implementation.encoding for row in found if row.name == name} == set(ENCODINGS)
-    for key, choices in {**CIRCUIT_CHOICES, "adder": ADDERS}.items():
+    for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items():
         assert {getattr(row.design.implementation, key) for row in found} == set(choices)
     assert len({row.key for row in rows()}) == len(rows())
 

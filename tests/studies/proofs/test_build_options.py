@@ -7,7 +7,7 @@ import pytest
 import golden
 from golden import Implementation, Operation
 from golden.operations import TFDPA
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from rtl.verilog.emit import to_verilog
 from studies.proofs.build_options import DATAPATHS, UNUSED, each_option, options_of
@@ -22,13 +22,15 @@ def test_every_operation_of_the_catalogue_is_built_in_other_ways() -> None:
 
 def test_every_value_of_every_key_by_itself_in_every_encoding() -> None:
     found = options_of(TFDPA)
-    assert len(found) == len(set(found)) == 21
+    assert len(found) == len(set(found)) == 29
     for encoding in ENCODINGS:
         usual = Implementation(encoding=encoding)
         assert usual not in found
-        for key, choices in CIRCUIT_CHOICES.items():
+        for key, choices in {**CIRCUIT_CHOICES, "adder": LATER_KEYS["adder"]}.items():
             for value in choices[1:]:
                 assert replace(usual, **{key: value}) in found  # type: ignore[arg-type]
+    assert {way.multiplier for way in found} == set(LATER_KEYS["multiplier"])
+    assert {way.encoding for way in found if way.multiplier != LATER_KEYS["multiplier"][0]} == {Implementation().encoding}
     assert {way.stages for way in found} == {0}
 
 
@@ -43,7 +45,7 @@ UNUSED_KEYS = [
 @pytest.mark.parametrize(("operation", "key"), UNUSED_KEYS, ids=lambda each: str(getattr(each, "name", each)))
 def test_a_key_that_is_not_used_changes_nothing(operation: Operation, key: str) -> None:
     usual = unit_of(operation)
-    values = {**CIRCUIT_CHOICES, "encoding": ENCODINGS, "adder": ADDERS}[key]
+    values = {**CIRCUIT_CHOICES, **LATER_KEYS, "encoding": ENCODINGS}[key]
     built = [replace(usual, implementation=replace(usual.implementation, **{key: value})) for value in values]  # type: ignore[arg-type]
     modules = {text[text.index("module ") :] for text in (to_verilog(unit, "unit") for unit in built)}
     assert len(modules) == 1

@@ -1,0 +1,70 @@
+"""Multipliers of magnitudes as rows: partial products, reduced by full adders to two rows; one adder after these, or none.
+
+C. S. Wallace, "A suggestion for a fast multiplier" (IEEE Transactions on Electronic Computers EC-13, 1964). The sum of the
+rows is the product, exactly: no row is negative, and no carry leaves the highest place. Rows by Booth's recoding
+(rtl/arithmetic/booth.py) have 2**(bits of both factors) more in sum, always.
+"""
+
+from amaranth import Cat, Const, Module, Mux, Signal, Value
+
+from golden.checks import check_choice
+from golden.unit import MULTIPLIERS
+from rtl.arithmetic.booth import booth_rows
+from rtl.arithmetic.carry_save import carry_save
+from rtl.arithmetic.prefix import prefixes
+
+ROWS = "partial"
+"""What the rows are called: `partial_<layer>_<index>`, layer 0 the partial products."""
+
+
+def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Value:
+    """The product of two magnitudes, in the bits of both.
+
+    Args:
+        m: where the multiplier goes.
+        x, y: the factors.
+        multiplier, adder: as in `golden.Implementation`.
+    """
+    check_choice("multiplier", multiplier, MULTIPLIERS)
+    if multiplier == "array":
+        return x * y
+    width = len(x) + len(y)
+    rows = carry_save(m, partial_products(m, x, y, multiplier), width, ROWS)
+    if len(rows) == 1:
+        return rows[0]
+    propagate, generated, total = Signal(width), Signal(width), Signal(width)
+    m.d.comb += [propagate.eq(rows[0] ^ rows[1]), generated.eq(rows[0] & rows[1])]
+    carries, _ = prefixes(m, generated, propagate, adder)
+    m.d.comb += total.eq(propagate ^ Cat(0, carries[:-1]))
+    return total
+
+
+def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value, Value]:
+    """Two rows whose sum is the product, or `row_excess` more: the second may have one bit more than the first.
+
+    Args:
+        m, x, y: as `multiply`.
+        multiplier: any but `array`.
+    """
+    width = len(x) + len(y)
+    excess = row_excess(len(x), len(y), multiplier)
+    rows = carry_save(m, partial_products(m, x, y, multiplier), width + (excess > 0), ROWS)
+    first, second = (*rows, Const(0, width))[:2]
+    if not excess:
+        return first, second
+    # The sum is below twice the excess, so that one row alone can have a one in its highest place.
+    return first[:width], Cat(second[:width], first[width] | second[width])
+
+
+def row_excess(x_bits: int, y_bits: int, multiplier: str) -> int:
+    """What the sum of the rows is more than the product."""
+    return 1 << (x_bits + y_bits) if multiplier == "booth" and min(x_bits, y_bits) > 2 else 0
+
+
+def partial_products(m: Module, x: Value, y: Value, multiplier: str) -> list[Value]:
+    """The rows before they are reduced: one for each bit, or each digit, of the shorter factor."""
+    if len(y) > len(x):
+        x, y = y, x
+    if row_excess(len(x), len(y), multiplier):
+        return booth_rows(m, x, y)
+    return [Cat(Const(0, k), Mux(bit, x, 0)[: len(x)]) for k, bit in enumerate(y)]
