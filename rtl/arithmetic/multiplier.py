@@ -14,7 +14,7 @@ from rtl.arithmetic.carry_save import carry_save
 from rtl.arithmetic.prefix import prefixes
 
 ROWS = "partial"
-"""What the rows are called: `partial_<layer>_<index>`, layer 0 the partial products."""
+"""The name of the rows: `partial_<layer>_<index>`, layer 0 the partial products."""
 
 
 def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Value:
@@ -57,7 +57,7 @@ def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value,
 
 
 def row_excess(x_bits: int, y_bits: int, multiplier: str) -> int:
-    """What the sum of the rows is more than the product."""
+    """By how much the sum of the rows exceeds the product."""
     return 1 << (x_bits + y_bits) if multiplier == "booth" and min(x_bits, y_bits) > 2 else 0
 
 

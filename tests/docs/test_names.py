@@ -14,7 +14,7 @@ MADE_BY_THE_READER = (
     "unit.toml", "spec.toml", "other.toml", "gemm.toml", "SPACE.toml",
     "dut.toml", "ports.toml", "dot2.sv", "vectors.txt", "unit.v", "yours.v", "v.npz", "d.npz", "conform.json",
     "sparse_and_integer.json", "index.json", "store.json", "space.toml", "results.csv", "units/NAME.toml", "verilog/NAME.v",
-    "plots/", "store/", "results/results.csv", "results/report.html",
+    "plots/", "store/", "riscv_arch_test.h", "results/results.csv", "results/report.html",
 )  # fmt: skip
 """Files that commands in the documents read and write."""
 
