@@ -90,10 +90,13 @@ Place = tuple[tuple[int, int] | str, ...]
 """The bits of a variable that are written: of each choice from the outermost, its first and last bit, or its name."""
 
 
-def written_by_two_blocks(tree: Any) -> list[str]:
+def written_by_two_blocks(tree: Any, kind: str = "ASSIGNDLY") -> list[str]:
     """The variables of which two clocked blocks write the same bits, so that it depends on a tool whose value stays.
 
     A module of several instances that writes a memory outside itself writes it as often.
+
+    Args:
+        kind: of the assignments, as Verilator's tree has it: "ASSIGNW" for wires with two continuous ones.
     """
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
     tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
@@ -102,7 +105,7 @@ def written_by_two_blocks(tree: Any) -> list[str]:
     for module in tree["modulesp"]:
         for block in (node for node in nodes_of(module) if node.get("type") == "ALWAYS"):
             own = list[tuple[str, Place]]()
-            for side in _registered(block, tasks):
+            for side in _assigned(block, tasks, kind):
                 own += _places(side)
                 if instances[module["addr"]] > 1 and {"VARXREF", "ARRAYSEL"} <= {
                     node.get("type") for node in nodes_of(side)
@@ -114,12 +117,12 @@ def written_by_two_blocks(tree: Any) -> list[str]:
     return sorted({names[variable] for variable in found if variable in names})
 
 
-def _registered(block: Any, tasks: Mapping[str, Any]) -> list[Any]:
-    """The left sides of the non-blocking assignments of a block and of the tasks that it calls."""
+def _assigned(block: Any, tasks: Mapping[str, Any], kind: str) -> list[Any]:
+    """The left sides of the assignments of a block and of the tasks that it calls."""
     waiting, called, sides = [block], set[str](), list[Any]()
     while waiting:
         for node in nodes_of(waiting.pop()):
-            sides += node["lhsp"] if node.get("type") == "ASSIGNDLY" else []
+            sides += node["lhsp"] if node.get("type") == kind else []
             if node.get("taskp") in tasks and node["taskp"] not in called:
                 called.add(node["taskp"])
                 waiting.append(tasks[node["taskp"]])

@@ -62,6 +62,9 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
         return tuple(found)
     tree = tree_of(sources.top, first.verilog, folder, libraries)
+    if not several and not any("-MULTIDRIVEN: " in warning for warning in warnings):
+        driven = written_by_two_blocks(tree, "ASSIGNW")
+        found += [f"two assignments drive the same bits: {_listed(driven)}"] if driven else []
     twice = written_by_two_blocks(tree)
     found += [f"two clocked blocks write the same bits, and none says whose stay: {_listed(twice)}"] if twice else []
     begun = initial_values(tree)

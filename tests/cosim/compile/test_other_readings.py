@@ -124,6 +124,19 @@ def test_register_that_two_blocks_write_is_named(name: str, tmp_path: Path) -> N
     )
 
 
+DRIVEN = {
+    "a net of one driver": "uwire [31:0] w; assign w = r; assign w = a == 9 ? 0 : r; assign d = w;",
+    "a wire": "wire [31:0] w; assign w = r; assign w = a == 9 ? 0 : r; assign d = w;",
+    "a bus of three states": "tri [31:0] w; assign w = a[0] ? r : 'z; assign w = a[0] ? 'z : r; assign d = w;",
+}
+
+
+@pytest.mark.parametrize("name", DRIVEN)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_wire_that_two_assignments_drive_is_named(name: str, tmp_path: Path) -> None:
+    assert said_of(Wrong(DRIVEN[name], ""), tmp_path) == ("two assignments drive the same bits: w",)
+
+
 def test_blocks_that_write_parts_share_no_register(tmp_path: Path) -> None:
     body = """struct packed {logic [7:0] high; logic [7:0] low;} s; logic [3:0] m [0:1]; struct {logic x; logic y;} u;
     always_ff @(posedge clk) s.high <= r[31:24]; always_ff @(posedge clk) s.low <= r[23:16];
@@ -133,7 +146,8 @@ def test_blocks_that_write_parts_share_no_register(tmp_path: Path) -> None:
     end
     always_ff @(posedge clk) u.x <= r[8]; always_ff @(posedge clk) u.y <= r[9];
     always_ff @(posedge clk) {d[15:12], d[10]} <= {r[15:12], r[10]}; always_ff @(posedge clk) d[11] <= r[11];
-    always_comb d[31:16] = s; always_comb d[9:0] = {u.y, u.x, m[1], m[0]};"""
+    wire [7:0] p; for (genvar k = 0; k < 4; k++) assign p[2 * k +: 2] = s[2 * k +: 2]; assign d[23:16] = p;
+    always_comb d[31:24] = s.high; always_comb d[9:0] = {u.y, u.x, m[1], m[0]};"""
     assert said_of(clocked(body, ""), tmp_path) == ()
 
 

@@ -64,6 +64,13 @@ def test_a_pipelined_design_is_equal_and_its_assumptions_are_stated(tmp_path: Pa
     assert found.decided[0] == "2 cycles unrolled"
 
 
+@pytest.mark.simulator
+def test_macros_that_nothing_defines_are_stated(tmp_path: Path) -> None:
+    body = f"{COMBINATIONAL}\n`ifdef ASIC\n  wire [3:0] x = nothing;\n`endif\n"
+    found = prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS)
+    assert (found.verdict, found.assumed) == (PROVED, ("macros for which its text asks are not defined: ASIC",))
+
+
 ONE_INPUT = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
 
 
