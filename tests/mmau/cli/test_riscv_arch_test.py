@@ -21,7 +21,7 @@ OF_LLVM = {
     "vfwbdota.vv": 0xB3161477, "vfqwbdota.vv": 0xBB161477, "vfqwbdota.alt.vv": 0xBF161477, "vqwbdotau.vv": 0xBB160477,
     "vqwbdotas.vv": 0xBF160477,
 }  # fmt: skip
-"""What LLVM's assembler makes of each with v8, v16, v12, 1."""
+"""The words that LLVM assembles of each with v8, v16, v12, 1."""
 
 ALT = {"bf16": 0x1C8, "e4m3": 0x0C0, "e5m2": 0x1C0, "u8": 0x0C0, "s8": 0x1C0}
 """vtype of e16alt, e8 and e8alt, m1, ta, ma."""
@@ -35,7 +35,7 @@ def written(tmp_path: Path, name: str, vectors: int = 40) -> str:
 
 
 def problems(text: str, name: str) -> list[str]:
-    """What is wrong with a test: its rows are read back, and their d computed anew."""
+    """The faults of a test: its rows are read back, and their d computed anew."""
     i, found = golden.instruction("riscv-zvbdota", name), []
     data = re.findall(r"^  \.(?:byte|half) (.*)\n  \.(?:byte|half) (.*)\n  \.word (.*)$", text, re.MULTILINE)
     macros = re.findall(
