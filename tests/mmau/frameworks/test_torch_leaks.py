@@ -90,7 +90,7 @@ REFUSED: dict[str, tuple[str, Call]] = {
     ),
     "tensor of oneDNN": ("aten.", lambda: functional.linear(SINGLE.to_mkldnn(), SINGLE)),
 }  # fmt: skip
-"""What is called, and how the name in the refusal begins."""
+"""How the name in the refusal begins, and the call."""
 
 
 @ATTACK
@@ -151,7 +151,7 @@ COMPUTED: dict[str, tuple[Call, Call]] = {
     ),
     "outer": (lambda: torch.outer(X[0], Y[0]), lambda: golden_mm(X[:1].t(), Y[:1])),
 }  # fmt: skip
-"""What is called in the mode, and the same by golden."""
+"""The call in the mode, and the same by golden."""
 
 
 def autocast(call: Call) -> Any:
