@@ -133,7 +133,7 @@ def memory(n: int) -> float:
 
 
 Measurement = tuple[str, float | None, float]
-"""A measurement: its name, the most that was asked for, if anything was, and the figure."""
+"""The name of a measurement, the most that was asked for, if anything was, and the figure."""
 
 
 def measured(small: bool) -> list[Measurement]:
@@ -160,7 +160,7 @@ def measured(small: bool) -> list[Measurement]:
 
 
 def missed(found: list[Measurement]) -> list[str]:
-    """The measurements above the figure that was asked for."""
+    """The names of the figures above those that were asked for."""
     return [name for name, most, figure in found if most is not None and figure > most]
 
 

@@ -10,8 +10,9 @@ not multiply, and every operator of a library that is not PyTorch's own. Functio
 written, for a compiler makes loops of some products, which reach no mode.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -50,8 +51,16 @@ def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
         arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
     """
     mode = GemmMode(Part(arch, **keys))
-    with torch.compiler.set_stance("force_eager"), _Attention(), mode:
+    with _uncompiled(), _Attention(), mode:
         yield mode
+
+
+def _uncompiled() -> AbstractContextManager[Any]:
+    """Within it, what was compiled runs as it is written; without the compiler there is nothing compiled.
+
+    PyTorch 2.13 compiles nothing within a mode and runs nothing that it compiled before; earlier versions need not.
+    """
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]  # torch has no types here
