@@ -20,7 +20,7 @@ ASSETS = (WORKER, "assets/site.css")
 """Files beside this one."""
 
 EXPLORER = ("the instruction explorer", "the [instruction explorer](explorer.html)")
-"""What the front page says of the explorer, and the link that only the site can have."""
+"""The front page's words for the explorer, and the link that only the site can have."""
 
 
 def on_config(config: Any) -> Any:
