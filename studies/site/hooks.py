@@ -16,6 +16,12 @@ from studies.site.outside import DOCS, PAGES, ROOT, linked_sources, with_site_li
 WORKER = "assets/iframe-worker.js"
 """Named in mkdocs.yml, in place of the script that the plugin `offline` would load from the network."""
 
+ASSETS = (WORKER, "assets/site.css")
+"""Files beside this one."""
+
+EXPLORER = ("the instruction explorer", "the [instruction explorer](explorer.html)")
+"""The front page's words for the explorer, and the link that only the site can have."""
+
 
 def on_config(config: Any) -> Any:
     """Write out the patterns of the navigation."""
@@ -31,7 +37,8 @@ def on_files(files: Files, config: Any) -> Files:
     sources = set()
     for document, path in PAGES.items():
         text = (ROOT / document).read_text(encoding="utf-8")
-        kept.append(File.generated(config, path, content=with_site_links(text, document)))
+        shown = text.replace(*EXPLORER, 1) if document == "README.md" else text
+        kept.append(File.generated(config, path, content=with_site_links(shown, document)))
         sources |= set(linked_sources(text, document))
     for file in files.documentation_pages():
         sources |= set(linked_sources((DOCS / file.src_uri).read_text(encoding="utf-8"), f"docs/{file.src_uri}"))
@@ -40,9 +47,9 @@ def on_files(files: Files, config: Any) -> Files:
     for path, text in (*api_pages(), *instruction_pages()):
         kept.append(File.generated(config, path, content=text))
     kept.append(File.generated(config, "explorer.html", content=explorer_page()))
-    kept.append(
-        File.generated(config, WORKER, content=Path(__file__).with_name("iframe-worker.js").read_text(encoding="utf-8"))
-    )
+    for asset in ASSETS:
+        text = Path(__file__).with_name(asset.removeprefix("assets/")).read_text(encoding="utf-8")
+        kept.append(File.generated(config, asset, content=text))
     return kept
 
 

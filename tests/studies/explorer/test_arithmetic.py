@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 import golden
@@ -33,14 +34,30 @@ def alike() -> list[list[Instruction]]:
 
 
 def rows_of(i: Instruction, most: int | None = None) -> tuple[list[dict[str, Any]], list[str]]:
-    """Operands as hexadecimal words, a row of every class and corner, or so many of them; what the reference gives."""
+    """Operands as hexadecimal words, directed ones and a row of each class and corner, or so many; and results."""
     stimulus = generate(OperandShape.of_instruction(i), count=4096, seed=7)
     picked = sorted({stimulus.label[n]: n for n in range(len(stimulus.label))}.values())
     chosen = picked if most is None else sorted(random.Random(i.name).sample(picked, min(most, len(picked))))
     operands = {name: each[chosen] for name, each in stimulus.operands._asdict().items() if each is not None}
+    for row in () if i.a.name in INTEGERS else directed(i):
+        added = {name: [row[name]] if name in row else each[:1] for name, each in operands.items()}
+        operands = {name: np.concatenate([each, np.array(added[name], each.dtype)]) for name, each in operands.items()}
     d = run_reference(i.chain, Batch(**operands))
-    given = [{name: words(each[n]) for name, each in operands.items()} for n in range(len(chosen))]
+    given = [{name: words(each[n]) for name, each in operands.items()} for n in range(len(d))]
     return given, [f"{int(code):x}" for code in d]
+
+
+def directed(i: Instruction) -> list[dict[str, Any]]:
+    """Rows that no class has for certain: −0 in every product and c; a product and c whose sum is a subnormal of fp32."""
+    tiny = Fraction(1, 2**63)
+    return [
+        {"a": [i.a.negative_zero or 0] * i.k, "b": [i.b.encode(1)] * i.k, "c": i.c.negative_zero or 0},
+        {
+            "a": [i.a.encode(tiny * 3 / 2)] + [0] * (i.k - 1),
+            "b": [i.b.encode(tiny)] * i.k,
+            "c": i.c.encode(-tiny * tiny),
+        },
+    ]
 
 
 def words(codes: Any) -> Any:

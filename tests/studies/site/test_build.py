@@ -59,6 +59,12 @@ def test_every_instruction_leads_to_the_explorer(site: Path) -> None:
     assert (site / "latest" / "explorer.html").stat().st_size > 500_000
 
 
+def test_front_page_leads_to_the_explorer(site: Path) -> None:
+    front = (site / "latest" / "index.html").read_text(encoding="utf-8")
+    assert '<a href="explorer.html">instruction explorer</a>' in front
+    assert (site / "latest" / "assets" / "site.css").is_file()
+
+
 @pytest.mark.needs("chromium")
 def test_search_works_from_a_disk(browser: Any, site: Path) -> None:
     """A term that stands in numerics.md alone leads there."""
