@@ -57,7 +57,7 @@ def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value,
 
 
 def row_excess(x_bits: int, y_bits: int, multiplier: str) -> int:
-    """What the sum of the rows is more than the product."""
+    """The difference of the sum of the rows and the product."""
     return 1 << (x_bits + y_bits) if multiplier == "booth" and min(x_bits, y_bits) > 2 else 0
 
 

@@ -21,7 +21,7 @@ from rtl.arithmetic.multiplier import ROWS, row_excess
 
 
 def row_excess_of(first: Bits, second: Bits) -> int:
-    """What the sum of two rows is more than their number: the second one is wider where it is any."""
+    """The difference of the sum of two rows and their number: there is one where the second row is wider."""
     return 1 << first.width if second.width > first.width else 0
 
 
@@ -135,7 +135,7 @@ class MultiplierProof(TreeProof):
         return range(self._y.width // 2 + 1)
 
     def _booth_rows(self, partial: Sequence[Bits], signs: Sequence[Bits]) -> list[Bits]:
-        """What each row is: digit −2·y[2j + 1] + y[2j] + y[2j − 1] of the product, the constant in place of its sign's
+        """The value of each row: digit −2·y[2j + 1] + y[2j] + y[2j − 1] of the product, the constant in place of its sign's
         extension, less its own increment and with that of the row before."""
         words, zero, bits = self._words, self._words.number(0), self._x.width + 1
         rows = []

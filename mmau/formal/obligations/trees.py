@@ -76,7 +76,7 @@ class TreeProof:
         return current, facts
 
     def _layer_facts(self, rows: Sequence[Bits], facts: Sequence[Fact]) -> list[Fact]:
-        """What the compressors of a layer may assume: nothing, for they preserve a sum modulo 2**width.
+        """Facts that the compressors of a layer may assume: none, for they preserve a sum modulo 2**width.
 
         Args:
             rows: what the layer reduces. facts: of all layers before it.
