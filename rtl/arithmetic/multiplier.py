@@ -14,7 +14,7 @@ from rtl.arithmetic.carry_save import carry_save
 from rtl.arithmetic.prefix import prefixes
 
 ROWS = "partial"
-"""What the rows are called: `partial_<layer>_<index>`, layer 0 the partial products."""
+"""Name of the rows: `partial_<layer>_<index>`, layer 0 the partial products."""
 
 
 def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Value:
