@@ -21,7 +21,7 @@ from rtl.arithmetic.multiplier import ROWS, row_excess
 
 
 def row_excess_of(first: Bits, second: Bits) -> int:
-    """What the sum of two rows is more than their number: the second one is wider where it is any."""
+    """The difference of the sum of two rows and their number: there is one where the second row is wider."""
     return 1 << first.width if second.width > first.width else 0
 
 
@@ -70,13 +70,13 @@ class MultiplierProof(TreeProof):
         rows, row_facts = self._first_rows(ROWS, self._booth_rows(partial, signs) if self._excess else partial)
         free = [*rows, *partial, *signs, self._product.bits]
         whole = self._fact("rows", words.equal(words.total(rows), self._target), [*facts, *row_facts], free)
-        self._layer = whole
+        self._layer, self._rows, self._seen = whole, rows, 0
         left, more = self._tree(ROWS, rows, [])
-        total = self._fact("sum of rows", words.equal(words.total(left), self._target), [*self._layer, *more], left)
+        self._carry_over(left, more)
         given = [self._proof.terms.extended(wire, words.width) for wire in wires]
         result = words.equal(words.total(given), self._target)
         below = self._fact("below", [self._below(self._target)], [], []) if self._in_rows else []
-        known = [*total, *below]
+        known = [*self._layer, *below]
         if self._in_rows:
             # Where the last rows are the outputs themselves, nothing is left to replace.
             inside = supports([wire.term for wire in wires]) - supports([row.term for row in left])
@@ -119,12 +119,13 @@ class MultiplierProof(TreeProof):
             at_most = terms.manager.mk_term(Kind.BV_ULE, [products[k].term, inner.number(most).term])
             made = self._fact("exact", [exact, at_most], [*step, *bound], products[max(0, k - 1) : k + 1])
             facts, bound = [*facts, made[0]], made[1:]
-        words, known = [self._extended(each) for each in partial], list[Fact]()
-        for k, made_exact in enumerate(facts):  # one after the other: solvers are slow with tens of equations
-            equal = self._words.equal(self._extended(products[k]), self._words.total(words[: k + 1]))
-            known = self._fact(
-                "partial products", equal, [made_exact, *known], [*products[max(0, k - 1) : k + 1], *partial[: k + 1]]
-            )
+        words = [self._extended(each) for each in partial]
+        summed, first = words[0], self._words.equal(self._extended(products[0]), words[0])
+        known = self._fact("partial products", first, facts[:1], products[:1])
+        for k in range(1, y.width):  # one after the other: solvers are slow with tens of equations
+            before, summed = summed, self._words.total([summed, words[k]])
+            equal = self._words.equal(self._extended(products[k]), summed)
+            known = self._fact("partial products", equal, [facts[k], *known], [*products[k - 1 : k + 1], before, partial[k]])
         return words, known
 
     # 2. rows of digits
@@ -134,7 +135,7 @@ class MultiplierProof(TreeProof):
         return range(self._y.width // 2 + 1)
 
     def _booth_rows(self, partial: Sequence[Bits], signs: Sequence[Bits]) -> list[Bits]:
-        """What each row is: digit −2·y[2j + 1] + y[2j] + y[2j − 1] of the product, the constant in place of its sign's
+        """The value of each row: digit −2·y[2j + 1] + y[2j] + y[2j − 1] of the product, the constant in place of its sign's
         extension, less its own increment and with that of the row before."""
         words, zero, bits = self._words, self._words.number(0), self._x.width + 1
         rows = []
@@ -158,16 +159,35 @@ class MultiplierProof(TreeProof):
     # 3. trees
 
     def _layer_facts(self, rows: Sequence[Bits], facts: Sequence[Fact]) -> list[Fact]:
-        words = self._words
-        groups = [words.total(rows[k : k + 3]) for k in range(0, len(rows), 3)]
-        free = [*rows, self._product.bits]
-        self._layer = self._fact("layer", words.equal(words.total(groups), self._target), [*self._layer, *facts], free)
+        self._carry_over(rows, facts)
         if not self._in_rows:
             return []
+        words, known, flat, grouped = self._words, list[Fact](), list[Bits](), list[Bits]()
+        groups = [words.total(rows[k : k + 3]) for k in range(0, len(rows), 3)]
+        for k, group in enumerate(groups):
+            each, free = rows[3 * k : 3 * k + 3], [*flat, *grouped]
+            flat, grouped = [words.total([*flat, *each])], [words.total([*grouped, group])]
+            known = self._fact("groups", words.equal(flat[0], grouped[0]), known, [*free, *each])
         most = words.number(3 * ((1 << self._row_bits) - 1))
         few = [self._proof.terms.manager.mk_term(Kind.BV_ULE, [group.term, most.term]) for group in groups]
-        known = [*self._fact("addends", few, [], []), *self._fact("below", [self._below(self._target)], [], [])]
-        return self._fact("fits", [self._below(group) for group in groups], [*self._layer, *known], [*groups, self._target])
+        whole = self._fact("layer", words.equal(grouped[0], self._target), [*known, *self._layer], [*flat, *grouped])
+        known = [*whole, *self._fact("addends", few, [], []), *self._fact("below", [self._below(self._target)], [], [])]
+        return self._fact("fits", [self._below(group) for group in groups], known, [*groups, self._target])
+
+    def _carry_over(self, rows: Sequence[Bits], facts: Sequence[Fact]) -> None:
+        """The sum of a layer's rows is the target, as that of the rows before it is: one compressor after the other."""
+        words, known, old, new = self._words, list[Fact](), list[Bits](), list[Bits]()
+        compressors, before = facts[self._seen :], self._rows
+        count = len(compressors)
+        given = [*(before[3 * k : 3 * k + 3] for k in range(count)), *([row] for row in before[3 * count :])]
+        outs = [*(rows[2 * k : 2 * k + 2] for k in range(count)), *([row] for row in rows[2 * count :])]
+        for k, (taken, made) in enumerate(zip(given, outs, strict=True)):
+            free = [*old, *new, *taken, *made]
+            old, new = [words.total([*old, *taken])], [words.total([*new, *made])]
+            known = self._fact("carried over", words.equal(old[0], new[0]), [*known, *compressors[k : k + 1]], free)
+        equal = words.equal(new[0], self._target)
+        self._layer = self._fact("sum of rows", equal, [*self._layer, *known], [*old, *new, self._target])
+        self._rows, self._seen = list(rows), len(facts)
 
     def _also(self, name: str, place: int, left: int) -> list[str]:
         """The last rows are the outputs, where nothing is between."""
