@@ -74,6 +74,11 @@ class Multiply(SharedComponent):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         x, y, prod, special = self.x, self.y, self.prod, self.special
+        if prod.carry is None:
+            sig = multiply(m, x.sig, y.sig, self.multiplier, self.adder)
+        else:
+            sig, carry = product_rows(m, x.sig, y.sig, self.multiplier)
+            m.d.comb += prod.carry.eq(carry)
         infinite = x.inf | y.inf
         if self.overflow_exp is not None and self.format.exps.high + 2 > self.overflow_exp:
             # The leading one of a normal product is its top bit or the one below; subnormal products are far from overflow.
@@ -81,16 +86,12 @@ class Multiply(SharedComponent):
             infinite = infinite | ((top > self.overflow_exp) & ~(x.zero | y.zero))
         m.d.comb += [
             prod.sign.eq(x.sign ^ y.sign),
+            prod.sig.eq(sig),
             prod.exp.eq(Mux(x.zero | y.zero, self.zero_exp, x.exp + y.exp)),
             special.nan.eq(x.nan | y.nan | (x.inf & y.zero) | (x.zero & y.inf)),
             special.pos_inf.eq(infinite & ~prod.sign),
             special.neg_inf.eq(infinite & prod.sign),
         ]
-        if prod.carry is None:
-            m.d.comb += prod.sig.eq(multiply(m, x.sig, y.sig, self.multiplier, self.adder))
-        else:
-            first, second = product_rows(m, x.sig, y.sig, self.multiplier)
-            m.d.comb += [prod.sig.eq(first), prod.carry.eq(second)]
         return m
 
 
