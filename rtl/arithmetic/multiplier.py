@@ -32,7 +32,9 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
     rows = carry_save(m, partial_products(m, x, y, multiplier), width, ROWS)
     if len(rows) == 1:
         return rows[0]
-    propagate, generated, total = Signal(width), Signal(width), Signal(width)
+    propagate = Signal(width)
+    generated = Signal(width)
+    total = Signal(width)
     m.d.comb += [propagate.eq(rows[0] ^ rows[1]), generated.eq(rows[0] & rows[1])]
     carries, _ = prefixes(m, generated, propagate, adder)
     m.d.comb += total.eq(propagate ^ Cat(0, carries[:-1]))

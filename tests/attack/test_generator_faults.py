@@ -77,4 +77,6 @@ def test_sound_generator_is_proved_where_faults_are_tried() -> None:
 
 @pytest.mark.slow
 def test_a_fault_of_the_multiplier_is_caught_in_one_unit() -> None:
-    assert caught("rtl.steps.multiply", 0, [0])["by"] not in (NO_EFFECT, "passed")
+    found = caught("rtl.steps.multiply", 54, [0])
+    assert found["fault"].endswith("`x.sign ^ y.sign` → `x.sign | y.sign`")
+    assert found["by"] == "refuted"

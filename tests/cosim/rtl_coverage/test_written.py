@@ -12,7 +12,7 @@ from tests.cosim.rtl_coverage.test_points import line, written
 def test_files_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     written(tmp_path, line(9))
     files = CoverageFiles(tmp_path)
-    with pytest.raises(SimulationError, match=r"coverage-0\.dat: no coverage"):
+    with pytest.raises(SimulationError, match=r"coverage-0\.dat: must be a coverage file that Verilator wrote: "):
         files.executed(1, broke_off=False)
 
 
@@ -23,7 +23,7 @@ def test_simulation_that_broke_off_leaves_what_the_others_counted(tmp_path: Path
     executed = files.executed(2, broke_off=True)
     assert executed is not None
     assert executed[0].lines == {12: 9, 13: 9, 14: 9, 16: 9}
-    with pytest.raises(SimulationError, match=r"coverage-1\.dat: no coverage"):
+    with pytest.raises(SimulationError, match=r"coverage-1\.dat: must be a coverage file that Verilator wrote: "):
         files.executed(2, broke_off=False)
 
 

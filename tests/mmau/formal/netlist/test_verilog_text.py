@@ -166,7 +166,7 @@ def test_attributes_and_comments_are_no_statements(line: str) -> None:
     [
         ("  buffer one", "  assign b = a;\n  buffer one", "b, an input of top, is driven inside of it"),
         ("    .y(d[0])", "    .y(b)", "b, an input of top, is driven inside of it"),
-        ("    .x(b),\n", "    .x(b),\n    .z(b),\n", "other is connected at z, which buffer has not"),
+        ("    .x(b),\n", "    .x(b),\n    .z(b),\n", "other is connected at z, which buffer does not have"),
         ("output [1:0] d;\n", "output [1:0] d;\n  assign d[0] = b;\n", "bits of d in top are driven twice"),
     ],
 )

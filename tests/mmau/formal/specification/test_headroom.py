@@ -28,7 +28,7 @@ from mmau.formal.specification.step_results import Aligned, Operand, Special, Te
 from mmau.formal.whole import combinational_netlist
 from tests.mmau.formal.provable_units import not_proved, unit_of, verilog_of
 
-SECONDS = 20.0
+SECONDS = 120.0
 
 _RHO = {
     "fp32": {"c": "fp32", "rho": "RNE-FP32", "e_zero": -126},
