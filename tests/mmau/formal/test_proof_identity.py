@@ -73,7 +73,7 @@ def test_the_committed_outcomes_are_whole() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["datapath", "whole", "pipeline"])
 def test_the_committed_proofs_stand(kind: str) -> None:
-    """The recorded one of each kind that is the quickest; `make formal-main` compares the main job's, `make formal-compare` all."""
+    """The recorded one of each kind that is the quickest; `make formal-main` and `make formal-compare` compare more."""
     rows = {(row["kind"], row["design"]): row for row in unsealed(PROOFS.read_bytes())["subjects"]}
     of_kind = [
         (rows[key], each)
