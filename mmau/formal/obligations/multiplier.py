@@ -46,7 +46,8 @@ class MultiplierProof(TreeProof):
         left, right = product.bits.term.children()
         factors = [Bits(side.children()[0], side.children()[0].sort().bv_size()) for side in (left, right)]
         #: The factor whose bits or digits make the rows is the second one, unless the first is shorter.
-        self._x, self._y = factors if factors[1].width <= factors[0].width else factors[::-1]
+        self._is_swapped = factors[1].width > factors[0].width
+        self._x, self._y = factors[::-1] if self._is_swapped else factors
         self._bits = self._x.width + self._y.width
         self._excess = row_excess(self._x.width, self._y.width, multiplier)
         self._row_bits = self._bits + (in_rows and self._excess > 0)
@@ -99,7 +100,8 @@ class MultiplierProof(TreeProof):
             bit = self._at(flag.bits, k, self._bits)
             partial.append(inner.choice(flag, self._at(self._x, k, self._bits), inner.number(0)))
             before, low = low, terms.extended(terms.part(y, k, 0), self._bits)
-            products.append(terms.apply(Kind.BV_MUL, [x, low], self._bits))
+            # In the order of the product's own factors, so that the last one is the product's own term.
+            products.append(terms.apply(Kind.BV_MUL, [low, x] if self._is_swapped else [x, low], self._bits))
             known = self._fact("bit", inner.equal(terms.apply(Kind.BV_MUL, [x, bit], self._bits), partial[k]), [], [])
             known += self._fact("bits", inner.equal(low, inner.total([before, bit])), [], [])
             ends = [partial[k]] if k == 0 else [products[k - 1], partial[k]]

@@ -20,15 +20,18 @@ IN_ROWS = MULTIPLIERS[1:]
 NARROW = next(o for o in OPERATIONS if str(o.a) == "e4m3" and str(o.b) == "e5m2").changed(L=1)
 """Significands of four and three bits, so that there are digits."""
 
+SHORTER_FIRST = NARROW.changed(a=NARROW.b, b=NARROW.a)
+
 
 def with_rows(operation: Operation, multiplier: str, **keys: str) -> Unit:
     return unit_of(operation, multiplier=multiplier, **keys)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("operation", [NARROW, SHORTER_FIRST], ids=lambda operation: f"{operation.a} {operation.b}")
 @pytest.mark.parametrize("multiplier", IN_ROWS)
-def test_a_small_unit_is_proved(multiplier: str) -> None:
-    unit = with_rows(NARROW, multiplier)
+def test_a_small_unit_is_proved(operation: Operation, multiplier: str) -> None:
+    unit = with_rows(operation, multiplier)
     names = {each.name for each in unit_questions(unit) if each.name.startswith("multiply_0")}
     assert {f"multiply_0 {part}" for part in ("bits", "distributed", "partial products", "last adder")} <= names
     assert not_proved(unit) == []
