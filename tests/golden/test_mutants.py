@@ -38,7 +38,7 @@ def family_of(instruction: golden.Instruction) -> Family:
 
 FAMILIES: dict[Family, list[golden.Instruction]] = defaultdict(list)
 for _instruction in distinct_instructions():
-    # What processors and RDNA do is recorded: test_x86.py and test_rdna.py have their mutants. IDPA is exact.
+    # The arithmetic of processors and RDNA is recorded: test_x86.py and test_rdna.py have their mutants. IDPA is exact.
     _is_recorded = _instruction.arch in (*golden.PROCESSORS, "gfx1100", "gfx1151", "gfx1201")
     if not _is_recorded and _instruction.operation.name not in ("FMA", "IDPA") and isinstance(_instruction.chain, Chain):
         FAMILIES[family_of(_instruction)].append(_instruction)
