@@ -28,8 +28,8 @@ help-all:  ## List every target, those that write docs/evidence among them
 cosim: $(VENV)/.cosim  ## Co-simulate the main generated datapaths with the golden models
 	$(BIN)/mmau cosim --vectors $(VECTORS)
 
-coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation
-	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000
+coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation; SLICE=0/3 runs the first third
+	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000 $(if $(SLICE),--slice $(SLICE))
 
 verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it
 	$(BIN)/python -m rtl.verilog.lint build/verilog

@@ -2,10 +2,12 @@
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import golden
 import rtl
@@ -53,6 +55,8 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     design = chosen_design(arguments)
     if arguments.all + arguments.coverage + (design is not None) > 1:
         raise ValueError("give one of --all, --coverage and a unit, not several")
+    if arguments.slice is not None and not (arguments.all or arguments.coverage):
+        raise ValueError("--slice is for --all and --coverage")
     given = [spelling for name, spelling in ONE_DESIGN.items() if was_given(getattr(arguments, name))]
     if design is None and given:
         raise ValueError(f"{WHICH_DESIGN}; {given[0]} is for one design")
@@ -173,9 +177,27 @@ def as_dict(report: Report, recorded: RecordedEvidence) -> dict[str, Any]:
 
 def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Design]:
     """The designs to co-simulate if the options name none."""
-    if arguments.all:
-        return golden.catalogue_units()
-    return coverage_job() if arguments.coverage else main_job()
+    if not (arguments.all or arguments.coverage):
+        return main_job()
+    designs = golden.catalogue_units() if arguments.all else coverage_job()
+    return designs if arguments.slice is None else slice_of(designs, arguments.slice)
+
+
+def slice_of(designs: Sequence[golden.Unit | rtl.Design], wanted: str) -> list[golden.Unit | rtl.Design]:
+    """The designs of `--slice K/N`: each is in one of N slices, by its name.
+
+    Raises:
+        ValueError: the text is not K/N with 0 ≤ K < N, or no design is in that slice.
+    """
+    number = re.fullmatch(r"(\d{1,6})/(\d{1,6})", wanted, re.ASCII)
+    if number is None or int(number[1]) >= int(number[2]):
+        raise ValueError(f"--slice must be K/N with K from 0 to N − 1, such as 0/3; got {wanted!r}")
+    part, parts = int(number[1]), int(number[2])
+    chosen = [design for design in designs if crc32(design.name.encode()) % parts == part]
+    if not chosen:
+        raise ValueError(f"--slice {wanted}: none of the {len(designs)} designs is in this slice; say fewer slices")
+    progress(f"slice {wanted}: {len(chosen)} of {len(designs)} designs")
+    return chosen
 
 
 def wave_file(name: str, simulator: str) -> Path:

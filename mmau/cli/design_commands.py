@@ -40,6 +40,11 @@ def add_cosim(commands: Commands) -> None:
     many.add_argument(
         "--coverage", action="store_true", help="co-simulate every parameter set and every option of the implementation"
     )
+    many.add_argument(
+        "--slice",
+        metavar="K/N",
+        help="cut these designs by their names into N slices, and run slice K, from 0 (default: all designs)",
+    )
     options.add_dut_options(cosim)
     stimulus = cosim.add_argument_group(options.STIMULUS)
     stimulus.add_argument(

@@ -153,10 +153,10 @@ def test_page_of_evidence_counts_the_designs_of_the_job() -> None:
 
 def test_each_operation_gets_its_vectors_in_ci() -> None:
     makefile, steps = (ROOT / "Makefile").read_text(), (ROOT / ".ci/run").read_text()
-    command = re.search(r"mmau cosim --coverage --mode volume --vectors (\d+)$", makefile, re.MULTILINE)
+    command = re.search(r"mmau cosim --coverage --mode volume --vectors (\d+) \$\(if \$\(SLICE\),--slice", makefile)
     assert command is not None
     vectors = int(command[1])
-    assert "step make coverage" in steps.splitlines()
+    assert 'step make coverage "$(slice 3)"' in steps.splitlines()  # the whole job over three commits
     names = [unit.operation.name for unit in cosim.coverage_units()]
     for name in OPERATIONS:
         assert names.count(name) * vectors >= VECTORS_AN_OPERATION, name

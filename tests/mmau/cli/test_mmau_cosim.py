@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Request
+from cosim import Request, coverage_job
 from mmau.cli import cosim as command
 from mmau.cli import main
 from mmau.cli.parser import parser
@@ -114,6 +114,11 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),
         ([*VOLTA, "--coverage"], "give one of --all, --coverage and"),
+        (["--slice", "0/3"], "--slice is for --all and --coverage"),
+        ([*VOLTA, "--slice", "0/3"], "--slice is for --all and --coverage"),
+        (["--all", "--slice", "3/3"], "--slice must be K/N with K from 0 to N − 1, such as 0/3; got '3/3'"),
+        (["--coverage", "--slice", "1"], "--slice must be K/N with K from 0 to N − 1, such as 0/3; got '1'"),
+        (["--coverage", "--slice", "0/100000"], "designs is in this slice; say fewer slices"),
         (["--unit", "UNIT", "--tile", "2x2"], "--tile, --encoding and --stages go with --arch and --instr"),
         (["--stages", "2"], "--tile, --encoding and --stages go with --arch and --instr"),
         (["--also", "UNIT"], "--also goes with --unit"),
@@ -160,6 +165,13 @@ def test_wrong_request_ends_with_status_2(
     assert captured.err.startswith("mmau cosim: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_slices_of_a_job_hold_each_design_once() -> None:
+    job = coverage_job()
+    slices = [command.slice_of(job, f"{part}/3") for part in range(3)]
+    assert sorted(design.name for one in slices for design in one) == sorted(design.name for design in job)
+    assert min(map(len, slices)) > len(job) / 4
 
 
 def test_coverage_that_a_broken_off_simulation_did_not_leave_is_no_file(
