@@ -41,7 +41,7 @@ def found(unit: Unit, K: int = 8) -> None:
         (TRUNCATED, {"order": "even-odd", "add_c": "last"}),
         (FUSED, {"add_c": "last"}),
         (FUSED, {"order": "pairs-of-four"}),
-        (FP8, {"convert": "fp16", "order": "even-and-odd", "add_c": "last"}),
+        pytest.param(FP8, {"convert": "fp16", "order": "even-and-odd", "add_c": "last"}, marks=pytest.mark.long),
     ],
 )
 def test_tables_of_chains_are_found(keys: dict[str, Any], chain: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ BOX = dut(TINY.changed(c="bf16"))
 SHAPE = BOX.shape
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> None:
     rows = CLASSES["normal"](SHAPE, GeneratorDraws(np.random.default_rng(0)), 400, ())
     d = BOX.dot(rows.a, rows.b, rows.c)
