@@ -80,8 +80,8 @@ golden-mutants: $(VENV)/.dev  #: Change every rule of golden's reference and see
 	@mkdir -p build
 	$(BIN)/python -m studies.golden_mutants docs/evidence/golden-mutants.md build/golden-mutants
 
-kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, a sample also with the oldest compiler, and check the machine instructions (no GPU needed)
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler"
+kernels: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  ## Compile every GPU kernel, a sample also with the oldest compiler, and check the machine instructions (no GPU needed); SLICE=0/3 compiles a third
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler or amd_compiler" $(if $(SLICE),--slice $(SLICE))
 	MMAU_NVRTC=$(VENV)/nvrtc-oldest/nvidia/cu13/lib $(BIN)/pytest -n $(JOBS) --dist worksteal -m "cuda_compiler and not kernels"
 
 kernels-oldest: $(VENV)/.kernels $(VENV)/.nvrtc-oldest  #: Compile every CUDA kernel with the oldest compiler too, of which `make kernels` compiles a sample
