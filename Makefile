@@ -31,8 +31,8 @@ cosim: $(VENV)/.cosim  ## Co-simulate the main generated datapaths with the gold
 coverage: $(VENV)/.cosim  ## Co-simulate every parameter set and every implementation option, over 1,000,000 vectors for each operation; SLICE=0/3 runs the first third
 	$(BIN)/mmau cosim --coverage --mode volume --vectors 170000 $(if $(SLICE),--slice $(SLICE))
 
-verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it
-	$(BIN)/python -m rtl.verilog.lint build/verilog
+verilog: $(VENV)/.cosim  #: Write the Verilog of every distinct datapath of the catalogue, and of tiles, to build/verilog, and lint it; SLICE=0/3 does a third
+	$(BIN)/python -m rtl.verilog.lint build/verilog $(if $(SLICE),--slice $(SLICE))
 
 test: $(VENV)/.dev  ## Run the tests, all but volume, GPU kernels, peers and campaigns
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not peer and not site and not kernels and not long and not campaign"

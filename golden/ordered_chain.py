@@ -151,8 +151,8 @@ class OrderedChain(Chain):
 
     @property
     def zero(self) -> int:
-        """The start of a chain that does not begin with c: the zero that changes no sum."""
-        return self.operation.d.negative_zero if getattr(self.operation, "zero", "positive") == "ieee" else 0
+        """The start of a chain that does not begin with c, in c's format: the zero that changes no sum."""
+        return self.operation.c.negative_zero if getattr(self.operation, "zero", "positive") == "ieee" else 0
 
     @property
     def inverted(self) -> int:

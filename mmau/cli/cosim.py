@@ -2,12 +2,10 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import golden
 import rtl
@@ -36,6 +34,7 @@ from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.recorded_evidence import RecordedEvidence
 from mmau.cli.user_design import SOURCE_OPTIONS, chosen_dut, dut_template
 from mmau.mutation.missed import judged_states, missed_lines
+from rtl.designs.sample_designs import slice_of
 
 ONE_DESIGN = {
     "waves": "--waves", "vector": "--vector", "rtl_coverage": "--rtl-coverage", "dut": "--dut", "mutants": "--mutants",
@@ -180,23 +179,10 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     if not (arguments.all or arguments.coverage):
         return main_job()
     designs = golden.catalogue_units() if arguments.all else coverage_job()
-    return designs if arguments.slice is None else slice_of(designs, arguments.slice)
-
-
-def slice_of(designs: Sequence[golden.Unit | rtl.Design], wanted: str) -> list[golden.Unit | rtl.Design]:
-    """The designs of `--slice K/N`: each is in one of N slices, by its name.
-
-    Raises:
-        ValueError: the text is not K/N with 0 ≤ K < N, or no design is in that slice.
-    """
-    number = re.fullmatch(r"(\d{1,6})/(\d{1,6})", wanted, re.ASCII)
-    if number is None or int(number[1]) >= int(number[2]):
-        raise ValueError(f"--slice must be K/N with K from 0 to N − 1, such as 0/3; got {wanted!r}")
-    part, parts = int(number[1]), int(number[2])
-    chosen = [design for design in designs if crc32(design.name.encode()) % parts == part]
-    if not chosen:
-        raise ValueError(f"--slice {wanted}: none of the {len(designs)} designs is in this slice; say fewer slices")
-    progress(f"slice {wanted}: {len(chosen)} of {len(designs)} designs")
+    if arguments.slice is None:
+        return designs
+    chosen = slice_of(designs, arguments.slice)
+    progress(f"slice {arguments.slice}: {len(chosen)} of {len(designs)} designs")
     return chosen
 
 

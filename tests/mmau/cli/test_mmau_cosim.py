@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Request, coverage_job
+from cosim import Request
 from mmau.cli import cosim as command
 from mmau.cli import main
 from mmau.cli.parser import parser
@@ -165,13 +165,6 @@ def test_wrong_request_ends_with_status_2(
     assert captured.err.startswith("mmau cosim: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
-
-
-def test_slices_of_a_job_hold_each_design_once() -> None:
-    job = coverage_job()
-    slices = [command.slice_of(job, f"{part}/3") for part in range(3)]
-    assert sorted(design.name for one in slices for design in one) == sorted(design.name for design in job)
-    assert min(map(len, slices)) > len(job) / 4
 
 
 def test_coverage_that_a_broken_off_simulation_did_not_leave_is_no_file(

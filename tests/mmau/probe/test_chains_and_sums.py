@@ -66,8 +66,8 @@ def test_programs_of_additions_are_found(table: dict[str, Any]) -> None:
 def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """fp32 additions in order, each rounded up or down by a hash of the exact sum: the same answer to the same question."""
     d = c.view(np.float32)
-    products = a.view(np.float16).astype(np.float64) * b.view(np.float16)
     with np.errstate(all="ignore"):
+        products = a.view(np.float16).astype(np.float64) * b.view(np.float16)
         for k in range(a.shape[1]):
             total = d + products[:, k]
             near = total.astype(np.float32)

