@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import golden
 from golden.chain import ConvertedChain
 from golden.stimulus import OperandShape, generate
-from tests.golden import twin
+from studies.twin import twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, reference, unit
 from tests.golden.strategies import cases, operations

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.golden import twin
-from tests.golden.gemm_twin import added, narrowed, widened
-from tests.golden.twin_numbers import decode, encode
+from studies.twin import twin
+from studies.twin.gemm_twin import added, narrowed, widened
+from studies.twin.twin_numbers import decode, encode
 
 ABSENT = -1
 """The index of a product that pads K: +0·+0."""

@@ -6,8 +6,8 @@ Written from numerics.md, section 12. Of golden/ it sees the attributes of param
 from collections.abc import Sequence
 from typing import Any
 
-from tests.golden import twin
-from tests.golden.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
+from studies.twin import twin
+from studies.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
 
 Piece = tuple[int, int]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.golden import rdna_twin, x86_twin
-from tests.golden.twin_numbers import (
+from studies.twin import rdna_twin, x86_twin
+from studies.twin.twin_numbers import (
     LAYOUTS,
     NAN,
     Number,
