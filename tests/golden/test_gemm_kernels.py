@@ -12,7 +12,8 @@ import pytest
 import golden
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
-from studies.twin import gemm_twin, kernel_twin, twin
+from studies.twin import twin
+from tests.golden import gemm_twin, kernel_twin
 from tests.golden.test_gemm_order import FP64, HOPPER, MODELS, WGMMA, matrices, near, product
 
 KERNEL_MODELS = [model for model in MODELS if instruction_products(model) % 4 == 0]

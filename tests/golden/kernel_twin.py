@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from studies.twin import twin
-from studies.twin.gemm_twin import added, narrowed, widened
 from studies.twin.twin_numbers import decode, encode
+from tests.golden.gemm_twin import added, narrowed, widened
 
 ABSENT = -1
 """The index of a product that pads K: +0·+0."""
