@@ -1,4 +1,4 @@
-"""What the runs of these tests share."""
+"""A fixture of all runs of these tests."""
 
 import pytest
 
