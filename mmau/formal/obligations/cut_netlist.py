@@ -1,6 +1,7 @@
 """A netlist cut into pieces: chosen wires become variables with known drivers."""
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 
 from bitwuzla import Kind, Term
 
@@ -22,6 +23,7 @@ class CutNetlist:
         terms: makes terms. modules: of the file. top: the top module.
         cut_instances: the instances of the top module whose outputs are cut.
         cut_wire: which further wires are cut, by path and name.
+        fixed: input ports with a constant value.
 
     Attributes:
         inputs: variables of the input ports. outputs: the drivers of the output ports.
@@ -39,6 +41,7 @@ class CutNetlist:
         top: str,
         cut_instances: Collection[str],
         cut_wire: IsCut,
+        fixed: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.terms, self.inputs = terms, dict[str, Bits]()
         self.definitions: dict[Term, Bits] = {}
@@ -52,7 +55,8 @@ class CutNetlist:
             raise NoTerm(f"{top} has registers, where a combinational circuit must be")
         for name, direction in module.directions.items():
             if direction == "input":
-                self.inputs[name] = terms.free(name, module.width(name))
+                width = module.width(name)
+                self.inputs[name] = terms.number(fixed[name], width) if name in fixed else terms.free(name, width)
         setting = Setting(terms, modules, seen=self._seen, driven=self._driven)
         self._circuit = Circuit.of_top(setting, module, self.inputs)
         self.outputs = self._circuit.outputs()
