@@ -34,12 +34,12 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def shortened(text: str, shown: int = SHOWN) -> str:
-    """Text with the middle of what is longer than `shown` left out, and the number of characters in its place."""
-    if len(text) <= shown:
+def shortened(text: str) -> str:
+    """Text with the middle of what is longer than `SHOWN` left out, and the number of characters in its place."""
+    if len(text) <= SHOWN:
         return text
-    tail = shown // 4
-    return f"{text[: shown - tail]} … ({len(text) - shown:,} more characters) … {text[-tail:]}"
+    tail = SHOWN // 4
+    return f"{text[: SHOWN - tail]} … ({len(text) - SHOWN:,} more characters) … {text[-tail:]}"
 
 
 def canonical(value: Any) -> bytes:

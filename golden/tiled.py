@@ -106,7 +106,7 @@ def _scale(scales: PromotedScales, additions: Additions, rows: slice, columns: s
     return scales.of(additions, group, rows, columns)
 
 
-def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder, engine: str | None = None) -> BitArray:
+def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder) -> BitArray:
     """Compute many dot products, each like an element of a matrix product D [rows, 1] under the order.
 
     Args:
@@ -122,7 +122,7 @@ def dots_in_order(model: Instruction | Unit, batch: Batch, order: GemmOrder, eng
     check_products(model, batch.a.shape[-1])
     instructions = instructions_along(model, batch.a.shape[-1], order.k_order)
     d = np.empty_like(batch.c, bits_dtype(model.operation.d))
-    summation = Summation(model, order, engine)
+    summation = Summation(model, order, None)
     for rows, _, plan in order.regions(len(batch.c), 1, instructions, instruction_products(model)):
         gather = Gather.of(model, batch.a.shape[-1], order.k_order, plan.taken)
         a, b = gather.products(batch.a, rows), gather.products(batch.b, rows)

@@ -33,8 +33,8 @@ from golden.stimulus import CLASSES, OperandShape
 from mmau.jobs import Engine, Record, Store, Task, engine_for, program
 from mmau.jobs import run as run_tasks
 from mmau.jobs.provenance import library_is_older_than, library_path, provenance
-from tests.golden.native_rows import class_rows, compare
-from tests.golden.rows import distinct_arithmetic, unit
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from studies.native_difference import class_rows, compare
 
 SEED = 0
 ROWS_A_CLASS = 500
@@ -110,7 +110,7 @@ def random_unit(seed: int, names: Sequence[str] = ()) -> golden.Unit:
             d = golden.FORMATS[rng.choice(("fp16", "bf16", "fp32", "fp64"))]
             keys |= {"a": d, "b": d, "c": d, "rho": rng.choice(conversions_to(d))}
         try:
-            return unit(cls(**keys))
+            return golden.Unit(name="random", operation=cls(**keys))
         except ValueError:
             continue
 

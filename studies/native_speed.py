@@ -22,7 +22,7 @@ from golden.files import write_atomically
 from golden.native.library import isa
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
 from mmau.jobs.provenance import processor
-from tests.golden import mma_sim
+from studies import mma_sim
 
 ROWS = 1 << 17
 SECONDS = 0.5

@@ -20,11 +20,12 @@ from golden.files import write_atomically
 from golden.formats import BF16, FP16, FP32, Decoded
 from golden.operations import OCFDPA, Operation
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.recording import Recording
+from golden.recording_index import held
 from golden.specials import NAN, addend_special, combine, factor_nan, first_nan, invalid_nan, product_special
 from golden.steps import Term
 from golden.stimulus import OperandShape, generate
 from mmau.report import markdown
-from tests.data.load import RDNA, Case, cases
 
 VECTORS, SEED = 20_000, 1
 """Rows of the default stimulus, and its seed."""
@@ -237,11 +238,11 @@ def rows_needed(instruction: golden.Instruction) -> dict[str, int | None]:
     return needed
 
 
-def disagreeing(recording: Case, change: Change) -> int:
+def disagreeing(recording: Recording, change: Change) -> int:
     """Rows of a recording that a changed statement gets wrong."""
     instruction = recording.instruction
     operation, order = change.of(instruction.operation), instruction.chain.order_over(instruction.k)
-    (a, b, c, _, _), d = recording.operands(), recording.expected()
+    (a, b, c, _, _), d = recording.operands, recording.d
     wrong = 0
     for x, y, z, expected in zip(a[:, order].tolist(), b[:, order].tolist(), c.tolist(), d.tolist(), strict=True):
         for k in range(0, instruction.k, operation.length):
@@ -253,11 +254,12 @@ def disagreeing(recording: Case, change: Change) -> int:
 def recorded(arch: str) -> dict[str, int]:
     """By changed statement, the recorded rows of an architecture that disagree."""
     counts: dict[str, int] = {}
-    for recording in cases(*RDNA):
-        instruction = recording.instruction
-        if recording.arch == arch and isinstance(instruction.operation, HeadroomFDPA):
-            for name, change in statements(instruction.operation).items():
-                counts[name] = counts.get(name, 0) + disagreeing(recording, change)
+    listed = [each for each in held() if each.entry["arch"] == arch]
+    for instruction in golden.instructions(arch):
+        if isinstance(instruction.operation, HeadroomFDPA):
+            for recording in (each.read() for each in listed if each.entry["instruction"] == instruction.name):
+                for name, change in statements(instruction.operation).items():
+                    counts[name] = counts.get(name, 0) + disagreeing(recording, change)
     return counts
 
 

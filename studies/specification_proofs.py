@@ -21,9 +21,9 @@ from mmau.jobs import Store, Task, program, run
 from mmau.jobs.provenance import digest_of_sources
 from mmau.report import markdown
 from studies.golden_mutants.boundary_operations import UNITS
+from studies.golden_mutants.boundary_rows import operation_of
 from studies.pages import made_by
 from studies.symbolic.specification_proof import agreement
-from tests.golden.boundary_rows import operation_of
 
 SOURCES = (
     "golden/*.py", "golden/operations/*.py", "golden/stimulus/**/*.py", "mmau/formal/specification/*.py",

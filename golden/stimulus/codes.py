@@ -18,7 +18,7 @@ def lowest_lead(operand: Format) -> int:
     return operand.e_min - operand.man_bits if operand.subnormals else operand.e_min
 
 
-def number(operand: Format, sign: Any, lead: Any, frac: Any = 0, xp: Any = np) -> Any:
+def number(operand: Format, sign: Any, lead: Any, frac: Any = 0) -> Any:
     """Codes of (−1)^sign · 2^lead · (1 + frac/2^man_bits), never special.
 
     Args:
@@ -26,24 +26,23 @@ def number(operand: Format, sign: Any, lead: Any, frac: Any = 0, xp: Any = np) -
         lead: exponent of the leading bit (exponent value), clipped to the format's range; below e_min the code is a
             subnormal and loses the low bits of frac.
         frac: 0 … 2^man_bits − 1. A result above the largest finite number becomes the largest one.
-        xp: the arrays' module, numpy or cupy.
     """
-    lead = xp.clip(xp.asarray(lead, dtype=xp.int64), lowest_lead(operand), operand.e_max)
-    sig = xp.asarray(frac, dtype=xp.int64) | (1 << operand.man_bits)
-    below = xp.maximum(operand.e_min - lead, 0)
+    lead = np.clip(np.asarray(lead, dtype=np.int64), lowest_lead(operand), operand.e_max)
+    sig = np.asarray(frac, dtype=np.int64) | (1 << operand.man_bits)
+    below = np.maximum(operand.e_min - lead, 0)
     normal = ((lead + operand.bias) << operand.man_bits) + (sig - (1 << operand.man_bits))
-    field = xp.where(below > 0, sig >> below, normal)
-    field = xp.minimum(field, operand.max_finite >> operand.pad_bits)
-    code = field.astype(xp.uint64) << xp.uint64(operand.pad_bits)
+    field = np.where(below > 0, sig >> below, normal)
+    field = np.minimum(field, operand.max_finite >> operand.pad_bits)
+    code = field.astype(np.uint64) << np.uint64(operand.pad_bits)
     if operand.signed:
-        code = code | (xp.asarray(sign, dtype=xp.uint64) << xp.uint64(operand.width - 1))
+        code = code | (np.asarray(sign, dtype=np.uint64) << np.uint64(operand.width - 1))
     return code.astype(bits_dtype(operand))
 
 
-def zeros(operand: Format, sign: Any, xp: Any = np) -> Any:
+def zeros(operand: Format, sign: Any) -> Any:
     """+0 and −0 by sign; +0 where the format has no −0."""
-    choices = xp.asarray(np.array([0, operand.negative_zero], bits_dtype(operand)))
-    return choices[xp.asarray(sign, dtype=xp.int64)]
+    choices = np.array([0, operand.negative_zero], bits_dtype(operand))
+    return choices[np.asarray(sign, dtype=np.int64)]
 
 
 def uniform_codes(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
@@ -54,19 +53,19 @@ def uniform_codes(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
 def fractions(draws: Draws, operand: Format, size: tuple[int, ...]) -> Any:
     """Fractions for `number`, of one kind per index of axis 0; random, sparse, dense, and all zeros or all ones are equally
     likely."""
-    xp, ones = draws.xp, (1 << operand.man_bits) - 1
+    ones = (1 << operand.man_bits) - 1
     first = draws.integers(0, ones, size, endpoint=True)
     second = draws.integers(0, ones, size, endpoint=True)
     kind = draws.integers(0, 5, (size[0],) + (1,) * (len(size) - 1))
-    uniform = xp.where(kind == 3, 0 * first, ones)
-    return xp.where(kind == 0, first, xp.where(kind == 1, first & second, xp.where(kind == 2, first | second, uniform)))
+    uniform = np.where(kind == 3, 0 * first, ones)
+    return np.where(kind == 0, first, np.where(kind == 1, first & second, np.where(kind == 2, first | second, uniform)))
 
 
 def signs(draws: Draws, size: tuple[int, ...]) -> Any:
     """0 or 1: a quarter of the rows all plus, a quarter all minus, the others mixed."""
     mixed = draws.integers(0, 2, size)
     kind = draws.integers(0, 4, (size[0],) + (1,) * (len(size) - 1))
-    return draws.xp.where(kind == 0, 0 * mixed, draws.xp.where(kind == 1, 0 * mixed + 1, mixed))
+    return np.where(kind == 0, 0 * mixed, np.where(kind == 1, 0 * mixed + 1, mixed))
 
 
 def sign_bit(operand: Format) -> int:
@@ -114,4 +113,4 @@ def landmarks(operand: Format) -> list[int]:
 
 def pick(draws: Draws, codes: list[int], operand: Format, size: tuple[int, ...]) -> Any:
     """One of the codes for each element."""
-    return draws.xp.asarray(np.array(codes, bits_dtype(operand)))[draws.integers(0, len(codes), size)]
+    return np.array(codes, bits_dtype(operand))[draws.integers(0, len(codes), size)]

@@ -16,9 +16,9 @@ def is_integer(shape: OperandShape) -> bool:
     return isinstance(shape.a, IntegerFormat)
 
 
-def codes(operand: Any, values: Any, xp: Any = np) -> Any:
+def codes(operand: Any, values: Any) -> Any:
     """Codes of integers, brought into the format's range."""
-    inside = xp.clip(values, operand.lowest, operand.max_finite)
+    inside = np.clip(values, operand.lowest, operand.max_finite)
     return (inside % operand.codes).astype(f"uint{operand.storage_bits}")
 
 
@@ -30,9 +30,9 @@ def numbers(operand: Any, array: Any) -> Any:
 
 def _within(operand: Any, draws: Draws, size: tuple[int, ...], magnitude: Any) -> Any:
     """Random integers of at most that magnitude, one per row or tile; of twice that magnitude in unsigned formats."""
-    high = magnitude.reshape((-1,) + (1,) * (len(size) - 1)) + draws.xp.zeros(size, np.int64)
+    high = magnitude.reshape((-1,) + (1,) * (len(size) - 1)) + np.zeros(size, np.int64)
     low, high = (-high, high) if operand.signed else (0 * high, 2 * high)
-    return codes(operand, draws.integers(low, high, endpoint=True), draws.xp)
+    return codes(operand, draws.integers(low, high, endpoint=True))
 
 
 def _leads(rows: int, tile: Tile) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -59,7 +59,7 @@ def tiny(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Opera
 
 def _power(draws: Draws, rows: int, high: int) -> Any:
     """A power of two for each row, 1 to 2^(high − 1)."""
-    return draws.xp.asarray(1) << draws.integers(0, high, rows)
+    return np.asarray(1) << draws.integers(0, high, rows)
 
 
 def _of_magnitudes(shape: OperandShape, draws: Draws, tile: Tile, of_a: Any, of_b: Any, of_c: Any) -> Operands:
@@ -73,8 +73,8 @@ def cancel(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Ope
     """c cancels the sum of the products, exactly or nearly; in a tile the sum of row 0 and column 0."""
     start = normal(shape, draws, rows, tile)
     taken = -product_sums(shape, start, tile) + draws.integers(-1, 2, rows)
-    each = draws.xp.broadcast_to(taken.reshape((-1,) + (1,) * len(tile)), start.c.shape)
-    return start._replace(c=codes(shape.c, each, draws.xp))
+    each = np.broadcast_to(taken.reshape((-1,) + (1,) * len(tile)), start.c.shape)
+    return start._replace(c=codes(shape.c, each))
 
 
 def product_sums(shape: OperandShape, operands: Operands, tile: Tile = ()) -> Any:
@@ -85,31 +85,31 @@ def product_sums(shape: OperandShape, operands: Operands, tile: Tile = ()) -> An
 
 def specials(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """`normal` with some operands replaced by landmarks, from about one in a row to a third of them."""
-    xp, start = draws.xp, normal(shape, draws, rows, tile)
+    start = normal(shape, draws, rows, tile)
     odds = draws.choice([0.5 / shape.K, 2 / shape.K, 1 / 3], rows)
 
     def replaced(array: Any, operand: Any) -> Any:
         here = draws.random(array.shape) < odds.reshape((-1,) + (1,) * (array.ndim - 1))
-        return xp.where(here, pick(draws, landmarks(operand), operand, array.shape), array)
+        return np.where(here, pick(draws, landmarks(operand), operand, array.shape), array)
 
     return Operands(replaced(start.a, shape.a), replaced(start.b, shape.b), replaced(start.c, shape.c), None, None)
 
 
 def huge(shape: OperandShape, draws: Draws, rows: int, tile: Tile = ()) -> Operands:
     """Elements near their largest and smallest, of one sign in half of the rows; c near an end of its range."""
-    xp, (lead_a, lead_b) = draws.xp, _leads(rows, tile)
+    lead_a, lead_b = _leads(rows, tile)
     mixed = draws.integers(0, 2, rows)
 
     def ends(operand: Any, size: tuple[int, ...]) -> Any:
         chosen = draws.integers(0, 2, size) * mixed.reshape((-1,) + (1,) * (len(size) - 1))
         near = draws.integers(0, 4, size)
-        return codes(operand, xp.where(chosen == 1, operand.lowest + near, operand.max_finite - near), xp)
+        return codes(operand, np.where(chosen == 1, operand.lowest + near, operand.max_finite - near))
 
     a, b = ends(shape.a, (*lead_a, shape.K)), ends(shape.b, (*lead_b, shape.K))
     below = draws.integers(0, 1 << 20, (rows, *tile))
     at_top = draws.integers(0, 2, (rows, *tile)) == 1
     c_format: Any = shape.c
-    c = codes(c_format, xp.where(at_top, c_format.max_finite - below, c_format.lowest + below), xp)
+    c = codes(c_format, np.where(at_top, c_format.max_finite - below, c_format.lowest + below))
     return Operands(a, b, c, None, None)
 
 

@@ -54,11 +54,11 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
         c: [rows], or for tiles [tiles, m, n]: then a is [tiles, m, K] and b [tiles, n, K], and every element of a tile is a
             dot product with these exponents.
     """
-    xp, tile = draws.xp, c.shape[1:]
+    tile = c.shape[1:]
     lead, scale_a, scale_b = _scaled_out(shape, draws, products)
     spare: tuple[Any, Any] = (None, None)
     if products.subnormal_factors in ("exact", "wanted"):
-        spare = _spare(xp, shape.a, products.frac_a), _spare(xp, shape.b, products.frac_b)
+        spare = _spare(shape.a, products.frac_a), _spare(shape.b, products.frac_b)
     elif products.subnormal_factors == "avoided":
         spare = (0, 0)
     lead_a, lead_b = _split(draws, lead, shape.a, shape.b, *spare)
@@ -68,7 +68,7 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
         lead_a = lead - lead_b
     sign_a = draws.integers(0, 2, lead.shape)
     sign_b = sign_a ^ products.sign
-    absent = xp.logical_not(xp.asarray(products.present))
+    absent = np.logical_not(np.asarray(products.present))
     zero_in_a = draws.integers(0, 2, lead.shape) == 1
     zero_a, zero_b, sign = absent & zero_in_a, absent & ~zero_in_a, products.sign
     if tile:
@@ -76,49 +76,49 @@ def operands_of(shape: OperandShape, draws: Draws, products: Products, c: Any) -
         mixed = (sign != sign[..., :1]).any(axis=2)[..., None]
         sign_a = sign_a[:, None, :] ^ _flips(draws, mixed, (len(lead), tile[0], shape.K))
         sign_b = sign_b[:, None, :] ^ _flips(draws, mixed, (len(lead), tile[1], shape.K))
-        scale_a, scale_b = _repeated(xp, scale_a, tile[0]), _repeated(xp, scale_b, tile[1])
-    a = number(shape.a, sign_a, lead_a, products.frac_a, xp)
-    b = number(shape.b, sign_b, lead_b, products.frac_b, xp)
-    a = xp.where(zero_a, zeros(shape.a, sign_a, xp), a)
-    b = xp.where(zero_b, zeros(shape.b, sign, xp), b)
+        scale_a, scale_b = _repeated(scale_a, tile[0]), _repeated(scale_b, tile[1])
+    a = number(shape.a, sign_a, lead_a, products.frac_a)
+    b = number(shape.b, sign_b, lead_b, products.frac_b)
+    a = np.where(zero_a, zeros(shape.a, sign_a), a)
+    b = np.where(zero_b, zeros(shape.b, sign), b)
     return Operands(a, b, c, scale_a, scale_b)
 
 
 def _flips(draws: Draws, mixed: Any, size: tuple[int, int, int]) -> Any:
     """Signs of a tile's rows: one for each product if signs are mixed, else one per row."""
     flips = draws.integers(0, 2, size)
-    return draws.xp.where(mixed, flips, flips[:, :, :1])
+    return np.where(mixed, flips, flips[:, :, :1])
 
 
-def _repeated(xp: Any, scales: Any, rows: int) -> Any:
+def _repeated(scales: Any, rows: int) -> Any:
     """A tile's scales, the same in all its rows."""
-    return None if scales is None else xp.repeat(scales[:, None, :], rows, axis=1)
+    return None if scales is None else np.repeat(scales[:, None, :], rows, axis=1)
 
 
 def _scaled_out(shape: OperandShape, draws: Draws, products: Products) -> tuple[Any, Any, Any]:
     """The products without scales, for scales that bring each block's largest product into range."""
     if shape.scale is None or shape.block_size is None:
         return products.lead, None, None
-    xp, rows = draws.xp, len(products.lead)
+    rows = len(products.lead)
     lowest = np.iinfo(np.int64).min // 2
-    padded = xp.full((rows, shape.blocks * shape.block_size), lowest)
-    padded[:, : shape.K] = xp.where(xp.asarray(products.present), products.lead, lowest)
+    padded = np.full((rows, shape.blocks * shape.block_size), lowest)
+    padded[:, : shape.K] = np.where(np.asarray(products.present), products.lead, lowest)
     largest = padded.reshape(rows, shape.blocks, shape.block_size).max(axis=2)
-    largest = xp.where(largest == lowest, 0, largest)
+    largest = np.where(largest == lowest, 0, largest)
     reach = shape.a.e_max + shape.b.e_max
     below_reach = draws.integers(0, 1 + shape.a.man_bits + shape.b.man_bits, largest.shape)
-    total = xp.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
+    total = np.clip(largest - reach + below_reach, 2 * lowest_lead(shape.scale), 2 * shape.scale.e_max)
     lead_a, lead_b = _split(draws, total, shape.scale, shape.scale)
-    plus = xp.zeros_like(total)
-    scales = (number(shape.scale, plus, lead_a, xp=xp), number(shape.scale, plus, lead_b, xp=xp))
-    return products.lead - xp.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
+    plus = np.zeros_like(total)
+    scales = (number(shape.scale, plus, lead_a), number(shape.scale, plus, lead_b))
+    return products.lead - np.repeat(total, shape.block_size, axis=1)[:, : shape.K], *scales
 
 
-def _spare(xp: Any, operand: Format, frac: Any) -> Any:
+def _spare(operand: Format, frac: Any) -> Any:
     """Distance below e_min to which a number with this fraction loses no bits (exponent value)."""
-    frac = xp.asarray(frac)
-    last_bit = xp.log2(xp.maximum(frac & -frac, 1)).astype(xp.int64)
-    return xp.where(frac == 0, operand.man_bits, last_bit)
+    frac = np.asarray(frac)
+    last_bit = np.log2(np.maximum(frac & -frac, 1)).astype(np.int64)
+    return np.where(frac == 0, operand.man_bits, last_bit)
 
 
 def _split(draws: Draws, lead: Any, x: Format, y: Format, spare_x: Any = None, spare_y: Any = None) -> tuple[Any, Any]:
@@ -127,23 +127,22 @@ def _split(draws: Draws, lead: Any, x: Format, y: Format, spare_x: Any = None, s
     Args:
         spare_x, spare_y: largest distance of the factors below e_min, if `lead` allows it; None for no limit.
     """
-    xp = draws.xp
-    lead = xp.clip(lead, lowest_lead(x) + lowest_lead(y), x.e_max + y.e_max)
-    low_x, low_y = lowest_lead(x), lowest_lead(y)
+    lead = np.clip(lead, lowest_lead(x) + lowest_lead(y), x.e_max + y.e_max)
+    low_x: Any = lowest_lead(x)
+    low_y: Any = lowest_lead(y)
     if spare_x is not None and spare_y is not None:
         nothing_lost = lead >= x.e_min - spare_x + y.e_min - spare_y
-        low_x = xp.where(nothing_lost, x.e_min - spare_x, low_x)
-        low_y = xp.where(nothing_lost, y.e_min - spare_y, low_y)
-    lead_x = draws.integers(xp.maximum(low_x, lead - y.e_max), xp.minimum(x.e_max, lead - low_y), endpoint=True)
+        low_x = np.where(nothing_lost, x.e_min - spare_x, low_x)
+        low_y = np.where(nothing_lost, y.e_min - spare_y, low_y)
+    lead_x = draws.integers(np.maximum(low_x, lead - y.e_max), np.minimum(x.e_max, lead - low_y), endpoint=True)
     return lead_x, lead - lead_x
 
 
 def _subnormal(draws: Draws, lead: Any, x: Format, y: Format, spare: Any, otherwise: Any) -> Any:
     """Exponents of a factor x: subnormal in a quarter of the places where x loses no bits and y is normal."""
-    xp = draws.xp
-    lead_x = x.e_min - draws.integers(1, xp.maximum(xp.broadcast_to(spare, lead.shape), 1), endpoint=True)
+    lead_x = x.e_min - draws.integers(1, np.maximum(np.broadcast_to(spare, lead.shape), 1), endpoint=True)
     possible = (spare > 0) & (lead - lead_x >= y.e_min) & (lead - lead_x <= y.e_max)
-    return xp.where(possible & (draws.integers(0, 4, lead.shape) == 0), lead_x, otherwise)
+    return np.where(possible & (draws.integers(0, 4, lead.shape) == 0), lead_x, otherwise)
 
 
 def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile = ()) -> Products:
@@ -153,7 +152,7 @@ def window(shape: OperandShape, draws: Draws, top: Any, spread: Any, tile: Tile 
         tile: (m, n) where axis 0 counts tiles: the fractions are then [tiles, m, K] and [tiles, n, K].
     """
     size = (len(top), shape.K)
-    lead = top[:, None] - draws.integers(0, draws.xp.broadcast_to(spread[:, None], size), endpoint=True)
+    lead = top[:, None] - draws.integers(0, np.broadcast_to(spread[:, None], size), endpoint=True)
     frac_a = fractions(draws, shape.a, (len(top), *tile[:1], shape.K))
     frac_b = fractions(draws, shape.b, (len(top), *tile[1:], shape.K))
     return Products(lead, signs(draws, size), frac_a=frac_a, frac_b=frac_b, subnormal_factors="any")

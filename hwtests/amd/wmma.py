@@ -67,16 +67,14 @@ class Modifiers:
 
     Attributes:
         neg_lo, neg_hi: negate the elements of even and of odd k; of C neg_hi takes the magnitude, then neg_lo negates.
-        op_sel: which half of a register counts, where an instruction has that.
     """
 
     neg_lo: int = 0
     neg_hi: int = 0
-    op_sel: int = 0
 
     def text(self) -> str:
         """As the assembler writes them; those that are all zero are left out."""
-        fields = (("op_sel", self.op_sel), ("neg_lo", self.neg_lo), ("neg_hi", self.neg_hi))
+        fields = (("neg_lo", self.neg_lo), ("neg_hi", self.neg_hi))
         return "".join(f" {name}:[{bits & 1},{bits >> 1 & 1},{bits >> 2 & 1}]" for name, bits in fields if bits)
 
 

@@ -19,18 +19,10 @@ CORE_ROWS = 8
 NEXT_CHUNK_BYTES = CORE_ROWS * CHUNK_BYTES
 """Leading-dimension byte offset: from a core matrix to the next along K."""
 
-NEXT_ROWS_BYTES = CHUNKS_PER_ROW * NEXT_CHUNK_BYTES
-"""Stride-dimension byte offset with two chunks a row: from eight rows to the next eight."""
-
-
-def chunk_offset(row: int, chunk: int, chunks: int = CHUNKS_PER_ROW) -> int:
-    """Byte offset of a chunk of a row of so many chunks. `CHUNK_OFFSET` is the same line in CUDA."""
-    return row // CORE_ROWS * chunks * NEXT_CHUNK_BYTES + chunk * NEXT_CHUNK_BYTES + row % CORE_ROWS * CHUNK_BYTES
-
-
 CHUNK_OFFSET = (
     f"row / {CORE_ROWS} * CHUNKS * {NEXT_CHUNK_BYTES} + chunk * {NEXT_CHUNK_BYTES} + row % {CORE_ROWS} * {CHUNK_BYTES}"
 )
+"""CUDA: byte offset of a chunk of a row of CHUNKS chunks."""
 
 
 @dataclass(frozen=True)

@@ -73,13 +73,11 @@ class LastingWorker:
     def __init__(self, work: str, seconds: float | None, scratch: Path) -> None:
         self._pool = _Pool(work, seconds, scratch)
 
-    def carry_out(
-        self, task: Task, use: Callable[[Outcome], T], is_wanted: Callable[[], bool], every: float = 0.5
-    ) -> T | None:
+    def carry_out(self, task: Task, use: Callable[[Outcome], T], is_wanted: Callable[[], bool]) -> T | None:
         """The result of `use` for the outcome of a task, called while its files exist; None if the task was cancelled.
 
         Args:
-            is_wanted: called every `every` seconds; if it returns False, the task and its processes are ended.
+            is_wanted: called twice a second; if it returns False, the task and its processes are ended.
 
         Raises:
             WorkerError: workers end before they are ready.
@@ -91,7 +89,7 @@ class LastingWorker:
             for worker in self._pool.idle() if not given else ():
                 worker.give(task)
                 given = True
-            for found in [use(outcome) for outcome in self._pool.ended(every)]:
+            for found in [use(outcome) for outcome in self._pool.ended(0.5)]:
                 return found
         self.stop()
         return None

@@ -1,6 +1,5 @@
 """Engines, which execute tasks: their protocol, and work functions, which are passed by name."""
 
-import shutil
 import sys
 import time
 import traceback
@@ -54,21 +53,6 @@ class Engine(Protocol):
             work: name of the work function, `module:function`.
             scratch: an empty folder for everything temporary.
         """
-
-
-class ThisProcess:
-    """Executes tasks one by one in the calling process, for debuggers: without time limits, and a crash ends the run."""
-
-    def outcomes(self, work: str, tasks: Sequence[Task], limits: Limits, scratch: Path) -> Generator[Outcome, None, None]:
-        """As `Engine`."""
-        function, began = work_of(work), time.monotonic()
-        for number, task in enumerate(tasks):
-            if limits.start is not None and time.monotonic() - began >= limits.start:
-                return
-            folder = scratch / str(number)
-            folder.mkdir()
-            yield Outcome(task, **carry_out(function, dict(task.content), folder), folder=folder)
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def carry_out(work: Work, content: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The distinct arithmetics of the catalogue, and rows of theirs as numbers."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from golden.catalogue import representatives
 from golden.formats import Format
@@ -11,13 +12,18 @@ from mmau.analysis.input_row import ONE, value_of
 from mmau.analysis.side_by_side import shown
 
 
-def arithmetics() -> list[Instruction]:
-    """One instruction for each distinct arithmetic that rounds; integer instructions are exact and excluded."""
+@cache
+def distinct_arithmetic() -> tuple[Instruction, ...]:
+    """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""
     seen: dict[object, Instruction] = {}
-    for i in representatives():
-        if i.operation.name != "IDPA":
-            seen.setdefault((i.chain, i.k), i)
-    return list(seen.values())
+    for instruction in representatives():
+        seen.setdefault((instruction.chain, instruction.k), instruction)
+    return tuple(seen.values())
+
+
+def arithmetics() -> list[Instruction]:
+    """Those that round; integer instructions are exact and excluded."""
+    return [i for i in distinct_arithmetic() if i.operation.name != "IDPA"]
 
 
 def numbers(arithmetic: Arithmetic, row: Row) -> str:

@@ -17,16 +17,15 @@ from typing import Any
 from golden.files import write_atomically
 from mmau.jobs import Store, Task, program, run
 from mmau.jobs.provenance import GOLDEN, digest_of_sources
+from studies.golden_mutants.boundary_rows import boundary_units
 from studies.golden_mutants.golden_mutants_page import page
 from studies.golden_mutants.judge import Judge, reference_modules
 from studies.golden_mutants.unnoticed import problems
-from tests.golden.boundary_rows import boundary_units
 
 SOURCES = (
     *GOLDEN, "mmau/formal/specification/*.py", "studies/symbolic/model_copy.py", "studies/golden_mutants/judge.py",
-    "studies/golden_mutants/mutations.py", "studies/golden_mutants/witnesses.py", "tests/golden/twin*.py",
-    "tests/golden/x86_twin.py", "tests/golden/literals.py", "tests/golden/boundary_rows.py",
-    "tests/golden/boundary_rows.json",
+    "studies/golden_mutants/mutations.py", "studies/golden_mutants/witnesses.py", "studies/golden_mutants/literals.py",
+    "studies/golden_mutants/boundary_rows.py", "studies/golden_mutants/boundary_rows.json", "studies/twin/*.py",
 )  # fmt: skip
 """All that decides who notices."""
 

@@ -1,6 +1,6 @@
 """Write the boundary rows: directed ones, and rows of the stimulus that show mutations which these do not show.
 
-    python -m studies.golden_mutants.choose tests/golden/boundary_rows.json
+    python -m studies.golden_mutants.choose studies/golden_mutants/boundary_rows.json
 
 A row is recorded only if golden, the twin, the native engine and the specification agree on its result.
 """
@@ -14,11 +14,11 @@ from golden import OPERATIONS
 from golden.files import write_atomically
 from golden.stimulus import OperandShape, generate
 from studies.golden_mutants.boundary_operations import UNITS
+from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of, text_of
 from studies.golden_mutants.directed import NAMED, Operands, directed_rows
 from studies.golden_mutants.judge import Judge, reference_modules
 from studies.golden_mutants.witnesses import SPECIFYING, Specified, native_results, operation_or_none, twin_agrees
 from studies.symbolic.model_copy import copied, unchanged
-from tests.golden.boundary_rows import BoundaryRow, BoundaryUnit, operation_of, text_of
 
 POOL = 150
 """Rows of the stimulus for each unit, from which the further rows are chosen."""

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mmau.report import markdown
+from studies.golden_mutants.boundary_rows import boundary_units
 from studies.golden_mutants.judge import WITNESSES
 from studies.golden_mutants.unnoticed import REASONS, reason_of
 from studies.pages import made_by
-from tests.golden.boundary_rows import boundary_units
 
 Results = Mapping[str, Mapping[str, Any]]
 """Module to the result of its task."""
@@ -41,11 +41,11 @@ def introduction() -> str:
     return f"""\
 {made_by("golden-mutants")} It changes golden's reference in one place at a time: a comparison, a constant, an operator, a
 branch, a part of a condition, the default of a key. Each change is held to the {rows:,} boundary rows of {len(units)}
-operations (`tests/golden/boundary_rows.json`), and these should notice it: the recorded results, the second implementation
-on fractions (twin), the native engine, and the specification that proofs are made against, built while golden is changed.
-What the specification imports from golden changes there too; such constants are held to literals
-(`tests/golden/literals.py`), and where these notice a change, the specification is not asked. A mutant that cannot be
-loaded, raises an error or does not end is noticed by all."""
+operations (`studies/golden_mutants/boundary_rows.json`), and these should notice it: the recorded results, the second
+implementation on fractions (twin), the native engine, and the specification that proofs are made against, built while golden
+is changed. What the specification imports from golden changes there too; such constants are held to literals
+(`studies/golden_mutants/literals.py`), and where these notice a change, the specification is not asked. A mutant that cannot
+be loaded, raises an error or does not end is noticed by all."""
 
 
 def _row(module: str, mutations: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from studies.golden_mutants.boundary_rows import BoundaryUnit
+from studies.golden_mutants.literals import differences
 from studies.golden_mutants.mutations import Mutation, mutations
 from studies.golden_mutants.witnesses import (
     LOADING,
@@ -19,8 +21,6 @@ from studies.golden_mutants.witnesses import (
     twin_agrees,
 )
 from studies.symbolic.model_copy import Modules, copied
-from tests.golden.boundary_rows import BoundaryUnit
-from tests.golden.literals import differences
 
 RECORDED, TWIN, NATIVE, SPECIFICATION, LITERALS = WITNESSES = ("recorded", "twin", "native", "specification", "literals")
 """The recorded results, the second implementation, the native engine, the specification of proofs, and, of the constants,

@@ -15,9 +15,9 @@ from golden import Unit
 from golden.arrays import bits_dtype
 from golden.formats import Format
 from mmau.formal.evaluation import Evaluation
+from studies.golden_mutants.boundary_rows import BoundaryRow, BoundaryUnit, operation_of
 from studies.symbolic.model_copy import REFERENCE, Modules, copied, source_of, unchanged
-from tests.golden import twin
-from tests.golden.boundary_rows import BoundaryRow, BoundaryUnit, operation_of
+from studies.twin import twin
 
 SPECIFICATION = "mmau.formal.specification"
 

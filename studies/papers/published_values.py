@@ -26,8 +26,6 @@ A100_BF16 = Device("A100", "bfloat16 → binary32", ("sm_80", "wmma.m16n16k16.f3
 A100_TF32 = Device("A100", "TensorFloat-32 → binary32", ("sm_80", "wmma.m16n16k8.f32.tf32.tf32.f32"))
 A100_FP64 = Device("A100", "binary64 → binary64", ("sm_80", "wmma.m8n8k4.f64.f64.f64.f64"))
 
-TRUNCATING = (V100, T4, A100, A100_BF16, A100_TF32)
-
 FASI_DEVICES = (V100, V100_BINARY16, T4, A100, A100_BF16, A100_TF32, A100_FP64)
 
 

@@ -31,7 +31,7 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
 from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import Target, main_job_targets, targets
+from studies.proofs.targets import Target, add_limits, add_options, chosen_targets, targets
 from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
 
 SECONDS = 60.0
@@ -54,19 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="formal", description="Prove every distinct datapath of the catalogue.")
     parser.add_argument("outcome", type=Path, help="file for the outcome (JSON)")
     parser.add_argument("page", type=Path, help="file for its page (Markdown)")
-    parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
+    add_options(parser)
     parser.add_argument(
         "--missing", action="store_true", help="only designs of which the outcome has no row; it keeps those it has"
     )
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
-    )
-    parser.add_argument("--within", type=float, metavar="N", help="start no further design after this many seconds")
-    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    add_limits(parser, SECONDS, "for each question", "design")
     options = parser.parse_args(arguments)
-    listed = main_job_targets() if options.main_job else targets()
-    chosen = [target for target in listed if options.unit in target.design.name]
+    chosen = chosen_targets(options)
     if not chosen:
         raise ValueError(f"--unit must be part of a unit's name, as `mmau list` has them, got {options.unit!r}")
     before = unsealed(options.outcome.read_bytes()) if options.missing else None

@@ -21,7 +21,7 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations
-from studies.proofs.targets import Target, main_job_targets, targets
+from studies.proofs.targets import Target, add_options, chosen_targets
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,15 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="formal-compare", description="Compare the recorded proofs with the code of today."
     )
     parser.add_argument("outcome", type=Path, help="outcome of `make formal` (JSON)")
-    parser.add_argument(
-        "--main-job", action="store_true", help="only the units of the main job, each of which must be recorded"
-    )
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
-    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    add_options(parser)
     options = parser.parse_args(arguments)
     outcome = unsealed(options.outcome.read_bytes())
-    listed = main_job_targets() if options.main_job else targets()
-    chosen = [target for target in listed if options.unit in target.design.name]
+    chosen = chosen_targets(options)
     records = obligations(chosen, STORE, options.jobs)
     lines = compared(outcome["subjects"], chosen, records)
     if outcome["asked_by"] != asked_by():

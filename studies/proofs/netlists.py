@@ -29,7 +29,7 @@ from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError, to_verilog
 from studies.pages import made_by
 from studies.proofs.synthesised import TOP, compared, synthesise
-from studies.proofs.targets import Target, built, main_job_targets
+from studies.proofs.targets import Target, add_limits, add_options, built, main_job_targets
 
 SECONDS = 300.0
 """Limit of Yosys for one comparison (elapsed s)."""
@@ -46,12 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="formal-netlist", description="Compare synthesised netlists with the Verilog.")
     parser.add_argument("page", type=Path, help="file for the page (Markdown)")
     parser.add_argument("store", type=Path, help="folder of the finished units")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only units whose names contain the text")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit of a comparison (default: {SECONDS:g})"
-    )
-    parser.add_argument("--within", type=float, metavar="N", help="start no further netlist after this many seconds")
-    parser.add_argument("--jobs", type=int, metavar="N", help="units at a time (default: one for each core)")
+    add_options(parser, "units", main_job=False)
+    add_limits(parser, SECONDS, "of a comparison", "netlist")
     options = parser.parse_args(arguments)
     options.page.parent.mkdir(parents=True, exist_ok=True)
     check_output(options.page)

@@ -22,7 +22,7 @@ from rtl.tools import MissingTool
 from studies.proofs.__main__ import SECOND, STORE, kept, obligations
 from studies.proofs.proofs_page import document
 from studies.proofs.refutation.refute import refutation
-from studies.proofs.targets import main_job_targets, targets
+from studies.proofs.targets import add_limits, add_options, chosen_targets
 from studies.proofs.tasks import distinct, questions_of
 
 SECONDS = 10.0
@@ -38,19 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("proofs", type=Path, help="outcome of `make formal` (JSON)")
     parser.add_argument("refuted", type=Path, help="file for the outcome (JSON); what it holds is not asked again")
     parser.add_argument("page", type=Path, help="file for the page of proofs (Markdown)")
-    parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit of the solver (default: {SECONDS:g})"
-    )
-    parser.add_argument("--within", type=float, metavar="N", help="start no further question after this many seconds")
-    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    add_options(parser)
+    add_limits(parser, SECONDS, "of the solver", "question")
     options = parser.parse_args(arguments)
     for output in (options.refuted, options.page):
         check_output(output)
     proofs = unsealed(options.proofs.read_bytes())
     before = (kept(options.refuted) or {"questions": []})["questions"]
-    chosen = [each for each in (main_job_targets() if options.main_job else targets()) if options.unit in each.design.name]
+    chosen = chosen_targets(options)
     made = [record for record in obligations(chosen, STORE, options.jobs) if record is not None and record.done]
     questions = distinct([question for record in made for question in questions_of(record)])
     known = {row[0]: row for row in before}

@@ -30,7 +30,7 @@ from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from studies.pages import made_by
 from studies.proofs.__main__ import SECONDS, STORE, ask_all
-from studies.proofs.targets import Target, distinct_targets, every_unit
+from studies.proofs.targets import Target, add_limits, add_options, distinct_targets, every_unit
 from studies.proofs.tasks import distinct, keep_questions, kept_questions, question_key
 
 STAGES = (1, 3, MAX_STAGES)
@@ -61,12 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Ask what is not answered yet, and write the page."""
     parser = argparse.ArgumentParser(prog="formal-registers", description="Prove the catalogue's datapaths with registers.")
     parser.add_argument("page", type=Path, help="file for the page (Markdown)")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only datapaths whose names contain the text")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
-    )
-    parser.add_argument("--within", type=float, metavar="N", help="start no further datapath after this many seconds")
-    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    add_options(parser, "datapaths", main_job=False)
+    add_limits(parser, SECONDS, "for each question", "datapath")
     options = parser.parse_args(arguments)
     check_output(options.page)
     listed = distinct_targets([Target("datapath", UnitDesign(unit)) for unit in every_unit()])

@@ -25,7 +25,7 @@ from rtl.tools import MissingTool
 from studies.proofs.__main__ import REFUTED, STORE, ask_all, kept, obligations
 from studies.proofs.opinions import Opinion, decided, opinions_of, row_of
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import Target, built, main_job_targets, targets
+from studies.proofs.targets import Target, add_limits, add_options, built, chosen_targets
 from studies.proofs.tasks import distinct, questions_of
 
 SECONDS = 60.0
@@ -44,18 +44,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("proofs", type=Path, help="outcome of `make formal` (JSON)")
     parser.add_argument("second", type=Path, help="file for the opinions (JSON); what it holds is not asked again")
     parser.add_argument("page", type=Path, help="file for the page of proofs (Markdown)")
-    parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
-    parser.add_argument("--unit", metavar="TEXT", default="", help="only designs whose names contain the text")
-    parser.add_argument(
-        "--seconds", type=float, default=SECONDS, metavar="N", help=f"time limit for each question (default: {SECONDS:g})"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+    add_options(parser)
+    add_limits(parser, SECONDS, "for each question")
     options = parser.parse_args(arguments)
     for output in (options.second, options.page):
         check_output(output)
     proofs = unsealed(options.proofs.read_bytes())
     before = kept(options.second) or {"opinions": [], "subjects": []}
-    chosen = [each for each in (main_job_targets() if options.main_job else targets()) if options.unit in each.design.name]
+    chosen = chosen_targets(options)
     records = obligations(chosen, STORE, options.jobs)
     made = [record for record in records if record is not None and record.done]
     questions = distinct([question for record in made for question in questions_of(record)])

@@ -1,5 +1,6 @@
 """The designs that the campaign proves, and the implementation of each in words."""
 
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,38 @@ def main_job_targets() -> list[Target]:
     """The main job's units, as they are built there."""
     designs = [UnitDesign(unit) for unit in main_units()]
     return [Target(kind_of(design), design) for design in designs]
+
+
+def chosen_targets(options: Namespace) -> list[Target]:
+    """The targets that the options of `add_options` choose."""
+    listed = main_job_targets() if options.main_job else targets()
+    return [target for target in listed if options.unit in target.design.name]
+
+
+def add_options(parser: ArgumentParser, chosen: str = "designs", main_job: bool = True) -> None:
+    """Add the options that choose targets, and how many of them are worked on at a time.
+
+    Args:
+        chosen: the word for targets in the help. main_job: whether there is the option `--main-job`.
+    """
+    if main_job:
+        parser.add_argument("--main-job", action="store_true", help="only the units of the main job")
+    parser.add_argument("--unit", metavar="TEXT", default="", help=f"only {chosen} whose names contain the text")
+    parser.add_argument("--jobs", type=int, metavar="N", help="tasks at a time (default: one for each core)")
+
+
+def add_limits(parser: ArgumentParser, seconds: float, limited: str, started: str = "") -> None:
+    """Add the options that limit times.
+
+    Args:
+        seconds: the default for one question. limited: what that limits. started: what is not started after a time; empty
+            if there is no such option.
+    """
+    parser.add_argument(
+        "--seconds", type=float, default=seconds, metavar="N", help=f"time limit {limited} (default: {seconds:g})"
+    )
+    if started:
+        parser.add_argument("--within", type=float, metavar="N", help=f"start no further {started} after this many seconds")
 
 
 def distinct_targets(listed: Sequence[Target]) -> list[Target]:

@@ -6,7 +6,7 @@ SEED 0 where none is given. MMA-Sim computes d, but for the rows in which it dep
 (`tests.golden.mma_sim`):
 
 - where it may lose a NaN or infinite accumulator (GTR-FDPA), d is what numerics.md, section 3, says, computed by the
-  exact-rational twin (`tests.golden.twin`);
+  exact-rational twin (`studies.twin.twin`);
 - where it may err about overflow (E-FDPA) or takes −0 for +0 (FTZ-AddMul), the row is left out and the next one is drawn.
 """
 
@@ -21,8 +21,9 @@ import golden
 from golden.recording import OWN, VERSION, Header, Recording
 from golden.recording_index import write
 from golden.stimulus import CLASSES, GeneratorDraws, Operands, OperandShape
+from studies import mma_sim
+from studies.twin import twin
 from tests.data.load import vector_sets
-from tests.golden import mma_sim, twin
 
 MMA_SIM_VERSION = "2.1.1"
 ROWS_A_CLASS = 16

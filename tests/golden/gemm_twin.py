@@ -6,8 +6,9 @@ Written from numerics.md, section 12. Of golden/ it sees the attributes of param
 from collections.abc import Sequence
 from typing import Any
 
-from tests.golden import twin
-from tests.golden.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
+from studies.twin import twin
+from studies.twin.twin_numbers import LAYOUTS, decode, encode, infinity_code, is_nan
+from tests.golden.converted_twin import fp8_as_fp16_work
 
 Piece = tuple[int, int]
 
@@ -54,7 +55,7 @@ def chained(model: Any, operands: Any, k: int, piece: Piece, c: int) -> int:
         products, scales = slice(number * k, (number + 1) * k), slice(number * k // block, (number + 1) * k // block)
         a, b = operands.a[products], operands.b[products]
         if getattr(model, "fp16_order", None):
-            c = twin.fp8_as_fp16_work(operation, model.a.name, model.b.name, a, b, c)
+            c = fp8_as_fp16_work(operation, model.a.name, model.b.name, a, b, c)
         else:
             step = operation if number == piece[0] else operation.changed(c=operation.d.name)
             c = twin.dot(step, a, b, c, operands.scale_a[scales], operands.scale_b[scales])

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.golden import twin
+from studies.twin import twin
+from studies.twin.twin_numbers import decode, encode
+from tests.golden.converted_twin import fp8_as_fp16_work
 from tests.golden.gemm_twin import added, narrowed, widened
-from tests.golden.twin_numbers import decode, encode
 
 ABSENT = -1
 """The index of a product that pads K: +0·+0."""
@@ -69,7 +70,7 @@ def accumulated(model: Any, row: Any, instructions: list[list[int]], c: int) -> 
             heads = products[::size]
             scales = [[one if p == ABSENT else codes[p // size] for p in heads] for codes in (row.scale_a, row.scale_b)]
         if getattr(model, "fp16_order", None):
-            c = twin.fp8_as_fp16_work(operation, model.a.name, model.b.name, a, b, c)
+            c = fp8_as_fp16_work(operation, model.a.name, model.b.name, a, b, c)
         else:
             c = twin.dot(operation, a, b, c, *scales)
             operation = operation.changed(c=operation.d.name)

@@ -1,7 +1,6 @@
 """Rows of operands through the reference engine."""
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
@@ -40,12 +39,3 @@ def family(instruction: golden.Instruction) -> tuple[object, ...]:
     parameters = {key: value for key, value in instruction.operation.parameters().items() if key not in ("a", "b")}
     order = getattr(instruction.chain, "order", None)
     return (type(instruction.chain), order, instruction.operation.name, instruction.operation.d, *sorted(parameters.items()))
-
-
-@cache
-def distinct_arithmetic() -> tuple[golden.Instruction, ...]:
-    """One instruction, the first, for each distinct arithmetic of the whole catalogue, of those with a unit of their own."""
-    seen: dict[object, golden.Instruction] = {}
-    for instruction in representatives():
-        seen.setdefault((instruction.chain, instruction.k), instruction)
-    return tuple(seen.values())

@@ -4,6 +4,7 @@ import pytest
 
 from golden import FORMATS, OPERATIONS
 from studies.golden_mutants.boundary_operations import UNITS
+from studies.golden_mutants.boundary_rows import FILE, BoundaryUnit, boundary_units, text_of
 from studies.golden_mutants.directed import NAMED
 from studies.golden_mutants.witnesses import (
     SPECIFYING,
@@ -14,7 +15,6 @@ from studies.golden_mutants.witnesses import (
     twin_agrees,
 )
 from studies.symbolic.model_copy import copied, unchanged
-from tests.golden.boundary_rows import FILE, BoundaryUnit, boundary_units, text_of
 from tests.golden.native_rows import needs_native
 from tests.studies.symbolic.changes import UNNOTICED, replaced
 

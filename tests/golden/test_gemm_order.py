@@ -11,7 +11,8 @@ import golden
 from golden.gemm_order import GemmOrder, instruction_products
 from golden.native.library import library
 from golden.ordered_chain import ChainTable
-from tests.golden import gemm_twin, twin
+from studies.twin import twin
+from tests.golden import gemm_twin
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import unit
 

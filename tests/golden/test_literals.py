@@ -10,7 +10,7 @@ import pytest
 from golden import FORMATS, OPERATIONS
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
 from golden.operations import tr_fdpa
-from tests.golden import literals
+from studies.golden_mutants import literals
 
 
 def test_constants_are_those_of_the_written_rules() -> None:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 import golden
 from golden.stimulus import OperandShape, generate
-from tests.golden.native_rows import class_rows, first_difference, needs_native
-from tests.golden.rows import distinct_arithmetic, family, unit
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from studies.native_difference import class_rows
+from tests.golden.native_rows import first_difference, needs_native
+from tests.golden.rows import family, unit
 from tests.golden.strategies import operations, products
 
 pytestmark = needs_native

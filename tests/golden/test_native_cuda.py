@@ -13,8 +13,8 @@ from golden.native import cuda
 from golden.native.cubins import cubin
 from golden.stimulus import OperandShape
 from hwtests.nvidia.disassembly import sass
-from tests.golden.native_rows import class_rows
-from tests.golden.rows import distinct_arithmetic
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
+from studies.native_difference import class_rows
 from tests.golden.test_native import EXTREMES
 from tests.hwtests.compilers import needs_cuda_compiler
 

@@ -8,8 +8,9 @@ import pytest
 
 import golden
 from golden.gemm_order import instruction_products
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from tests.golden.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
-from tests.golden.rows import distinct_arithmetic, unit
+from tests.golden.rows import unit
 
 pytestmark = needs_native
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import golden
 from golden.native.observe import observe
 from studies.rdna_statements import disagreeing, rows_needed, statements
+from studies.twin import rdna_twin
 from tests.data.load import RDNA, Case
 from tests.data.load import cases as recordings_of
-from tests.golden import rdna_twin
 from tests.golden.differences import differing_rows, first_difference
 from tests.golden.inputs import operands
 from tests.golden.native_rows import needs_native
@@ -87,7 +87,7 @@ def test_recorded_rows_tell_a_changed_statement(arch: str, statement: str) -> No
     found = False
     for recording in sorted(of_arch(arch), key=lambda r: r.rows):
         change = statements(recording.instruction.operation).get(statement)
-        found = found or (change is not None and disagreeing(recording, change) > 0)
+        found = found or (change is not None and disagreeing(recording.recording, change) > 0)
         if found:
             break
     assert found == (statement not in UNPINNED[arch])

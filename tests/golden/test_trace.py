@@ -16,8 +16,8 @@ from golden.chain import Chain, product_order, steps_for
 from golden.formats import FP16, FP32
 from golden.operations import TFDPA
 from golden.trace import Exact, Rounding, Special, Sum, Trace, trace_of
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from tests.golden.inputs import operands
-from tests.golden.rows import distinct_arithmetic
 from tests.golden.strategies import cases
 from tests.golden.trace_problems import problems
 from tests.volume import one_in

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import golden
 from golden.chain import ConvertedChain
 from golden.stimulus import OperandShape, generate
-from tests.golden import twin
+from studies.twin import twin
+from tests.golden.converted_twin import fp8_as_fp16_work
 from tests.golden.inputs import Operands, operands
 from tests.golden.rows import distinct_instructions, reference, unit
 from tests.golden.strategies import cases, operations
@@ -51,9 +52,7 @@ def in_order_of_wave32(drawn: Operands, run: int) -> Operands:
 
 def twin_of(instruction: golden.Instruction, drawn: Operands) -> int:
     if isinstance(instruction.chain, ConvertedChain):
-        return twin.fp8_as_fp16_work(
-            instruction.operation, instruction.a.name, instruction.b.name, drawn.a, drawn.b, drawn.c
-        )
+        return fp8_as_fp16_work(instruction.operation, instruction.a.name, instruction.b.name, drawn.a, drawn.b, drawn.c)
     if instruction.arch == "gfx1201" and instruction.name.startswith("v_wmma") and "_w32" in instruction.name:
         drawn = in_order_of_wave32(drawn, 8 if instruction.c.name == "int32" else 4)
     return twin.dot(instruction.operation, *drawn)

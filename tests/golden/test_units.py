@@ -271,8 +271,7 @@ def test_hypothetical_cdna3_unit_is_symmetric(tmp_path: Path) -> None:
     hypothetical = golden.load_unit(written(tmp_path, text))
     real = golden.instruction("gfx942", "v_mfma_f32_16x16x32_bf8_bf8")
     assert hypothetical.operation == real.operation.changed(truncation="RZ")
-    x = np.zeros((2, 16), np.uint8)
-    y = np.zeros((2, 16), np.uint8)
+    x, y = np.zeros((2, 2, 16), np.uint8)
     for k, (p, q) in enumerate([(-(2.0**13), 2.0**10), (-0.5, 1.0), (-0.25, 1.0), (-0.125, 1.0)]):
         x[:, k] = [real.a.encode(p), real.a.encode(-p)]
         y[:, k] = real.b.encode(q)

@@ -8,8 +8,8 @@ import pytest
 from golden import OPERATIONS
 from golden.stimulus import CLASSES
 from mmau.jobs.provenance import ROOT
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from studies.native_campaign import ROWS_A_CHUNK, VECTORS
-from tests.golden.rows import distinct_arithmetic
 
 OUTCOME = ROOT / "docs" / "evidence" / "campaign-native.json"
 

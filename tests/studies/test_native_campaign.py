@@ -14,11 +14,11 @@ import pytest
 import golden
 from golden.stimulus import CLASSES
 from mmau.jobs.provenance import ROOT
-from mmau.jobs.task_engines import ThisProcess
 from studies import native_campaign
+from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from studies.native_campaign import ROWS_A_CHUNK, run
 from tests.golden.native_rows import needs_native
-from tests.golden.rows import distinct_arithmetic
+from tests.mmau.jobs.helpers import ThisProcess
 
 pytestmark = needs_native
 

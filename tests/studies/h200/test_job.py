@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from golden import recording, recording_index
-from studies.h200 import __main__ as command
 from studies.h200 import job as jobs
 from studies.h200 import state as states
 from studies.h200.job import Call, finished, run_call
@@ -262,35 +261,6 @@ def test_state_that_is_none_is_refused_and_kept(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"state\.json is no state of this job: .*; name another folder or remove it$"):
         run(tmp_path)
     assert path.read_text() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--seconds", "15"), "--seconds must be more than 15, got 15"),
-        (("--piece-bytes", "10"), "--piece-bytes must be from 1048576 to 67108864, got 10"),
-    ],
-)
-def test_wrong_request_is_status_2(
-    arguments: tuple[str, ...], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folders = ("--state", str(tmp_path / "s"), "--out", str(tmp_path / "o"))
-    assert command.main([*folders, *arguments]) == 2
-    assert capsys.readouterr().err == f"studies.h200: {message}\n"
-
-
-def test_one_folder_for_both_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--state", str(tmp_path), "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == f"studies.h200: --state and --out must be two folders, both are {tmp_path}\n"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.path.exists("/dev/nvidiactl"), reason="this machine has an NVIDIA driver")
-def test_no_gpu_is_status_2_and_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["--state", str(tmp_path / "s"), "--out", str(tmp_path / "o"), "--seconds", "60"]) == 2
-    assert re.fullmatch(
-        r"studies\.h200: (conformance needs CuPy|no usable CUDA device|no CUDA).*\n", capsys.readouterr().err
-    )
 
 
 def test_state_is_handed_over_too(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ def test_what_is_refuted_is_kept_and_the_rest_is_tried_again(
     outcome = {"date": "2026-01-01", "versions": {}, "seconds": 60.0, **table([settled("never")])}
     proofs, kept, page = (tmp_path / name for name in ("proofs.json", "refuted.json", "page.md"))
     proofs.write_text(sealed(outcome), encoding="utf-8")
-    for name, value in (("STORE", tmp_path / "formal"), ("SECOND", tmp_path / "none"), ("targets", lambda: [TARGET])):
+    replaced = {"STORE": tmp_path / "formal", "SECOND": tmp_path / "none", "chosen_targets": lambda _: [TARGET]}
+    for name, value in replaced.items():
         monkeypatch.setattr(refuted, name, value)
     monkeypatch.setattr(refuted, "refute", dying.refute_short)
     arguments = [str(proofs), str(kept), str(page), "--jobs", "1"]

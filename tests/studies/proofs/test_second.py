@@ -94,7 +94,7 @@ class Campaign:
         self.proofs, self.second, self.page = (folder / name for name in ("proofs.json", "second.json", "page.md"))
         outcome = {"date": "2026-01-01", "versions": {}, "seconds": 60.0, **table([settled("never")])}
         self.proofs.write_text(sealed(outcome), encoding="utf-8")
-        for name, value in (("STORE", folder / "formal"), ("KEPT", folder / "kept"), ("targets", lambda: [TARGET])):
+        for name, value in (("STORE", folder / "formal"), ("KEPT", folder / "kept"), ("chosen_targets", lambda _: [TARGET])):
             monkeypatch.setattr(second, name, value)
 
     def run(self) -> int:

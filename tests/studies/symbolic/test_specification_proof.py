@@ -53,7 +53,7 @@ CHANGED: dict[str, Operation] = {
 
 
 HARD = "TR-FDPA: a negative sum that RZ cuts to nothing is +0"
-"""Of `UNNOTICED`: solvers need many minutes for operands that show it; tests/golden/boundary_rows.json has such operands."""
+"""Of `UNNOTICED`: solvers need many minutes for operands that show it; the boundary rows have such operands."""
 
 
 @pytest.mark.parametrize("name", [name for name in UNNOTICED if name != HARD])

@@ -10,9 +10,9 @@ import pytest
 from golden.unit_file import load_unit
 from mmau.explore.run import Exploration, explore
 from mmau.jobs import Engine, Processes, Store
-from mmau.jobs.task_engines import ThisProcess
 from tests.mmau.explore.run import works
 from tests.mmau.explore.space.texts import MEASURED, SMALL, space_of
+from tests.mmau.jobs.helpers import ThisProcess
 
 
 @pytest.fixture

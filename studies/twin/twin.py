@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.golden import rdna_twin, x86_twin
-from tests.golden.twin_numbers import (
+from studies.twin import rdna_twin, x86_twin
+from studies.twin.twin_numbers import (
     LAYOUTS,
     NAN,
     Number,
@@ -279,23 +279,3 @@ STEPS: dict[str, Step] = {
     "TR-FDPA": tr_fdpa,
     "GTR-FDPA": tr_fdpa,
 }
-
-
-def fp8_as_fp16_work(fp16_operation: Any, fp8_a: str, fp8_b: str, a: Sequence[int], b: Sequence[int], c: int) -> int:
-    """FP8 `mma.sync` on sm_90 and sm_100 (numerics.md, section 9); `fp16_operation` is the T-FDPA that it runs.
-
-    The first step takes the k with k mod 4 < 2, the second the rest.
-    """
-    d = fp16_operation.d.name
-    order = [k for k in range(len(a)) if k % 4 < 2] + [k for k in range(len(a)) if k % 4 >= 2]
-    x = [fp16_code(decode(fp8_a, a[k])) for k in order]
-    y = [fp16_code(decode(fp8_b, b[k])) for k in order]
-    partial = dot(fp16_operation, x, y, 0)
-    total = ieee_sum(d, [decode(d, partial), decode(d, c)])
-    return nvidia_nan_code(d) if is_nan(d, total) else total
-
-
-def fp16_code(x: Number) -> int:
-    if x.kind != "finite":
-        return special_code("fp16", x, any_nan_code("fp16"))
-    return encode("fp16", x.value, "RNE") if x.significand else 2**15 * x.negative

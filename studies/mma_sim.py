@@ -15,7 +15,7 @@ import golden
 from golden.catalogue import marketing_names
 from golden.chain import Chain
 from golden.stimulus import Operands
-from tests.golden.twin_numbers import decode, two_to
+from studies.twin.twin_numbers import decode, two_to
 
 VALIDATED_ON_N8 = ("wgmma.m64n8k", "tcgen05.m64n8k", "tcgen05.m128n8k")
 

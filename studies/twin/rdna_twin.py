@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from tests.golden.twin_numbers import LAYOUTS, Number, decode, encode, infinity_code, keep, two_to
+from studies.twin.twin_numbers import LAYOUTS, Number, decode, encode, infinity_code, keep, two_to
 
 FACTOR_NANS = {"fp32": 0xFFC00A3D, "fp16": 0xFE3D, "bf16": 0xFFFD}
 INVALID_NANS = {"fp32": 0xFFC00000, "fp16": 0xFE00, "bf16": 0xFFC0}

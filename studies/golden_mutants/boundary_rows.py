@@ -1,7 +1,7 @@
 """The boundary rows: directed operands at every limit of golden's rules, with their recorded results.
 
-`python -m studies.golden_mutants.choose tests/golden/boundary_rows.json` writes the file. A result is in it only if the
-second implementation, the native engine and the specification of proofs gave it too.
+`python -m studies.golden_mutants.choose studies/golden_mutants/boundary_rows.json` writes the file. A result is in it only
+if the second implementation, the native engine and the specification of proofs gave it too.
 """
 
 import json
@@ -41,7 +41,8 @@ class BoundaryUnit(NamedTuple):
     @property
     def operation(self) -> Operation:
         """Golden's operation."""
-        return operation_of(OPERATIONS, self.keys)
+        operation: Operation = operation_of(OPERATIONS, self.keys)
+        return operation
 
     @property
     def name(self) -> str:
