@@ -130,10 +130,10 @@ def test_subtracted_products_have_the_other_sign_also_those_that_are_zero(a: flo
 
 
 def test_c_may_be_narrower_than_d_where_signs_of_zeros_are_those_of_ieee_754() -> None:
-    keys = {"name": "x", "operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RNE-FP32", "L": 4, "zero": "ieee"}
+    keys = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RNE-FP32", "L": 4, "zero": "ieee"}
     a, c = np.array([[1, 2, 3, 4]], np.float16), np.array([0.5], np.float16)
     for engine in ("reference", "native"):
-        assert unit(keys, order="even-odd").dot(a, a, c, engine=engine) == 30.5
+        assert unit({"name": "x", **keys}, order="even-odd").dot(a, a, c, engine=engine) == 30.5
 
 
 ALL: list[dict[str, Any]] = [
