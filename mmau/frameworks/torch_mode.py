@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from mmau.frameworks.core import Part, multiply
@@ -85,7 +86,10 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         if function.namespace not in LIBRARIES:
             raise self._refusal(function)
         if not is_or_has_product(name) and not _weighs(function, arguments, keys):
-            return function(*arguments, **keys)
+            if not _is_composite(function):
+                return function(*arguments, **keys)
+            with self:  # in inference mode they arrive whole, whatever they multiply inside
+                return function.decompose(*arguments, **keys)
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
         if any(isinstance(tensor, torch._subclasses.FakeTensor) for tensor in tensors):
             return function(*arguments, **keys)  # a compiler asks for shapes
@@ -175,11 +179,18 @@ def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
     return lambda mode, c, *arguments, **keys: c.copy_(product(mode, c, *arguments, **keys))
 
 
+@cache
+def _is_composite(function: Any) -> bool:
+    """Whether PyTorch makes an operator of others."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"))
+
+
 def _weighs(function: Any, arguments: Any, keys: Any) -> bool:
-    """Whether a call of an embedding's bags weighs the rows: a product with their table."""
+    """Whether a call of an embedding's bags, of floats or of quantised rows, weighs the rows: a product with their table."""
     bags = (aten._embedding_bag, aten._embedding_bag_forward_only)
+    are_bags = function.overloadpacket in bags or function.name().startswith("quantized::embedding_bag")
     weights = (*arguments[6:7], keys.get("per_sample_weights"))
-    return function.overloadpacket in bags and any(given is not None for given in weights)
+    return are_bags and any(given is not None for given in weights)
 
 
 def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
