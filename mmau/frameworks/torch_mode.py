@@ -241,7 +241,7 @@ COMPOSITE = frozenset((aten.linear, aten.matmul, aten.einsum, aten.tensordot, at
 
 def attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False,
+    scale: float | None = None, enable_gqa: bool = False, multiply: Callable[[Any, Any], Any] = torch.matmul,
 ) -> Any:  # fmt: skip
     """softmax(q·kᵀ·scale + mask)·v: two products, each rounded to the operands' dtype; scale and softmax in fp32.
 
@@ -250,15 +250,16 @@ def attention(
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
-    weights = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
+    weights = multiply(query, key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
-        weights = weights.masked_fill(~torch.ones(weights.shape[-2:], dtype=torch.bool).tril(), float("-inf"))
+        before = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
+        weights = weights.masked_fill(~before, float("-inf"))
     if attn_mask is not None:
         is_kept = attn_mask.dtype == torch.bool
         weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
     nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
     weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
-    return torch.nn.functional.dropout(weights, dropout_p).to(query.dtype) @ value
+    return multiply(torch.nn.functional.dropout(weights, dropout_p).to(query.dtype), value)
 
 
 class _Attention(torch.overrides.TorchFunctionMode):  # type: ignore[misc]

@@ -95,7 +95,7 @@ def test_copy_of_an_instruction_computes_by_itself(copied: Any) -> None:
 
 @pytest.mark.attack("buffers that two products share")
 def test_call_within_a_call_has_other_buffers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What another thread does while the library computes, for it runs without the interpreter's lock."""
+    """As another thread calls while the library computes, which runs without the interpreter's lock."""
     model = golden.instruction(*NAMES[0])
     first, second = operands(model, 1), operands(model, 2)
     expected = model(*first), model(*second)
