@@ -8,6 +8,7 @@ from golden.chain import Chain, ConvertedChain, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
 from golden.matrix import matrix_product
+from golden.native.engine import PreparedProduct, prepared_product
 from golden.operations import Operation
 from golden.ordered_chain import ChainTable, OrderedChain
 from golden.paired_chain import PairedChain
@@ -198,7 +199,16 @@ class Instruction:
         Raises:
             TypeError: a wrong dtype. ValueError: a wrong shape, code or engine.
         """
+        if engine is None and scale_a is None and scale_b is None and self._prepared is not None:
+            d = self._prepared(A, B, C)
+            if d is not None:
+                return d
         return matrix_product(self, (self.m, self.n, self.k), (A, B, C, scale_a, scale_b), engine)
+
+    @cached_property
+    def _prepared(self) -> PreparedProduct | None:
+        """The product with C of the native engine, for NumPy arrays; None where that does not compute it in one call."""
+        return prepared_product(self.chain, self.a, self.b, (self.m, self.n, self.k))
 
     def as_dict(self) -> dict[str, Any]:
         """The shape, formats, parameters and evidence as values that JSON can hold."""

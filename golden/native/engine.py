@@ -2,16 +2,17 @@
 
 from ctypes import addressof, c_char
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from golden.arrays import bits_dtype
+from golden.arrays import bits_dtype, float_dtype
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_int
+from golden.formats import Format
 from golden.native.library import library, pack_batch, refusal
-from golden.native.parameters import parameters
+from golden.native.parameters import is_one_call, parameters
 
 MAX_THREADS = 1024
 
@@ -85,3 +86,101 @@ def compute(
     if status:
         raise refusal(status)
     return d
+
+
+Views = dict[np.dtype[Any], npt.NDArray[Any]]
+"""Views of one buffer by the dtypes that an operand may have."""
+
+
+class Buffers(NamedTuple):
+    """Memory of one product: views of its operands, of D by the dtype of C, and struct mmau_batch with their addresses."""
+
+    a: Views
+    b: Views
+    c: Views
+    d: Views
+    batch: bytes
+
+
+class PreparedProduct:
+    """Matrix products D = A·B + C of one shape, without scales, of which all is prepared but the copies of the operands.
+
+    What a call of `compute` spends on addresses, structs and checks takes longer than the library takes for one instruction.
+
+    Args:
+        chain: one that the library computes in one call. a, b: formats of A and B, which use all bits of their storage.
+        shape: m, n, k.
+    """
+
+    def __init__(self, chain: Chain | ConvertedChain, a: Format, b: Format, shape: tuple[int, int, int]) -> None:
+        self._of = chain, a, b, shape
+        m, n, k = shape
+        self._shapes = (m, k), (k, n), (m, n)
+        self._parameters = _prepared(chain, k)[0]
+        self._free: list[Buffers] = []
+
+    def __reduce__(self) -> tuple[type["PreparedProduct"], tuple[Any, ...]]:
+        return PreparedProduct, self._of  # a copy has buffers of its own: these hold addresses
+
+    def __call__(self, A: Any, B: Any, C: Any) -> npt.NDArray[Any] | None:
+        """D in the kind of C; None, and nothing done, where the operands are not NumPy arrays of the shapes and formats.
+
+        Raises:
+            ValueError: MMAU_ISA names an instruction set that is not there.
+        """
+        array = np.ndarray
+        if type(A) is not array or type(B) is not array or type(C) is not array:
+            return None
+        if (A.shape, B.shape, C.shape) != self._shapes:
+            return None
+        try:
+            buffers = self._free.pop()  # atomic: threads do not share buffers
+        except IndexError:
+            buffers = self._new_buffers()
+        a, b, c = buffers.a.get(A.dtype), buffers.b.get(B.dtype), buffers.c.get(C.dtype)
+        if a is None or b is None or c is None:
+            self._free.append(buffers)
+            return None
+        a[...], b[...], c[...] = A, B, C
+        lib = library()
+        assert lib is not None
+        status = lib.mmau_dot_batch(self._parameters, buffers.batch, _threads)
+        if status:
+            raise refusal(status)
+        d = buffers.d[C.dtype].copy()
+        self._free.append(buffers)
+        return d
+
+    def _new_buffers(self) -> Buffers:
+        chain, a_format, b_format, (m, n, k) = self._of
+        c_format, d_format = chain.operation.c, chain.operation.d
+        formats = ((a_format, (m, k)), (b_format, (n, k)), (c_format, (m, n)), (d_format, (m, n)))
+        a, b, c, d = (np.zeros(shape, bits_dtype(of)) for of, shape in formats)
+        batch = pack_batch(_address(a), _address(b), _address(c), 0, 0, _address(d), m * n, n, k, k, 0, 0)
+        c_floats, d_floats = float_dtype(c_format), float_dtype(d_format)
+        as_c = {c.dtype: d}
+        if c_floats is not None:
+            as_c[c_floats] = d if d_floats is None else d.view(d_floats)
+        return Buffers(
+            _views(a, a_format), {of: view.T for of, view in _views(b, b_format).items()}, _views(c, c_format), as_c, batch
+        )
+
+
+def _views(codes: npt.NDArray[Any], operand: Format) -> Views:
+    floats = float_dtype(operand)
+    return {codes.dtype: codes} if floats is None else {codes.dtype: codes, floats: codes.view(floats)}
+
+
+def prepared_product(
+    chain: Chain | ConvertedChain, a: Format, b: Format, shape: tuple[int, int, int]
+) -> PreparedProduct | None:
+    """The prepared product; None where the library is not installed or does not compute the chain in one call, where the
+    operation has scales, or where a code may be none."""
+    operation = chain.operation
+    fills_storage = all(operand.width == operand.storage_bits for operand in (a, b, operation.c))
+    if library() is None or not is_one_call(chain) or operation.scale_format is not None or not fills_storage:
+        return None
+    try:
+        return PreparedProduct(chain, a, b, shape)
+    except ValueError:  # a chain of `compute`'s refusals
+        return None

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from mmau.frameworks.core import Part, multiply
@@ -85,7 +86,10 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         if function.namespace not in LIBRARIES:
             raise self._refusal(function)
         if not is_or_has_product(name) and not _weighs(function, arguments, keys):
-            return function(*arguments, **keys)
+            if not _is_composite(function):
+                return function(*arguments, **keys)
+            with self:  # in inference mode they arrive whole, whatever they multiply inside
+                return function.decompose(*arguments, **keys)
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
         if any(isinstance(tensor, torch._subclasses.FakeTensor) for tensor in tensors):
             return function(*arguments, **keys)  # a compiler asks for shapes
@@ -175,11 +179,18 @@ def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
     return lambda mode, c, *arguments, **keys: c.copy_(product(mode, c, *arguments, **keys))
 
 
+@cache
+def _is_composite(function: Any) -> bool:
+    """Whether PyTorch makes an operator of others."""
+    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"))
+
+
 def _weighs(function: Any, arguments: Any, keys: Any) -> bool:
-    """Whether a call of an embedding's bags weighs the rows: a product with their table."""
+    """Whether a call of an embedding's bags, of floats or of quantised rows, weighs the rows: a product with their table."""
     bags = (aten._embedding_bag, aten._embedding_bag_forward_only)
+    are_bags = function.overloadpacket in bags or function.name().startswith("quantized::embedding_bag")
     weights = (*arguments[6:7], keys.get("per_sample_weights"))
-    return function.overloadpacket in bags and any(given is not None for given in weights)
+    return are_bags and any(given is not None for given in weights)
 
 
 def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
@@ -230,7 +241,7 @@ COMPOSITE = frozenset((aten.linear, aten.matmul, aten.einsum, aten.tensordot, at
 
 def attention(
     query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
-    scale: float | None = None, enable_gqa: bool = False,
+    scale: float | None = None, enable_gqa: bool = False, multiply: Callable[[Any, Any], Any] = torch.matmul,
 ) -> Any:  # fmt: skip
     """softmax(q·kᵀ·scale + mask)·v: two products, each rounded to the operands' dtype; scale and softmax in fp32.
 
@@ -239,15 +250,16 @@ def attention(
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
-    weights = (query @ key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
+    weights = multiply(query, key.mT).float() * (query.shape[-1] ** -0.5 if scale is None else scale)
     if is_causal:
-        weights = weights.masked_fill(~torch.ones(weights.shape[-2:], dtype=torch.bool).tril(), float("-inf"))
+        before = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
+        weights = weights.masked_fill(~before, float("-inf"))
     if attn_mask is not None:
         is_kept = attn_mask.dtype == torch.bool
         weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
     nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
     weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
-    return torch.nn.functional.dropout(weights, dropout_p).to(query.dtype) @ value
+    return multiply(torch.nn.functional.dropout(weights, dropout_p).to(query.dtype), value)
 
 
 class _Attention(torch.overrides.TorchFunctionMode):  # type: ignore[misc]

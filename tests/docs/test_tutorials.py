@@ -29,7 +29,7 @@ def statuses(block: Block) -> list[int]:
 
 
 def run_page(page: tuple[Block, ...], folder: Path) -> int:
-    """Do what a page says, in order; how many outputs were compared.
+    """Do what a page says, in order; how many outputs and values were compared.
 
     Raises:
         AssertionError: a command ends with another status than the page says, or an output lacks what it shows.
@@ -39,7 +39,9 @@ def run_page(page: tuple[Block, ...], folder: Path) -> int:
     for block in page:
         match block.language:
             case "python":
-                assert run_blocks([block], namespace) > 0
+                values = run_blocks([block], namespace)
+                assert values > 0, f"{block} gives no value that the page says"
+                compared += values
             case "sh":
                 output = ""
                 for words, status in zip(commands(block), statuses(block), strict=True):
@@ -64,7 +66,7 @@ def test_tutorial_runs_from_an_empty_folder(document: Path, tmp_path: Path, monk
 
 
 def test_there_is_a_tutorial_for_each_job() -> None:
-    assert [path.name for path in TUTORIALS] == ["conformance.md", "explore.md", "verify.md"]
+    assert [path.name for path in TUTORIALS] == ["conformance.md", "explore.md", "model.md", "verify.md"]
 
 
 @pytest.mark.parametrize("document", TUTORIALS, ids=lambda path: path.stem)
@@ -109,7 +111,7 @@ def test_page_that_is_wrong_is_noticed(
     broken.write_text(text.replace(*change), encoding="utf-8")
     with pytest.raises(AssertionError, match=re.escape(complaint)):
         run_page(tuple(_in_project(block) for block in blocks(broken)), folder)
-    assert run_page(blocks(page)[:7], folder) == 2
+    assert run_page(blocks(page)[:7], folder) == 5
 
 
 def _in_project(block: Block) -> Block:

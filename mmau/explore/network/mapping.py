@@ -17,6 +17,7 @@ from mmau.explore.network.convolution import convolution
 from mmau.explore.network.operator import matmul
 from mmau.explore.network.product import Product
 from mmau.explore.network.pytorch import torch
+from mmau.frameworks.torch_mode import attention
 from mmau.frameworks.torch_products import is_product
 
 functional = torch.nn.functional
@@ -200,15 +201,7 @@ def _attention(
         raise mapped.refusal("attention with enable_gqa")
     if is_causal and attn_mask is not None:
         raise mapped.refusal("attention with both attn_mask and is_causal")
-    weights = mapped.multiply(query, key.mT) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if is_causal:
-        attn_mask = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device).tril()
-    if attn_mask is not None:
-        is_kept = attn_mask.dtype == torch.bool
-        weights = weights.masked_fill(~attn_mask, float("-inf")) if is_kept else weights + attn_mask
-    nothing = (weights == float("-inf")).all(-1, keepdim=True)  # such a row is 0 in PyTorch, not NaN
-    weights = weights.masked_fill(nothing, 0.0).softmax(-1).masked_fill(nothing, 0.0)
-    return mapped.multiply(functional.dropout(weights, dropout_p), value)
+    return attention(query, key, value, attn_mask, dropout_p, is_causal, scale, multiply=mapped.multiply)
 
 
 FUNCTIONS: Mapping[Any, Callable[..., Any]] = {

@@ -6,6 +6,7 @@
 
 #include "exact_products.hpp"
 #include "panels.hpp"
+#include "tr_fdpa_lanes.hpp"
 
 MMAU_NAMESPACE_BEGIN
 
@@ -106,6 +107,23 @@ inline void accumulate(const Plan& plan, const RowElements& a, const Panel& b, i
             for (int r = 0; r < lanes; ++r) total[r] += sum[r];
         }
     }
+}
+
+/// The sum of products first, first + stride, … of the step.
+inline void sum_products(const Plan& plan, const RowElements& a, const Panel& b, int k, int first, int stride,
+                         TruncatedSum& sum) {
+    find_largest(a.exp + k + first, b.exp + k + first, plan.L - first, stride, sum.exp);
+    for (int r = 0; r < lanes; ++r) sum.exp[r] = larger(sum.exp[r], no_product_exp), sum.total[r] = 0;
+    accumulate(plan, a, b, k, first, stride, sum.exp, sum.total);
+}
+
+/// T of the dot product of a step.
+inline void sum_products(const Plan& plan, const RowElements& a, const Panel& b, int k, TruncatedSum& dot) {
+    if (plan.operation == MMAU_TR_FDPA) return sum_products(plan, a, b, k, 0, 1, dot);
+    TruncatedSum even, odd;
+    sum_products(plan, a, b, k, 0, 2, even);
+    sum_products(plan, a, b, k, 1, 2, odd);
+    add_groups(even, odd, dot);
 }
 
 MMAU_NAMESPACE_END

@@ -6,8 +6,28 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// One step of a row of A and every column of a panel: products k … k+L−1; the accumulators are the block's.
-using PanelStep = void (*)(Block& block, int k, const RowElements& a, const Panel& b);
+/// One step of some rows of A and every column of a panel: products k … k+L−1.
+using PanelStep = void (*)(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b);
+
+/// A step that takes every accumulator, of one row: the block's.
+using WholeStep = void(Block& block, int k, const RowElements& a, const Panel& b);
+
+template <WholeStep whole>
+inline void whole_panel(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b) {
+    for (int i = 0; i < step_rows; ++i) {
+        std::memcpy(block.d, *d[i], sizeof block.d);
+        whole(block, k, *a[i], b);
+        std::memcpy(*d[i], block.d, sizeof block.d);
+    }
+}
+
+/// A step that only takes simple accumulators, and says whether it took these (quick_steps.hpp).
+using QuickStep = bool(const Plan& plan, const Accumulating& d, int k, const Rows& a, const Panel& b);
+
+template <QuickStep quick, WholeStep whole>
+inline void quick_panel(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b) {
+    if (!quick(block.plan, d, k, a, b)) whole_panel<whole>(block, d, k, a, b);
+}
 
 /// Products of which steps and scales both have whole ones, where an operation has scales.
 inline int undivided_length(const Plan& plan) { return larger(plan.L, plan.K_block); }
@@ -46,32 +66,10 @@ inline void t_fdpa_panel(Block& block, int k, const RowElements& a, const Panel&
     if (any_special(block)) encode_specials(block, plan.d.nvidia_nan());
 }
 
-template <bool truncates>
-inline void t_fdpa_quick_panel(Block& block, int k, const RowElements& a, const Panel& b) {
-    if (!t_fdpa_quick<truncates>(block, k, a, b)) t_fdpa_panel(block, k, a, b);
-}
-
-/// The sum of products first, first + stride, … of the step.
-inline void sum_products(const Plan& plan, const RowElements& a, const Panel& b, int k, int first, int stride,
-                         TruncatedSum& sum) {
-    find_largest(a.exp + k + first, b.exp + k + first, plan.L - first, stride, sum.exp);
-    for (int r = 0; r < lanes; ++r) sum.exp[r] = larger(sum.exp[r], no_product_exp), sum.total[r] = 0;
-    accumulate(plan, a, b, k, first, stride, sum.exp, sum.total);
-}
-
-template <bool quick>
 inline void tr_fdpa_panel(Block& block, int k, const RowElements& a, const Panel& b) {
     const Plan& plan = block.plan;
     TruncatedSum dot;
-    if (plan.operation == MMAU_TR_FDPA) {
-        sum_products(plan, a, b, k, 0, 1, dot);
-    } else {
-        TruncatedSum even, odd;
-        sum_products(plan, a, b, k, 0, 2, even);
-        sum_products(plan, a, b, k, 1, 2, odd);
-        add_groups(even, odd, dot);
-    }
-    if (quick && round_quickly(block, dot)) return;
+    sum_products(plan, a, b, k, dot);
     Accumulators c;
     decode_accumulators(plan.c, block, c);
     round_with_c(block, c, dot);
@@ -83,11 +81,12 @@ inline PanelStep panel_step(const Plan& plan) {
     const bool fits = !plan.own_keys && !plan.fp16_order && plan.L <= max_lane_length && plan.F <= widest_lane_fraction;
     if (!fits || !sums_fit_lanes(plan)) return nullptr;
     if (t_fdpa_fits_panels(plan)) {
-        if (!t_fdpa_is_quick(plan)) return t_fdpa_panel;
-        return plan.rho.mode == Mode::RZ ? t_fdpa_quick_panel<true> : t_fdpa_quick_panel<false>;
+        if (!t_fdpa_is_quick(plan)) return whole_panel<t_fdpa_panel>;
+        return plan.rho.mode == Mode::RZ ? quick_panel<t_fdpa_quick<true>, t_fdpa_panel> : quick_panel<t_fdpa_quick<false>, t_fdpa_panel>;
     }
     if (!tr_fdpa_fits_panels(plan)) return nullptr;
-    return tr_fdpa_is_quick(plan) ? tr_fdpa_panel<true> : tr_fdpa_panel<false>;
+    if (!tr_fdpa_is_quick(plan)) return whole_panel<tr_fdpa_panel>;
+    return plan.operation == MMAU_GTR_FDPA ? quick_panel<tr_fdpa_quick<true>, tr_fdpa_panel> : quick_panel<tr_fdpa_quick<false>, tr_fdpa_panel>;
 }
 
 MMAU_NAMESPACE_END

@@ -155,7 +155,12 @@ struct Panel {
 struct RowElements {
     alignas(64) float value[panel_length];
     alignas(64) int16_t exp[panel_length];
+    alignas(64) int32_t biased_exp[panel_length];  ///< under fp32's bias, in both halves: a vector of them is one load
     ExponentRange range;
+
+    void bias_exps() {
+        for (int k = 0; k < panel_length; ++k) biased_exp[k] = static_cast<int32_t>(static_cast<uint16_t>(exp[k] + 127) * 0x10001u);
+    }
 
     /// `count` elements from `codes` on.
     void decode(const Format& format, const void* codes, int count) {
@@ -197,5 +202,15 @@ struct RowElements {
         range = ranges.all();
     }
 };
+
+/// Rows of A that a step takes at once: with registers for two, one does not wait for the other.
+#ifdef __AVX512DQ__
+constexpr int step_rows = 2;
+#else
+constexpr int step_rows = 1;
+#endif
+
+using Rows = const RowElements* [step_rows];
+using Accumulating = Lanes<uint32_t>* [step_rows];  ///< codes of the accumulators of each
 
 MMAU_NAMESPACE_END

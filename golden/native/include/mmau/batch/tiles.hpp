@@ -42,6 +42,7 @@ class TileProduct {
         for (int i = 0; i < rows; ++i) {
             a_[i].decode(plan_.a, a_row(row + i, first), plan_.K);
             if (plan_.K_block) a_[i].scale(a_scales(row + i, first), plan_.K_block, plan_.K);
+            a_[i].bias_exps();
         }
         for (int64_t column = 0; column < tile_.columns; column += lanes) {
             Block block{plan_, static_cast<int>(smaller<int64_t>(lanes, tile_.columns - column)), {}, {}, {}};
@@ -52,24 +53,55 @@ class TileProduct {
             }
             b_.decode(plan_.b, block, 0, plan_.K);
             if (plan_.K_block) b_.scale(block, plan_.K_block, plan_.K);
+            const auto at = [&](int i) { return (row + i) * batch_.columns + tile_.column + column; };
             for (int i = 0; i < rows; ++i) {
-                const int64_t at = (row + i) * batch_.columns + tile_.column + column;
-                load(block, first ? batch_.d : batch_.c, at);
-                compute_block(block, i, row + i, first);
-                store(block, at);
+                load(block, first ? batch_.d : batch_.c, at(i));
+                std::memcpy(d_[i], block.d, sizeof block.d);
+            }
+            compute_panel(block, row, rows, first);
+            for (int i = 0; i < rows; ++i) {
+                std::memcpy(block.d, d_[i], sizeof block.d);
+                store(block, at(i));
             }
         }
     }
 
-    /// All steps of a part for the panel's columns and one row: that of a_[i].
-    void compute_block(Block& block, int i, int64_t row_of_a, int first) {
-        if (products_fit_fp32(plan_, a_[i].range, b_.range)) {
-            for (int k = 0; k < plan_.K; k += plan_.L) step_(block, k, a_[i], b_);
-            return;
+    /// All steps of a part for the panel's columns and the rows in a_, of which the first is `row` of A. Each step takes every
+    /// row before the next one: rows do not wait for each other, as the steps of one do.
+    void compute_panel(Block& block, int64_t row, int rows, int first) {
+        int fitting[panel_rows], count = 0;
+        for (int i = 0; i < rows; ++i) {
+            if (products_fit_fp32(plan_, a_[i].range, b_.range)) {
+                fitting[count++] = i;
+            } else {
+                compute_row(block, d_[i], row + i, first);
+            }
         }
+        for (int k = 0; k < plan_.K; k += plan_.L) {
+            for (int i = 0; i < count; i += step_rows) step(block, fitting + i, smaller(step_rows, count - i), k);
+        }
+    }
+
+    /// One step of some rows; where they are too few, the first stands in for others, whose d is nobody's.
+    void step(Block& block, const int* rows, int count, int k) {
+        Lanes<uint32_t> nobodys;
+        Accumulating d;
+        Rows a;
+        for (int i = 0; i < step_rows; ++i) {
+            const int row = rows[i < count ? i : 0];
+            d[i] = i < count ? &d_[row] : &nobodys, a[i] = &a_[row];
+            if (i >= count) std::memcpy(nobodys, d_[row], sizeof nobodys);
+        }
+        step_(block, d, k, a, b_);
+    }
+
+    /// A row whose products panels do not hold.
+    void compute_row(Block& block, Lanes<uint32_t>& d, int64_t row_of_a, int first) {
         for (Row& row : block.row) row.a = a_row(row_of_a, first), row.scale_a = a_scales(row_of_a, first);
-        if (chain_) return chain_(block);
-        for (int r = 0; r < block.rows; ++r) block.d[r] = static_cast<uint32_t>(dot(plan_, block.row[r], block.d[r]));
+        std::memcpy(block.d, d, sizeof d);
+        if (chain_) chain_(block);
+        for (int r = 0; !chain_ && r < block.rows; ++r) block.d[r] = static_cast<uint32_t>(dot(plan_, block.row[r], block.d[r]));
+        std::memcpy(d, block.d, sizeof d);
     }
 
     const void* a_row(int64_t i, int first) const { return element(plan_.a, batch_.a, i * batch_.a_stride + first); }
@@ -97,6 +129,7 @@ class TileProduct {
     const BlockChain chain_;
     RowElements a_[panel_rows];
     Panel b_;
+    Lanes<uint32_t> d_[panel_rows];  ///< codes: of c at the start, then of the last step's d, row by row
 };
 
 MMAU_NAMESPACE_END
