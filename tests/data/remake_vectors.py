@@ -3,7 +3,7 @@
 Needs the extra `peer` (MMA-Sim 2.1.1 and PyTorch). For each of the 326 instructions of those vectors and each of the six
 classes of `golden.stimulus`, in their order, 16 rows come from `numpy.random.default_rng([SEED, instruction, class])`, with
 SEED 0 where none is given. MMA-Sim computes d, but for the rows in which it departs from numerics.md
-(`tests.golden.mma_sim`):
+(`studies.mma_sim`):
 
 - where it may lose a NaN or infinite accumulator (GTR-FDPA), d is what numerics.md, section 3, says, computed by the
   exact-rational twin (`studies.twin.twin`);
