@@ -5,10 +5,12 @@ recordings as an archive of their own, and the release's notes. Everything is bu
 """
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from studies.release.compiler import TARGETS
@@ -48,12 +50,9 @@ def _built(commit: str, scratch: Path) -> dict[str, Path]:
     return {file.name: file for file in files}
 
 
-def _packages(files: dict[str, Path]) -> list[Path]:
-    return [
-        file
-        for name, file in files.items()
-        if name.endswith(".whl") or (name.startswith("mmau-") and name.endswith(".tar.gz"))
-    ]
+def _packages(files: Mapping[str, Path]) -> list[Path]:
+    """Of the files of a release those that a package index takes: the wheels and the source archive, not the recordings'."""
+    return [file for name, file in files.items() if re.fullmatch(r"mmau-\d.*(\.whl|\.tar\.gz)", name)]
 
 
 def _materials(tree: Path, out: Path) -> Path:

@@ -12,6 +12,7 @@ import pytest
 
 from golden import commit as built
 from studies.release import tree as release_tree
+from studies.release.__main__ import _packages
 from studies.release.compiler import command
 from studies.release.packages import _tagged
 from studies.release.recordings import FOLDER, recordings_archive
@@ -83,6 +84,12 @@ def test_tagged_wheel_has_one_time(tmp_path: Path) -> None:
     tagged = _tagged(built, "manylinux_2_17_x86_64", epoch)
     assert tagged.name == "x-1.0-py3-none-manylinux_2_17_x86_64.whl"
     assert {member.date_time for member in zipfile.ZipFile(tagged).infolist()} == {time.gmtime(epoch)[:6]}
+
+
+def test_index_takes_wheels_and_the_source_archive_but_not_the_recordings() -> None:
+    wheel, archive = "mmau-1.0.0-py3-none-manylinux_2_17_x86_64.whl", "mmau-1.0.0.tar.gz"
+    names = (wheel, archive, "mmau-recordings.tar.gz", "mmau.cdx.json", "release-notes.md")
+    assert _packages({name: Path(name) for name in names}) == [Path(wheel), Path(archive)]
 
 
 def digest_of(text: str) -> str:
