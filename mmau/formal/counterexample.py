@@ -8,10 +8,10 @@ from bitwuzla import Kind, Term
 
 from golden import Unit
 from mmau.formal.evaluation import evaluate, in_order
-from mmau.formal.netlist.terms import Terms
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.obligations.cut_netlist import CutNetlist
 from mmau.formal.obligations.facts import Obligation
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack, unit_proof
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS, unit_proof
 from mmau.formal.specification.observer import Observer
 
 

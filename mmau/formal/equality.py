@@ -20,8 +20,8 @@ from bitwuzla import Term as Formula
 from golden import Operation
 from mmau.formal.decision import DIFFERENT, EQUAL, UNDECIDED, Equality
 from mmau.formal.netlist.equivalence import either_nan
-from mmau.formal.netlist.terms import Bits, Terms
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack, unspecified
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS, unspecified
 from mmau.formal.smtlib import question
 from mmau.formal.solvers.answer import Answer
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, solver

@@ -14,8 +14,8 @@ from bitwuzla import Kind
 from golden import Operation
 from golden.chain import ConvertedChain
 from golden.text import canonical
-from mmau.formal.netlist.terms import Bits, Terms
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, deep_stack, unspecified
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, unspecified
 from mmau.formal.pipelines.converted_tiles import chain_of
 from mmau.formal.pipelines.pipeline_targets import combinational
 from mmau.formal.smtlib import question

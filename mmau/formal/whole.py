@@ -13,16 +13,9 @@ from golden.operations import EFDPA, GSTFDPA, GTRFDPA, IDPA, OCFDPA, PSFDPA, STF
 from golden.unit import ENCODINGS
 from mmau.formal.netlist.circuit import Circuit, Setting
 from mmau.formal.netlist.expressions import NoTerm
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.formal.obligations.unit_questions import (
-    SPECIFICATIONS,
-    TOP,
-    NotProvable,
-    Question,
-    deep_stack,
-    unspecified,
-)
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS, TOP, NotProvable, Question, unspecified
 from mmau.formal.smtlib import question
 from mmau.formal.specification.observer import Observer
 from rtl.designs.design import Design

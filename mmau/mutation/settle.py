@@ -7,7 +7,6 @@ the composition of the stages. Otherwise outputs and next states are compared fr
 equality.
 """
 
-import sys
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -32,9 +31,6 @@ from mmau.mutation.schemata import SELECT
 
 MODULE_SECONDS, UNIT_SECONDS = 10.0, 120.0
 """Longest search in the module alone and in the whole unit (seconds of this process)."""
-
-DEPTH = 100_000
-"""Python's recursion limit while terms are made: a wire is computed from the wires before it."""
 
 CONTROLS = ("in_ready", "out_valid")
 
@@ -69,14 +65,10 @@ def settle(
         plain: modules of the file. modules: of the file with all mutants in it.
     """
     started = time.perf_counter()
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEPTH))
     try:
         verdict, how, found = _settled(plain[top], modules, top, mutant, operation)
     except NoTerm as error:
         verdict, how, found = UNDECIDED, str(error), None
-    finally:
-        sys.setrecursionlimit(limit)
     inputs, outputs = (found.inputs, found.outputs) if found is not None and verdict == DIFFERENT else ({}, {})
     return Settlement(verdict, how, inputs, outputs, round(time.perf_counter() - started, 2))
 

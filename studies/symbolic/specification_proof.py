@@ -13,8 +13,8 @@ from bitwuzla import Term
 
 from golden import Operation
 from golden.stimulus import OperandShape, generate
-from mmau.formal.netlist.terms import Bits, Terms
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from mmau.formal.user_design.asking import Limits, ask
 from mmau.formal.user_design.cases import CaseParts, cases_of
 from mmau.formal.user_design.deciding import Comparison

@@ -10,19 +10,18 @@ next state; by induction they always do. Transparent: registers are wires, and a
 named in `held` (the valid bits) hold a constant, and the registers that they enable take their inputs.
 """
 
-import gc
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import bitwuzla
-from bitwuzla import Kind, Term, TermManager
+from bitwuzla import Kind, Term
 
 from mmau.formal.netlist.causes import Causes
 from mmau.formal.netlist.circuit import Circuit, Setting
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Choice, Module
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 
 EQUAL, DIFFERENT, UNDECIDED = "equal", "different", "undecided"
 
@@ -84,14 +83,12 @@ def compare(
     Raises:
         NoTerm: a statement that has no term.
     """
-    manager, refusal = TermManager(), ""
-    try:
-        question = _Question(transparent, held or {}, outputs, states, same or {}, within)
-        return _compared(Terms(manager), (first, second), seconds, question)
-    except NoTerm as error:
-        refusal = str(error)
-    finally:
-        gc.collect()  # circuits refer to themselves; their terms must be gone before the manager that holds them
+    question = _Question(transparent, held or {}, outputs, states, same or {}, within)
+    with deep_stack() as manager:
+        try:
+            return _compared(Terms(manager), (first, second), seconds, question)
+        except NoTerm as error:  # its traceback holds terms, which no one may hold once their manager is gone
+            refusal = str(error)
     raise NoTerm(refusal)
 
 

@@ -1,9 +1,28 @@
 """Bit vectors for the solver: a thin layer over bitwuzla's terms that folds constants."""
 
-from collections.abc import Callable
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bitwuzla import Kind, Term, TermManager
+
+DEPTH = 1_000_000
+"""Python's recursion limit while terms are made: a wire is computed from the wires before it."""
+
+
+@contextmanager
+def deep_stack() -> Iterator[TermManager]:
+    """A manager of terms, with a higher recursion limit. Circuits, which refer to themselves, are collected before it
+    ends."""
+    manager, limit = TermManager(), sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEPTH))
+    try:
+        yield manager
+    finally:
+        sys.setrecursionlimit(limit)
+        gc.collect()
 
 
 @dataclass(frozen=True)

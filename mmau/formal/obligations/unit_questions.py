@@ -1,13 +1,10 @@
 """The obligations of a unit's datapath, as questions for a solver."""
 
-import gc
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bitwuzla import BitwuzlaException, TermManager
+from bitwuzla import BitwuzlaException
 
 from golden import Operation, Unit
 from golden.operations import (
@@ -28,7 +25,7 @@ from golden.operations import (
 from golden.unit import MULTIPLIERS
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Module
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import UnreadableVerilog, read_netlist
 from mmau.formal.obligations.cut_netlist import CutNetlist
 from mmau.formal.obligations.facts import Facts, IncompleteProof
@@ -51,9 +48,6 @@ from rtl.verilog.emit import to_verilog
 
 TOP = "unit"
 """The name of the top module; no question contains it."""
-
-DEPTH = 1_000_000
-"""Python's recursion limit while terms are made: a wire is computed from the wires before it."""
 
 Specify = Callable[[Terms, Any, Mapping[str, Bits], Observer], Bits]
 
@@ -110,19 +104,6 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
         except BitwuzlaException:  # its message names terms
             problem = f"the Verilog has wires of other widths than the steps of {unit.name} give"
     raise NotProvable(problem)
-
-
-@contextmanager
-def deep_stack() -> Iterator[TermManager]:
-    """A manager of terms, with a higher recursion limit. Circuits, which refer to themselves, are collected before it
-    ends."""
-    manager, limit = TermManager(), sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, DEPTH))
-    try:
-        yield manager
-    finally:
-        sys.setrecursionlimit(limit)
-        gc.collect()
 
 
 def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from golden.chain import ConvertedChain
 from golden.conversion import conversion
-from mmau.formal.netlist.terms import Terms
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.cut_netlist import CutNetlist
 from mmau.formal.obligations.max_exp import is_comparison
 from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.stepwise import proved_steps
 from mmau.formal.obligations.trees import is_row
-from mmau.formal.obligations.unit_questions import TOP, WHOLE, NotProvable, Question, deep_stack, questions_of
+from mmau.formal.obligations.unit_questions import TOP, WHOLE, NotProvable, Question, questions_of
 from mmau.formal.specification.converted import addition, to_fp16
 from rtl.datapath.rounded_adder import RoundedAddition
 from rtl.designs.design import Design

@@ -7,14 +7,14 @@ import re
 
 from golden import Implementation
 from mmau.formal.netlist.expressions import NoTerm
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.cut_netlist import CutNetlist
 from mmau.formal.obligations.facts import IncompleteProof
 from mmau.formal.obligations.netlist_proof import Proof
 from mmau.formal.obligations.stepwise import ProvedSteps
 from mmau.formal.obligations.trees import is_row
-from mmau.formal.obligations.unit_questions import TOP, WHOLE, NotProvable, Question, deep_stack
+from mmau.formal.obligations.unit_questions import TOP, WHOLE, NotProvable, Question
 from mmau.formal.pipelines.wide_product import WideProduct, is_part
 from mmau.formal.smtlib import question
 from mmau.formal.specification.multi_format import LaneObserver, multi_format

@@ -6,9 +6,9 @@ reset on; docs/guides/formal.md, "Pipelines and handshake", argues that they suf
 """
 
 from mmau.formal.netlist.expressions import NoTerm
-from mmau.formal.netlist.terms import Terms
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.obligations.facts import IncompleteProof
-from mmau.formal.obligations.unit_questions import NotProvable, Question, deep_stack, unit_questions
+from mmau.formal.obligations.unit_questions import NotProvable, Question, unit_questions
 from mmau.formal.pipelines.converted_tiles import converted_questions
 from mmau.formal.pipelines.multi_format import format_questions
 from mmau.formal.pipelines.pipeline import TOP, Pipeline

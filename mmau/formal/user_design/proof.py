@@ -26,9 +26,9 @@ from mmau.formal.evaluation import variables, width
 from mmau.formal.netlist.circuit import Circuit, Setting
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Module
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack, unspecified
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS, unspecified
 from mmau.formal.replay import replayed
 from mmau.formal.user_design.asking import Limits
 from mmau.formal.user_design.cases import Case, CaseParts, cases_of

@@ -11,12 +11,8 @@ import numpy as np
 
 from golden import Operation, Unit
 from golden.arrays import bits_dtype
-from mmau.formal.netlist.terms import Terms
-from mmau.formal.obligations.unit_questions import (
-    Question,
-    deep_stack,
-    unit_questions,
-)
+from mmau.formal.netlist.terms import Terms, deep_stack
+from mmau.formal.obligations.unit_questions import Question, unit_questions
 from mmau.formal.solvers.answer import Answer, Verdict
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, solver
 from mmau.formal.user_design.folding import Folding

@@ -9,8 +9,7 @@ from golden import Operation
 from golden.operations import GTRFDPA, IDPA, TFDPA, TRFDPA
 from mmau.formal.counterexample import golden_result
 from mmau.formal.evaluation import Evaluation
-from mmau.formal.netlist.terms import Terms
-from mmau.formal.obligations.unit_questions import deep_stack
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from studies.symbolic.model_copy import copied, operation_in
 from studies.symbolic.model_term import model_term, symbolic_golden

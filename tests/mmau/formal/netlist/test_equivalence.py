@@ -101,6 +101,13 @@ def test_commuted_operands_are_equal() -> None:
     assert compare(side("  assign z = x + y;"), side("  assign z = y + x;"), 10.0).verdict == EQUAL
 
 
+def test_a_long_chain_of_wires_is_followed_to_its_end() -> None:
+    wires = [f"  wire [2:0] w{n};\n  assign w{n} = {f'w{n - 1}' if n else 'x'} ^ y;" for n in range(2000)]
+    chain = side("\n".join([*wires, "  assign z = w1999;"]))
+    assert compare(chain, side("  assign z = x;"), 10.0).verdict == EQUAL
+    assert compare(chain, side("  assign z = y;"), 10.0).verdict == DIFFERENT
+
+
 MULTIPLIERS = (
     "  assign z = x * y;",
     "  wire [63:0] h;\n  wire [63:0] l;\n  assign h = { x[31:1], 1'h0 } * y;\n  assign l = x[0] ? y : 32'h0;\n"

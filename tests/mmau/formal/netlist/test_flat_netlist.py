@@ -4,9 +4,8 @@ import pytest
 
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.flat_netlist import FlatNetlist, has_registers
-from mmau.formal.netlist.terms import Terms
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.formal.obligations.unit_questions import deep_stack
 from tests.mmau.formal.pipelines.designs import faulty, piped, small_tile, verilog_of
 
 

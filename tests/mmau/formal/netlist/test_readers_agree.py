@@ -12,10 +12,9 @@ from golden import Unit
 from mmau.formal.netlist.circuit import Circuit, Setting
 from mmau.formal.netlist.flat_netlist import FlatNetlist
 from mmau.formal.netlist.syntax import Module
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.netlist.yosys_json import read_circuit
-from mmau.formal.obligations.unit_questions import deep_stack
 from rtl.cost.flow import run_yosys
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import multi_format_designs

@@ -12,11 +12,10 @@ from bitwuzla import Kind
 from mmau.formal.evaluation import evaluate
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.flat_netlist import FlatNetlist
-from mmau.formal.netlist.terms import Bits, Terms
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.netlist.yosys_json import BINARY as OPERATORS
 from mmau.formal.netlist.yosys_json import UNARY as SIGNS
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
-from mmau.formal.obligations.unit_questions import deep_stack
 from mmau.formal.user_design.row_evaluation import columns
 from rtl.cost.flow import run_yosys
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from mmau.formal.netlist.flat_netlist import FlatNetlist
-from mmau.formal.netlist.terms import Terms
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
-from mmau.formal.obligations.unit_questions import NotProvable, deep_stack
+from mmau.formal.obligations.unit_questions import NotProvable
 from mmau.formal.pipelines.elements import elements_of
 from mmau.formal.pipelines.intended import Intended, Reference, alike
 from mmau.formal.pipelines.pipeline import TOP

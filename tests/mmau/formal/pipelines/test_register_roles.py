@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mmau.formal.netlist.terms import Terms
-from mmau.formal.obligations.unit_questions import deep_stack
+from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.pipelines.handshake_rules import Rule
 from mmau.formal.pipelines.pipeline import Pipeline
 from mmau.formal.pipelines.shortest_trace import broken_by

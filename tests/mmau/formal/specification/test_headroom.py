@@ -15,8 +15,8 @@ from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.specials import factor_nan, invalid_nan
 from mmau.formal.counterexample import golden_result
 from mmau.formal.evaluation import Evaluation
-from mmau.formal.netlist.terms import Bits, Terms
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from mmau.formal.smtlib import question
 from mmau.formal.solvers.with_bitwuzla import solve
 from mmau.formal.specification import conversion as CONVERSION

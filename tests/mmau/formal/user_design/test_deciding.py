@@ -9,8 +9,8 @@ from bitwuzla import Kind
 
 from cosim.bench.comparison_rules import Compare
 from mmau.formal.evaluation import evaluate
-from mmau.formal.netlist.terms import Bits, Terms
-from mmau.formal.obligations.unit_questions import SPECIFICATIONS, deep_stack
+from mmau.formal.netlist.terms import Bits, Terms, deep_stack
+from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from mmau.formal.user_design.asking import Limits
 from mmau.formal.user_design.cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
 from mmau.formal.user_design.comparison_terms import Agreement
