@@ -3,6 +3,7 @@
 import shlex
 import sys
 
+from cosim.compile.runtime import INCLUDE_FIRST
 from cosim.compile.sources import Sources
 
 VERILATOR_ARGUMENTS = (
@@ -12,6 +13,7 @@ VERILATOR_ARGUMENTS = (
     "--no-public-flat-rw",  # only the ports are accessed, so all other signals may be optimised away
     "--output-split", "10000000",  # one C++ file: several need precompiled headers, which g++ does not find
     "-CFLAGS", "--param=max-combine-insns=2",  # g++ takes a minute to combine the terms of a wide sum by four
+    "-CFLAGS", INCLUDE_FIRST,
 )  # fmt: skip
 
 POWER_UP_ARGUMENTS = ("--x-assign", "unique", "--x-initial", "unique")

@@ -20,7 +20,7 @@ from cosim.compile.arguments import (
 )
 from cosim.compile.cache_key import compiled, content_of, is_what_was_elaborated
 from cosim.compile.errors import simulation_error
-from cosim.compile.runtime import RUNTIME, Runtime, new_folder
+from cosim.compile.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.compile.sources import Sources
 from cosim.dut.elaborate import WRAPPER
 from golden.cache import content_key
@@ -50,8 +50,11 @@ class Commands:
         stderr = None if log is None else subprocess.STDOUT
         env = self._runner.env | {"TMPDIR": str(self._folder)}
         for command in commands:
-            further = MAKE_ARGUMENTS if command[0] == "make" else ()
-            result = run_tool([*command, *further], give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
+            is_make = command[0] == "make"
+            given = [*command, *(MAKE_ARGUMENTS if is_make else ())]
+            # What cannot be precompiled is compiled with every file.
+            for targets in ([PRECOMPILED], []) if is_make else ([],):
+                result = run_tool([*given, *targets], give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
             if result.returncode:
                 raise RuntimeError(ending(Path(command[0]).name, result.returncode))
 

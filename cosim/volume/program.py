@@ -12,7 +12,7 @@ import golden.native
 from cosim.compile.arguments import MAKE_ARGUMENTS, POWER_UP_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
 from cosim.compile.cache_key import compiled, content_of, is_what_was_elaborated
 from cosim.compile.errors import SimulationError, place_in_log, simulation_error
-from cosim.compile.runtime import RUNTIME, Runtime, new_folder
+from cosim.compile.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
 from cosim.compile.sources import Sources
 from golden.cache import content_key
 from golden.processes import ending, run_tool
@@ -93,6 +93,7 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         runtime = Runtime(build, objects, {"how": _how(), "arguments": runtime_arguments(sources)})
         runtime.place()
         make = ["make", "-j", "2", "-C", str(build), "-f", f"{PREFIX}.mk", *OPTIMISE, *MAKE_ARGUMENTS]
+        run_tool([*make, PRECOMPILED], cwd=folder, stdout=stream, stderr=subprocess.STDOUT)  # where it fails, the next tells
         _run(make, folder, stream, sources.top, stays)
         runtime.store()
     sources.check_unchanged()
