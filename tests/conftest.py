@@ -7,11 +7,11 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
-from zlib import crc32
 
 import pytest
 from hypothesis import settings
 
+from rtl.designs.sample_designs import slice_of
 from rtl.verilog import emit
 from tests.optional_tools import why_missing
 
@@ -39,10 +39,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Keep the part of --slice. Every test is in exactly one of N parts, the same on every machine."""
     if (wanted := config.getoption("--slice")) is None:
         return
-    part, parts = map(int, wanted.split("/"))
-    if not 0 <= part < parts:
-        raise pytest.UsageError(f"--slice must be K/N with K from 0 to N − 1, got {wanted}")
-    kept = [item for item in items if crc32(item.nodeid.encode()) % parts == part]
+    try:
+        kept = slice_of(items, wanted, lambda item: item.nodeid)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from error
     config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
     items[:] = kept
 

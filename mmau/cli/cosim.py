@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def chosen_job(arguments: argparse.Namespace) -> Sequence[golden.Unit | rtl.Desi
     designs = golden.catalogue_units() if arguments.all else coverage_job()
     if arguments.slice is None:
         return designs
-    chosen = slice_of(designs, arguments.slice)
+    chosen = slice_of(designs, arguments.slice, attrgetter("name"))
     progress(f"slice {arguments.slice}: {len(chosen)} of {len(designs)} designs")
     return chosen
 

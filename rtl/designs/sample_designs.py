@@ -1,7 +1,7 @@
 """Designs of every kind, small enough to be simulated and linted all."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import cycle
 from typing import Any, TypeVar
@@ -11,13 +11,12 @@ import golden
 from golden import Implementation, Unit
 from golden.operations import TFDPA
 from golden.unit import ENCODINGS
-from rtl.designs.design import Design
 from rtl.designs.multi_format import WORD_16
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
 
-T = TypeVar("T", bound=Design | Unit)
+T = TypeVar("T")
 
 TILES = (
     ("sm_70", "mma.m8n8k4.f32.f16.f16.f16", 2, 3, 1),
@@ -67,17 +66,17 @@ def tile_designs() -> list[TileDesign]:
     ]
 
 
-def slice_of(designs: Sequence[T], wanted: str) -> list[T]:
-    """Some of many designs: each is in one of N slices, by its name, and the text "K/N" names slice K, from 0.
+def slice_of(items: Sequence[T], wanted: str, name: Callable[[T], str]) -> list[T]:
+    """Some of many items: each is in one of N slices, by its name, and the text "K/N" names slice K, from 0.
 
     Raises:
-        ValueError: the text is not K/N with 0 ≤ K < N, or no design is in that slice.
+        ValueError: the text is not K/N with 0 ≤ K < N, or no item is in that slice.
     """
     number = re.fullmatch(r"(\d{1,6})/(\d{1,6})", wanted, re.ASCII)
     if number is None or int(number[1]) >= int(number[2]):
         raise ValueError(f"--slice must be K/N with K from 0 to N − 1, such as 0/3; got {wanted!r}")
     part, parts = int(number[1]), int(number[2])
-    chosen = [design for design in designs if crc32(design.name.encode()) % parts == part]
+    chosen = [item for item in items if crc32(name(item).encode()) % parts == part]
     if not chosen:
-        raise ValueError(f"--slice {wanted}: none of the {len(designs)} designs is in this slice; say fewer slices")
+        raise ValueError(f"--slice {wanted}: none of {len(items)} is in this slice; say fewer slices")
     return chosen

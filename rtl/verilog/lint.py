@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 from golden.files import write_atomically
@@ -74,7 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         commands = readers()
-        designs = linted_designs() if options.slice is None else slice_of(linted_designs(), options.slice)
+        designs = linted_designs()
+        if options.slice is not None:
+            designs = slice_of(designs, options.slice, attrgetter("name"))
         options.folder.mkdir(parents=True, exist_ok=True)
         found = in_parallel(linters(designs, options.folder, commands), os.cpu_count() or 1)
     except (MissingTool, YosysError, OSError, ValueError) as error:

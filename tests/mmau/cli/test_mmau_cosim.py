@@ -118,7 +118,7 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
         ([*VOLTA, "--slice", "0/3"], "--slice is for --all and --coverage"),
         (["--all", "--slice", "3/3"], "--slice must be K/N with K from 0 to N − 1, such as 0/3; got '3/3'"),
         (["--coverage", "--slice", "1"], "--slice must be K/N with K from 0 to N − 1, such as 0/3; got '1'"),
-        (["--coverage", "--slice", "0/100000"], "designs is in this slice; say fewer slices"),
+        (["--coverage", "--slice", "0/100000"], "is in this slice; say fewer slices"),
         (["--unit", "UNIT", "--tile", "2x2"], "--tile, --encoding and --stages go with --arch and --instr"),
         (["--stages", "2"], "--tile, --encoding and --stages go with --arch and --instr"),
         (["--also", "UNIT"], "--also goes with --unit"),
