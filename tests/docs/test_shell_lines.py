@@ -71,8 +71,7 @@ def lines() -> list[str]:
 
 
 def shown_outputs() -> dict[str, str]:
-    """What a page shows of a line's output: the block `text` after that of the line, which ends with it. Those of docs/evidence
-    are written by programs."""
+    """What a page shows of a line's output, in the block `text` after that of the line. Programs write docs/evidence."""
     found = {}
     pages = {block.document for block in all_blocks("sh") if "evidence" not in block.document.parts}
     for document in pages - RUN_ELSEWHERE:
