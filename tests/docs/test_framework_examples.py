@@ -21,7 +21,7 @@ PROGRAMS = sorted((ROOT / "examples" / "frameworks").glob("*.py"))
 
 
 def shown(program: Path) -> str:
-    """What the page says that a program prints."""
+    """The output that the page shows of a program."""
     (found,) = [output for code, output in SHOWN.items() if code in program.read_text(encoding="utf-8")]
     return found
 
