@@ -28,7 +28,7 @@ def recordings_archive(tree: Tree, out: Path) -> Path:
 
 
 def citation(tree: Tree) -> str:
-    """The project's citation, of the data. No licence holds for the whole: rows of others have theirs, and are references."""
+    """The project's citation, of the data. No licence holds for all rows: those of others are references with theirs."""
     lines = (tree.folder / "CITATION.cff").read_text(encoding="utf-8").split("\nabstract:")[0].splitlines()
     kept = [line for line in lines if not line.startswith(("type:", "title:", "message:", "license:"))]
     added = [
@@ -37,8 +37,8 @@ def citation(tree: Tree) -> str:
         'title: "MMAU recordings: outputs of matrix multiply-accumulate units"',
         f"commit: {tree.commit}",
         "abstract: >-",
-        "  Operands and results of matrix instructions on GPUs and processors, bit for bit. Rows recorded by this project are",
-        "  under Apache-2.0; each folder of rows of others holds its LICENSE.",
+        "  Operands and results of matrix instructions on GPUs and processors, bit for bit. Rows that this project recorded",
+        "  are under Apache-2.0; each folder of rows of others holds its LICENSE.",
         "references:",
     ]
     for name, commit, licence in sources(tree.folder):

@@ -33,7 +33,7 @@ NOT_RUN = {
     ".venv/bin/pytest tests/golden -k twin": "a part of make test",
     "make formal": "half an hour; continuous integration runs make formal-main",
     "make mutants": "ten minutes; tests/studies/mutants runs it on one unit",
-    "make release": "six minutes, and it builds from a commit without changes; its parts have tests in tests/studies/release",
+    "make release": "six minutes, from a commit without changes; tests/studies/release runs its parts",
     "pip install .": INSTALLS,
     "pip install '.[cosim]'": INSTALLS,
     "pip install '.[formal]'": INSTALLS,
