@@ -163,7 +163,7 @@ function about() {
     ["shape", `m = ${chosen.m}, n = ${chosen.n}, k = ${chosen.k}`],
     ["formats", `a ${chosen.a}, b ${chosen.b}, c ${chosen.c}, d ${chosen.d}${chosen.scale ? `, scales ${chosen.scale}, one for ${chosen.block_size} elements` : ""}`],
     ["operation", linked("numerics.html#5-elementary-operations", data.descriptions[chosen.operation][0])],
-    ["evidence", linked("evidence/README.html", `${kind}: ${meaning}`)],
+    ["evidence", linked("evidence/index.html", `${kind}: ${meaning}`)],
     ...(data.notes[chosen.note] ? [["note", data.notes[chosen.note]]] : []),
   ];
   at("about").replaceChildren(table("", rows.map(([key, value]) => [header(key), value]), [], "Facts about the instruction"));

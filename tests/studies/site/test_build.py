@@ -79,7 +79,8 @@ def test_explorer_leads_to_pages_and_headings_that_are_there(site: Path) -> None
 def test_evidence_says_when_it_was_written(site: Path) -> None:
     for page in (ROOT / "docs" / "evidence").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").as_posix()
-        text = (site / "latest" / name).with_suffix(".html").read_text(encoding="utf-8")
+        made = name.replace("README.md", "index.md").removesuffix(".md") + ".html"
+        text = (site / "latest" / made).read_text(encoding="utf-8")
         assert f"<p>{last_written(f'docs/{name}')}" in text
 
 
