@@ -28,6 +28,7 @@ let waiting;
 
 /** Compute when the reader pauses, so that the result is not that of an input which is no longer there. */
 function soon() {
+  at("preset").value = ""; // the input is no longer that of an example, which can be chosen again
   clearTimeout(waiting);
   waiting = setTimeout(compute, 400);
 }
@@ -58,6 +59,7 @@ function list() {
 function choose(entry) {
   const same = chosen && ["a", "b", "c", "scale"].every((key) => chosen[key] === entry[key]);
   chosen = entry;
+  at("preset").value = "";
   if (!same) FIELDS.forEach((field) => (at(field).value = ""));
   at("scales").hidden = !entry.scale;
   at("instruction").value = entries.indexOf(entry);

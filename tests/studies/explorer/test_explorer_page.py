@@ -205,6 +205,15 @@ def test_nan_whose_bits_are_not_known_is_called_so(opened: BrowserPage, arch: st
     assert ("Which NaN the hardware writes is not known" in result(opened)) is not known
 
 
+def test_example_can_be_chosen_again_after_a_change(opened: BrowserPage) -> None:
+    opened.page.select_option("#preset", "0")
+    opened.page.fill("#c", "1")
+    assert opened.page.locator("#preset option:checked").inner_text() == "choose …"
+    opened.page.select_option("#preset", "0")
+    assert opened.page.locator("#c").input_value() == "8388608"
+    assert "d = -0.75" in result(opened)
+
+
 def test_infinity_keeps_its_sign(opened: BrowserPage) -> None:
     opened.page.fill("#c", "-inf")
     opened.page.locator("#form button[type=submit]").click()
