@@ -43,7 +43,7 @@ def citation(tree: Tree) -> str:
     ]
     for name, commit, licence in sources(tree.folder):
         authors = [f"      - name: {json.dumps(each)}" for each in authors_of(tree.folder, name)]
-        added += ["  - type: dataset", f"    title: {json.dumps(name)}", "    authors:", *authors]
+        added += ["  - type: data", f"    title: {json.dumps(name)}", "    authors:", *authors]
         added += [f"    commit: {json.dumps(commit)}", f"    license: {licence}"]
         added += [f"    repository-code: https://github.com/{name}"]
     return "\n".join([*kept, *added]) + "\n"

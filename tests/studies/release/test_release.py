@@ -119,7 +119,7 @@ def test_recordings_are_the_same_bytes_each_time_and_can_be_cited(tmp_path: Path
     assert "type: software" not in text
     assert not re.search("^license:", text, re.MULTILINE), "the rows of others have licences of their own"
     for name, commit, licence in sources(ROOT):
-        assert f'title: "{name}"' in text
+        assert f'  - type: data\n    title: "{name}"' in text, "a reference is no `dataset` in the format's schema"
         assert f'commit: "{commit}"\n    license: {licence}' in text
     assert '- name: "F. A. Khattak"\n      - name: "M. Mikaitis"' in text
 
