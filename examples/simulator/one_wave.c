@@ -14,12 +14,15 @@ static uint32_t *filled(int lanes, int registers, uint32_t bits) {
 }
 
 int main(int argc, char **argv) {
-    const char *arch = argc > 2 ? argv[1] : "gfx942", *name = argc > 2 ? argv[2] : "v_mfma_f32_16x16x16_f16";
+    const char *arch = argc > 2 ? argv[1] : "gfx942";
+    const char *name = argc > 2 ? argv[2] : "v_mfma_f32_16x16x16_f16";
     mmau_tile tile;
     int status = mmau_find_tile(arch, name, &tile);
     if (status == MMAU_OK) {
-        uint32_t *a = filled(tile.lanes, tile.a_registers, 0x3C003C00), *b = filled(tile.lanes, tile.b_registers, 0x3C003C00);
-        uint32_t *c = filled(tile.lanes, tile.c_registers, 0x3F000000), *d = filled(tile.lanes, tile.d_registers, 0);
+        uint32_t *a = filled(tile.lanes, tile.a_registers, 0x3C003C00);
+        uint32_t *b = filled(tile.lanes, tile.b_registers, 0x3C003C00);
+        uint32_t *c = filled(tile.lanes, tile.c_registers, 0x3F000000);
+        uint32_t *d = filled(tile.lanes, tile.d_registers, 0);
         status = mmau_run_tile(&tile, a, b, c, d);
         float first;
         memcpy(&first, d, sizeof first);

@@ -32,7 +32,8 @@ ENTRY = (
     "evidence",
     "note",
 )
-"""The columns of an instruction. Formats are names; scale is "" and block_size 0 where it has none."""
+"""The columns of an instruction. Formats are names; scale is "" and block_size 0 where it has none. The description that
+`operation` numbers says too whether the encoding of a NaN result is known."""
 
 
 class Numbered(Generic[T]):
@@ -54,11 +55,12 @@ def data(instructions: Iterable[Instruction] | None = None) -> dict[str, Any]:
     Args:
         instructions: those of the page; default the whole catalogue.
     """
-    programs, operations, notes = Numbered[tuple[Any, ...]](), Numbered[str](), Numbered[str]()
+    programs, operations, notes = Numbered[tuple[Any, ...]](), Numbered[tuple[str, bool]](), Numbered[str]()
     entries = []
     for i in golden.instructions() if instructions is None else instructions:
         formats = (i.a.name, i.b.name, i.c.name, i.d.name, i.scale.name if i.scale else "")
-        numbers = (programs(program(i)), operations(describe(i)), list(EVIDENCE).index(i.evidence), notes(i.note))
+        operation = operations((describe(i), i.operation.nan_is_fixed()))
+        numbers = (programs(program(i)), operation, list(EVIDENCE).index(i.evidence), notes(i.note))
         entries.append([ARCHITECTURES.index(i.arch), i.name, i.m, i.n, i.k, *formats, i.block_size or 0, *numbers])
     return {
         "architectures": [[arch, ", ".join(marketing_names(arch))] for arch in ARCHITECTURES],

@@ -82,16 +82,19 @@ function quantised(num, den, lsb) {
   return { kept: n / d + (up ? 1n : 0n), exact: rest === 0n };
 }
 
+const LONGEST_WORD = 2000; // characters; the longest exact decimal, of fp64's smallest number, has 1,077
+
 /** The code that a text stands for: 1.5, -1e-3, 0x1.8p3, inf, nan, or bits as 0x3c00; {code, exact}. Throws an Error. */
 function parse(format, text) {
   const word = text.trim().toLowerCase();
+  if (word.length > LONGEST_WORD) throw new Error(`a number has at most ${LONGEST_WORD} characters, got ${word.length}`);
   if (/^0x[0-9a-f]+$/.test(word)) return bits(format, BigInt(word));
   const special = /^([+-]?)(inf|infinity|nan)$/.exec(word);
   if (special) return specialCode(format, special[1] === "-" ? 1n : 0n, special[2] === "nan");
   const hex = /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)p([+-]?\d{1,5})$/.exec(word);
   const decimal = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,4}))?$/.exec(word);
   const found = hex && hex[2] + hex[3] ? hex : decimal && decimal[2] + decimal[3] ? decimal : null;
-  if (!found) throw new Error(`"${text.trim()}" is no number: write 1.5, 1e-3, 0x1.8p3, inf, nan, or bits as 0x3c00`);
+  if (!found) throw new Error(`"${shortened(text.trim())}" is no number: write 1.5, 1e-3, 0x1.8p3, inf, nan, or bits as 0x3c00`);
   const base = found === hex ? 16n : 10n;
   const digits = BigInt((found === hex ? "0x" : "") + (found[2] + found[3] || "0"));
   const power = Number(found[4] ?? 0);
@@ -100,6 +103,8 @@ function parse(format, text) {
   const [num, den] = power >= 0 ? [digits * scale, fraction] : [digits, fraction * scale];
   return encode(format, found[1] === "-" ? 1 : 0, num, den);
 }
+
+const shortened = (text) => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
 function bits(format, code) {
   if (code >> BigInt(format.width)) throw new Error(`${format.name} has ${format.width} bits`);

@@ -18,9 +18,19 @@ function start() {
   at("style").addEventListener("change", restyle);
   at("form").addEventListener("submit", (event) => (event.preventDefault(), compute()));
   at("form").addEventListener("change", ({ target }) => FIELDS.includes(target.id) && compute());
+  at("form").addEventListener("input", ({ target }) => FIELDS.includes(target.id) && soon());
   at("link").addEventListener("click", copyLink);
   addEventListener("hashchange", () => location.hash.slice(1) !== address() && open());
   open();
+}
+
+let waiting;
+
+/** Compute when the reader pauses, so that the result is not that of an input which is no longer there. */
+function soon() {
+  at("preset").value = ""; // the input is no longer that of an example, which can be chosen again
+  clearTimeout(waiting);
+  waiting = setTimeout(compute, 400);
 }
 
 const fill = (select, options) => select.replaceChildren(...options.map(([value, text]) => new Option(text, value)));
@@ -49,6 +59,7 @@ function list() {
 function choose(entry) {
   const same = chosen && ["a", "b", "c", "scale"].every((key) => chosen[key] === entry[key]);
   chosen = entry;
+  at("preset").value = "";
   if (!same) FIELDS.forEach((field) => (at(field).value = ""));
   at("scales").hidden = !entry.scale;
   at("instruction").value = entries.indexOf(entry);
@@ -114,29 +125,38 @@ function operands() {
 }
 
 function compute() {
+  clearTimeout(waiting);
   about();
-  for (const id of ["result", "trace", "others"]) at(id).replaceChildren();
+  remember();
   let given;
   try {
     given = operands();
   } catch (error) {
-    at("result").append(made("p", { className: "failed" }, error.message));
-    return;
+    return refuse(error.message);
   }
+  for (const id of ["result", "trace", "others"]) at(id).replaceChildren();
   const d = engine.dot(chosen, given), format = data.formats[chosen.d];
   at("result").append(
     made("p", {}, `d = ${asNumber(format, d)}`),
-    made("p", { className: "code" }, `${chosen.d} ${hexBits(format, d)} · ${hexFloat2(format, d)}`),
+    made("p", { className: "code" }, `${chosen.d} ${hexBits(format, d)}${finite(format, d) ? ` · ${hexFloat(decode(format, d))}` : ""}`),
   );
-  history.replaceState(null, "", `#${address()}`);
+  if (decode(format, d).cls === "nan" && !data.descriptions[chosen.operation][1]) {
+    at("result").append(made("p", { className: "soft" }, "Which NaN the hardware writes is not known: its bits may be others."));
+  }
   trace(given);
   others(given, d);
+}
+
+/** A complaint in the place of results. */
+function refuse(message) {
+  for (const id of ["trace", "others"]) at(id).replaceChildren();
+  at("result").replaceChildren(made("p", { className: "failed" }, message));
 }
 
 /** A result for people: any NaN is nan, for its code stands beside it. */
 const asNumber = (format, code) => (decode(format, code).cls === "nan" ? "nan" : shown(format, code, "decimal"));
 
-const hexFloat2 = (format, code) => (["nan", "infinity"].includes(decode(format, code).cls) ? decode(format, code).cls : hexFloat(decode(format, code)));
+const finite = (format, code) => !["nan", "infinity"].includes(decode(format, code).cls);
 
 function about() {
   const [kind, meaning] = data.evidence[chosen.evidence];
@@ -144,8 +164,8 @@ function about() {
     ["name", `${data.architectures[chosen.arch][0]} ${chosen.name}`],
     ["shape", `m = ${chosen.m}, n = ${chosen.n}, k = ${chosen.k}`],
     ["formats", `a ${chosen.a}, b ${chosen.b}, c ${chosen.c}, d ${chosen.d}${chosen.scale ? `, scales ${chosen.scale}, one for ${chosen.block_size} elements` : ""}`],
-    ["operation", data.descriptions[chosen.operation]],
-    ["evidence", `${kind}: ${meaning}`],
+    ["operation", linked("numerics.html#5-elementary-operations", data.descriptions[chosen.operation][0])],
+    ["evidence", linked("evidence/index.html", `${kind}: ${meaning}`)],
     ...(data.notes[chosen.note] ? [["note", data.notes[chosen.note]]] : []),
   ];
   at("about").replaceChildren(table("", rows.map(([key, value]) => [header(key), value]), [], "Facts about the instruction"));
@@ -170,7 +190,7 @@ function others(given, d) {
   const rows = new Map(); // where other lengths give the same bits, the shortest stands for all
   for (const entry of [...kinds.values()].sort((x, y) => x.arch - y.arch || x.k - y.k)) {
     const result = engine.dot(entry, resized(given, entry)), format = data.formats[entry.d];
-    const operation = data.descriptions[entry.operation];
+    const [operation] = data.descriptions[entry.operation];
     const kind = [entry.arch, entry.d, operation.split(":")[0], result].join();
     const cells = [header(data.architectures[entry.arch][0]), entry.name, asNumber(format, result), hexBits(format, result), operation];
     if (!rows.has(kind)) rows.set(kind, Object.assign(cells, { same: entry.d === chosen.d && result === d }));
@@ -203,14 +223,33 @@ function restyle() {
 
 const address = () => new URLSearchParams({ arch: data.architectures[chosen.arch][0], instr: chosen.name, ...Object.fromEntries(FIELDS.filter((field) => expected(field).count).map((field) => [field, at(field).value.trim().split(/[\s,]+/).join(" ")])) }).toString();
 
-/** Show the instruction and the operands that the address names, or the first example. */
+/** Show the instruction and the operands that the address names, or the first example. A name that is not here stays in the address. */
 function open() {
   const given = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  if (!given.arch) return preset(PRESETS[0]);
-  preset({ ...given, name: given.instr });
+  if (!given.arch && !given.instr) return preset(PRESETS[0]);
+  if (entries.some(({ arch, name }) => data.architectures[arch][0] === given.arch && name === given.instr)) {
+    return preset({ ...given, name: given.instr });
+  }
+  select(given.arch, given.instr);
+  FIELDS.forEach((field) => (at(field).value = ""));
+  about();
+  refuse(`The link names ${shortened(`${given.arch ?? ""} ${given.instr ?? ""}`.trim())}, which is no instruction of this page: choose one, or see whether the link is whole.`);
+}
+
+const LONGEST_LINK = 100_000; // characters; browsers refuse longer addresses, and nobody could send them
+
+/** Put the input into the address, also one that is refused: a report may be about that. */
+function remember() {
+  at("copied").textContent = "";
+  history.replaceState(null, "", address().length > LONGEST_LINK ? "#" : `#${address()}`);
 }
 
 async function copyLink() {
+  remember();
+  if (location.hash.length < 2) {
+    at("copied").textContent = "The input is too long for a link.";
+    return;
+  }
   try {
     await navigator.clipboard.writeText(location.href);
     at("copied").textContent = "Copied.";
@@ -229,7 +268,10 @@ function made(tag, properties, ...children) {
 
 const header = (text) => made("th", { scope: "row" }, text);
 
-/** A table that scrolls, also by keyboard, if it is too wide. Cells are text or th elements; a screen reader says its name. */
+/** A cell whose text leads to a page of the documentation. */
+const linked = (page, text) => made("td", {}, made("a", { href: page }, text));
+
+/** A table that scrolls, also by keyboard, if it is too wide. Cells are text or elements; a screen reader says its name. */
 function table(caption, rows, heads = [], name = caption) {
   const line = (cells) => made("tr", { className: cells.same ? "same" : "" }, ...cells.map((cell) => (cell instanceof Element ? cell : made("td", {}, cell))));
   const parts = [];

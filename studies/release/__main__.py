@@ -1,6 +1,6 @@
 """Build a release into a folder: `python -m studies.release dist` (extra `release`).
 
-A source archive, a wheel for each platform, the bill of materials of the packages that an installation brings, the
+A source archive, a wheel for each platform, the bill of materials of the wheels and of what they require, the
 recordings as an archive of their own, and the release's notes. Everything is built twice, and the bytes are compared.
 """
 
@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from studies.release.compiler import TARGETS
+from studies.release.materials import bill_of_materials
 from studies.release.notes import release_notes
 from studies.release.packages import build_sdist, build_wheel
 from studies.release.recordings import recordings_archive
@@ -46,22 +47,13 @@ def _built(commit: str, scratch: Path) -> dict[str, Path]:
     out = scratch / "out"
     out.mkdir()
     files = [build_sdist(tree, out), *(build_wheel(tree, out, platform) for platform in TARGETS)]
-    files += [_materials(tree.folder, out), recordings_archive(tree, out), release_notes(tree, out)]
+    files += [bill_of_materials(tree, out), recordings_archive(tree, out), release_notes(tree, out)]
     return {file.name: file for file in files}
 
 
 def _packages(files: Mapping[str, Path]) -> list[Path]:
     """Of the files of a release those that a package index takes: the wheels and the source archive, not the recordings'."""
     return [file for name, file in files.items() if re.fullmatch(r"mmau-\d.*(\.whl|\.tar\.gz)", name)]
-
-
-def _materials(tree: Path, out: Path) -> Path:
-    """The bill of materials (CycloneDX): the exact versions that the project is tested with."""
-    file = out / "mmau.cdx.json"
-    command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--pyproject", str(tree / "pyproject.toml")]
-    options = ["--output-reproducible", "--output-format", "JSON", "--output-file", str(file)]
-    subprocess.run([*command, *options, str(tree / "constraints.txt")], check=True, stderr=subprocess.DEVNULL)
-    return file
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))  # MkDocs loads this file by 
 
 from studies.explorer.explorer_page import page as explorer_page
 from studies.site.generated_pages import api_pages, instruction_pages
+from studies.site.last_written import dated
 from studies.site.navigation import expanded
 from studies.site.outside import DOCS, PAGES, ROOT, linked_sources, with_site_links
 
@@ -54,7 +55,8 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
-    """Links to documents that have another place in the site."""
+    """Links to documents that have another place in the site; of evidence, when it was written."""
     if page.file.generated_by is not None:
         return markdown
-    return with_site_links(markdown, f"docs/{page.file.src_uri}")
+    linked = with_site_links(markdown, f"docs/{page.file.src_uri}")
+    return dated(linked, page.file.src_uri) if page.file.src_uri.startswith("evidence/") else linked

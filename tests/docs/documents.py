@@ -25,8 +25,11 @@ INSTALLED = ("golden", "rtl", "cosim", "hwtests", "mmau")
 
 PACKAGES = (*INSTALLED, "studies")
 
-LANGUAGES = ("python", "toml", "sh", "makefile", "systemverilog", "text")
-"""The kinds of fenced blocks. `text` is a picture or a command's output; all others are checked."""
+LANGUAGES = ("python", "toml", "sh", "makefile", "systemverilog", "c", "text")
+"""The kinds of fenced blocks. `text` is what the line before it prints, or a picture; all others are checked."""
+
+EXAMPLE_PAGES = tuple(ROOT / "docs" / "guides" / name for name in ("frameworks.md", "explore-network.md"))
+"""Pages whose Python is that of programs under examples/, which need PyTorch and the like: `make peer` runs them."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -61,7 +61,8 @@ def test_page_has_a_question_an_answer_a_command_and_who_asked(document: Path) -
     assert first[0].isalpha()
     assert "?" not in first
     assert "python -m studies.answers.questions docs/answers" in text
-    assert re.search(r"^## Who asked$", text, re.MULTILINE)
+    _, _, asked = text.partition("\n## Who asked\n")
+    assert "](https://" in asked, "a page links to who asked"
     assert links(document) != [], "an answer leads to the rule or the evidence"
     assert len(text.splitlines()) <= 70
 

@@ -1,8 +1,10 @@
-"""Shell lines of the pages that no other test runs: each ends as it should, in a folder that looks like the project's."""
+"""Shell lines of the pages that no other test runs: each ends as it should and prints what is shown below it, in a folder
+that looks like the project's."""
 
 import shlex
 import shutil
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,8 @@ import pytest
 
 from golden.recording_index import write
 from tests.docs import test_answers, test_own_design, test_readme_story, test_tutorials
-from tests.docs.documents import ROOT, all_blocks, commands
-from tests.docs.test_own_design import run
+from tests.docs.documents import DOCUMENTS, EXAMPLE_PAGES, ROOT, Block, all_blocks, blocks, commands
+from tests.docs.test_own_design import holds, run
 from tests.docs.test_tutorials import AVX512_BF16
 from tests.hwtests.model_recordings import made_by_the_model
 from tests.mmau.cli.test_explore import TINY
@@ -31,7 +33,7 @@ NOT_RUN = {
     ".venv/bin/pytest tests/golden -k twin": "a part of make test",
     "make formal": "half an hour; continuous integration runs make formal-main",
     "make mutants": "ten minutes; tests/studies/mutants runs it on one unit",
-    "make release": "half an hour",
+    "make release": "six minutes, from a commit without changes; tests/studies/release runs its parts",
     "pip install .": INSTALLS,
     "pip install '.[cosim]'": INSTALLS,
     "pip install '.[formal]'": INSTALLS,
@@ -49,21 +51,56 @@ STATUS = {
 """The exit status of a line, where it is not 0."""
 
 
+THEN = " && "
+
+IN_ORDER = ("cmake",)
+"""Programs of blocks that run as a whole: each line needs what those before it left."""
+
+
+def lines_of(block: Block) -> list[str]:
+    """The lines of a block; of one that runs as a whole, all in one."""
+    found = [shlex.join(words) for words in commands(block)]
+    return [THEN.join(found)] if found[0].split()[0] in IN_ORDER else found
+
+
 def lines() -> list[str]:
     """The lines of all other pages, each once."""
     stories = {shlex.join(words) for words in (*test_readme_story.STORY, *test_readme_story.SECOND_STORY)}
-    found = {
-        shlex.join(words) for block in all_blocks("sh") if block.document not in RUN_ELSEWHERE for words in commands(block)
-    }
+    found = {line for block in all_blocks("sh") if block.document not in RUN_ELSEWHERE for line in lines_of(block)}
     return sorted(found - stories)
 
 
-def run_line(line: str, folder: Path) -> None:
-    """Run a line, and compare its exit status."""
-    words = shlex.split(line)
-    absent = "--device x86-avx512" in line and not AVX512_BF16
-    status, output = run(words, folder)
-    assert status == (2 if absent else STATUS.get(line, 0)), f"{line} ended with status {status}:\n{output}"
+def shown_outputs() -> dict[str, str]:
+    """The output that a page shows of a line, in the block `text` after that of the line. Programs write docs/evidence."""
+    found = {}
+    pages = {block.document for block in all_blocks("sh") if "evidence" not in block.document.parts}
+    for document in pages - RUN_ELSEWHERE:
+        for block, after in pairwise(blocks(document)):
+            if (block.language, after.language) == ("sh", "text") and not is_no_output(after):
+                found[lines_of(block)[-1]] = after.text
+    return found
+
+
+NO_OUTPUT = {
+    "unit.toml, or one of": "a picture",
+    "AMD EPYC": "measured figures, of which no run prints the same; make bench-cosim prints them",
+    "## mmau 1.0.0: test vectors of fma": "the head of a file",
+    "# a=bf16 b=bf16 c=fp32 d=fp32 K=2": "what a program of a reader is asked",
+}
+"""How blocks `text` begin that are no output of the block before them, and what they are."""
+
+
+def is_no_output(block: Block) -> bool:
+    return block.text.startswith(tuple(NO_OUTPUT))
+
+
+def run_line(line: str, folder: Path, shown: str = "") -> None:
+    """Run a line, and compare its exit status and what is shown of its output."""
+    for each in line.split(THEN):
+        absent = "--device x86-avx512" in each and not AVX512_BF16
+        status, output = run(shlex.split(each), folder)
+        assert status == (2 if absent else STATUS.get(each, 0)), f"{each} ended with status {status}:\n{output}"
+    assert holds(output, shown), f"{line} does not print what is shown:\n{output}"
 
 
 def stale(not_run: Iterable[str], there: Iterable[str]) -> list[str]:
@@ -74,7 +111,7 @@ def stale(not_run: Iterable[str], there: Iterable[str]) -> list[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The project's folder as its readers have it, with files of their own: a unit, a design, operands, a space."""
-    for name in ("tests", "examples", "Makefile"):
+    for name in ("tests", "examples", "golden", "Makefile"):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(LANES, tmp_path, dirs_exist_ok=True)
     with (tmp_path / "dut.toml").open("a", encoding="utf-8") as dut:
@@ -89,7 +126,7 @@ def folder(tmp_path: Path) -> Path:
 
 def marked(line: str) -> list[pytest.MarkDecorator]:
     """The marks of a line: what it needs."""
-    return [pytest.mark.needs("aarch64")] if "qemu-aarch64" in line else []
+    return [pytest.mark.needs(tool) for tool, word in (("aarch64", "qemu-aarch64"), ("cmake", "cmake")) if word in line]
 
 
 @pytest.mark.simulator
@@ -102,7 +139,45 @@ def test_line_ends_as_it_should(line: str, folder: Path) -> None:
         source = str(ROOT / "examples" / "program" / "bfdot.c")
         compiler = ["aarch64-linux-gnu-gcc", "-O1", "-static", "-march=armv8.6-a+bf16", source, "-o", "build/bfdot"]
         assert run(compiler, folder)[0] == 0
-    run_line(line, folder)
+    run_line(line, folder, shown_outputs().get(line, ""))
+
+
+def unexplained(document: Path) -> list[str]:
+    """First lines of blocks `text` that no test compares with anything and that are not listed: code could hide there."""
+    if document in RUN_ELSEWHERE or "evidence" in document.parts:
+        return []
+    found = blocks(document)
+    printed = {
+        after.text
+        for before, after in pairwise(found)
+        if before.language == "sh" or (document in EXAMPLE_PAGES and before.language == "python")
+    }
+    texts = [block.text for block in found if block.language == "text" and not is_no_output(block)]
+    return [text.splitlines()[0] for text in texts if text not in printed]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_text_is_what_a_line_prints(document: Path) -> None:
+    assert unexplained(document) == []
+
+
+def test_texts_that_are_no_output_stand_on_a_page() -> None:
+    texts = [block.text for block in all_blocks("text")]
+    assert [begins for begins in NO_OUTPUT if not any(text.startswith(begins) for text in texts)] == []
+
+
+@pytest.mark.attack("documentation")
+def test_code_that_is_called_text_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("A page.\n\n```text\nimport golden\n```\n")
+    assert unexplained(page) == ["import golden"]
+
+
+@pytest.mark.attack("documentation")
+def test_other_output_than_is_shown_is_noticed(folder: Path) -> None:
+    with pytest.raises(AssertionError, match="does not print what is shown"):
+        run_line("mmau --version", folder, "mmau 0")
+    run_line("mmau --version", folder, "mmau 1…")
 
 
 def test_lines_that_are_not_run_stand_on_a_page() -> None:

@@ -1,11 +1,14 @@
-"""The commands and options of 1.0.0 are taken as then, and the page of promises names the exit statuses that there are."""
+"""The commands and options of 1.0.0 are taken as then, and commands end with the same statuses. Status 3, not decided, is in
+tests/mmau/cli/test_prove.py; those of signals are in tests/mmau/cli/test_interrupts.py."""
 
 import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mmau.cli import main
 from tests.promises.command_line import broken, options
 from tests.promises.old_files import FILES
 
@@ -37,3 +40,26 @@ def test_broken_promise_is_noticed(change: Any, complaint: str) -> None:
     today = deepcopy(options())
     change(today)
     assert broken(PROMISED, today) == [complaint]
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("eval --unit unit.toml --input vectors.npz --output d.npz", 0),
+        ("distinguish unit.toml unit.toml", 0),
+        ("distinguish unit.toml spec.toml", 1),
+        ("eval --unit gone.toml --input vectors.npz --output d.npz", 2),
+        ("eval --unit unit.toml --input vectors.npz --output gone/d.npz", 2),
+        ("eval --nothing", 2),
+        ("list --arch", 2),
+        ("nothing", 2),
+        ("", 2),
+    ],
+)
+def test_command_ends_with_the_status_of_then(
+    line: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("unit.toml", "spec.toml", "vectors.npz"):
+        (tmp_path / name).write_bytes((FILES / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert main.main(line.split()) == status, capsys.readouterr().err

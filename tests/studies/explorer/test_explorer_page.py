@@ -143,6 +143,84 @@ def test_link_holds_the_input(opened: BrowserPage, browser: Any, explorer: Path)
     other.close()
 
 
+@pytest.mark.attack("explorer")
+@pytest.mark.parametrize(
+    "named", ["arch=sm_91&instr=mma.m16n8k16.f32.f16.f16.f32", "arch=sm_90&instr=mma.none", "instr=%E0%A4"]
+)
+def test_link_to_no_instruction_is_refused_and_stays(browser: Any, explorer: Path, named: str) -> None:
+    """No other instruction stands in for it: a report would be about that one."""
+    other = browser.new_page()
+    other.goto(f"{explorer.as_uri()}#{named}&a=1&b=1&c=1")
+    assert other.locator("#result").inner_text().startswith("The link names ")
+    assert "which is no instruction of this page" in other.locator("#result").inner_text()
+    assert other.locator("#trace").inner_text() == other.locator("#others").inner_text() == ""
+    assert other.url.endswith(f"{named}&a=1&b=1&c=1")
+    other.close()
+
+
+@pytest.mark.parametrize(("a", "complaint"), [("2 one", '"one" is no number'), ("<b>1</b> %&#+", '"<b>1</b>" is no number')])
+def test_link_holds_input_that_is_refused(opened: BrowserPage, browser: Any, a: str, complaint: str) -> None:
+    opened.page.fill("#a", a)
+    opened.page.locator("#form button[type=submit]").click()
+    other = browser.new_page()
+    other.goto(opened.page.url)
+    assert other.locator("#a").input_value() == a
+    assert complaint in result(opened)
+    assert other.locator("#result").inner_text() == result(opened)
+    other.close()
+
+
+@pytest.mark.attack("explorer")
+@pytest.mark.parametrize(
+    ("a", "complaint"),
+    [
+        ("1" * 200_000 + "x", "a number has at most 2000 characters, got 200001"),
+        ("1 " * 100_000, "a has 16 elements, got 100000"),
+    ],
+    ids=["one word", "many words"],
+)
+def test_huge_input_is_refused_at_once(opened: BrowserPage, a: str, complaint: str) -> None:
+    """A pattern that tried each place of the point would take hours. Such an input has no link, and says so."""
+    opened.page.set_default_timeout(10_000)
+    opened.page.evaluate("(a) => { at('a').value = a; compute(); }", a)
+    assert complaint in result(opened)
+    opened.page.click("#link")
+    assert opened.page.locator("#copied").inner_text() == "The input is too long for a link."
+
+
+def test_result_follows_what_is_typed(opened: BrowserPage) -> None:
+    """Without leaving the field: no result stands beside an input that it does not belong to."""
+    opened.page.fill("#c", "8388609")
+    opened.page.wait_for_function("() => at('result').innerText.includes('d = 0.25')")
+
+
+@pytest.mark.parametrize(
+    ("arch", "name", "known"),
+    [("gfx908", "v_mfma_f32_16x16x16f16", False), ("sm_90", "mma.m16n8k16.f32.f16.f16.f32", True)],
+)
+def test_nan_whose_bits_are_not_known_is_called_so(opened: BrowserPage, arch: str, name: str, known: bool) -> None:
+    assert golden.instruction(arch, name).operation.nan_is_fixed() is known
+    opened.page.evaluate("(given) => preset(given)", {"arch": arch, "name": name, "a": "nan", "b": "1", "c": "0"})
+    assert "d = nan" in result(opened)
+    assert ("Which NaN the hardware writes is not known" in result(opened)) is not known
+
+
+def test_example_can_be_chosen_again_after_a_change(opened: BrowserPage) -> None:
+    opened.page.select_option("#preset", "0")
+    opened.page.fill("#c", "1")
+    assert opened.page.locator("#preset option:checked").inner_text() == "choose …"
+    opened.page.select_option("#preset", "0")
+    assert opened.page.locator("#c").input_value() == "8388608"
+    assert "d = -0.75" in result(opened)
+
+
+def test_infinity_keeps_its_sign(opened: BrowserPage) -> None:
+    opened.page.fill("#c", "-inf")
+    opened.page.locator("#form button[type=submit]").click()
+    assert result(opened).split("\n")[0] == "d = -inf"
+    assert result(opened).strip().endswith("fp32 0xff800000")
+
+
 def test_filter_leaves_the_names_that_hold_every_word(opened: BrowserPage) -> None:
     opened.page.fill("#filter", "e4m3 m64n8k")
     names = opened.page.locator("#instruction option").all_inner_texts()

@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import json
+import re
 import subprocess
 import tarfile
 import time
@@ -14,6 +16,7 @@ from golden import commit as built
 from studies.release import tree as release_tree
 from studies.release.__main__ import _packages
 from studies.release.compiler import command
+from studies.release.materials import bill_of_materials, pinned, required, sources
 from studies.release.packages import _tagged
 from studies.release.recordings import FOLDER, recordings_archive
 from studies.release.tree import Tree, checked_out, exported
@@ -110,9 +113,52 @@ def test_recordings_are_the_same_bytes_each_time_and_can_be_cited(tmp_path: Path
         text = citation.read().decode()
     held = {path.relative_to(ROOT / FOLDER).as_posix() for path in (ROOT / FOLDER).rglob("*") if path.is_file()}
     assert names == held | {"LICENSE", "CITATION.cff"}
+    assert re.findall(r"^[a-z-]+:", text, re.MULTILINE).count("type:") == 1
     assert "type: dataset" in text
     assert f"commit: {'c' * 40}" in text
     assert "type: software" not in text
+    assert not re.search("^license:", text, re.MULTILINE), "the rows of others have licences of their own"
+    for name, commit, licence in sources(ROOT):
+        assert f'  - type: data\n    title: "{name}"' in text, "a reference is no `dataset` in the format's schema"
+        assert f'commit: "{commit}"\n    license: {licence}' in text
+    assert '- name: "F. A. Khattak"\n      - name: "M. Mikaitis"' in text
+
+
+@pytest.mark.site
+def test_bill_of_materials_is_what_the_wheel_holds_and_brings(tmp_path: Path) -> None:
+    """Nothing that only builds or tests the project; the same bytes each time."""
+    pytest.importorskip("cyclonedx", reason="needs the extra `release`")
+    files = []
+    for name in ("once", "again"):
+        (tmp_path / name).mkdir()
+        files.append(bill_of_materials(Tree(ROOT, "c" * 40, 1_700_000_000), tmp_path / name))
+    assert files[0].read_bytes() == files[1].read_bytes()
+    bill = json.loads(files[0].read_text())
+    assert [each["name"] for each in bill["components"]] == ["ml-dtypes", "numpy"]
+    inside = {each["name"]: each for each in bill["metadata"]["component"]["components"]}
+    assert set(inside) == {"llvm-project", *(name for name, _, _ in sources(ROOT))}
+    assert inside["llvm-project"]["licenses"] == [{"expression": "Apache-2.0 WITH LLVM-exception"}]
+    depends = {each["ref"]: each.get("dependsOn", []) for each in bill["dependencies"]}
+    assert depends["mmau"] == ["ml-dtypes", "numpy"]
+    assert depends["ml-dtypes"] == ["numpy"]
+
+
+def test_required_packages_have_the_versions_of_the_tests() -> None:
+    pins = pinned((ROOT / "constraints.txt").read_text())
+    assert required(["numpy>=1.26,<3", "ml_dtypes>=0.5,<0.7"], pins) == {"ml-dtypes": ["numpy"], "numpy": []}
+
+
+@pytest.mark.attack("release")
+@pytest.mark.parametrize("version", [None, "1.0"])
+def test_required_package_of_another_version_is_refused(version: str | None) -> None:
+    pins = pinned((ROOT / "constraints.txt").read_text()) | {"numpy": version or ""}
+    if version is None:
+        del pins["numpy"]
+    message = (
+        rf"^constraints\.txt must have the version of numpy that is installed, [\d.]+, got {version}: correct it, or set up"
+    )
+    with pytest.raises(ValueError, match=message):
+        required(["ml_dtypes"], pins)
 
 
 def test_installed_package_tells_its_own_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:

@@ -15,6 +15,7 @@ import golden
 import mmau.testing
 import rtl
 from studies.site.__main__ import build
+from studies.site.last_written import last_written
 from tests.browser_page import BrowserPage
 from tests.docs.documents import ROOT
 
@@ -63,6 +64,24 @@ def test_front_page_leads_to_the_explorer(site: Path) -> None:
     front = (site / "latest" / "index.html").read_text(encoding="utf-8")
     assert '<a href="explorer.html">instruction explorer</a>' in front
     assert (site / "latest" / "assets" / "site.css").is_file()
+
+
+def test_explorer_leads_to_pages_and_headings_that_are_there(site: Path) -> None:
+    """Its links are not MkDocs's, so that the strict build does not see them."""
+    sources = (ROOT / "studies" / "explorer" / name for name in ("page.js", "page.html"))
+    found = re.findall(r'"([\w/-]+\.html)(?:#([\w-]+))?"', "".join(source.read_text(encoding="utf-8") for source in sources))
+    assert len(found) >= 3
+    for page, heading in found:
+        text = (site / "latest" / page).read_text(encoding="utf-8")
+        assert not heading or f'id="{heading}"' in text, heading
+
+
+def test_evidence_says_when_it_was_written(site: Path) -> None:
+    for page in (ROOT / "docs" / "evidence").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").as_posix()
+        made = name.replace("README.md", "index.md").removesuffix(".md") + ".html"
+        text = (site / "latest" / made).read_text(encoding="utf-8")
+        assert f"<p>{last_written(f'docs/{name}')}" in text
 
 
 @pytest.mark.needs("chromium")
