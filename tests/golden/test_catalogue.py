@@ -179,6 +179,31 @@ def test_architecture_unknown(name: Any, hint: str) -> None:
             "the order of the products on gfx1201",
         ),
         (
+            "RDNA3.5", "v_wmma_i32_16x16x16_iu8_w16.s8.s8",
+            "gfx1151 instruction 'v_wmma_i32_16x16x16_iu8_w16.s8.s8' must name the size of the wave, _w32 or _w64, which "
+            "decides the order of the products on gfx1201",
+        ),
+        (
+            "RDNA4", "v_wmma_i32_16x16x32_iu4_w32",
+            "gfx1201 instruction 'v_wmma_i32_16x16x32_iu4_w32' must name the signs of A and B after the wave, such "
+            "as .s4.u4",
+        ),
+        (
+            "RDNA3", "v_dual_dot2acc_f32_bf16",
+            "gfx1100 instruction 'v_dual_dot2acc_f32_bf16' is in the catalogue as 'v_dot2_f32_bf16', which computes the "
+            "same",
+        ),
+        (
+            "RDNA3", "v_wmma_f16_16x16x16_f16_w32.clamp",
+            "gfx1100 instruction 'v_wmma_f16_16x16x16_f16_w32.clamp' does not exist: floating-point WMMA has no CLAMP, a "
+            "bit that recorded 16-bit results ignore",
+        ),
+        (
+            "RDNA4", "v_wmma_f32_16x16x32_fp8_fp8_w32",
+            "gfx1201 instruction 'v_wmma_f32_16x16x32_fp8_fp8_w32' is not one of the 48 known (did you mean "
+            "'v_wmma_f32_16x16x16_f16_w32' or 'v_wmma_f32_16x16x16_bf16_w32' or 'v_wmma_f32_16x16x16_f16_w64'?)",
+        ),
+        (
             "RDNA3", "v_dot2_f32_f16_w32",
             "gfx1100 instruction 'v_dot2_f32_f16_w32' has no size of a wave in its name: each lane has its own dot product",
         ),
