@@ -288,9 +288,7 @@ Where no row shows a change:
 - No floor of e_max for c, or c dropped by its value: with fp16 factors every product lies far above 2^−126, and the floor
   and a subnormal c of fp32 count only where there are no products. In OC-FDPA what the floor cuts is flushed in any case.
 - A subnormal c kept, a result not flushed, or flushed otherwise (OC-FDPA, fp16 factors, fp32 result): beside a product other
-  than zero such a c is cut off whole, and without one the result is c or what its flush gives.
-- The floor of bf16 results of PS-FDPA shows only where a bit below 2^−152 decides one at 2^−133, and c dropped by its value
-  only where a power of two stands beside a subnormal c of the other sign. `tests/golden/test_rdna.py` has a row for each."""
+  than zero such a c is cut off whole, and without one the result is c or what its flush gives."""
 
 
 def page() -> str:

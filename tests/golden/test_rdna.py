@@ -152,8 +152,8 @@ def test_default_vectors_tell_a_changed_statement(arch: str, name: str) -> None:
         ("c dropped where it is below the grid", (0x0B80, 0), (0x3F80, 0), 0x8001, 0x0B7F),
     ],
 )
-def test_rows_that_tell_what_the_default_vectors_do_not(statement: str, a: Any, b: Any, c: int, d: int) -> None:
-    """Statements about bf16 results of RDNA4 for which docs/evidence/rdna-statements.md has no row of a run."""
+def test_bf16_results_tell_the_exponent_of_a_zero_and_of_a_small_c(statement: str, a: Any, b: Any, c: int, d: int) -> None:
+    """Two statements of RDNA4 that few operands show, for a sum is rounded to fp32 and loses its lower half."""
     operation = golden.instruction("gfx1201", "v_dot2_bf16_bf16").operation
     assert operation.step(a, b, c) == d
     assert statements(operation)[statement].of(operation).step(a, b, c) != d
