@@ -147,6 +147,9 @@ emulated: $(VENV)/.dev  #: Hold Arm's SME to QEMU (QEMU=…) and RISC-V's draft 
 recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; writes docs/evidence/recordings.md
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
+rdna-statements: $(VENV)/.dev  #: Change every statement of RDNA's rules, on recorded rows and vectors; writes docs/evidence/rdna-statements.md
+	$(BIN)/python -m studies.rdna_statements docs/evidence/rdna-statements.md
+
 papers: $(VENV)/.dev  #: Compare the papers' own tests with the models; writes docs/evidence/papers.md
 	$(BIN)/python -m studies.papers docs/evidence/papers.md
 

@@ -7,6 +7,7 @@ from typing import Any
 
 def unknown(what: str, value: Any, known: Collection[str], shown: int = 16) -> str:
     """`rho must be one of …, got 'RZ-FP23' (did you mean 'RZ-FP32'?)`; long lists are named by their near spellings only."""
+    known = list(dict.fromkeys(known))
     near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
     hint = f" (did you mean {' or '.join(repr(n) for n in near)}?)" if near else ""
     if len(known) <= shown:

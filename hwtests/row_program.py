@@ -115,4 +115,4 @@ class TileProgram:
 
 if __name__ == "__main__":
     arch, command, form, patience = sys.argv[1:]
-    sys.exit(main(lambda: ProgramDevice(arch, command, FORMS[form], float(patience))))
+    sys.exit(main(lambda _: ProgramDevice(arch, command, FORMS[form], float(patience))))

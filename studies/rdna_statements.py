@@ -1,9 +1,10 @@
 """Every statement of the rules of RDNA3 and RDNA4, changed: which recorded rows disagree, and how many vectors show it.
 
-    python -m studies.rdna_statements TABLE.md
+    python -m studies.rdna_statements docs/evidence/rdna-statements.md
 
-`statements` has operations with one statement of numerics.md, section 5, changed, for the reference engine. The program
-counts the recorded rows that each change gets wrong, and the rows of the default stimulus up to the first that shows it.
+`make rdna-statements` runs it. `statements` has operations with one statement of numerics.md, section 5, changed, for the
+reference engine. The program counts the recorded rows that each change gets wrong, and the rows of the default stimulus up
+to the first that shows it.
 """
 
 import sys
@@ -26,6 +27,7 @@ from golden.specials import NAN, addend_special, combine, factor_nan, first_nan,
 from golden.steps import Term
 from golden.stimulus import OperandShape, generate
 from mmau.report import markdown
+from studies.pages import made_by
 
 VECTORS, SEED = 20_000, 1
 """Rows of the default stimulus, and its seed."""
@@ -130,6 +132,10 @@ def special(order: str) -> Any:
             return quieted
         if order == "invalid before a NaN factor" and invalid:
             return invalid_nan(self.d)
+        if order == "the first NaN product decides" and factor:
+            first = next(n for n, (p, q) in enumerate(zip(x, y, strict=True)) if product_special(p, q) == NAN)
+            of_factor = any(operand.cls.name == "NAN" for operand in (x[first], y[first]))
+            return factor_nan(self.d) if of_factor else invalid_nan(self.d)
         if factor:
             return factor_nan(self.d)
         if quieted is not None and (products != NAN or order == "a NaN c before invalid"):
@@ -149,6 +155,8 @@ def converted(how: str) -> Any:
             if cls.name == "INFINITY":
                 return self.d.signed_infinity(sign)
             code = FP16.encode_scaled(-sig if sign else sig, e - FP32.man_bits, "RNE")
+        elif how == "a dropped zero is +0":
+            code = self.conversion.stored(self.conversion.rounded(total, exp))
         elif how == "flushed before rounding":
             code = 0 if abs(total).bit_length() + exp <= FP32.e_min else self.conversion.rounded(total, exp)
             return 0 if code == self.conversion.rounding_format.negative_zero else self.conversion.stored(code)
@@ -166,7 +174,10 @@ def statements(operation: Operation) -> dict[str, Change]:
     is_oc, d, narrow = isinstance(operation, OCFDPA), operation.d, operation.a
     changes = {f"{key}={value}": Change({key: value}, {}) for key, value in (("F", 25), ("F", 27), ("h", 1), ("h", 3))}
     changes |= {"products normalised": Change({}, {"raised": staticmethod(normalised)})}
-    for order in ("a NaN c first", "a NaN c before invalid", "invalid before a NaN factor", "c is not made quiet"):
+    for order in (
+        "a NaN c first", "a NaN c before invalid", "invalid before a NaN factor", "the first NaN product decides",
+        "c is not made quiet",
+    ):  # fmt: skip
         changes[order] = Change({}, {"special": special(order)})
     changes["no floor of e_max for c"] = Change({"e_zero": -1000}, {})
     if d is BF16:
@@ -175,6 +186,8 @@ def statements(operation: Operation) -> dict[str, Change]:
         changes["fp16 result through fp32"] = Change({}, {"converted": converted("fp16 through fp32")})
     if is_oc:
         return changes | _of_oc(operation)
+    if d is BF16:
+        changes["bf16 result −0 is +0"] = Change({}, {"converted": converted("a dropped zero is +0")})
     if narrow is BF16:
         changes["bf16 subnormal a and b flushed"] = Change({}, {"decoded": decoded(lambda _, is_c: not is_c)})
     return changes | _of_ps(operation)
@@ -264,7 +277,7 @@ def recorded(arch: str) -> dict[str, int]:
 
 
 INTRODUCTION = f"""\
-`python -m studies.rdna_statements` wrote this: statements of the rules of RDNA3 and RDNA4 ([numerics.md](../numerics.md),
+{made_by("rdna-statements")} It has the statements of the rules of RDNA3 and RDNA4 ([numerics.md](../numerics.md),
 section 5), each changed by itself. *Recorded rows*: how many of the 10,768 rows of floating point of W7900 and R9700 then
 disagree. The other columns: how many of {VECTORS:,} rows of the default [stimulus](../guides/stimulus.md) (seed {SEED}) one
 step needs to show the change; *none*: no row does, for the reason below."""
@@ -275,8 +288,7 @@ Where no row shows a change:
 - No floor of e_max for c, or c dropped by its value: with fp16 factors every product lies far above 2^−126, and the floor
   and a subnormal c of fp32 count only where there are no products. In OC-FDPA what the floor cuts is flushed in any case.
 - A subnormal c kept, a result not flushed, or flushed otherwise (OC-FDPA, fp16 factors, fp32 result): beside a product other
-  than zero such a c is cut off whole, and without one the result is c or what its flush gives.
-- The floor of bf16 results of PS-FDPA shows only where a bit below 2^−152 decides one at 2^−133."""
+  than zero such a c is cut off whole, and without one the result is c or what its flush gives."""
 
 
 def page() -> str:

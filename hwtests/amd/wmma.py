@@ -3,7 +3,6 @@
 A wave computes one tile of a `v_wmma` at a time, and a dot product a lane of a `v_dot2`. Layouts: numerics.md, section 7.
 """
 
-from dataclasses import dataclass
 from string import Template
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 from golden import Instruction
 from hwtests.amd.layouts import Table
 from hwtests.amd.mfma import ENTRY, HipKernel, offsets_table
+from hwtests.amd.modifiers import HALF_BITS, Modifiers, check_modifiers, is_dot2
 
 THREADS = 256
 LANE_GROUP = 16
@@ -26,13 +26,13 @@ template <int words> struct Registers { typedef Word type __attribute__((ext_vec
 template <> struct Registers<1> { typedef Word type; };
 template <int words> union Held { typename Registers<words>::type all; Word word[words]; };
 
-// Elements of `bits` bits, `together` in a register, the first one lowest.
-template <int words, int bits, int together, class Code>
+// Elements of `bits` bits, `together` in a register, the first one at bit `first`.
+template <int words, int bits, int together, int first, class Code>
 __device__ Held<words> gathered(const Code* codes, const short* place) {
     Held<words> held;
     for (int w = 0; w < words; ++w) {
         held.word[w] = 0;
-        for (int e = 0; e < together; ++e) held.word[w] |= (Word)codes[place[w * together + e]] << (bits * e % 32);
+        for (int e = 0; e < together; ++e) held.word[w] |= (Word)codes[place[w * together + e]] << (first + bits * e % 32);
     }
     return held;
 }
@@ -44,16 +44,18 @@ void $entry(const $code* a, const $code* b, const $result* c, $result* d, unsign
     unsigned int group = (__builtin_amdgcn_workgroup_id_x() * $threads + __builtin_amdgcn_workitem_id_x()) / $lanes;
     for (; group < tiles / $blocks; group += waves) {
         const unsigned long tile = (unsigned long)group * $blocks;
-        const Held<$operand_words> a_reg = gathered<$operand_words, $bits, $together>(a + tile * $m * $k, A_PLACE[lane]);
-        const Held<$operand_words> b_reg = gathered<$operand_words, $bits, $together>(b + tile * $n * $k, B_PLACE[lane]);
-        const Held<$result_words> c_reg = gathered<$result_words, $c_bits, $c_together>(c + tile * $m * $n, D_PLACE[lane]);
+        const Held<$operand_words> a_reg = gathered<$operand_words, $bits, $together, 0>(a + tile * $m * $k, A_PLACE[lane]);
+        const Held<$operand_words> b_reg = gathered<$operand_words, $bits, $together, 0>(b + tile * $n * $k, B_PLACE[lane]);
+        const Held<$result_words> c_reg =
+            gathered<$result_words, $c_bits, $c_together, $c_first>(c + tile * $m * $n, D_PLACE[lane]);
         Held<$result_words> d_reg;
         asm volatile("$mnemonic %0, %1, %2, %3$modifiers"
                      : "=&v"(d_reg.all)
                      : "v"(a_reg.all), "v"(b_reg.all), "v"(c_reg.all));
         for (int w = 0; w < $result_words; ++w) {
             for (int e = 0; e < $c_together; ++e) {
-                d[tile * $m * $n + D_PLACE[lane][w * $c_together + e]] = ($result)(d_reg.word[w] >> ($c_bits * e % 32));
+                d[tile * $m * $n + D_PLACE[lane][w * $c_together + e]] =
+                    ($result)(d_reg.word[w] >> ($c_first + $c_bits * e % 32));
             }
         }
     }
@@ -61,31 +63,9 @@ void $entry(const $code* a, const $code* b, const $result* c, $result* d, unsign
 """)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Modifiers:
-    """Modifiers of an instruction on 16-bit formats; bit 0 is of A, bit 1 of B, bit 2 of C.
-
-    Attributes:
-        neg_lo, neg_hi: negate the elements of even and of odd k; of C neg_hi takes the magnitude, then neg_lo negates.
-    """
-
-    neg_lo: int = 0
-    neg_hi: int = 0
-
-    def text(self) -> str:
-        """As the assembler writes them; those that are all zero are left out."""
-        fields = (("neg_lo", self.neg_lo), ("neg_hi", self.neg_hi))
-        return "".join(f" {name}:[{bits & 1},{bits >> 1 & 1},{bits >> 2 & 1}]" for name, bits in fields if bits)
-
-
 def wave_size(instruction: Instruction) -> Literal[32, 64]:
     """Lanes of a wave; a `v_dot2` is run in wave32."""
     return 64 if "_w64" in instruction.name else 32
-
-
-def is_dot2(instruction: Instruction) -> bool:
-    """Whether every lane has a dot product of its own."""
-    return instruction.name.startswith("v_dot2")
 
 
 def layout_is_known(instruction: Instruction) -> bool:
@@ -137,20 +117,20 @@ def mnemonic_of(instruction: Instruction) -> str:
 
 
 def wmma_kernel(instruction: Instruction, modifiers: Modifiers | None = None) -> HipKernel:
-    """The kernel of a `v_wmma` or `v_dot2`.
+    """The kernel of a `v_wmma` or `v_dot2`. Its results are those of `Modifiers.applied` to the operands.
 
     Raises:
-        ValueError: the layout is unknown, or modifiers of integers.
+        ValueError: the layout is unknown, or the instruction has no such modifiers.
     """
     i, wave = instruction, wave_size(instruction)
-    integers = i.c.name == "int32"
-    if integers and modifiers is not None:
-        raise ValueError(f"{i.name} has no modifiers but its signs and clamp")
-    if integers:
+    if modifiers is not None:
+        check_modifiers(i, modifiers)
+    chosen = modifiers or Modifiers()
+    if i.c.name == "int32":
         signs = 2 * i.b.signed + i.a.signed
         text = Modifiers(neg_lo=int(signs)).text() + " clamp" * i.name.endswith(".clamp")
     else:
-        text = "" if modifiers is None else modifiers.text()
+        text = chosen.text()
     operands, results = operand_table(i), result_table(i)
     bits, together = i.a.width, 32 // i.a.width
     packed = i.d.width == 16 and i.arch == "gfx1201" and not is_dot2(i)
@@ -160,7 +140,8 @@ def wmma_kernel(instruction: Instruction, modifiers: Modifiers | None = None) ->
         tables="\n".join(offsets_table(name, table) for name, table in places.items()),
         entry=ENTRY, threads=THREADS, lanes=wave, blocks=blocks, m=i.m, n=i.n, k=i.k, bits=bits, together=together,
         operand_words=operands.shape[1] // together, result_words=results.shape[1] // (2 if packed else 1),
-        c_bits=i.d.width, c_together=2 if packed else 1, mnemonic=mnemonic_of(i), modifiers=text,
+        c_bits=i.d.width, c_together=2 if packed else 1, c_first=HALF_BITS * chosen.takes_high_half_of_c,
+        mnemonic=mnemonic_of(i), modifiers=text,
         code="unsigned short" if i.a.storage_bits == 16 else "unsigned char",
         result="unsigned short" if i.d.width == 16 else "unsigned int",
     )  # fmt: skip

@@ -33,6 +33,9 @@ OWN_LICENCE = "Apache-2.0"
 Emit = Callable[..., None]
 """(event, its content by name)."""
 
+OpenDevice = Callable[[str | None], Device]
+"""From the architecture that a device should have, None for any."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -79,14 +82,14 @@ def can_run(instruction: Instruction) -> bool:
     return instruction.arch in golden.PROCESSORS or nvidia.is_nvidia(instruction) or amd.has_kernel(instruction)
 
 
-def run_job(job: Job, open_device: Callable[[], Device], emit: Emit) -> None:
+def run_job(job: Job, open_device: OpenDevice, emit: Emit) -> None:
     """Run a job, one instruction after another.
 
     Raises:
         DeviceError, ValueError, OSError: what stops the whole job.
     """
     started = time.monotonic()
-    device = open_device()
+    device = open_device(job.arch)
     about = device.describe()
     emit("device", **asdict(about), engine=device.engine, run=run_of(device))
     if job.arch is not None and golden.architecture(job.arch) != about.arch:
@@ -188,7 +191,7 @@ def record(
     recording_index.write(folder, recording.Recording(header, stimulus.operands, d, stimulus.label))
 
 
-def main(open_device: Callable[[], Device]) -> int:
+def main(open_device: OpenDevice) -> int:
     """Take the job, run it, tell events; returns the exit status."""
     channel = Channel()
     job = Job(**channel.receive())

@@ -8,4 +8,4 @@ from hwtests.conform.campaign_worker import main
 from hwtests.cpu.host_processor import ProcessorDevice
 
 if __name__ == "__main__":
-    sys.exit(main(lambda: ProcessorDevice(sys.argv[1])))
+    sys.exit(main(lambda _: ProcessorDevice(sys.argv[1])))

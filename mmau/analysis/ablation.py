@@ -16,9 +16,10 @@ from golden import Instruction, Operation
 from golden.chain import RUNS, Chain, ConvertedChain, product_order
 from golden.comparison import differing, is_nan
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
-from golden.formats import INTEGERS
+from golden.formats import FP32, INTEGERS
 from golden.operations import IDPA
 from golden.operations.fused import FusedOperation
+from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording
@@ -213,6 +214,10 @@ def _vectors(i: Instruction) -> tuple[Operands, npt.NDArray[Any]]:
 def reason_of_no_effect(i: Instruction, changed: Operation) -> str:
     """Why the results of a changed operation are those of the instruction's for every operand; empty if nothing says so."""
     o = i.operation
+    if isinstance(o, IDPA) and isinstance(changed, IDPA) and o.overflow == "wrap" and o.with_length(changed.L) == changed:
+        return "a sum modulo 2^32 may be taken in parts"
+    if changed == o:
+        return ""  # another order of the products, which no argument below is about
     if isinstance(o, TruncatedFDPA) and isinstance(changed, TruncatedFDPA):
         if o.changed(e_zero=changed.e_zero) == changed and floor_is_idle(o, changed.e_zero):
             return "no term that is not zero lies below the floor, or nothing is cut there"
@@ -222,8 +227,10 @@ def reason_of_no_effect(i: Instruction, changed: Operation) -> str:
         by_mode = {o.overflow, changed.overflow} == {"infinity", "by-mode"} and o.conversion.mode in ("RNE", "RNA")
         if by_mode and o.changed(overflow=changed.overflow) == changed:
             return "rounding to nearest overflows to infinity in either case"
-    if isinstance(o, IDPA) and isinstance(changed, IDPA) and o.overflow == "wrap" and o.with_length(changed.L) == changed:
-        return "a sum modulo 2^32 may be taken in parts"
+    if isinstance(o, HeadroomFDPA) and isinstance(changed, HeadroomFDPA):
+        ranges = {operand.e_min for operand in (o.a, o.b, o.c)}
+        if FP32.e_min not in ranges and o.changed(flush_inputs=changed.flush_inputs) == changed:
+            return "no operand has fp32's range, whose subnormals alone are flushed"
     return ""
 
 

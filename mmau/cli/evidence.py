@@ -7,6 +7,8 @@ from typing import Any
 
 import golden
 from golden import Instruction
+from golden.catalogue import ARCHITECTURES
+from golden.catalogue.unrecorded import unrecorded
 from golden.checks import unknown
 from golden.files import check_output, is_stdout, write_output
 from golden.html import element, joined, page
@@ -50,14 +52,17 @@ def chosen(arch: str | None, name: str | None) -> list[Instruction]:
     """The instructions of an architecture, or of all, of that name.
 
     Raises:
-        ValueError: an unknown architecture or name; the message lists near spellings.
+        ValueError: an unknown architecture or name; the message lists near spellings, or says what is known of an
+            instruction that the catalogue leaves out.
     """
     entries = golden.instructions(arch)
     if name is None:
         return entries
     named = [entry for entry in entries if entry.name == name]
     if not named:
-        raise ValueError(unknown("instruction", name, [entry.name for entry in entries]))
+        archs = reversed(ARCHITECTURES) if arch is None else (golden.architecture(arch),)
+        known = next(filter(None, (unrecorded(each, name) for each in archs)), None)
+        raise ValueError(known or unknown("instruction", name, [entry.name for entry in entries]))
     return named
 
 
@@ -78,7 +83,7 @@ def overview(found: Sequence[Evidence]) -> Table:
             origin = ["; ".join(dict.fromkeys(entry[key] for entry in origins)) for key in ("device", "who")]
             i = evidence.instruction
             rows.append((i.arch, i.name, ", ".join(evidence.kinds), counted, *origin, unpinned))
-    return "Instructions with rows of silicon", rows
+    return caption_of("Instructions with rows of silicon", rows), rows
 
 
 def sources(found: Sequence[Evidence]) -> Table:
@@ -94,7 +99,12 @@ def sources(found: Sequence[Evidence]) -> Table:
     for source, counts in rows.items():
         totals = [sum(column) for column in zip(*counts, strict=True)]
         listed.append((*source, reproduced_text(*totals) if counts else "not held"))
-    return "Sources", listed
+    return caption_of("Sources", listed), listed
+
+
+def caption_of(caption: str, rows: Rows) -> str:
+    """A caption, which says so where there is no row but the header."""
+    return caption if len(rows) > 1 else f"{caption}: none"
 
 
 def source_of(entry: dict[str, Any]) -> tuple[str, str, str]:

@@ -35,7 +35,7 @@ def test_every_instruction_of_the_vectors_is_in_the_catalogue() -> None:
 def test_count_by_architecture() -> None:
     """Those of the vectors (326), the N and M variants, and eight FP8 mma.sync each on sm_90 and sm_100.
 
-    Integers: of mma 17 on sm_75 and 54 later, of wgmma 8 × 16 N and 18 N of bits; 5 of CDNA; RDNA: 8 signs and waves of
+    Integers: of mma 17 on sm_75 and 54 later, of wgmma 8 × 18 N and 18 N of bits; 5 of CDNA; RDNA: 8 signs and waves of
     iu8, on gfx1201 4 × 3 × 2 and 4 × 3 with CLAMP.
     wgmma: 12 type rows × 31 more N. tcgen05, unscaled: 54 rows × (31 more N + 32 of M = 128); scaled: 29 rows × 31.
     """
@@ -44,7 +44,7 @@ def test_count_by_architecture() -> None:
         "sm_75": 5 + 17,
         "sm_80": 9 + 54,
         "sm_89": 25 + 54,
-        "sm_90": 24 + 12 * 31 + 8 + 54 + 8 * 16 + 18,
+        "sm_90": 24 + 12 * 31 + 8 + 54 + 8 * 18 + 18,
         "sm_100": 92 + 54 * (31 + 32) + 29 * 31 + 8 + 54,
         "sm_120": 104 + 54,
         "gfx908": 15 + 5,
@@ -165,7 +165,7 @@ def test_architecture_unknown(name: Any, hint: str) -> None:
     [
         (
             "sm_90", "mma.m16n8k16.f32.f16.f16.f16",
-            "sm_90 instruction 'mma.m16n8k16.f32.f16.f16.f16' is not one of the 604 known (did you mean "
+            "sm_90 instruction 'mma.m16n8k16.f32.f16.f16.f16' is not one of the 620 known (did you mean "
             "'mma.m16n8k16.f32.f16.f16.f32' or 'mma.m16n8k16.f16.f16.f16.f16' or 'mma.m16n8k8.f32.f16.f16.f32'?)",
         ),
         (
@@ -177,6 +177,31 @@ def test_architecture_unknown(name: Any, hint: str) -> None:
             "gfx1201", "v_wmma_f32_16x16x16_f16",
             "gfx1201 instruction 'v_wmma_f32_16x16x16_f16' must name the size of the wave, _w32 or _w64, which decides "
             "the order of the products on gfx1201",
+        ),
+        (
+            "RDNA3.5", "v_wmma_i32_16x16x16_iu8_w16.s8.s8",
+            "gfx1151 instruction 'v_wmma_i32_16x16x16_iu8_w16.s8.s8' must name the size of the wave, _w32 or _w64, which "
+            "decides the order of the products on gfx1201",
+        ),
+        (
+            "RDNA4", "v_wmma_i32_16x16x32_iu4_w32",
+            "gfx1201 instruction 'v_wmma_i32_16x16x32_iu4_w32' must name the signs of A and B after the wave, such "
+            "as .s4.u4",
+        ),
+        (
+            "RDNA3", "v_dual_dot2acc_f32_bf16",
+            "gfx1100 instruction 'v_dual_dot2acc_f32_bf16' is in the catalogue as 'v_dot2_f32_bf16', which computes the "
+            "same",
+        ),
+        (
+            "RDNA3", "v_wmma_f16_16x16x16_f16_w32.clamp",
+            "gfx1100 instruction 'v_wmma_f16_16x16x16_f16_w32.clamp' does not exist: floating-point WMMA has no CLAMP, a "
+            "bit that recorded 16-bit results ignore",
+        ),
+        (
+            "RDNA4", "v_wmma_f32_16x16x32_fp8_fp8_w32",
+            "gfx1201 instruction 'v_wmma_f32_16x16x32_fp8_fp8_w32' is not one of the 48 known (did you mean "
+            "'v_wmma_f32_16x16x16_f16_w32' or 'v_wmma_f32_16x16x16_bf16_w32' or 'v_wmma_f32_16x16x16_f16_w64'?)",
         ),
         (
             "RDNA3", "v_dot2_f32_f16_w32",
@@ -207,7 +232,7 @@ def test_architecture_unknown(name: Any, hint: str) -> None:
             "gfx1100 instruction 'v_wmma_i32_16x16x16_iu4_w32.s4.u4' is not in the catalogue: iu4 is unrecorded on RDNA3; "
             "iu8 has exact sums, and so has iu4 on gfx1201",
         ),
-        ("sm_90", None, "sm_90 instruction None is not one of the 604 known"),
+        ("sm_90", None, "sm_90 instruction None is not one of the 620 known"),
     ],
 )  # fmt: skip
 def test_instruction_unknown(arch: str, name: Any, message: str) -> None:
@@ -237,6 +262,7 @@ def test_instruction_unknown(arch: str, name: Any, message: str) -> None:
         ("sm_80", "mma.m16n8k64.satfinite.s32.u4.s4.s32", (16, 8, 64), "uint4 int4 int32 int32 None", None),
         ("sm_80", "mma.m16n8k256.s32.b1.b1.s32.xor.popc", (16, 8, 256), "b1 b1 int32 int32 None", None),
         ("sm_90", "wgmma.m64n48k32.satfinite.s32.s8.u8", (64, 48, 32), "int8 uint8 int32 int32 None", None),
+        ("sm_90", "wgmma.m64n256k32.s32.s8.s8", (64, 256, 32), "int8 int8 int32 int32 None", None),
         ("gfx942", "v_mfma_i32_16x16x32_i8", (16, 16, 32), "int8 int8 int32 int32 None", None),
         ("gfx90a", "v_mfma_f64_16x16x4f64", (16, 16, 4), "fp64 fp64 fp64 fp64 None", None),
     ],

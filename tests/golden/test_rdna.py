@@ -1,6 +1,7 @@
 """OC-FDPA and PS-FDPA, RDNA3 and RDNA4: every recorded row on every engine, NaN payloads too, and checks of their rules."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from tests.golden.native_rows import needs_native
 
 OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
 """The operations by name; each takes its own parameters, which only the running program knows."""
+
+PAGE = Path(__file__).parents[2] / "docs/evidence/rdna-statements.md"
 
 RECORDINGS = recordings_of(*RDNA)
 FLOATS = [recording for recording in RECORDINGS if "i32" not in recording.instruction_name]
@@ -63,9 +66,11 @@ def test_general_path_equals_recording(recording: Case) -> None:
 
 
 UNPINNED = {
-    "gfx1100": {"no floor of e_max for c"},
-    "gfx1201": {"no floor of e_max for c", "fp16 result through fp32"},
-}
+    "gfx1100": {"no floor of e_max for c", "the first NaN product decides"},
+    "gfx1201": {
+        "no floor of e_max for c", "the first NaN product decides", "fp16 result through fp32", "bf16 result −0 is +0",
+    },
+}  # fmt: skip
 """Changed statements with which every row that is kept here agrees: said by others who hold more rows, or by analogy."""
 
 
@@ -93,6 +98,31 @@ def test_recorded_rows_tell_a_changed_statement(arch: str, statement: str) -> No
     assert found == (statement not in UNPINNED[arch])
 
 
+def on_page(arch: str, name: str) -> dict[str, int | None]:
+    """The column of an instruction on the page of the statements, those left out that it cannot have."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"## {arch}\n")[2]
+    lines = [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")]
+    header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    cells = {row[0]: row[header.index(f"`{name}`")] for row in rows}
+    return {statement: None if cell == "**none**" else int(cell) for statement, cell in cells.items() if cell}
+
+
+@pytest.mark.attack("a page of evidence that is out of date")
+def test_page_with_one_other_number_has_another_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = {
+        (arch, name): on_page(arch, name) for arch, name in (("gfx1201", "v_dot2_f16_f16"), ("gfx1100", "v_dot2_f16_f16"))
+    }
+    text = PAGE.read_text(encoding="utf-8")
+    row = next(line for line in reversed(text.splitlines()) if line.startswith("| F=25 |"))
+    cells = row.split("|")
+    cells[5] = " 7777 "
+    (tmp_path / "page.md").write_text(text.replace(row, "|".join(cells)), encoding="utf-8")
+    monkeypatch.setattr("tests.golden.test_rdna.PAGE", tmp_path / "page.md")
+    changed = {key: on_page(*key) for key in sound}
+    assert [key for key in sound if changed[key] != sound[key]] == [("gfx1201", "v_dot2_f16_f16")]
+    assert changed["gfx1201", "v_dot2_f16_f16"]["F=25"] == 7777
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "name"),
@@ -105,11 +135,28 @@ def test_recorded_rows_tell_a_changed_statement(arch: str, statement: str) -> No
     ],
 )
 def test_default_vectors_tell_a_changed_statement(arch: str, name: str) -> None:
-    """Few enough that any run shows them, but for the floor that OC-FDPA's own flush hides."""
+    """Few enough that any run shows them, but for the floor that OC-FDPA's own flush hides; as the page has it."""
     needed = rows_needed(golden.instruction(arch, name))
+    assert needed == on_page(arch, name), "run make rdna-statements"
     hidden = {"no floor of e_max for c"} if (arch, name) == ("gfx1100", "v_dot2_f32_bf16") else set()
     assert {statement for statement, rows in needed.items() if rows is None} == hidden
     assert max(rows or 0 for rows in needed.values()) <= 8_000
+
+
+@pytest.mark.parametrize(
+    ("statement", "a", "b", "c", "d"),
+    [
+        # −2^-133 + 2^-150 + 2^-155: floored, a tie, which goes to −2^-133; else −2^-133 + 2^-149, which drops to −0
+        ("no floor of e_max for c", (0x9E00, 0x1A04), (0x1E80, 0x1A00), 0x0000, 0x8001),
+        # 2^-104 and −2^-133, which counts as −2^-128
+        ("c dropped where it is below the grid", (0x0B80, 0), (0x3F80, 0), 0x8001, 0x0B7F),
+    ],
+)
+def test_bf16_results_tell_the_exponent_of_a_zero_and_of_a_small_c(statement: str, a: Any, b: Any, c: int, d: int) -> None:
+    """Two statements of RDNA4 that few operands show, for a sum is rounded to fp32 and loses its lower half."""
+    operation = golden.instruction("gfx1201", "v_dot2_bf16_bf16").operation
+    assert operation.step(a, b, c) == d
+    assert statements(operation)[statement].of(operation).step(a, b, c) != d
 
 
 def dot2(arch: str, a: tuple[float, float], b: tuple[float, float], c: int) -> int:

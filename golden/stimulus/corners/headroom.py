@@ -8,7 +8,7 @@ import numpy as np
 from golden.stimulus.chosen_sums import Places
 from golden.stimulus.classes import normal
 from golden.stimulus.codes import IntArray, infinities, lowest_lead, nans, number
-from golden.stimulus.corners.corner import crossed
+from golden.stimulus.corners.corner import GAPS, crossed
 from golden.stimulus.draws import GeneratorDraws
 from golden.stimulus.placed_products import lead_range, operands_of
 from golden.stimulus.shape import Operands, OperandShape
@@ -68,23 +68,38 @@ FLOORED_TIES = 2 * 2
 """Of each product: c zero or subnormal, both signs."""
 
 
+def rounds_twice(shape: OperandShape) -> bool:
+    """Whether a sum is rounded to a format other than c's, of which the result then keeps the upper bits."""
+    return shape.d is not shape.c
+
+
 def floored_tie_cases(shape: OperandShape) -> int:
-    """The products with all of `FLOORED_TIES`; none where no product reaches so low, or with scales."""
+    """The products with all of `FLOORED_TIES`, and where sums are rounded twice with another product, both signs, and after
+    those each distance of a product from c; none where no product reaches so low, or with scales."""
     is_possible = shape.headroom is not None and shape.K > 1 and shape.scale is None
-    return len(_reachable(shape)) * FLOORED_TIES if is_possible else 0
+    if not is_possible or not _reachable(shape):
+        return 0
+    twice = rounds_twice(shape)
+    return len(_reachable(shape)) * (FLOORED_TIES + 2 * twice) + 2 * GAPS * twice
 
 
 def floored_ties(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """One product, a tie of the smallest results and one bit more or less; c zero or subnormal, all other products zero.
-    Only the exponent of a zero product or of c says whether alignment keeps that bit."""
-    reachable = np.array(_reachable(shape))
-    index, with_c, negative = crossed(case, len(reachable), 2, 2)
+    Only the exponent of a zero product or of c says whether alignment keeps that bit. Where sums are rounded twice, also
+    with a second product, the smallest c of the other sign, which the tie comes next to; and a power of two beside that c,
+    of which a floor takes one unit of the last place that alignment keeps."""
+    reachable, twice, rows = np.array(_reachable(shape)), rounds_twice(shape), len(case)
+    ties = len(reachable) * (FLOORED_TIES + 2 * twice)
+    index, kind, negative = crossed(np.minimum(case, ties - 1), len(reachable), 2 + twice, 2)
     lead, x, y = reachable[index].T
-    rows, everywhere = len(case), np.ones(len(case), np.bool_)
-    places = Places(rows, shape.K)
-    places.put(0, everywhere, lead, negative, fraction(shape.a, x, bit_length(x)), fraction(shape.b, y, bit_length(y)))
+    is_tie, (gap, other_sign) = case < ties, crossed(np.maximum(case - ties, 0), GAPS, 2)
+    lowest, places = lowest_lead(shape.c), Places(rows, shape.K)
+    places.put(0, is_tie, lead, negative, fraction(shape.a, x, bit_length(x)), fraction(shape.b, y, bit_length(y)))
+    places.put(1, is_tie & (kind == 2), lowest, 1 - negative)
+    places.put(0, ~is_tie, np.clip(lowest + gap, *lead_range(shape)), other_sign)
     pairs = places.moved(shape, draws)
     pairs.subnormal_factors = "exact"
-    of_c = np.where(with_c == 1, draws.integers(0, 1 << shape.c.man_bits, rows), 0)
-    sign = np.where(draws.integers(0, 2, rows) == 1, shape.c.negative_zero, 0)
+    of_c = np.where(is_tie & (kind == 1), draws.integers(0, 1 << shape.c.man_bits, rows), np.where(is_tie, 0, 1))
+    drawn = draws.integers(0, 2, rows)
+    sign = np.where(np.where(is_tie, drawn, 1 - other_sign) == 1, shape.c.negative_zero, 0)
     return operands_of(shape, draws, pairs, (sign | of_c << shape.c.pad_bits).astype(number(shape.c, 0, 0).dtype))

@@ -192,14 +192,24 @@ def test_instruction_of_another_part_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(
-    ("cupy", "hip", "expected"), [(False, True, "amd"), (True, True, "nvidia"), (False, False, "nvidia")]
+    ("cupy", "hip", "arch", "expected"),
+    [
+        (False, True, None, "amd"),
+        (True, True, None, "nvidia"),
+        (False, False, None, "nvidia"),
+        (True, True, "gfx1201", "amd"),
+        (False, False, "gfx1201", "amd"),
+        (False, True, "sm_90", "nvidia"),
+    ],
 )
-def test_amd_is_taken_where_there_is_no_cupy(cupy: bool, hip: bool, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_amd_is_taken_where_it_is_asked_for_or_there_is_no_cupy(
+    cupy: bool, hip: bool, arch: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     present = {"cupy": cupy, "hip": hip}
     monkeypatch.setattr(devices, "find_spec", lambda name: object() if present[name] else None)
     monkeypatch.setattr("hwtests.amd.hip_device.HipDevice", lambda: "amd")
     monkeypatch.setattr("hwtests.nvidia.cupy_device.CudaDevice", lambda: "nvidia")
-    found: Any = devices.open_device()
+    found: Any = devices.open_device(arch)
     assert found == expected
 
 

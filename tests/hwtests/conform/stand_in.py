@@ -126,7 +126,7 @@ def babble(instruction: Instruction, tiles: Tiles, d: Any) -> Any:
     return d
 
 
-def no_device() -> StandIn:
+def no_device(_: str | None) -> StandIn:
     raise DeviceError("no usable CUDA device on this machine: driver too old")
 
 
@@ -139,4 +139,4 @@ if __name__ == "__main__":
     if fault == "slow-start":
         time.sleep(5.0)
         fault = "none"
-    sys.exit(main(no_device if fault == "no-device" else lambda: StandIn(FAULTS[fault])))
+    sys.exit(main(no_device if fault == "no-device" else lambda _: StandIn(FAULTS[fault])))

@@ -36,6 +36,8 @@ SAMPLE = [
     ("sm_90", "mma.m16n8k64.satfinite.s32.u4.s4.s32"),
     ("sm_90", "mma.m8n8k128.s32.b1.b1.s32.xor.popc"),
     ("sm_90", "wgmma.m64n24k32.satfinite.s32.u8.s8"),
+    ("sm_90", "wgmma.m64n256k32.s32.u8.s8"),
+    ("sm_90", "wgmma.m64n240k32.satfinite.s32.s8.s8"),
     ("sm_90", "wgmma.m64n8k256.s32.b1.b1.and.popc"),
     ("sm_120", "mma.m8n8k16.s32.s8.u8.s32"),
     ("sm_120", "mma.m16n8k128.s32.b1.b1.s32.and.popc"),
