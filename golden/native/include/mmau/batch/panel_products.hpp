@@ -10,19 +10,6 @@
 
 MMAU_NAMESPACE_BEGIN
 
-// Vectors as wide as a register, for compilers take wider ones apart.
-#if defined(__AVX512BW__)
-constexpr int vector_bytes = 64;
-#elif defined(__AVX2__)
-constexpr int vector_bytes = 32;
-#else
-constexpr int vector_bytes = 16;
-#endif
-typedef int16_t ExpVector __attribute__((vector_size(vector_bytes)));
-typedef float FloatVector __attribute__((vector_size(vector_bytes)));
-typedef int32_t IntVector __attribute__((vector_size(vector_bytes)));
-constexpr int exp_vector_lanes = vector_bytes / 2, vector_lanes = vector_bytes / 4;
-
 /// The smallest exponent of a product that is taken here: it leaves 22 fraction bits above fp32's 2^−126, and 2^(F − exponent)
 /// is a normal number.
 inline int smallest_product_exp(const Plan& plan) { return larger(-100, plan.F - 127); }

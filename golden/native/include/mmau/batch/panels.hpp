@@ -6,8 +6,23 @@
 
 #include "transpose.hpp"
 #include "lanes.hpp"
+#include "vectors.hpp"
 
 MMAU_NAMESPACE_BEGIN
+
+// Vectors as wide as a register, for compilers take wider ones apart.
+#if defined(__AVX512BW__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+typedef uint8_t HalfByteVector __attribute__((vector_size(vector_bytes / 2)));
+typedef int16_t ExpVector __attribute__((vector_size(vector_bytes)));
+typedef float FloatVector __attribute__((vector_size(vector_bytes)));
+typedef int32_t IntVector __attribute__((vector_size(vector_bytes)));
+constexpr int exp_vector_lanes = vector_bytes / 2, vector_lanes = vector_bytes / 4;
 
 constexpr int panel_length = 128;   ///< products that are decoded at a time
 constexpr int panel_rows = 64;      ///< rows of A that meet a panel once it is decoded
@@ -23,18 +38,50 @@ inline ExponentRange joined(const ExponentRange& x, const ExponentRange& y) {
     return {smaller(x.smallest, y.smallest), larger(x.largest, y.largest), x.special | y.special};
 }
 
+/// Some lanes of an array as a vector of 16-bit ones.
+MMAU_LANE_FN ExpVector exp_vector(const int16_t* from) {
+    ExpVector vector;
+    std::memcpy(&vector, from, sizeof vector);
+    return vector;
+}
+MMAU_LANE_FN ExpVector exp_vector(const uint16_t* from) { return exp_vector(reinterpret_cast<const int16_t*>(from)); }
+MMAU_LANE_FN ExpVector exp_vector(const uint8_t* from) {
+    HalfByteVector bytes;
+    std::memcpy(&bytes, from, sizeof bytes);
+    return __builtin_convertvector(bytes, ExpVector);
+}
+
 /// The same in lanes.
 struct LaneRanges {
-    Lanes<int32_t> smallest, largest;
-    Lanes<uint32_t> special;
+    static constexpr int parts = lanes / exp_vector_lanes;
+    ExpVector smallest[parts], largest[parts], special[parts];
 
     LaneRanges() {
         const ExponentRange none;
-        for (int r = 0; r < lanes; ++r) smallest[r] = none.smallest, largest[r] = none.largest, special[r] = 0;
+        for (int i = 0; i < parts; ++i) {
+            smallest[i] = ExpVector{} + static_cast<int16_t>(none.smallest);
+            largest[i] = ExpVector{} + static_cast<int16_t>(none.largest);
+            special[i] = ExpVector{};
+        }
     }
+
+    /// Lanes of part i: their exponents, and where they are not finite.
+    MMAU_LANE_FN void join(int i, ExpVector exp, ExpVector is_special) {
+        const ExponentRange none;
+        const ExpVector low = exp == zero_exp ? static_cast<int16_t>(none.smallest) - ExpVector{} : exp;
+        const ExpVector high = exp == zero_exp ? static_cast<int16_t>(none.largest) - ExpVector{} : exp;
+        smallest[i] = low < smallest[i] ? low : smallest[i];
+        largest[i] = high > largest[i] ? high : largest[i];
+        special[i] |= is_special;
+    }
+
     ExponentRange all() const {
         ExponentRange range;
-        for (int r = 0; r < lanes; ++r) range = joined(range, {smallest[r], largest[r], special[r]});
+        for (int i = 0; i < parts; ++i) {
+            for (int r = 0; r < exp_vector_lanes; ++r) {
+                range = joined(range, {smallest[i][r], largest[i][r], static_cast<uint32_t>(special[i][r] != 0)});
+            }
+        }
         return range;
     }
 };
@@ -46,43 +93,75 @@ struct ElementFormat {
     bool has_fp32_exponents;  ///< bf16 and tf32: the upper bits of a float
     int float_shift;          ///< by which such a code moves up to its place in a float
     uint32_t float_mask;
+    bool extends_to_half;  ///< with more bits it is a code of fp16, whose value is 2^(bias − 15) times the element's
 
     explicit ElementFormat(const Format& format)
         : lane(format), bias(format.bias), man_bits(format.man_bits), has_fp32_exponents(format.exp_bits == 8),
-          float_shift(32 - format.width()), float_mask(~((1u << format.pad_bits) - 1)) {}
+          float_shift(32 - format.width()), float_mask(~((1u << format.pad_bits) - 1)),
+          extends_to_half(has_half_vectors && (format.exp_bits < 5 || (format.exp_bits == 5 && format.specials == Specials::ieee))) {}
 };
 
-/// Step decode of 32 codes.
-template <bool has_fp32_exponents, class Code>
-inline void decode_elements(const ElementFormat& format, const Lanes<Code>& codes, Lanes<float>& value, Lanes<int16_t>& exp,
-                            LaneRanges& ranges) {
-    const ExponentRange none;
-    const LaneFormat lane = format.lane;
-    const int bias = format.bias, float_bias = 127 - format.bias - format.man_bits, float_shift = format.float_shift;
-    const uint32_t float_mask = format.float_mask;
+/// Step decode of 32 codes: exponents.
+template <class Code>
+MMAU_LANE_FN void decode_exps(const ElementFormat& format, const Lanes<Code>& codes, Lanes<int16_t>& exp, LaneRanges& ranges) {
+    const auto limited = [](uint32_t field) { return static_cast<int16_t>(smaller(field, 0x7FFFu)); };
+    const LaneFormat& lane = format.lane;
+    const int16_t field_mask = limited(lane.field_mask), special_from = limited(lane.special_from);
+    for (int i = 0; i < LaneRanges::parts; ++i) {
+        const ExpVector code = exp_vector(codes + i * exp_vector_lanes), field = code & field_mask;
+        const ExpVector stored = field >> format.man_bits, one = ExpVector{} + static_cast<int16_t>(1);
+        const ExpVector unbiased = (stored > one ? stored : one) - static_cast<int16_t>(format.bias);
+        const ExpVector zeros = ExpVector{} + zero_exp, found = field == 0 ? zeros : unbiased;
+        const ExpVector is_nan_code = code == static_cast<int16_t>(lane.nan_code);
+        ranges.join(i, found, (field >= special_from) | is_nan_code);
+        std::memcpy(exp + i * exp_vector_lanes, &found, sizeof found);
+    }
+}
+
+template <>
+MMAU_LANE_FN void decode_exps(const ElementFormat& format, const Lanes<uint32_t>& codes, Lanes<int16_t>& exp, LaneRanges& ranges) {
+    Lanes<int16_t> special;
     for (int r = 0; r < lanes; ++r) {
-        const uint32_t code = codes[r];
-        const Lane x = decode_lane(lane, code);
-        const int32_t unbiased = x.exp - bias;
-        const bool zero = x.sig == 0;
-        exp[r] = static_cast<int16_t>(zero ? zero_exp : unbiased);
-        ranges.smallest[r] = smaller(ranges.smallest[r], zero ? none.smallest : unbiased);
-        ranges.largest[r] = larger(ranges.largest[r], zero ? none.largest : unbiased);
-        ranges.special[r] |= x.special;
-        if constexpr (has_fp32_exponents) {
-            value[r] = bits_as<float>((code << float_shift) & float_mask);
-        } else {
-            const float unit = bits_as<float>(static_cast<uint32_t>(x.exp + float_bias) << 23);
-            value[r] = static_cast<float>(with_sign(static_cast<int32_t>(x.sig), x.sign)) * unit;
+        const Lane x = decode_lane(format.lane, codes[r]);
+        exp[r] = static_cast<int16_t>(x.sig ? x.exp - format.bias : zero_exp);
+        special[r] = static_cast<int16_t>(x.special);
+    }
+    for (int r = 0; r < lanes; r += exp_vector_lanes) ranges.join(r / exp_vector_lanes, exp_vector(exp + r), exp_vector(special + r));
+}
+
+/// Step decode of 32 codes: values.
+template <class Code>
+MMAU_LANE_FN void decode_values(const ElementFormat& format, const Lanes<Code>& codes, Lanes<float>& value) {
+    if (format.has_fp32_exponents) {
+        const int shift = format.float_shift;
+        const uint32_t mask = format.float_mask;
+        for (int r = 0; r < lanes; ++r) value[r] = bits_as<float>((uint32_t{codes[r]} << shift) & mask);
+        return;
+    }
+    const LaneFormat lane = format.lane;
+#ifdef __F16C__
+    if (format.extends_to_half) {
+        const int sign_up = lane.sign_shift - 16, up = 10 - format.man_bits;
+        Lanes<uint16_t> half;
+        for (int r = 0; r < lanes; ++r) {
+            half[r] = static_cast<uint16_t>((codes[r] << sign_up & 0x8000u) | (codes[r] & lane.field_mask) << up);
         }
+        return widen_halves(half, power_of_two(float{}, 15 - format.bias), value);
+    }
+#endif
+    const int float_bias = 127 - format.bias - format.man_bits;
+    for (int r = 0; r < lanes; ++r) {
+        const Lane x = decode_lane(lane, codes[r]);
+        const float unit = bits_as<float>(static_cast<uint32_t>(x.exp + float_bias) << 23);
+        value[r] = static_cast<float>(with_sign(static_cast<int32_t>(x.sig), x.sign)) * unit;
     }
 }
 
 template <class Code>
-inline void decode_elements(const ElementFormat& format, const Lanes<Code>& codes, Lanes<float>& value, Lanes<int16_t>& exp,
-                            LaneRanges& ranges) {
-    format.has_fp32_exponents ? decode_elements<true>(format, codes, value, exp, ranges)
-                              : decode_elements<false>(format, codes, value, exp, ranges);
+MMAU_LANE_FN void decode_elements(const ElementFormat& format, const Lanes<Code>& codes, Lanes<float>& value, Lanes<int16_t>& exp,
+                                  LaneRanges& ranges) {
+    decode_exps(format, codes, exp, ranges);
+    decode_values(format, codes, value);
 }
 
 /// Exponents that elements of HalfWords keep under their scales: their values are normal numbers of fp32, and a scale of
@@ -91,18 +170,14 @@ constexpr int smallest_scaled_exp = -110, largest_scaled_exp = 126;
 
 /// Step scale of 32 elements, each by a ue8m0 code; `ranges` are those of the scaled elements.
 inline void scale_elements(const Lanes<uint8_t>& scale, Lanes<float>& value, Lanes<int16_t>& exp, LaneRanges& ranges) {
-    constexpr int scale_bias = 127;
-    const ExponentRange none;
-    for (int r = 0; r < lanes; ++r) {
-        const uint32_t code = scale[r];
-        const bool zero = exp[r] == zero_exp;
-        const int32_t scaled = exp[r] + static_cast<int32_t>(code) - scale_bias;
-        exp[r] = static_cast<int16_t>(zero ? zero_exp : scaled);
-        value[r] *= bits_as<float>(code << 23);
-        ranges.smallest[r] = smaller(ranges.smallest[r], zero ? none.smallest : scaled);
-        ranges.largest[r] = larger(ranges.largest[r], zero ? none.largest : scaled);
-        ranges.special[r] |= code == 0xFF;
+    constexpr int16_t scale_bias = 127, scale_nan = 0xFF;
+    for (int r = 0; r < lanes; r += exp_vector_lanes) {
+        const ExpVector code = exp_vector(scale + r), unscaled = exp_vector(exp + r);
+        const ExpVector scaled = unscaled == zero_exp ? unscaled : unscaled + code - scale_bias;
+        ranges.join(r / exp_vector_lanes, scaled, code == scale_nan);
+        std::memcpy(exp + r, &scaled, sizeof scaled);
     }
+    for (int r = 0; r < lanes; ++r) value[r] *= bits_as<float>(uint32_t{scale[r]} << 23);
 }
 
 /// The range of scaled elements; special too where a value may not be a number of fp32.

@@ -75,14 +75,22 @@ inline void compute_block(Block& block, BlockChain chain) {
 template <class Code>
 inline void load_codes(const void* codes, int64_t first, Block& block) {
     const Code* from = static_cast<const Code*>(codes) + first;
-    for (int r = 0; r < block.rows; ++r) block.d[r] = from[r];
+    if (sizeof(Code) == sizeof block.d[0]) {
+        std::memcpy(block.d, from, sizeof(Code) * static_cast<size_t>(block.rows));
+    } else {
+        for (int r = 0; r < block.rows; ++r) block.d[r] = from[r];
+    }
     for (int r = block.rows; r < lanes; ++r) block.d[r] = from[0];
 }
 
 template <class Code>
 inline void store_codes(const Block& block, void* codes, int64_t first) {
     Code* to = static_cast<Code*>(codes) + first;
-    for (int r = 0; r < block.rows; ++r) to[r] = static_cast<Code>(block.d[r]);
+    if (sizeof(Code) == sizeof block.d[0]) {
+        std::memcpy(to, block.d, sizeof(Code) * static_cast<size_t>(block.rows));
+    } else {
+        for (int r = 0; r < block.rows; ++r) to[r] = static_cast<Code>(block.d[r]);
+    }
 }
 
 inline void rows_by_lanes(const Plan& plan, const mmau_batch& batch, int64_t begin, int64_t end, BlockChain chain) {

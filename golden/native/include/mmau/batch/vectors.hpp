@@ -22,7 +22,22 @@ MMAU_LANE_FN int32_t cut_lane(double value) {
     return static_cast<int32_t>(bits_as<double>(code & (uint64_t{0} - static_cast<uint64_t>(fits))));
 }
 
+/// Whether there are instructions that make fp32 of fp16.
+#ifdef __F16C__
+constexpr bool has_half_vectors = true;
+#else
+constexpr bool has_half_vectors = false;
+#endif
+
 #ifdef __AVX512F__
+
+/// The values of fp16 codes, times a power of two.
+inline void widen_halves(const Lanes<uint16_t>& codes, float factor, Lanes<float>& value) {
+    for (int r = 0; r < lanes; r += 16) {
+        const __m512 x = _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes + r)));
+        _mm512_storeu_ps(value + r, _mm512_mul_ps(x, _mm512_set1_ps(factor)));
+    }
+}
 
 /// The products of fp16 codes: exact in fp32, for they have 22 bits and exponents −48 … 31.
 inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, Lanes<float>& product) {
@@ -60,6 +75,13 @@ inline void sum_cut(const Lanes<double>* products, int count, int stride, const 
 #else
 
 #ifdef __F16C__
+
+inline void widen_halves(const Lanes<uint16_t>& codes, float factor, Lanes<float>& value) {
+    for (int r = 0; r < lanes; r += 8) {
+        const __m256 x = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + r)));
+        _mm256_storeu_ps(value + r, _mm256_mul_ps(x, _mm256_set1_ps(factor)));
+    }
+}
 
 inline void multiply_halves(const Lanes<uint16_t>& a, const Lanes<uint16_t>& b, Lanes<float>& product) {
     for (int r = 0; r < lanes; r += 8) {
