@@ -1,4 +1,4 @@
-"""What Yosys reads from the text of a user design, beside Verilator: loops, clocks, undefined values, rare conditions."""
+"""Findings of Yosys in a user design, beside those of Verilator: loops, clocks, undefined values, rare conditions."""
 
 import json
 import re
@@ -37,7 +37,7 @@ _REPORTS = ("$check", "$print", "$assert", "$assume", "$cover", "$live", "$fair"
 
 
 def findings_of_yosys(verilog: str, protocol: str) -> list[tuple[str, list[str]]]:
-    """What a report says of a preprocessed text: each kind of finding with its places; one kind without places where Yosys
+    """The findings for a report on a preprocessed text: each kind with its places; one kind without places where Yosys
     is not installed, or does not read the text.
 
     Args:

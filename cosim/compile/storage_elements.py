@@ -49,7 +49,7 @@ def _irregularities(
     module: Mapping[str, Any],
     sources: Mapping[Any, Mapping[str, Any]],
 ) -> Iterator[str]:
-    """What is wrong with a register."""
+    """The faults of a register."""
     if is_combinational:
         yield "is a register, in a design that is called combinational"
         return

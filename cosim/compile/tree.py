@@ -1,4 +1,4 @@
-"""What Verilator's tree of a design shows: registers that two blocks write, races, initial values, inputs beside ports."""
+"""Findings in Verilator's tree of a design: registers that two blocks write, races, initial values, inputs beside ports."""
 
 import json
 from collections import Counter
