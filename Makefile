@@ -109,7 +109,7 @@ formal-main: $(VENV)/.dev  ## Prove the units of `make cosim`, into build/formal
 	$(BIN)/python -m studies.proofs build/formal-main/proofs.json build/formal-main/proofs.md --main-job --jobs $(JOBS)
 	$(BIN)/python -m studies.proofs.compare mmau/formal/proofs.json --main-job --jobs $(JOBS)
 
-formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step, on symbolic integers; writes docs/evidence/specifications.md; 25 s an operation at most; resumes
+formal-golden: $(VENV)/.dev  #: Prove that specifications are golden's own step, on symbolic integers; writes docs/evidence/specifications.md; 25 s of the CPU for an operation; resumes
 	@mkdir -p build
 	$(BIN)/python -m studies.specification_proofs docs/evidence/specifications.md build/formal-golden
 

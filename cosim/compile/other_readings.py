@@ -3,20 +3,26 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from cosim.compile.circuit import UNSEEN, findings_of_yosys
 from cosim.compile.complaints import (
     WIDTHS,
     cases_of_one,
     complaints_of_verilator,
-    initial_values,
     promises,
-    read_from_the_simulator,
     strengths,
     switches_of_assertions,
-    tree_of,
-    written_by_two_blocks,
+    used_before_declared,
 )
 from cosim.compile.preprocessing import macros_not_defined, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
+from cosim.compile.tree import (
+    initial_values,
+    kept_by_functions,
+    races,
+    read_from_the_simulator,
+    tree_of,
+    written_by_two_blocks,
+)
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)
 """Beginnings of Verilator's options that change nothing which these lines, or the report, do not name."""
@@ -49,7 +55,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
         if warnings
         else []
     )
-    promised = promises(first.verilog) + cases_of_one(first.verilog)
+    promised = [*promises(first.verilog), *first.promised, *cases_of_one(first.verilog)]
     found += (
         [f"it promises synthesis tools properties that a simulation does not check: {_listed(promised)}"] if promised else []
     )
@@ -59,18 +65,26 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += (
         [f"it switches assertions on or off, and one that fails may not be seen: {_listed(switched)}"] if switched else []
     )
+    early = used_before_declared(first.verilog)
+    found += [f"names are used above their declarations, and others have them too: {_listed(early)}"] if early else []
     if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
-        return tuple(found)
+        return (*found, f"it is not one text: {UNSEEN}")
     tree = tree_of(sources.top, first.verilog, folder, libraries)
     if not several and not any("-MULTIDRIVEN: " in warning for warning in warnings):
         driven = written_by_two_blocks(tree, "ASSIGNW")
         found += [f"two assignments drive the same bits: {_listed(driven)}"] if driven else []
     twice = written_by_two_blocks(tree)
     found += [f"two clocked blocks write the same bits, and none says whose stay: {_listed(twice)}"] if twice else []
+    raced = races(tree)
+    found += [f"a clocked block writes at once what another block reads: {_listed(raced)}"] if raced else []
+    kept = kept_by_functions(tree)
+    found += [f"functions keep values between calls, which not every tool does: {_listed(kept)}"] if kept else []
     begun = initial_values(tree)
     found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
     beside = read_from_the_simulator(tree)
     found += [f"it reads more than its ports: {_listed(beside)}"] if beside else []
+    for kind, places in findings_of_yosys(first.verilog, sources.timing.protocol):
+        found.append(f"{kind}: {_listed(places, '; ')}" if places else kind)
     return tuple(found)
 
 

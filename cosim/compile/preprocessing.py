@@ -6,9 +6,10 @@ text for another tool, so each text that differs is proved by itself.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cosim.compile.complaints import promises_of_comments
 from cosim.compile.sources import Sources
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.tool_log import first_error
@@ -36,11 +37,13 @@ class Text:
 
     Attributes:
         name: the macros that it is read with, if other macros give another text. arguments: of Verilator, for these macros.
+        promised: what comments promise to synthesis tools.
     """
 
     name: str
     arguments: tuple[str, ...]
     verilog: str
+    promised: tuple[str, ...] = ()
 
 
 def texts_of(sources: Sources, folder: Path) -> list[Text]:
@@ -64,8 +67,9 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
     found = dict[str, Text]()
     for text in made:
         found.setdefault(_WITHOUT_EFFECT.sub(" ", text.verilog), text)
-    texts = list(found.values())
-    return texts if len(texts) > 1 else [Text("", (), texts[0].verilog)]
+    promised = tuple(promises_of_comments(commented))
+    texts = [replace(text, promised=promised) for text in found.values()]
+    return texts if len(texts) > 1 else [Text("", (), texts[0].verilog, promised)]
 
 
 def macros_not_defined(sources: Sources, folder: Path) -> list[str]:

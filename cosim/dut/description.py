@@ -160,7 +160,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         sources=(*filelist.sources, *sources),
         include=(*filelist.include, *include),
         defines=filelist.defines | _values("defines", table.get("defines", {})),
-        parameters=filelist.parameters | _values("parameters", table.get("parameters", {})),
+        parameters=_values("parameters", filelist.parameters | _table("parameters", table.get("parameters", {}))),
         verilator_args=tuple(_texts("verilator_args", table.get("verilator_args", []))),
         reset=_record("reset", table["reset"], Reset) if "reset" in table else None,
         ports={port: _names(port, names) for port, names in _table("ports", table.get("ports", {})).items()},
@@ -209,7 +209,21 @@ def _values(key: str, value: Any) -> dict[str, str]:
     for name, given in table.items():
         if isinstance(given, bool) or not isinstance(given, (int, str)):
             raise ValueError(f"[{key}] {name} must be a number or a text, got {given!r}")
+        if not _SELECTED.fullmatch(name) or "[" in name or not str(given).isprintable():
+            raise ValueError(f"[{key}] {name} must be a name, and its value one line of text; got {given!r}")
+        if key == "parameters" and not _is_one_value(str(given)):
+            raise ValueError(f"[{key}] {name} must be one value, without a comma, a semicolon or a comment; got {given!r}")
     return {name: str(given) for name, given in table.items()}
+
+
+def _is_one_value(text: str) -> bool:
+    """Whether a text stays within the brackets into which it is put."""
+    outside, depth = re.sub(r'"(?:[^"\\]|\\.)*"', "", text), 0
+    for letter in outside:
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0 or letter in ';"`' or (letter == "," and not depth):
+            return False
+    return not depth and "//" not in outside and "/*" not in outside
 
 
 def _table(key: str, value: Any) -> dict[str, Any]:

@@ -51,11 +51,12 @@ def agreement(operation: Operation, seconds: float, change: Change = unchanged) 
     """Prove that golden's step raises no error and gives the specification's d, for all operands, or find operands.
 
     Args:
-        seconds: for all questions; the last one may take some seconds longer.
+        seconds: of this process, for all questions; the last one may take some seconds longer.
         change: of golden's source; none by default.
     """
     with deep_stack() as manager:  # no term may outlive its manager
-        return _agreement(Terms(manager), operation, Limits(time.monotonic() + seconds, QUESTION), symbolic_golden(change))
+        limits = Limits(time.process_time() + seconds, QUESTION, time.process_time)
+        return _agreement(Terms(manager), operation, limits, symbolic_golden(change))
 
 
 def _agreement(terms: Terms, operation: Operation, limits: Limits, modules: Modules) -> Agreement:

@@ -1,19 +1,9 @@
-"""Complaints of Yosys about a design, and how complaints are quoted."""
+"""How complaints about a design are quoted."""
 
-import re
 from collections.abc import Sequence
 
 SHOWN = 5
 """Complaints that a message quotes."""
-
-_SAID = re.compile(r"^.*\b(?:Warning|ERROR): .*", re.MULTILINE)
-
-_SUMMARY = re.compile(r"see full log for details|Found \d+ problems in 'check")
-
-
-def complaints_of_yosys(log: str) -> list[str]:
-    """The warnings and errors in a log of Yosys and its reader of SystemVerilog, without their summaries."""
-    return list(dict.fromkeys(line for line in _SAID.findall(log) if not _SUMMARY.search(line)))
 
 
 def quoted(tool: str, complaints: Sequence[str]) -> str:

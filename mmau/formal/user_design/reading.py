@@ -10,25 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cosim.compile.circuit import AS_WRITTEN
 from cosim.compile.complaints import (
     complaints_of_verilator,
-    constants_by_initial_value,
+    complaints_of_yosys,
     promises,
-    tree_of,
-    written_by_two_blocks,
 )
 from cosim.compile.errors import SimulationError
 from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
+from cosim.compile.storage_elements import irregular_storage
+from cosim.compile.tree import constants_by_initial_value, kept_by_functions, races, tree_of, written_by_two_blocks
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
 from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.yosys_json import UnreadableCircuit, read_circuit
-from mmau.formal.user_design.complaints import complaints_of_yosys, quoted
+from mmau.formal.user_design.complaints import quoted
 from mmau.formal.user_design.not_compared import NotCompared
-from mmau.formal.user_design.storage_elements import check_registers
 from rtl.cost.flow import YosysFailure, run_yosys
 from rtl.designs.unit_design import UnitDesign
 
@@ -38,17 +38,15 @@ becomes a constant because it may start as one (`-noff`, `-keepdc`), and no unde
 (`-mux_undef`)."""
 
 READ = (
-    f"read_slang --threads 1 --top {WRAPPER} dut.sv; hierarchy -check -top {WRAPPER}; proc -noopt; flatten; "
-    "check -assert -force-detailed-loop-check; setattr -unset init w:*; chformal -remove; "
+    f"{AS_WRITTEN} setattr -unset init w:*; chformal -remove; "
     "techmap -map overlap.v t:$pmux a:parallel_case %i; setundef -undriven -anyseq; memory_collect; "
     "setparam -set INIT 1'x t:$mem_v2 r:WR_PORTS>0 %i; memory_map; "
     "opt_clean; setundef -undriven -anyseq; write_json registers.json; "
     f"async2sync; {SIMPLIFIED} {SIMPLIFIED} opt_clean; dffunmap; "
     "pmuxtree; bmuxmap; demuxmap; opt_clean; write_json circuit.json"
 )
-"""The Yosys passes. Conflicting drivers, undriven wires and loops are looked for (`check`) while no pass has changed the
-circuit. Registers and written memories lose their initial values. An undefined value may be anything at any time and is
-never chosen so that two results agree; the pass `memory`, which reads unwritten words as 0, is therefore not used.
+"""The Yosys passes. Registers and written memories lose their initial values. An undefined value may be anything at any time
+and is never chosen so that two results agree; the pass `memory`, which reads unwritten words as 0, is therefore not used.
 Assertions and assumptions of the design are ignored."""
 
 OVERLAP = """(* techmap_celltype = "$pmux" *)
@@ -118,7 +116,7 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     complaints = complaints_of_verilator(WRAPPER, text.verilog, dut.verilator_args, folder)
     if complaints:
         raise NotCompared(_in(text, quoted("Verilator", complaints)))
-    promised = promises(text.verilog)
+    promised = [*promises(text.verilog), *text.promised]
     if promised:
         raise NotCompared(
             _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
@@ -127,12 +125,19 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     twice = written_by_two_blocks(tree)
     if twice:
         raise NotCompared(_in(text, f"two clocked blocks write the same bits, and none says whose stay: {', '.join(twice)}"))
+    raced = races(tree)
+    if raced:
+        raise NotCompared(_in(text, f"a clocked block writes at once what another block reads: {', '.join(raced)}"))
+    kept = kept_by_functions(tree)
+    if kept:
+        raise NotCompared(_in(text, f"functions keep values between calls: {', '.join(kept)}"))
     fixed = constants_by_initial_value(tree)
     if fixed:
         assumed = [*assumed, f"registers and memories that nothing writes hold their initial values: {', '.join(fixed)}"]
     try:
         found = _circuits(text.verilog, seconds)
-        check_registers(found["registers.json"], dut)
+        for name, what in irregular_storage(found["registers.json"], dut.protocol == "combinational"):
+            raise NotCompared(f"{name} {what}")
         return Reading(text.name, text.arguments, read_circuit(WRAPPER, found["circuit.json"]), tuple(assumed), sources)
     except (NotCompared, UnreadableCircuit) as error:
         raise NotCompared(_in(text, str(error))) from None

@@ -15,6 +15,13 @@ from tests.mmau.formal.user_design.wrong_designs import ALL
 pytestmark = pytest.mark.simulator
 
 
+@pytest.fixture(autouse=True)
+def _without_yosys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests are of Verilator's reading and of the text; test_circuit.py has those of Yosys."""
+    if "plain" not in request.node.name:
+        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda verilog, protocol: [])
+
+
 def said_of(wrong: Wrong, folder: Path) -> tuple[str, ...]:
     use_packaged_verilator()
     return other_readings(sources_of(UnitDesign(PRODUCT), wrong.described(folder), folder), folder)
@@ -149,6 +156,77 @@ def test_blocks_that_write_parts_share_no_register(tmp_path: Path) -> None:
     wire [7:0] p; for (genvar k = 0; k < 4; k++) assign p[2 * k +: 2] = s[2 * k +: 2]; assign d[23:16] = p;
     always_comb d[31:24] = s.high; always_comb d[9:0] = {u.y, u.x, m[1], m[0]};"""
     assert said_of(clocked(body, ""), tmp_path) == ()
+
+
+RACES = {
+    "through a task": "logic [31:0] q; task t; q = r; endtask always @(posedge clk) t; always @(posedge clk) d <= q;",
+    "of the block before": "logic [31:0] q; task t; q = r; endtask always @(posedge clk) d <= q; always @(posedge clk) t;",
+    "through an argument": (
+        "logic [31:0] q; task t(output logic [31:0] y); y = r; endtask always @(posedge clk) t(q);\n"
+        "always @(posedge clk) d <= q;"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RACES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_race_is_named(name: str, tmp_path: Path) -> None:
+    said = said_of(clocked(RACES[name], "", latency=2), tmp_path)
+    assert "a clocked block writes at once what another block reads: q" in said
+
+
+KEPT = {
+    "a function": "function [31:0] f(input [31:0] x); static int n = 0; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
+    "assign d = f(r);",
+    "a function by its type": "function [31:0] f(input [31:0] x); int n; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
+    "assign d = f(r);",
+    "a task": "task t; static int n = 0; n = n + 1; d = n == 7 ? 0 : r; endtask always_comb t;",
+    "a function that writes it sometimes": "function [31:0] f(input [31:0] x); int n; case (x[1:0]) 0: n = 1;\n"
+    "1: n = 1; endcase return n == 0 ? 0 : x; endfunction assign d = f(r);",
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_function_that_keeps_a_value_is_named(name: str, tmp_path: Path) -> None:
+    assert "functions keep values between calls, which not every tool does: n" in said_of(Wrong(KEPT[name], ""), tmp_path)
+
+
+def test_function_that_writes_before_it_reads_keeps_nothing(tmp_path: Path) -> None:
+    body = """function [31:0] f(input [31:0] x); int i, j, k; begin for (i = 0; i < 4; i = i + 1) f[i] = x[i];
+    if (x[0]) j = 1; else j = 2; case (x[1:0]) 0: k = j; default: k = 3; endcase f = k == 9 ? 0 : x; end endfunction
+    always_comb d = f(r);"""
+    assert said_of(Wrong(body, ""), tmp_path) == ()
+
+
+EARLY = {
+    "a constant": ("assign d = W ? ~r : r; localparam W = 0;", "localparam W = 1;", "W"),
+    "an item": (
+        "assign d = A == 0 ? r : ~r; typedef enum logic {A, B} t;",
+        "package p; typedef enum logic {B, A} t; endpackage import p::*;",
+        "A",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EARLY)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_name_above_its_declaration_is_named(name: str, tmp_path: Path) -> None:
+    body, beside, said = EARLY[name]
+    assert said_of(Wrong(body, "", beside=beside), tmp_path) == (
+        f"names are used above their declarations, and others have them too: {said}",
+    )
+
+
+@pytest.mark.attack("designs by hand, in cosim")
+def test_promise_of_a_comment_is_named(tmp_path: Path) -> None:
+    body = (
+        "logic [31:0] x; always_comb case (1'b1) /* synthesis parallel_case */ a[0]: x = 1; a[1]: x = 2; default: x = 3;\n"
+    )
+    chosen = "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3); // no full_case is promised here"
+    assert said_of(Wrong(f"{body}{chosen}", ""), tmp_path) == (
+        "it promises synthesis tools properties that a simulation does not check: parallel_case",
+    )
 
 
 CONDITIONS = {

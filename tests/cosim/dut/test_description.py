@@ -132,3 +132,27 @@ def test_wrong_filelist_refused(tmp_path: Path, text: str, message: str) -> None
 @pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
 def test_descriptions_of_the_third_party_designs_are_read(name: str) -> None:
     assert load_dut(THIRD_PARTY / name / "dut.toml").sources
+
+
+@pytest.mark.parametrize("key", ["parameters", "defines"])
+@pytest.mark.parametrize(("name", "value"), [("A b", "1"), ("A[0]", "1"), ("A", "1\n`define B 2")])
+@pytest.mark.attack("inputs without an end, or hostile text")
+def test_value_of_a_description_is_one_line_of_a_name(key: str, name: str, value: str, folder: Path) -> None:
+    message = f"[{key}] {name} must be a name, and its value one line of text; got {value!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        dut_from_table(table(**{key: {name: value}}), folder)
+
+
+@pytest.mark.parametrize(
+    "value", ["24), .G(1", "1)) d(); endmodule module e; f #(.X((1", "1, 2", "1; wire w", "1 // no", "(1"]
+)
+@pytest.mark.attack("inputs without an end, or hostile text")
+def test_parameter_stays_within_its_brackets(value: str, folder: Path) -> None:
+    message = f"[parameters] F must be one value, without a comma, a semicolon or a comment; got {value!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        dut_from_table(table(parameters={"F": value}), folder)
+
+
+def test_parameter_may_be_an_expression(folder: Path) -> None:
+    values = {"F": "pkg::f(1, 2) + {1'b0, 1'b1}", "S": '"a, b); //"', "T": "'{a: 1, b: 2}"}
+    assert dut_from_table(table(parameters=values), folder).parameters == values

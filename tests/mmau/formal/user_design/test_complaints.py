@@ -1,6 +1,7 @@
 """Complaints of Yosys that count, and how they are quoted."""
 
-from mmau.formal.user_design.complaints import SHOWN, complaints_of_yosys, quoted
+from cosim.compile.complaints import complaints_of_yosys
+from mmau.formal.user_design.complaints import SHOWN, quoted
 
 LOG = """2. Executing SLANG frontend.
 dut.sv:3: Warning: non-edge sensitivity on a signal will be synthesized as @* sensitivity

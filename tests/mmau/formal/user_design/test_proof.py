@@ -113,7 +113,7 @@ def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, bod
 @pytest.mark.parametrize(
     ("body", "keys", "reason"),
     [
-        (PIPELINED.replace("posedge", "negedge"), {}, "at another moment than the rising edge of clk"),
+        (PIPELINED.replace("posedge", "negedge"), {}, "at another moment than the rising edge of the clock"),
         (PIPELINED.replace("d <= r; end", "end always_ff @(posedge clk) d <= r;"), {}, "registers may change while en is 0"),
         pytest.param(
             PIPELINED,
