@@ -44,6 +44,7 @@ def written(tmp_path: Path, clock_ns: float, text: str = SMALL) -> str:
 @needs_yosys
 @needs_library
 @needs_sta
+@pytest.mark.slow
 def test_stages_are_found_told_built_and_reported(clock: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "unit.v"
     assert main.main(["rtl", "--unit", written(tmp_path, clock), "-o", str(output), "--report", "--json"]) == 0

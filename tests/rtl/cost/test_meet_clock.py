@@ -13,7 +13,6 @@ from rtl.cost import timing
 from rtl.cost.cost_columns import CostError
 from rtl.cost.cost_columns import measure as measure_cost
 from rtl.cost.meet_clock import Placer, meet_clock
-from rtl.cost.report import PipelineTiming, StageDelay
 from rtl.cost.segment_delays import Segments
 from rtl.datapath.base import Datapath
 from rtl.designs.design import never_built
@@ -21,7 +20,7 @@ from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
-pytestmark = [needs_yosys, needs_library, needs_sta]
+pytestmark = [needs_yosys, needs_library, needs_sta, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -135,13 +134,3 @@ def test_netlist_of_other_stages_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(module, "to_verilog", shorter)
     with pytest.raises(CostError, match=r"^small: the mapped netlist must give results from cycle 2 on, not in 1$|^small: "):
         Placer(small_unit()).timing(2)
-
-
-def test_lines_state_slacks_and_balance() -> None:
-    stages = (StageDelay("align", 2.0), StageDelay("encode", 3.0))
-    assert PipelineTiming(stages, 3.25, 100.0, 4.0, 4).lines(3.0) == [
-        "  stage 1, to the register after align: 2.000 ns, worst slack 1.000 ns",
-        "  stage 2, to the register after encode: 3.000 ns, worst slack 0.000 ns",
-        "  all paths: 3.250 ns, worst slack -0.250 ns",
-        "  longest stage / mean of the stages: 1.20",
-    ]
