@@ -63,3 +63,24 @@ def check_choice(key: str, value: Any, choices: Collection[str]) -> None:
 def listed(names: Iterable[str]) -> str:
     """`a, b, c`, or `none`."""
     return ", ".join(names) or "none"
+
+
+def check_clock(clock_ns: Any, stages: int) -> None:
+    """Raise unless a clock period is None, or a number of nanoseconds beside which no stages are given."""
+    if clock_ns is None:
+        return
+    if isinstance(clock_ns, bool) or not isinstance(clock_ns, (int, float)):
+        raise TypeError(f"clock_ns must be a number from 0.001 to 1e+06, got {clock_ns!r}")
+    if not 0.001 <= clock_ns <= 1e6:
+        raise ValueError(f"clock_ns must be a number from 0.001 to 1e+06, got {clock_ns!r}")
+    if stages:
+        raise ValueError(f"clock_ns finds the stages and goes without stages and registers, got stages = {stages} beside it")
+
+
+def named_registers(registers: Any, stages: int) -> tuple[str, ...]:
+    """The names of pipeline registers; raise unless they are as many texts as there are stages, or none."""
+    if not isinstance(registers, (list, tuple)) or not all(isinstance(name, str) for name in registers):
+        raise TypeError(f"registers must be a list of names of steps, got {registers!r}")
+    if registers and len(registers) != stages:
+        raise ValueError(f"stages must be the number of named registers, {len(registers)}, got {stages}")
+    return tuple(registers)

@@ -2,11 +2,11 @@
 
 from dataclasses import asdict, dataclass, field, replace
 from math import lcm
-from typing import Any
+from typing import Any, Self
 
 from golden.arrays import check_shape, from_bits, scale_codes, to_bits
 from golden.chain import Chain, ConvertedChain
-from golden.checks import check_choice, check_int, check_name, check_type
+from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
 from golden.engines import Batch, run
 from golden.formats import Format
 from golden.memory import check_operands
@@ -34,9 +34,11 @@ CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Keys of `Implementation` that choose the circuit of one step, each with its choices; the first choice is the default."""
 
-
 LATER_KEYS: dict[str, tuple[str, ...]] = {"adder": ADDERS, "multiplier": MULTIPLIERS}
 """Further keys of that kind, which a file or a digest holds only where they are not the default."""
+
+PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None}
+"""The keys that place pipeline registers, with their defaults; a file or a digest holds them only where they are given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,10 @@ class Implementation:
             half as many. The two rows meet in a prefix adder of the form `adder`; those of an FMA in ones' complement enter
             the sum without one. IDPA and datapaths of several formats do not have this key's circuits
             (docs/evidence/architectures.md).
+        registers: the steps that a register follows, as many as `stages`, the last step among them; `operands` is a register
+            in front of the first. Without these names, formulas of each step's depth place the registers.
+        clock_ns: a clock period (ns) in place of `stages` and `registers`, which `rtl.meet_clock` finds by static timing
+            analysis (docs/guides/explore-cost.md).
     """
 
     encoding: str = "ones-complement"
@@ -82,11 +88,18 @@ class Implementation:
     result_exp: str = "serial"
     adder: str = ADDERS[0]
     multiplier: str = MULTIPLIERS[0]
+    registers: tuple[str, ...] = ()
+    clock_ns: float | None = None
 
-    def as_table(self) -> dict[str, str | int]:
-        """The keys as files and digests have them: `adder` and `multiplier`, which came later, only where they are not the
-        default."""
-        return {key: value for key, value in asdict(self).items() if value != LATER_KEYS.get(key, (None,))[0]}
+    def as_table(self) -> dict[str, Any]:
+        """The keys as files and digests have them: those that came later only where they are not the default."""
+        defaults = {key: choices[0] for key, choices in LATER_KEYS.items()} | PLACEMENT
+        return {key: value for key, value in asdict(self).items() if key not in defaults or value != defaults[key]}
+
+    @property
+    def combinational(self) -> Self:
+        """The same without registers."""
+        return replace(self, stages=0, **PLACEMENT)
 
     def __post_init__(self) -> None:
         check_choice("encoding", self.encoding, ENCODINGS)
@@ -95,6 +108,8 @@ class Implementation:
         check_int("stages", self.stages, 0, MAX_STAGES)
         for key, choices in CIRCUIT_CHOICES.items():
             check_choice(key, getattr(self, key), choices)
+        object.__setattr__(self, "registers", named_registers(self.registers, self.stages))
+        check_clock(self.clock_ns, self.stages)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,10 +107,12 @@ def unit_to_toml(unit: Unit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _toml_value(value: str | int) -> str:
+def _toml_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) else _quoted(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    return str(value) if isinstance(value, (int, float)) else _quoted(value)
 
 
 def _quoted(text: str) -> str:

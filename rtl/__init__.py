@@ -4,7 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rtl.cost.cost_columns import CostError
     from rtl.cost.flow import cost_report
+    from rtl.cost.meet_clock import MetClock, meet_clock
+    from rtl.cost.report import CostReport
     from rtl.designs.design import Design
     from rtl.designs.multi_format_design import MultiFormatDesign
     from rtl.designs.ports import Port
@@ -17,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATAPATHS",
+    "CostError",
+    "CostReport",
     "Design",
+    "MetClock",
     "MissingTool",
     "MultiFormatDesign",
     "Port",
@@ -27,13 +33,17 @@ __all__ = [
     "YosysError",
     "as_design",
     "cost_report",
+    "meet_clock",
     "to_verilog",
     "unit_datapath",
 ]
 
 _MODULES = {
+    "CostError": "cost.cost_columns",
+    "CostReport": "cost.report",
     "DATAPATHS": "designs.unit",
     "Design": "designs.design",
+    "MetClock": "cost.meet_clock",
     "MissingTool": "tools",
     "MultiFormatDesign": "designs.multi_format_design",
     "Port": "designs.ports",
@@ -43,6 +53,7 @@ _MODULES = {
     "YosysError": "verilog.emit",
     "as_design": "designs.unit_design",
     "cost_report": "cost.flow",
+    "meet_clock": "cost.meet_clock",
     "to_verilog": "verilog.emit",
     "unit_datapath": "designs.unit",
 }

@@ -118,7 +118,7 @@ def _builds(start: int = 0) -> Iterator[Implementation]:
     for n in count(start):
         encoding = ENCODINGS[n % len(ENCODINGS)]
         turns = (n, n // 2, (n + 1) // 2, n // 3)  # any four consecutive numbers have both options of each key
-        chosen = {
+        chosen: dict[str, Any] = {
             key: choices[turn % len(choices)] for turn, (key, choices) in zip(turns, CIRCUIT_CHOICES.items(), strict=True)
         }
         yield Implementation(encoding=encoding, stages=STAGES[n % len(STAGES)], **chosen)

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +18,7 @@ def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
 
     Raises:
         ValueError: half an instruction, both a file and an instruction, options that do not go with either, units that
-            cannot share a datapath, or a tile that cannot be built.
+            cannot share a datapath, a tile that cannot be built, or a clock that no stages meet.
     """
     named = names_design(arguments)
     if arguments.arch is None and any(
@@ -28,10 +29,42 @@ def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
         raise ValueError("--also goes with --unit")
     if arguments.unit is not None:
         units = tuple(golden.load_unit(path).step for path in (arguments.unit, *(arguments.also or [])))
-        return rtl.MultiFormatDesign(units) if len(units) > 1 else rtl.UnitDesign(units[0])
+        if len(units) > 1 and any(unit.implementation.clock_ns is not None for unit in units):
+            raise ValueError("clock_ns goes with one unit, and not with --also; give all units the same stages")
+        return rtl.MultiFormatDesign(units) if len(units) > 1 else rtl.UnitDesign(clocked(units[0]))
     if not named:
         return None
     return of_instruction(golden.instruction(arguments.arch, arguments.instr), arguments)
+
+
+def clocked(unit: golden.Unit) -> golden.Unit:
+    """The unit with the stages and registers that its `clock_ns` needs, which are told; one without that key as it is.
+
+    Raises:
+        ValueError: no stages meet the clock, or they cannot be measured.
+    """
+    if unit.implementation.clock_ns is None:
+        return unit
+    met = met_clock(unit)
+    tell(met.text())
+    return met.unit
+
+
+def met_clock(unit: golden.Unit) -> rtl.MetClock:
+    """The result of `rtl.meet_clock`.
+
+    Raises:
+        ValueError: as `clocked`.
+    """
+    try:
+        return rtl.meet_clock(unit, tell)
+    except (rtl.MissingTool, rtl.CostError) as error:
+        raise ValueError(error) from error
+
+
+def tell(line: str) -> None:
+    """A line of progress."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def of_instruction(instruction: golden.Instruction, arguments: argparse.Namespace) -> rtl.Design:

@@ -4,13 +4,15 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import golden
 import rtl
 from golden.files import check_output, is_stdout, write_output
 from mmau import OK
-from mmau.cli.chosen_design import chosen_design
+from mmau.cli.chosen_design import chosen_design, met_clock, tell
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.formal.recorded_outcomes import committed
@@ -34,9 +36,9 @@ def run_rtl(arguments: argparse.Namespace) -> int:
     if to_stdout and arguments.json:
         raise ValueError("--json and -o - both write to stdout; give -o a file")
     try:
-        report = rtl.cost_report(design, progress) if arguments.report else None
+        report = cost_of(design, arguments) if arguments.report else None
         top = None if arguments.output is None else write_verilog(design, arguments.output, inputs)
-    except (rtl.YosysError, rtl.MissingTool) as error:
+    except (rtl.YosysError, rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
     if arguments.json:
         found: dict[str, Any] = {"unit": design.name, "latency": design.latency}
@@ -53,9 +55,13 @@ def run_rtl(arguments: argparse.Namespace) -> int:
     return OK
 
 
-def progress(line: str) -> None:
-    """A line of progress."""
-    print(line, file=sys.stderr, flush=True)
+def cost_of(design: rtl.Design, arguments: argparse.Namespace) -> rtl.CostReport:
+    """The report on a design's cost, with the curve of stages where its unit's file has a clock."""
+    report = rtl.cost_report(design, tell)
+    unit = None if arguments.unit is None else golden.load_unit(arguments.unit).step
+    if unit is None or unit.implementation.clock_ns is None:
+        return report
+    return replace(report, curve=met_clock(unit).curve(tell))
 
 
 def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:

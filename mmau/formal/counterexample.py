@@ -41,7 +41,7 @@ def vector(unit: Unit, verilog: str, name: str, seconds: float) -> Vector | None
 
 
 def _vector(terms: Terms, unit: Unit, verilog: str, name: str, seconds: float) -> Vector | None:
-    combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
+    combinational = replace(unit, implementation=unit.implementation.combinational)
     proof = unit_proof(terms, combinational, verilog)
     violated = [each for each in proof.obligations if each.name == name]
     inputs = _inputs(terms, combinational, proof.netlist, violated, seconds)

@@ -39,7 +39,7 @@ def _replayed(unit: Unit, sent: Sequence[Mapping[str, int]], design: Dut | str) 
     with temporary_folder("mmau-replay-") as name:
         folder = Path(name)
         if isinstance(design, str):
-            unit = replace(unit, implementation=replace(unit.implementation, stages=0))
+            unit = replace(unit, implementation=unit.implementation.combinational)
             source = folder / "unit.v"
             source.write_text(design, encoding="utf-8")
             dut = dut_like(UnitDesign(unit), [source], "unit")

@@ -132,7 +132,7 @@ class _Rows(Specification):
 
 def _is_same(unit: Unit, operation: Operation) -> bool:
     """Whether the Verilog of two operations, without registers, is proved to compute the same."""
-    build = replace(unit.implementation, stages=0)
+    build = unit.implementation.combinational
     first, second = (
         Side(read_netlist(to_verilog(Unit(name=unit.name, operation=each, implementation=build), TOP)), TOP)
         for each in (unit.operation, operation)

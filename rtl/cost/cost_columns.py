@@ -15,7 +15,7 @@ from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.fpga import PARTS, FPGAError
 from rtl.cost.liberty import LIBRARIES, Library, library
-from rtl.cost.mapped_netlist import NetlistError
+from rtl.cost.mapped_netlist import NetlistError, samples
 from rtl.cost.netlist_check import check_netlist
 from rtl.cost.outlines import outlined_library
 from rtl.cost.stages_for_clock import search_stages
@@ -160,10 +160,20 @@ def _fpga(unit: Unit, text: str, wanted: Wanted, logs: Path | None, found: _Find
 
 
 def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: Wanted) -> Timing:
-    """Delay and power of a unit's netlist as wanted."""
-    clocked = unit.implementation.stages > 0
-    constants = mapped.netlist.constants
-    return timing.analyse(mapped.verilog, TOP, cells, clocked, wanted.clock_ns, wanted.activity, wanted.limit, constants)
+    """Delay and power of a unit's netlist as wanted, and the delay of each stage of its pipeline.
+
+    Raises:
+        NetlistError: the netlist has another number of stages. MissingTool, TimingError: as `timing.analyse`.
+    """
+    stages, constants = mapped.netlist.stages(cells), mapped.netlist.constants
+    if len(stages) != unit.implementation.stages:
+        raise NetlistError(
+            f"{unit.name}: a netlist of {unit.implementation.stages} stages must have as many, got {len(stages)}"
+        )
+    ends = [[f"{cell.name}/{pin}" for cell in stage for pin in samples(cell, cells)] for stage in stages]
+    clocked = bool(stages)
+    wish = (wanted.clock_ns, wanted.activity, wanted.limit)
+    return timing.analyse(mapped.verilog, TOP, cells, clocked, *wish, constants, ends)
 
 
 def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Findings) -> None:

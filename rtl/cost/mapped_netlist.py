@@ -11,6 +11,9 @@ from rtl.cost.liberty import Cell, Library
 
 CONSTANTS = ("0", "1")
 
+NOT_OPERANDS = ("clk", "rst", "in_valid", "out_ready")
+"""Inputs that hold no operands."""
+
 
 class NetlistError(ValueError):
     """A netlist that is not what synthesis should have written."""
@@ -53,6 +56,38 @@ class Netlist:
             if net in CONSTANTS
         )
 
+    def stages(self, library: Library) -> tuple[tuple[Placed, ...], ...]:
+        """The registers that operands reach: those that operands reach directly, then those behind one register, and so on.
+
+        Registers of the handshake, which no operand reaches, are in none.
+
+        Raises:
+            NetlistError: a cell that is not the library's.
+        """
+        readers: dict[int | str, list[Placed]] = {}
+        for cell in self.cells:
+            for pin, net in cell.nets.items():
+                if pin not in cell_of(library, cell.kind).functions:
+                    readers.setdefault(net, []).append(cell)
+        seen: set[str] = set()
+        stages: list[tuple[Placed, ...]] = []
+        waiting = [net for name, nets in self.inputs.items() if name not in NOT_OPERANDS for net in nets]
+        while waiting:
+            stage: list[Placed] = []
+            while waiting:
+                for cell in readers.get(waiting.pop(), []):
+                    if cell.name in seen:
+                        continue
+                    seen.add(cell.name)
+                    of = cell_of(library, cell.kind)
+                    if of.register is not None:
+                        stage.append(cell)
+                    else:
+                        waiting += [cell.nets[pin] for pin in of.functions if pin in cell.nets]
+            waiting = [cell.nets[pin] for cell in stage for pin in library.cells[cell.kind].functions if pin in cell.nets]
+            stages += [tuple(stage)] if stage else []
+        return tuple(stages)
+
     def area(self, library: Library) -> float:
         """The sum of its cells' areas in µm².
 
@@ -72,6 +107,18 @@ def cell_of(library: Library, kind: str) -> Cell:
     if kind not in library.cells:
         raise NetlistError(f"every cell of a mapped netlist must be one of {library.name}, got {kind}")
     return library.cells[kind]
+
+
+def samples(register: Placed, library: Library) -> dict[str, int | str]:
+    """The pins by which a register samples its next state, with their nets.
+
+    Raises:
+        NetlistError: a cell that is not the library's, or no register.
+    """
+    of = cell_of(library, register.kind)
+    if of.register is None:
+        raise NetlistError(f"{register.name} must be a register, it is {register.kind}")
+    return {pin: net for pin, net in register.nets.items() if pin not in of.functions and pin != of.register.clock}
 
 
 def read_netlist(text: str, top: str) -> Netlist:

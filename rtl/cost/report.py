@@ -39,6 +39,55 @@ class PartCost:
 
 
 @dataclass(frozen=True)
+class StageDelay:
+    """One stage of a pipeline.
+
+    Attributes:
+        register: the step that its register follows.
+        delay_ns: the shortest clock period that its paths meet: from the registers before it, or the operand ports, to its
+            own, with their set-up time and the handshake that enables them.
+    """
+
+    register: str
+    delay_ns: float
+
+
+@dataclass(frozen=True)
+class PipelineTiming:
+    """The figures of a datapath's mapped netlist by static timing analysis.
+
+    Attributes:
+        stages: every stage in order; none of a combinational datapath.
+        delay_ns: the shortest clock period that every path meets, those of the handshake and of the ports among them.
+        area_um2: of the whole.
+        energy_pj: of a step.
+        products: that a step takes.
+    """
+
+    stages: tuple[StageDelay, ...]
+    delay_ns: float
+    area_um2: float
+    energy_pj: float
+    products: int
+
+    @property
+    def balance(self) -> float | None:
+        """The longest stage divided by the mean of all, 1 where all are alike; None without stages."""
+        delays = [stage.delay_ns for stage in self.stages]
+        return max(delays) * len(delays) / sum(delays) if delays else None
+
+    def lines(self, clock_ns: float) -> list[str]:
+        """Every stage with its worst slack under a clock, the whole, and how alike the stages are."""
+        found = [
+            f"  stage {number}, to the register after {stage.register}: {stage.delay_ns:.3f} ns, "
+            f"worst slack {clock_ns - stage.delay_ns:.3f} ns"
+            for number, stage in enumerate(self.stages, 1)
+        ]
+        found.append(f"  all paths: {self.delay_ns:.3f} ns, worst slack {clock_ns - self.delay_ns:.3f} ns")
+        return found if self.balance is None else [*found, f"  longest stage / mean of the stages: {self.balance:.2f}"]
+
+
+@dataclass(frozen=True)
 class CostReport:
     """A design's cost.
 
@@ -48,6 +97,7 @@ class CostReport:
         area: in the cells of `rtl.cost.flow.LIBERTY` (µm²), None where that is not installed.
         latency: cycles.
         products: that a step takes; None of a design that is no single unit.
+        curve: area and energy against delay, one entry a number of stages, the fewest first; of a unit with `clock_ns`.
     """
 
     whole: Cost
@@ -55,6 +105,7 @@ class CostReport:
     area: float | None
     latency: int
     products: int | None
+    curve: tuple[PipelineTiming, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -79,8 +130,27 @@ class CostReport:
                 *shared,
                 "components, each synthesised by itself (the whole shares gates across them):",
                 table(rows),
+                *self._curve_lines(),
             ]
         )
+
+    def _curve_lines(self) -> list[str]:
+        if not self.curve:
+            return []
+        rows = [
+            ("stages", "shortest clock", "area", "energy of a step", "area per product", "energy per product", "balance")
+        ]
+        for point in self.curve:
+            area, energy = point.area_um2, point.energy_pj
+            costs = (
+                f"{area:.0f} µm²",
+                f"{energy:.1f} pJ",
+                f"{area / point.products:.0f} µm²",
+                f"{energy / point.products:.2f} pJ",
+            )
+            balance = "-" if point.balance is None else f"{point.balance:.2f}"
+            rows.append((str(len(point.stages)), f"{point.delay_ns:.3f} ns", *costs, balance))
+        return ["area and energy against delay, in osu018 cells:", table(rows)]
 
     def _per_product(self, products: int) -> str:
         """The cost of equal work, which units of unequal L are compared by."""

@@ -20,16 +20,24 @@ class StagesSearch:
     delays: Mapping[int, float]
 
 
-def search_stages(clock_ns: float, delay_of: Callable[[int], float], known: Mapping[int, float]) -> StagesSearch:
+def search_stages(
+    clock_ns: float,
+    delay_of: Callable[[int], float],
+    known: Mapping[int, float],
+    first: int | None = None,
+    most: int = MAX_STAGES,
+) -> StagesSearch:
     """Look for the fewest stages that meet a clock.
 
-    The first try is the whole depth divided by the clock's period; the search goes on from there, down while the clock is
-    met and up until it is. So the number found meets the clock, and one stage less does not.
+    The search goes on from the first try, down while the clock is met and up until it is. So the number found meets the
+    clock, and one stage less does not.
 
     Args:
         clock_ns: wanted clock period (ns).
         delay_of: measures the shortest clock period of a number of stages.
-        known: those that are known already; one at least.
+        known: those that are known already; one at least, where `first` is None.
+        first: what is tried first; by default the whole depth, as the known ones have it, divided by the clock's period.
+        most: the largest number of stages.
     """
     delays = dict(known)
 
@@ -38,16 +46,19 @@ def search_stages(clock_ns: float, delay_of: Callable[[int], float], known: Mapp
             delays[stages] = delay_of(stages)
         return delays[stages] <= clock_ns
 
-    depth = max(max(stages, 1) * delay for stages, delay in known.items())
-    stages = min(math.ceil(depth / clock_ns), MAX_STAGES)
-    if depth <= clock_ns:
-        stages = 0
+    stages = _first_try(clock_ns, known, most) if first is None else first
     if meets(stages):
         while stages > 0 and meets(stages - 1):
             stages -= 1
-        return StagesSearch(stages, delays)
-    while stages < MAX_STAGES:
+        # One register, behind all logic, is slower than none: that one does not meet the clock says nothing of none.
+        return StagesSearch(0 if stages == 2 and meets(0) else stages, delays)
+    while stages < most:
         stages += 1
         if meets(stages):
             return StagesSearch(stages, delays)
     return StagesSearch(None, delays)
+
+
+def _first_try(clock_ns: float, known: Mapping[int, float], most: int) -> int:
+    depth = max(max(stages, 1) * delay for stages, delay in known.items())
+    return 0 if depth <= clock_ns else min(math.ceil(depth / clock_ns), most)

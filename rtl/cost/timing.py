@@ -6,7 +6,7 @@ line that warns is an error here, every figure must be there once, and every end
 
 import re
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -21,6 +21,9 @@ INPUT_TRANSITION = 0.1
 
 OUTPUT_LOAD = 0.03
 """Load of every output (pF): about three gates."""
+
+LONG = 1000.0
+"""A clock period that every datapath meets (ns)."""
 
 ANSWER = 30.0
 """In so many seconds it tells its version."""
@@ -40,9 +43,13 @@ set_load {load} [all_outputs]
 puts "constrained [check_setup -verbose -no_clock -no_input_delay -no_output_delay -multiple_clock -loops -generated_clocks]"
 puts "ended [check_setup -verbose -unconstrained_endpoints]"
 puts "slack [worst_slack]"
-set_power_activity -global -activity {activity}
+{stages}set_power_activity -global -activity {activity}
 report_power -digits 9
 puts "end of report"
+"""
+
+_STAGE = """\
+puts "stage {number} slack [get_property [lindex [find_timing_paths -path_delay max -to [get_pins {{{pins}}}]] 0] slack]"
 """
 
 _WARNING = re.compile(r"^.*\b(?:error|warning|black box)\b.*$", re.IGNORECASE | re.MULTILINE)
@@ -72,10 +79,12 @@ class Timing:
         delay: the shortest clock period (ns, to 1 ps) under which every path ends in time: from input to output, or to, from
             and between registers, with their set-up time.
         power: W at the clock and activity asked for, leakage included.
+        stages: the same as `delay`, of the paths that end in the registers of each stage.
     """
 
     delay: float
     power: float
+    stages: tuple[float, ...] = ()
 
 
 def tool_version() -> str:
@@ -116,6 +125,7 @@ def analyse(
     activity: float,
     limit: float | None = None,
     constants: Collection[str] = (),
+    stages: Sequence[Sequence[str]] = (),
 ) -> Timing:
     """Delay and power of a netlist.
 
@@ -126,15 +136,18 @@ def analyse(
         activity: changes of every net in one clock cycle; glitches are not counted.
         limit: seconds after which OpenSTA is ended.
         constants: outputs that never change, to which no path leads.
+        stages: for each stage of a pipeline the pins at which its paths end.
 
     Raises:
         MissingTool: no OpenSTA. TimingError: it failed, or its report is not whole.
     """
-    text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity), limit)
-    return read_report(text, clock_ns, constants)
+    text = run_script(verilog, library, script(top, library, clocked, clock_ns, activity, stages), limit)
+    return read_report(text, clock_ns, constants, len(stages))
 
 
-def script(top: str, library: Library, clocked: bool, clock_ns: float, activity: float) -> str:
+def script(
+    top: str, library: Library, clocked: bool, clock_ns: float, activity: float, stages: Sequence[Sequence[str]] = ()
+) -> str:
     """The commands of `analyse`. Without registers the clock is that of those around the netlist."""
     return _SCRIPT.format(
         library=library.name,
@@ -144,6 +157,7 @@ def script(top: str, library: Library, clocked: bool, clock_ns: float, activity:
         transition=INPUT_TRANSITION,
         load=OUTPUT_LOAD,
         activity=activity,
+        stages="".join(_STAGE.format(number=number, pins=" ".join(pins)) for number, pins in enumerate(stages, 1)),
     )
 
 
@@ -171,11 +185,12 @@ def run_script(verilog: str, library: Library, commands: str, limit: float | Non
     return supervised(run)
 
 
-def read_report(text: str, clock_ns: float, constants: Collection[str] = ()) -> Timing:
+def read_report(text: str, clock_ns: float, constants: Collection[str] = (), stages: int = 0) -> Timing:
     """Delay and power from what the script writes.
 
     Args:
         constants: the only ends that may have no path.
+        stages: how many have a slack of their own.
 
     Raises:
         TimingError: a warning, a figure that is not there once, a path without constraint, or a figure that cannot be.
@@ -193,7 +208,12 @@ def read_report(text: str, clock_ns: float, constants: Collection[str] = ()) -> 
     power = _one(rf"^Total(?:\s+{_NUMBER.replace('(', '(?:', 1)}){{3}}\s+{_NUMBER}\s+100\.0%$", text, "total power")
     if not slack < clock_ns or not power > 0:
         raise TimingError(f"delay and power must be above 0, got a slack of {slack} of {clock_ns} ns and {power} W", text)
-    return Timing(round(clock_ns - slack, 3), power)
+    slacks = [
+        _one(rf"^stage {number} slack {_NUMBER}$", text, f"slack of stage {number}") for number in range(1, stages + 1)
+    ]
+    if any(not round(slack, 3) <= round(stage, 3) < clock_ns for stage in slacks):
+        raise TimingError(f"no stage must be slower than the whole, {slack} of {clock_ns} ns, got slacks of {slacks}", text)
+    return Timing(round(clock_ns - slack, 3), power, tuple(round(clock_ns - stage, 3) for stage in slacks))
 
 
 def _one(pattern: str, text: str, what: str) -> float:
@@ -202,3 +222,18 @@ def _one(pattern: str, text: str, what: str) -> float:
     if len(found) != 1:
         raise TimingError(f"OpenSTA's report must state the {what} once, it does {len(found)} times", text)
     return float(found[0])
+
+
+def cell_delays(verilog: str, top: str, library: Library, limit: float | None = None) -> str:
+    """The delay of every cell of a clocked netlist, under its load, in Standard Delay Format.
+
+    Raises:
+        As `analyse`.
+    """
+    constraints = script(top, library, True, LONG, 0.1).split('puts "constrained')[0]
+    written = "write_sdf delays.sdf\nputs [read [open delays.sdf]]\n"
+    text = run_script(verilog, library, f'{constraints}{written}puts "end of report"\n', limit)
+    warning = _WARNING.search(text)
+    if warning is not None or not text.rstrip().endswith("end of report"):
+        raise TimingError(f"OpenSTA must write the delays of all cells and warn of nothing: {(warning or text)[0]}", text)
+    return text

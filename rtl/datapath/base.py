@@ -2,13 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from amaranth import Module, Signal, Value
 from amaranth.lib.wiring import In, Member, Out
 
 from golden import Implementation, Operation
+from golden.checks import listed
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
 from rtl.datapath.records import Code, Operands
 from rtl.datapath.step import Build, Step, Steps
@@ -81,7 +81,7 @@ class Datapath(AnyComponent):
 
     def settles_steps(self) -> tuple[Hashable, ...]:
         """All that settles what the steps are and build, beside the class."""
-        return (self.operation, replace(self.implementation, stages=0))
+        return (self.operation, self.implementation.combinational)
 
     @property
     def latency(self) -> int:
@@ -93,13 +93,12 @@ class Datapath(AnyComponent):
 
         Raises:
             HandOffError: a step that does not give what it declares, or leaves values unread.
+            ValueError: registers that are no boundaries in their order.
         """
         self._check_steps()
-        m = Module()
         steps, stages = list(self.steps()), self.implementation.stages
-        points = boundaries(steps)
-        chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
-        chosen += [f"{points[-1]}_{n}" for n in range(1, stages - len(chosen) + 1)]  # more registers than boundaries
+        chosen = placed_registers(steps, self.implementation)
+        m = Module()
         handshake = (self.in_valid, self.out_ready) if stages else (Value.cast(1), Value.cast(1))
         pipeline = Pipeline(m, chosen, *handshake)
         if stages:
@@ -129,6 +128,59 @@ class Datapath(AnyComponent):
         _CHECKED.add(key)
 
 
+class FreeRunning(AnyComponent):
+    """A datapath with a register at every boundary and no handshake, whose segments between boundaries can be timed.
+
+    Args:
+        datapath: which datapath; it is not built itself.
+
+    Members:
+        As of the datapath without its handshake.
+    """
+
+    d: Signal
+
+    def __init__(self, datapath: Datapath) -> None:
+        self._datapath = datapath
+        datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
+        super().__init__({name: In(len(getattr(datapath, name))) for name in datapath.inputs} | {"d": Out(len(datapath.d))})
+
+    def elaborate(self, platform: object) -> Module:
+        m, steps = Module(), list(self._datapath.steps())
+        always = Value.cast(1)
+        inputs = [getattr(self._datapath, name).eq(getattr(self, name)) for name in self._datapath.inputs]
+        m.d.comb += inputs
+        chain = self._datapath._chain(Build(m, platform), steps, Pipeline(m, boundaries(steps), always, always))
+        m.d.comb += self.d.eq(chain.d)
+        return m
+
+
+def check_placed(implementation: Implementation) -> None:
+    """Raise ValueError for a clock whose stages are still to be found."""
+    if implementation.clock_ns is not None:
+        raise ValueError(
+            f"clock_ns = {implementation.clock_ns:g} must become stages and registers before a circuit is built; "
+            "rtl.meet_clock(unit) finds them"
+        )
+
+
 def boundaries(steps: Sequence[Step[Any, Any]]) -> list[str]:
     """The names of all boundaries, that in front of the first step among them."""
     return [OPERANDS, *(step.point for step in steps)]
+
+
+def placed_registers(steps: Sequence[Step[Any, Any]], implementation: Implementation) -> list[str]:
+    """The names of the pipeline registers: those that the implementation names, else by the steps' estimated depths.
+
+    Raises:
+        ValueError: as `Datapath.elaborate`.
+    """
+    points, named, stages = boundaries(steps), list(implementation.registers), implementation.stages
+    if not named:
+        chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
+        return chosen + [f"{points[-1]}_{n}" for n in range(1, stages - len(chosen) + 1)]  # more registers than boundaries
+    if named != [point for point in points if point in named] or named[-1] != points[-1]:
+        raise ValueError(
+            f"registers must be some of {listed(points)}, each once, in this order, with {points[-1]}; got {listed(named)}"
+        )
+    return named

@@ -1,6 +1,7 @@
 """Pipeline registers at named boundaries between steps, with a valid/ready handshake that is safe under backpressure."""
 
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 from typing import TypeVar
 
 from amaranth import Module, Signal, Value
@@ -51,6 +52,31 @@ def _fewest_segments(depths: Sequence[int], limit: int) -> float:
             return float("inf")
         count, depth = (count + 1, step) if depth + step > limit else (count, depth + step)
     return count
+
+
+def shallowest(segments: Sequence[Sequence[float]], flip_flops: Sequence[int], stages: int) -> tuple[int, ...]:
+    """Choose boundaries by measured delays: the longest logic between two registers is as short as it can be, then the next
+    longest, and so on; of choices that are alike in that, this one has the fewest flip-flops. The last boundary is always
+    among them.
+
+    Args:
+        segments: `segments[i][j]`, the delay from boundary i − 1 to boundary j; row 0 begins at the operand ports.
+        flip_flops: the bits that cross each boundary.
+        stages: number of registers, from 1 to the number of boundaries.
+    """
+    last = len(flip_flops) - 1
+    choices = [(*chosen, last) for chosen in combinations(range(last), stages - 1)]
+
+    def cost(chosen: tuple[int, ...]) -> tuple[list[float], int]:
+        longest_first = sorted(stage_delays(segments, chosen), reverse=True)
+        return longest_first, sum(flip_flops[boundary] for boundary in chosen)
+
+    return min(choices, key=cost)
+
+
+def stage_delays(segments: Sequence[Sequence[float]], chosen: Sequence[int]) -> list[float]:
+    """The delay of the logic in front of each chosen boundary; `segments` as for `shallowest`."""
+    return [segments[before + 1][boundary] for before, boundary in pairwise((-1, *chosen))]
 
 
 class Pipeline:

@@ -14,6 +14,7 @@ from golden.checks import listed
 from golden.operations import TFDPA
 from golden.text import value_as_text
 from rtl.datapath import depths
+from rtl.datapath.base import check_placed
 from rtl.datapath.records import Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, decode, subnormal_inputs
@@ -185,6 +186,8 @@ def check_units(units: Sequence[Unit]) -> tuple[TFDPA, ...]:
     Raises:
         ValueError: as `MultiFormatDatapath`, or where a key of `[implementation]` differs.
     """
+    for unit in units:
+        check_placed(unit.implementation)
     for key in (item.name for item in fields(Implementation)):
         found = list(dict.fromkeys(str(getattr(unit.implementation, key)) for unit in units))
         if len(found) > 1:

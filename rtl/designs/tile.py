@@ -10,7 +10,7 @@ from golden.conversion import conversion
 from golden.formats import Format
 from golden.ordered_chain import ChainTable, OrderedChain
 from golden.unit import MAX_STAGES
-from rtl.datapath.base import Datapath
+from rtl.datapath.base import Datapath, check_placed
 from rtl.datapath.rounded_adder import RoundedAdder
 from rtl.datapath.step import Build
 from rtl.designs.tile_shape import TileShape
@@ -165,6 +165,7 @@ class MMATile(AnyComponent):
 
 def check_tile(instruction: Instruction, implementation: Implementation) -> None:
     """Raise ValueError, naming key, rule and value, for a tile that cannot be built."""
+    check_placed(implementation)
     check_int("stages of a tile", implementation.stages, 1, MAX_STAGES)
     check_int("m of a tile", instruction.m, 1, MAX_SIDE)
     check_int("n of a tile", instruction.n, 1, MAX_SIDE)

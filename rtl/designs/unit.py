@@ -19,7 +19,7 @@ from golden.operations import (
     TRFDPA,
     FTZAddMul,
 )  # fmt: skip
-from rtl.datapath.base import Datapath
+from rtl.datapath.base import Datapath, check_placed
 from rtl.operations.e_fdpa import EFDPADatapath
 from rtl.operations.fma import FMADatapath
 from rtl.operations.ftz_addmul import FTZAddMulDatapath
@@ -57,7 +57,8 @@ def unit_datapath(unit: Unit) -> Datapath:
     """The unit's component.
 
     Raises:
-        ValueError: parameters that the datapath cannot hold.
+        ValueError: parameters that the datapath cannot hold, or a clock whose stages are still to be found.
     """
+    check_placed(unit.implementation)
     check_range(unit.operation)
     return DATAPATHS[type(unit.operation)](unit.operation, unit.implementation)

@@ -129,8 +129,8 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of adder, encoding, leading_zeros, max_exp, multiplier, reduction, "
-            "result_exp, stages; got 'stage' (did you mean 'stages'?)",
+            "[implementation] key must be one of adder, clock_ns, encoding, leading_zeros, max_exp, multiplier, reduction, "
+            "registers, result_exp, stages; got 'stage' (did you mean 'stages'?)",
         ),
         (
             T_FDPA | {"implementation": {"reduction": "carry_save"}}, ValueError,

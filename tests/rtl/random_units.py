@@ -140,6 +140,6 @@ def random_unit_of_ones_own(operation: str, seed: int, stages: int = 0) -> Unit:
     keys["overflow"] = rng.choice(OVERFLOWS)
     if "sticky" in made.own_keys:
         keys |= rng.choice([{"sticky": True}, {"sticky": True}, {"truncation": "RO"}])
-    ways = {key: rng.choice(choices) for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items()}
+    ways: dict[str, Any] = {key: rng.choice(choices) for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items()}
     implementation = Implementation(encoding=ENCODINGS[seed % len(ENCODINGS)], stages=stages, **ways)
     return Unit(name=f"{operation}-{seed}-own", operation=made.changed(**keys), implementation=implementation)

@@ -111,9 +111,11 @@ def parts_of(space: Space, point: Point) -> list[Part]:
         found.append(_part("cost", point, {"unit": circuit, "wanted": dict(space.cost), "tools": cost_tools()}))
     if wants_circuit(space) and not without_datapath(point.unit):
         asked = {"vectors": 0, "seed": 0} if space.cosimulation is None else asdict(space.cosimulation)
-        found.append(_part("cosimulation", point, {"unit": circuit, **asked}))
+        # the stages that meet a clock are those that this machine's tools measure
+        by_tools = {} if point.unit.implementation.clock_ns is None else {"tools": cost_tools()}
+        found.append(_part("cosimulation", point, {"unit": circuit, **asked, **by_tools}))
         if space.proof_seconds is not None:
-            found.append(_part("proof", point, {"unit": circuit, "seconds": space.proof_seconds}))
+            found.append(_part("proof", point, {"unit": circuit, "seconds": space.proof_seconds, **by_tools}))
     if space.accuracy is not None:
         fixed = {"rows": space.accuracy.rows, "seed": space.accuracy.seed, "references": list(space.references)}
         for name, workload in {**space.accuracy.workloads, PROPERTIES: PROPERTIES}.items():

@@ -12,6 +12,7 @@ from golden.unit_file import unit_from_table
 from mmau.explore.run.cosimulation import co_simulate
 from mmau.explore.run.point_tasks import cost_tools
 from rtl.cost import cost_columns as cost
+from rtl.cost.meet_clock import meet_clock
 
 
 def work(content: dict[str, Any], folder: Path) -> Any:
@@ -26,9 +27,9 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             check_tools(content["tools"])
             return cost_of(unit, content["wanted"], folder)
         case "cosimulation":
-            return co_simulate(unit, content["vectors"], content["seed"], folder)
+            return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
         case "proof":  # imported here: its solvers may be missing, and then the point is done without a proof
-            return import_module("mmau.explore.run.point_proof").prove_unit(unit, content["seconds"])
+            return import_module("mmau.explore.run.point_proof").prove_unit(placed(unit, content), content["seconds"])
         case part:
             raise ValueError(f"no such part of a point: {part!r}")
 
@@ -45,10 +46,26 @@ def check_tools(asked: dict[str, str]) -> None:
 def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The cost; logs are named by their files alone, for the folder of a task is moved into the store."""
     try:
-        found = cost.measure(unit, wanted, folder)
+        met = None if unit.implementation.clock_ns is None else meet_clock(unit)
+        found = cost.measure(unit if met is None else met.unit, wanted, folder)
+        if met is not None:
+            found |= {"stages_for_clock": met.unit.implementation.stages}
+            found["missing"].pop("stages_for_clock", None)
     except cost.CostError as error:
         raise cost.CostError(str(error).replace(f"{folder}/", "")) from error
     return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
+
+
+def placed(unit: Unit, content: dict[str, Any]) -> Unit:
+    """The unit with the stages that meet its clock; one without that key as it is.
+
+    Raises:
+        As `rtl.meet_clock`, and as `check_tools`.
+    """
+    if unit.implementation.clock_ns is None:
+        return unit
+    check_tools(content["tools"])
+    return meet_clock(unit).unit
 
 
 def unit_of(text: str) -> Unit:

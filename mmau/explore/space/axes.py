@@ -60,8 +60,9 @@ def _values(where: str, given: Any) -> tuple[Value, ...]:
         return _range(where, given)
     if not isinstance(given, list) or not given:
         raise ValueError(f"{where} must be a list of values or a range {{from = …, to = …}}, got {given!r}")
+    kinds = (int, float, str) if where.endswith("] clock_ns") else (int, str)
     for value in given:
-        if not isinstance(value, (int, str)):
+        if not isinstance(value, kinds):
             raise ValueError(f"{where} must hold integers, texts, true and false, got {value!r}")
     if len(given) > MOST_VALUES:
         raise ValueError(f"{where} must have at most {MOST_VALUES} values, got {len(given)}")

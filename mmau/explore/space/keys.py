@@ -6,12 +6,12 @@ from typing import Any
 
 from golden.operations import OPERATIONS, Operation
 from golden.ordered_chain import ChainTable
-from golden.unit import Implementation, Unit
+from golden.unit import PLACEMENT, Implementation, Unit
 
 TABLES: dict[str, type[Implementation] | type[ChainTable]] = {"implementation": Implementation, "chain": ChainTable}
 """The tables of a unit's file."""
 
-Value = int | str | bool
+Value = int | float | str | bool
 
 
 def known_keys(operation: str | None) -> list[str]:
@@ -39,12 +39,19 @@ def parameters(unit: Unit, always: Collection[str] = ()) -> dict[str, Value]:
     operation: Operation = unit.operation
     found = {key: _plain(getattr(operation, key)) for key in operation.unit_keys()}
     found |= {"a": unit.a.name, "b": unit.b.name}
-    found |= {f"implementation.{key}": getattr(unit.implementation, key) for key in table_keys("implementation")}
+    built = unit.implementation
+    placed = {key: _listed(getattr(built, key)) for key, default in PLACEMENT.items() if getattr(built, key) != default}
+    others = {key: getattr(built, key) for key in table_keys("implementation") if key not in PLACEMENT}
+    found |= {f"implementation.{key}": value for key, value in {**others, **placed}.items()}
     for each in fields(ChainTable):
         value = getattr(unit.chain, each.name)
         if value is not None and (value != each.default or f"chain.{each.name}" in always):
             found[f"chain.{each.name}"] = value
     return {"operation": operation.name, **found}
+
+
+def _listed(value: Any) -> Value:
+    return " ".join(value) if isinstance(value, tuple) else value
 
 
 def _plain(value: Any) -> Value:

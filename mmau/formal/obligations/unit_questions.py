@@ -92,7 +92,7 @@ def unit_questions(unit: Unit, verilog: str | None = None) -> list[Question]:
         NotProvable: no specification of the operation, Verilog that is not this unit's, or steps that do not lead from the
             ports to d.
     """
-    combinational = replace(unit, implementation=replace(unit.implementation, stages=0))
+    combinational = replace(unit, implementation=unit.implementation.combinational)
     if verilog is None:
         verilog = to_verilog(combinational, TOP)
     problem = ""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from golden import Implementation, Unit
+from golden import Unit
 from mmau.formal.obligations.unit_questions import NotProvable
 from mmau.formal.pipelines.register_roles import Shape
 from rtl.designs.design import Design
@@ -18,7 +18,7 @@ def datapath_of(design: Design) -> Unit:
     Raises:
         NotProvable: a design of several formats.
     """
-    built = without_stages(design.implementation)
+    built = design.implementation.combinational
     match design:
         case UnitDesign():
             return replace(design.unit, implementation=built)
@@ -30,14 +30,9 @@ def datapath_of(design: Design) -> Unit:
 def combinational(design: Design) -> Design:
     """The combinational datapath that a design consists of."""
     if isinstance(design, MultiFormatDesign):
-        built = without_stages(design.implementation)
+        built = design.implementation.combinational
         return MultiFormatDesign(tuple(replace(unit, implementation=built) for unit in design.units))
     return UnitDesign(datapath_of(design))
-
-
-def without_stages(implementation: Implementation) -> Implementation:
-    """The same design without registers."""
-    return replace(implementation, stages=0)
 
 
 def shape_of(design: Design) -> Shape:

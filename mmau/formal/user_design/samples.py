@@ -35,7 +35,7 @@ def sampled(unit: Unit, dut: Dut, found: UserDesignDecision) -> UserDesignDecisi
     Raises:
         MissingTool: a program is not installed.
     """
-    unit = replace(unit, implementation=replace(unit.implementation, stages=0))
+    unit = replace(unit, implementation=unit.implementation.combinational)
     try:
         report = run(UnitDesign(unit), vectors=VECTORS, dut=dut)
     except SimulationError as error:

@@ -32,3 +32,16 @@ def test_nothing_is_measured_twice() -> None:
     search_stages(4.9, delay_of, {0: DELAYS[0]})
     assert len(tried) == len(set(tried))
     assert 0 not in tried
+
+
+@pytest.mark.attack("a clock that one register misses by its set-up time, and that no register would meet")
+def test_none_is_tried_where_one_is_too_slow() -> None:
+    delays = {0: 5.1, 1: 5.2, 2: 4.1}
+    assert search_stages(5.1, delays.__getitem__, {2: 4.1}).fewest == 0
+    assert search_stages(5.0, delays.__getitem__, {2: 4.1}).fewest == 2
+    assert search_stages(5.1, delays.__getitem__, {}, first=2).fewest == 0
+
+
+def test_search_begins_and_ends_where_it_is_told() -> None:
+    found = search_stages(4.9, DELAYS.__getitem__, {}, first=3, most=4)
+    assert (found.fewest, set(found.delays)) == (None, {3, 4})

@@ -76,6 +76,39 @@ def test_report_that_is_not_whole_is_an_error(old: str, new: str, message: str) 
     assert error.value.log == REPORT.replace(old, new, 1)
 
 
+def staged(*slacks: str) -> str:
+    lines = "".join(f"stage {number} slack {slack}\n" for number, slack in enumerate(slacks, 1))
+    return REPORT.replace("slack 5.25\n", f"slack 5.25\n{lines}")
+
+
+def test_stages_are_read() -> None:
+    assert read_report(staged("5.25", "6"), 20.0, stages=2).stages == (14.75, 14.0)
+
+
+@pytest.mark.attack("a report that leaves out the slack of a stage, or states one that is worse than the worst")
+@pytest.mark.parametrize(
+    ("slacks", "message"),
+    [
+        (("5.25",), "OpenSTA's report must state the slack of stage 2 once, it does 0 times"),
+        (("5.25", ""), "OpenSTA's report must state the slack of stage 2 once, it does 0 times"),
+        (("5.24", "6"), "no stage must be slower than the whole, 5.25 of 20.0 ns, got slacks of [5.24, 6.0]"),
+        (("5.25", "20"), "no stage must be slower than the whole, 5.25 of 20.0 ns, got slacks of [5.25, 20.0]"),
+    ],
+)
+def test_stages_that_are_not_whole_are_an_error(slacks: tuple[str, ...], message: str) -> None:
+    with pytest.raises(TimingError, match=f"^{re.escape(message)}$"):
+        read_report(staged(*slacks), 20.0, stages=2)
+
+
+@needs_sta
+@needs_library
+def test_stage_has_the_worst_slack_of_its_ends(osu018: Library) -> None:
+    """The path through the inverter is the longer one; that to the first register begins at a port."""
+    found = analyse(REGISTERED, "top", osu018, True, 20.0, 0.1, stages=[["r/D"], ["s/D"], ["r/D", "s/D"]])
+    first, second, both = found.stages
+    assert first < second == both <= found.delay
+
+
 @needs_sta
 @needs_library
 def test_power_of_a_load_is_that_of_its_charge(osu018: Library, monkeypatch: pytest.MonkeyPatch) -> None:

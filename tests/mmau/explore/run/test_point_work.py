@@ -1,13 +1,16 @@
 """The work of a part, as a worker is given it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from golden import Unit
 from mmau.explore.run.point_tasks import cost_tools, parts_of
-from mmau.explore.run.point_work import check_tools, cost_of, work
+from mmau.explore.run.point_work import check_tools, cost_of, placed, work
 from rtl.cost.cost_columns import CostError
+from rtl.cost.meet_clock import MetClock
+from rtl.cost.report import PipelineTiming, StageDelay
 from tests.mmau.explore.space.texts import MEASURED, SMALL, space_of
 
 
@@ -35,3 +38,29 @@ def test_log_is_named_where_it_will_lie(tmp_path: Path, monkeypatch: pytest.Monk
     kept = {"cells": 1, "missing": {"fpga.ecp5": f"no room; its log is {tmp_path / 'a.log'}"}}
     monkeypatch.setattr("rtl.cost.cost_columns.measure", lambda *given: kept)
     assert cost_of(unit, {}, tmp_path) == {"cells": 1, "missing": {"fpga.ecp5": "no room; its log is a.log"}}
+
+
+def clocked() -> tuple[Unit, Unit]:
+    """A unit with a clock, and one with stages that stand for those that meet it."""
+    unit = next(iter(space_of(SMALL + MEASURED).points())).unit
+    assert unit is not None
+    asked = replace(unit, implementation=replace(unit.implementation, clock_ns=5.0))
+    return asked, replace(unit, implementation=replace(unit.implementation, stages=1, registers=("encode",)))
+
+
+def test_unit_with_a_clock_is_measured_with_the_stages_that_meet_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, found = clocked()
+    met = MetClock(found, 5.0, PipelineTiming((StageDelay("encode", 4.0),), 4.0, 1.0, 1.0, 1))
+    monkeypatch.setattr("mmau.explore.run.point_work.meet_clock", lambda unit: met)
+    monkeypatch.setattr(
+        "rtl.cost.cost_columns.measure", lambda unit, *_: {"unit": unit, "missing": {"stages_for_clock": "no"}}
+    )
+    assert cost_of(asked, {}, tmp_path) == {"unit": found, "stages_for_clock": 1, "missing": {}}
+    assert placed(asked, {"tools": cost_tools()}) == found
+    assert placed(found, {}) == found
+
+
+@pytest.mark.attack("a worker with another OpenSTA, which would place registers elsewhere than the machine that asks")
+def test_machine_with_other_tools_places_no_registers() -> None:
+    with pytest.raises(ValueError, match=r"^tools must be those of the requesting machine: sta: "):
+        placed(clocked()[0], {"tools": {**cost_tools(), "sta": "OpenSTA 1.0"}})

@@ -94,3 +94,15 @@ def test_reference_that_is_no_unit_is_refused() -> None:
     paired = next(each for each in golden.instructions() if each.is_paired)
     with pytest.raises(ValueError, match=r"rounds products and sums by themselves, which no unit does: omit it$"):
         reference_of(f"{paired.arch}:{paired.name}")
+
+
+def test_clock_is_swept_and_stands_only_where_it_is_given() -> None:
+    clocks = "clock_ns = [3, 5.5]"
+    points = list(space_of(SMALL.replace("[sweep.implementation]", f"[sweep.implementation]\n{clocks}") + MEASURED).points())
+    assert {point.parameters["implementation.clock_ns"] for point in points} == {3, 5.5}
+    assert all(point.is_valid for point in points)
+    assert all("implementation.registers" not in point.parameters for point in points)
+    without = next(iter(space_of(SMALL + MEASURED).points())).parameters
+    assert not {"implementation.clock_ns", "implementation.registers"} & without.keys()
+    with pytest.raises(ValueError, match=r"must hold integers, texts, true and false, got 2\.5$"):
+        space_of(SMALL.replace("L = [2, 4]", "L = [2, 2.5]") + MEASURED)

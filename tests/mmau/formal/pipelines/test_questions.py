@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from golden import Implementation
 from golden.unit import MAX_STAGES
 from mmau.formal.obligations.unit_questions import NotProvable, Question
 from mmau.formal.pipelines.questions import assumed, handshake_trace, pipeline_questions, register_questions
@@ -50,6 +51,15 @@ def test_a_pipeline_is_proved(stages: int) -> None:
     questions = asked(piped(stages))
     assert len(questions) > 14
     assert not refuted(questions)
+
+
+@pytest.mark.slow
+def test_a_pipeline_of_named_registers_is_proved() -> None:
+    registers = ("operands", "max_exp", "encode")
+    design = UnitDesign(replace(piped(3).unit, implementation=Implementation(stages=3, registers=registers)))
+    assert verilog_of(design) != verilog_of(piped(3))
+    assert datapath_of(design) == datapath_of(piped(3))
+    assert not refuted(asked(design))
 
 
 @pytest.mark.long

@@ -1,0 +1,81 @@
+"""Units that ask for a clock, on the command line: what is found is told, built, and refused where it cannot be."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from golden import cache
+from mmau.cli import main
+from rtl.cost import timing
+from rtl.cost.meet_clock import Placer
+from tests.mmau.cli.unit_texts import TINY
+from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
+
+SMALL = """
+name = "small"
+operation = "T-FDPA"
+L = 1
+F = 6
+rho = "RZ-FP16"
+e_zero = -20
+a = "e2m1"
+b = "e2m1"
+c = "fp16"
+"""
+
+
+@pytest.fixture(scope="module")
+def clock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[float]:
+    """The shortest clock period of the small unit with one register."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cache, "user_folder", folder.joinpath)
+        yield Placer(small_unit()).delay_of(2)
+
+
+def written(tmp_path: Path, clock_ns: float, text: str = SMALL) -> str:
+    path = tmp_path / "unit.toml"
+    path.write_text(f"{text}\n[implementation]\nclock_ns = {clock_ns}\n")
+    return str(path)
+
+
+@needs_yosys
+@needs_library
+@needs_sta
+@pytest.mark.slow
+def test_stages_are_found_told_built_and_reported(clock: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "unit.v"
+    assert main.main(["rtl", "--unit", written(tmp_path, clock), "-o", str(output), "--report", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert f"small: clock_ns = {clock:g} is met by 2 stages: registers = [" in captured.err
+    assert "worst slack 0.000 ns" in captured.err
+    found = json.loads(captured.out)
+    assert found["latency"] == 2
+    assert [len(point["stages"]) for point in found["report"]["curve"]] == [0, 1, 2]
+    text = output.read_text()
+    assert "//   stages = 2" in text
+    assert "clock_ns" not in text
+    assert "in_valid" in text
+
+
+def test_missing_tool_is_one_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "which", lambda name: None)
+    monkeypatch.setattr("rtl.cost.meet_clock.library", lambda name: None)
+    output = tmp_path / "unit.v"
+    assert main.main(["rtl", "--unit", written(tmp_path, 5.0), "-o", str(output)]) == 2
+    assert capsys.readouterr().err == (
+        "mmau rtl: delay and power need OpenSTA's program sta, which is not there; install Debian's package opensta\n"
+    )
+    assert not output.exists()
+
+
+def test_several_formats_have_no_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = written(tmp_path, 5.0, TINY)
+    assert main.main(["rtl", "--unit", unit, "--also", unit, "--report"]) == 2
+    assert capsys.readouterr().err == (
+        "mmau rtl: clock_ns goes with one unit, and not with --also; give all units the same stages\n"
+    )

@@ -1,0 +1,109 @@
+"""Delays between boundaries, worked out by hand, and netlists that must not pass."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rtl.cost.liberty import Library, read_library
+from rtl.cost.mapped_netlist import Netlist, NetlistError, read_netlist
+from rtl.cost.segment_delays import Segments, read_arcs, segments_of
+from rtl.cost.timing import TimingError
+from tests.rtl.cost.test_liberty import SMALL, written
+
+SDF = """\
+(DELAYFILE
+ (CELL
+  (CELLTYPE "NAND2")
+  (INSTANCE u)
+  (DELAY
+   (ABSOLUTE
+    (IOPATH A Y (0.100::0.125) (0.250::0.250))
+    (IOPATH B Y (0.500::0.500) (0.250::0.250))
+   )
+  )
+ )
+)
+"""
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Library:
+    return read_library(written(tmp_path, SMALL))
+
+
+def netlist(cells: dict[str, tuple[str, dict[str, Any]]]) -> Netlist:
+    """Operand bits a and b are nets 3 and 4, the clock is net 2, the result net 9."""
+    ports = {name: {"direction": "input", "bits": [2 + k]} for k, name in enumerate(("clk", "a", "b"))}
+    ports |= {"d": {"direction": "output", "bits": [9]}}
+    placed = {
+        name: {"type": kind, "connections": {pin: [net] for pin, net in nets.items()}}
+        for name, (kind, nets) in cells.items()
+    }
+    return read_netlist(json.dumps({"modules": {"unit": {"ports": ports, "cells": placed}}}), "unit")
+
+
+def gate(a: int, b: int, y: int) -> tuple[str, dict[str, Any]]:
+    return "NAND2", {"A": a, "B": b, "Y": y}
+
+
+def register(d: int, q: int) -> tuple[str, dict[str, Any]]:
+    return "DFF", {"CLK": 2, "D": d, "Q": q}
+
+
+# boundary 0: r from a, s from b; boundary 1: t from u(r, r), w from s at once; boundary 2: x from v(t, w)
+CELLS = {
+    "r": register(3, 10), "s": register(4, 11),
+    "u": gate(10, 10, 12), "t": register(12, 13), "w": register(11, 14),
+    "v": gate(13, 14, 15), "x": register(15, 9),
+}  # fmt: skip
+POINTS = ("operands", "decode", "encode")
+ARCS = {("u", "A", "Y"): 1.0, ("u", "B", "Y"): 2.0, ("v", "A", "Y"): 0.5, ("v", "B", "Y"): 4.0}
+
+
+def test_registers_stand_behind_each_other(small: Library) -> None:
+    stages = netlist(CELLS).stages(small)
+    assert [{cell.name for cell in stage} for stage in stages] == [{"r", "s"}, {"t", "w"}, {"x"}]
+
+
+def test_segments_follow_the_paths(small: Library) -> None:
+    """From operands to the result the path through u takes 2 + 0.5 and that past it 4, not 2 + 4."""
+    found = segments_of(netlist(CELLS), small, ARCS, POINTS)
+    rows = ((0.0, 2.0, 4.0), (0.0, 2.0, 4.0), (0.0, 0.0, 4.0), (0.0, 0.0, 0.0))
+    assert found == Segments(POINTS, rows, (2, 2, 1))
+
+
+def test_arcs_are_the_longer_of_rise_and_fall() -> None:
+    assert read_arcs(SDF) == {("u", "A", "Y"): 0.25, ("u", "B", "Y"): 0.5}
+
+
+def test_file_without_delays_is_an_error() -> None:
+    with pytest.raises(TimingError, match=r"^OpenSTA's file of delays must have a path through a cell, it has none$"):
+        read_arcs("(DELAYFILE)")
+
+
+@pytest.mark.attack("a netlist with a boundary's registers left out, a path past one, or a cell whose delay is not stated")
+@pytest.mark.parametrize(
+    ("cells", "left_out", "message"),
+    [
+        ({**CELLS, "x": gate(15, 15, 9)}, (), "a register at each of 3 boundaries must give as many stages, got 2"),
+        ({**CELLS, "v": gate(13, 10, 15)}, (), "a register at each of 3 boundaries must give as many stages, got 2"),
+        (CELLS, ("u", "A", "Y"), "every path through a cell must have a delay, that of u from A to Y has none"),
+    ],
+)
+def test_netlist_that_is_not_as_meant_is_an_error(
+    cells: dict[str, Any], left_out: tuple[str, ...], message: str, small: Library
+) -> None:
+    arcs = {key: delay for key, delay in ARCS.items() if key != left_out}
+    with pytest.raises(NetlistError, match=f"^{re.escape(message)}$"):
+        segments_of(netlist(cells), small, arcs, POINTS)
+
+
+def test_register_that_reads_across_a_boundary_is_an_error(small: Library) -> None:
+    """x2 takes values of boundary 1 and of boundary 3 at once: it can stand behind neither."""
+    cells = {**CELLS, "g": gate(13, 9, 16), "y": register(16, 17)}
+    message = "no register must take values across a boundary, one of boundary 3 reads x"
+    with pytest.raises(NetlistError, match=f"^{re.escape(message)}$"):
+        segments_of(netlist(cells), small, {**ARCS, ("g", "A", "Y"): 1.0, ("g", "B", "Y"): 1.0}, POINTS)
