@@ -140,7 +140,7 @@ def _group(tree: str, terms: list[Any], node: Node, arithmetic: Arithmetic, fixe
 
 def _compensated(terms: list[Any], node: Node, arithmetic: Arithmetic) -> Any:
     """Kahan's sum: each addition's error is taken from the next term."""
-    total, lost = terms[0], terms[0] * 0.0
+    total, lost = terms[0], 0.0
     for term in terms[1:]:
         corrected = arithmetic.add(term, -lost, node)
         sum_so_far = arithmetic.add(total, corrected, node)
