@@ -59,6 +59,11 @@ class SumTable:
         if self.c == "among" and self.group:
             raise ValueError("[sums] c = among goes with one group of all products; leave out group")
 
+    @property
+    def adds_outside(self) -> bool:
+        """Whether anything is added outside of a group, which is where `outer` counts."""
+        return bool(self.group) or self.c == "last"
+
 
 @dataclass(frozen=True)
 class Node:

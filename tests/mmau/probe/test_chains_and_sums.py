@@ -8,16 +8,20 @@ import pytest
 from golden.formats import FP16, FP32
 from golden.native.engine import set_threads
 from golden.stimulus import OperandShape, generate
+from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from mmau.cli.distinguish import chosen
+from mmau.probe.candidates import neighbours
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
 from mmau.probe.established import rounding_repeats
-from mmau.probe.loop import probe
+from mmau.probe.loop import Finding, probe
+from mmau.probe.model import SUMS as SUMS_FAMILY
+from mmau.probe.model import model
 from mmau.probe.papers.asker import Asker
 from mmau.probe.parameters_apart import parameters_apart
-from mmau.probe.probe_report import as_dict, text_of
+from mmau.probe.probe_report import as_dict, open_keys, text_of
 
 TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
 FP8 = TRUNCATED | {"a": "e4m3", "b": "e5m2"}
@@ -63,6 +67,20 @@ def test_tables_of_chains_are_found(keys: dict[str, Any], chain: dict[str, str])
 )
 def test_programs_of_additions_are_found(table: dict[str, Any]) -> None:
     found(unit_from_table({"name": "sums", **SUMS, "sums": table}))
+
+
+@pytest.mark.parametrize(
+    ("table", "counts"), [({}, False), ({"c": "among"}, False), ({"c": "last"}, True), ({"group": 2}, True)]
+)
+def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], counts: bool) -> None:
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
+    program = model(SUMS_FAMILY, vars(SumTable(**table)), shape)
+    changed = {key for candidate in neighbours(program) for key, _ in candidate.keys}
+    rows = generate(shape, 400, 0).operands
+    other = program.changed(outer="RZ-e8m7")
+    assert ("outer" in changed) is counts is bool((program.run(rows) != other.run(rows)).any())
+    named = [(key.key, key.values) for key in open_keys(Finding("program", shape, program), rows)]
+    assert named == ([] if counts else [("outer", "any")])
 
 
 def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
