@@ -59,6 +59,11 @@ class SumTable:
         if self.c == "among" and self.group:
             raise ValueError("[sums] c = among goes with one group of all products; leave out group")
 
+    @property
+    def adds_outside(self) -> bool:
+        """Whether anything is added outside of a group, which is where `outer` counts."""
+        return bool(self.group) or self.c == "last"
+
 
 @dataclass(frozen=True)
 class Node:
@@ -140,7 +145,7 @@ def _group(tree: str, terms: list[Any], node: Node, arithmetic: Arithmetic, fixe
 
 def _compensated(terms: list[Any], node: Node, arithmetic: Arithmetic) -> Any:
     """Kahan's sum: each addition's error is taken from the next term."""
-    total, lost = terms[0], terms[0] * 0.0
+    total, lost = terms[0], 0.0
     for term in terms[1:]:
         corrected = arithmetic.add(term, -lost, node)
         sum_so_far = arithmetic.add(total, corrected, node)

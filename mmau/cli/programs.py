@@ -64,13 +64,15 @@ def shape_of_text(text: str) -> OperandShape:
     """The formats of `a=fp16 b=fp16 c=fp32 d=fp32 K=16`.
 
     Raises:
-        ValueError: a word without =, or a key as `load_formats` has it.
+        ValueError: a word without =, a key twice, or a key as `load_formats` has it.
     """
     table: dict[str, str | int] = {}
     for word in text.split():
         key, equals, value = word.partition("=")
         if not equals:
             raise ValueError(f"--formats must be words like a=fp16, K=16 (K at most {MAX_LENGTH}), got {word!r}")
+        if key in table:
+            raise ValueError(f"--formats must say {key} once, got {key}={table[key]} and {word}")
         table[key] = int(value) if value.isdecimal() else value
     return formats_from_table(table)
 

@@ -12,10 +12,11 @@ import numpy as np
 from golden.arrays import BitArray
 from golden.comparison import differing
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
+from golden.sum_chain import SumTable
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
-from mmau.probe.model import Model, values_of
+from mmau.probe.model import SUMS, Model, values_of
 from mmau.probe.search import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.starts import possible_families, starts
 
@@ -49,11 +50,16 @@ def pool_of(shape: OperandShape, seed: int) -> Operands:
     return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
 
 
+def without_effect(model: Model) -> tuple[str, ...]:
+    """The keys of a program of additions that change no result, whatever their values."""
+    return ("outer",) if model.family == SUMS and not SumTable(**model.keys).adds_outside else ()
+
+
 def neighbours(model: Model) -> Iterator[Candidate]:
     """Neighbouring models: other values in one group of keys that are not long-ranged."""
     keys = model.keys
     for group in grouped(model.family):
-        if group[0] in LONG_RANGED:
+        if group[0] in LONG_RANGED or group == without_effect(model):
             continue
         for changes in combinations(group, model):
             differing = {key: value for key, value in changes.items() if keys[key] != value}

@@ -35,6 +35,9 @@ RANDOM = "random"
 ROUNDED_TWICE = 16
 """Sums with the same bits to round that are asked for: they differ in bits that no rounding looks at."""
 
+FACTORS = 4
+"""Pairs of factors of the product that is added, by turns."""
+
 
 @dataclass(frozen=True)
 class Established:
@@ -76,26 +79,35 @@ def established(dut: DeviceUnderTest, evidence: Evidence, asked_twice: int) -> l
 
 def rounding_repeats(asker: Asker) -> list[Established]:
     """Whether sums are rounded by their bits alone. c has the same sign, exponent and last bit, and one product lies the
-    same part of a last place above it; the other bits of c, which no rounding mode looks at, are different."""
-    bits, rng = asker.shape.d.man_bits, np.random.default_rng(0)
-    last = power(-bits)
+    same part of a last place above it; the other bits of c and the factors of the product, which no rounding mode looks at,
+    are different. The last place is that of the device's results, which may be less than d's; nothing is said of a device
+    that does not leave such a c alone as it is."""
+    rng = np.random.default_rng(0)
     found: list[Established] = []
-    for part in (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)):
-        for sign, odd in ((1, 0), (1, 1), (-1, 0), (-1, 1)):
-            middle = rng.permutation(1 << max(0, min(bits - 1, 12)))[:ROUNDED_TWICE]
-            c = [sign * (1 + (2 * Fraction(int(m)) + odd) * last) for m in middle]
-            asker.begin()
-            try:
-                d = asker.ask_scaled(*(Sum(value, (sign * part * last,)) for value in c))
-            except NotHeldError:
-                return []
-            if any(value is None for value in d):
-                return []
-            up = sum(abs(value) > abs(one) for value, one in zip(d, c, strict=True))  # type: ignore[arg-type]
-            if 0 < up < len(c):
-                text = f"{RANDOM}: {up} of {len(c)} sums that lie {part} of the last place above a number go up, not all"
-                return [Established("rounding", text, len(c), tuple(asker.rows))]
-            found.append(Established("rounding", "", len(c), tuple(asker.rows)))
+    try:
+        bits = asker.precision - 1
+        last = power(-bits)
+        for part in (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)):
+            for sign, odd in ((1, 0), (1, 1), (-1, 0), (-1, 1)):
+                middle = rng.permutation(1 << max(0, min(bits - 1, 12)))[:ROUNDED_TWICE]
+                c = [sign * (1 + (2 * Fraction(int(m)) + odd) * last) for m in middle]
+                if asker.ask_scaled(*(Sum(value, (0,)) for value in c)) != c:
+                    return []
+                asker.begin()
+                size = sign * part * last
+                d = asker.first_held(
+                    [Sum(value, ((size * power(n % FACTORS), power(-(n % FACTORS))),)) for n, value in enumerate(c)],
+                    [Sum(value, (size,)) for value in c],
+                )
+                if any(value is None for value in d):
+                    return []
+                up = sum(abs(value) > abs(one) for value, one in zip(d, c, strict=True))  # type: ignore[arg-type]
+                if 0 < up < len(c):
+                    text = f"{RANDOM}: {up} of {len(c)} sums that lie {part} of the last place above a number go up, not all"
+                    return [Established("rounding", text, len(c), tuple(asker.rows))]
+                found.append(Established("rounding", "", len(c), tuple(asker.rows)))
+    except NotHeldError:
+        return []
     rows = tuple(row for one in found for row in one.rows)
     return [Established("rounding", "by the bits of the sum alone", len(rows), rows)]
 

@@ -22,6 +22,8 @@ _SCALES = ("scale_a", "scale_b")
 def row_keys(operands: Operands) -> list[bytes]:
     """A key for each row: its bytes."""
     rows = len(operands.c)
+    if not rows:
+        return []
     columns = [np.ascontiguousarray(array).reshape(rows, -1).view(np.uint8) for array in operands if array is not None]
     joined = np.ascontiguousarray(np.concatenate(columns, axis=1))
     return [row.tobytes() for row in joined]

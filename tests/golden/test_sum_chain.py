@@ -61,6 +61,16 @@ def test_engine_equals_the_definition(formats: str, tree: str) -> None:
             assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
 
 
+@pytest.mark.attack("programs of additions")
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_compensation_begins_at_plus_zero(engine: str) -> None:
+    """As `float lost = 0` in a program: with −0 the sum of nothing but −0 was +0, and an infinity alone with c was NaN."""
+    unit = sums(tree="compensated")
+    negative, one, infinity = (np.array(codes, np.uint16) for codes in ([[0x8000, 0x8000]], [[0x3C00, 0x3C00]], [[0x7C00]]))
+    assert unit.dot(negative, one, np.array([0x80000000], np.uint32), engine=engine).tolist() == [0x80000000]
+    assert unit.dot(infinity, one[:, :1], np.array([0x7F800000], np.uint32), engine=engine).tolist() == [0x7F800000]
+
+
 def test_file_holds_the_program_and_the_trace_its_steps() -> None:
     unit = sums(tree="pairwise", group=4, node="RZ-e8m13", c="last")
     assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit

@@ -1,4 +1,4 @@
-"""What is written down for a release never loses what was promised."""
+"""Files that are written down for a release lose nothing of what was promised."""
 
 import json
 import shutil

@@ -78,3 +78,7 @@ def test_wrong_requests(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(capsys, "probe", "--program", "cat", "--formats", "fp16") == (
         "mmau probe: --formats must be words like a=fp16, K=16 (K at most 1024), got 'fp16'"
     )
+    twice = "a=fp16 b=fp16 c=fp32 d=fp32 K=2 K=4"
+    assert wrong(capsys, "probe", "--program", "cat", "--formats", twice) == (
+        "mmau probe: --formats must say K once, got K=2 and K=4"
+    )

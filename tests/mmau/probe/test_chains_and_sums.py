@@ -8,14 +8,20 @@ import pytest
 from golden.formats import FP16, FP32
 from golden.native.engine import set_threads
 from golden.stimulus import OperandShape, generate
+from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from mmau.cli.distinguish import chosen
+from mmau.probe.candidates import neighbours
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
-from mmau.probe.loop import probe
+from mmau.probe.established import rounding_repeats
+from mmau.probe.loop import Finding, probe
+from mmau.probe.model import SUMS as SUMS_FAMILY
+from mmau.probe.model import model
+from mmau.probe.papers.asker import Asker
 from mmau.probe.parameters_apart import parameters_apart
-from mmau.probe.probe_report import as_dict, text_of
+from mmau.probe.probe_report import as_dict, open_keys, text_of
 
 TRUNCATED = {"operation": "T-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "F": 24, "rho": "RZ-FP32", "e_zero": -133}
 FP8 = TRUNCATED | {"a": "e4m3", "b": "e5m2"}
@@ -63,6 +69,20 @@ def test_programs_of_additions_are_found(table: dict[str, Any]) -> None:
     found(unit_from_table({"name": "sums", **SUMS, "sums": table}))
 
 
+@pytest.mark.parametrize(
+    ("table", "counts"), [({}, False), ({"c": "among"}, False), ({"c": "last"}, True), ({"group": 2}, True)]
+)
+def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], counts: bool) -> None:
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
+    program = model(SUMS_FAMILY, vars(SumTable(**table)), shape)
+    changed = {key for candidate in neighbours(program) for key, _ in candidate.keys}
+    rows = generate(shape, 400, 0).operands
+    other = program.changed(outer="RZ-e8m7")
+    assert ("outer" in changed) is counts is bool((program.run(rows) != other.run(rows)).any())
+    named = [(key.key, key.values) for key in open_keys(Finding("program", shape, program), rows)]
+    assert named == ([] if counts else [("outer", "any")])
+
+
 def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """fp32 additions in order, each rounded up or down by a hash of the exact sum: the same answer to the same question."""
     d = c.view(np.float32)
@@ -98,14 +118,45 @@ def test_rounding_at_random_is_named_and_no_wrong_tree_is_shown() -> None:
     ]  # fmt: skip
 
 
-def test_rounding_by_the_bits_of_the_sum_is_not_called_random() -> None:
-    from mmau.probe.established import rounding_repeats
-    from mmau.probe.papers.asker import Asker
-
-    unit = unit_from_table({"name": "x", **TRUNCATED})
-    (known,) = rounding_repeats(Asker(dut_of_unit(unit)))
+@pytest.mark.attack("devices that a probe must not name")
+@pytest.mark.parametrize(
+    "keys", [TRUNCATED, *(SUMS | {"sums": {"node": node}} for node in ("RNE-e8m13", "RNE-e8m7", "RNE-e5m10", "RZ-e8m13"))]
+)
+def test_rounding_by_the_bits_of_the_sum_is_not_called_random(keys: dict[str, Any]) -> None:
+    """Sums that are rounded to fewer bits than d has round bits of c too, and were called random."""
+    (known,) = rounding_repeats(Asker(dut_of_unit(unit_from_table({"name": "x", **keys}))))
     assert known.finding == "by the bits of the sum alone"
     assert known.vectors == 12 * 16
+
+
+def by_hash(bits: int, of: str) -> DeviceUnderTest:
+    """c + a·b, up or down by a hash of the sum or of a, to so many bits behind the leading one."""
+
+    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        total = c.view(np.float32).astype(np.float64) + (a.view(np.float16).astype(np.float64) * b.view(np.float16)).sum(1)
+        last = np.ldexp(1.0, np.frexp(total)[1] - 1 - bits)
+        hashed = (a[:, 0] if of == "a" else total.view(np.uint64)).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        return (np.floor(total / last + (hashed >> np.uint64(40)) / 2**24) * last).astype(np.float32).view(np.uint32)
+
+    return DeviceUnderTest(name="by hash", shape=OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=1), dot=dot)
+
+
+@pytest.mark.parametrize(("bits", "of"), [(23, "sum"), (10, "sum"), (23, "a"), (10, "a")])
+def test_rounding_by_a_hash_is_called_random(bits: int, of: str) -> None:
+    (known,) = rounding_repeats(Asker(by_hash(bits, of)))
+    assert known.finding.startswith("random: ")
+
+
+@pytest.mark.attack("devices that a probe must not name")
+def test_c_that_is_rounded_before_the_sum_is_not_called_random() -> None:
+    """c to bf16, products and sums in fp32: bits of c that are gone before the sum decide nothing about its rounding."""
+    unit = unit_from_table({"name": "x", **SUMS, "sums": {"tree": "in-order"}})
+
+    def dot(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+        return unit.dot(a, b, (c + np.uint32(0x7FFF) + (c >> np.uint32(16) & np.uint32(1))) & np.uint32(0xFFFF0000))
+
+    shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
+    assert rounding_repeats(Asker(DeviceUnderTest(name="c in bf16", shape=shape, dot=dot))) == []
 
 
 def test_parameter_that_makes_the_difference_is_named() -> None:

@@ -33,6 +33,22 @@ def test_nothing_to_say_leaves_no_file(tmp_path: Path) -> None:
     assert not (tmp_path / "j.npz").exists()
 
 
+@pytest.mark.attack("answers of something that has changed since")
+def test_journal_without_a_row_is_resumed(tmp_path: Path) -> None:
+    """As a program leaves it that dies in its first answer, or gives two answers to every question."""
+    honest, path = dut(), tmp_path / "j.npz"
+    rows = generate(honest.shape, 5, 0).operands
+    journal = Journal("box", honest.shape, path)
+    journal.add(rows.rows(slice(0, 0)), honest.dot(rows.a, rows.b, rows.c)[:0], [])
+    journal.save()
+    assert Journal("box", honest.shape, path).answers == {}
+    forgotten = filled(path)
+    for _ in range(2):  # as the loop does, whose rows differ at the first look and at the second
+        forgotten.forget(list(forgotten.answers))
+    forgotten.save()
+    assert Journal("box", honest.shape, path).answers == {}
+
+
 def test_another_boxs_journal_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "j.npz"
     filled(path)
