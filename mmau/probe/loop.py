@@ -241,7 +241,7 @@ class _Probe:
             if not len(telling):
                 break
             rows = pool.rows(telling)
-            evidence.add(rows, self.questioner.ask(rows), "rivals")
+            evidence.add(rows, self.questioner.ask(rows), "candidate models")
             self.say(f"candidate models: {len(telling)} vectors exclude {len(candidates) - len(fresh)}, {len(alike)} remain")
             if len(evidence.failing(model)):
                 break

@@ -1,4 +1,4 @@
-"""What is written down for a release never loses what was promised."""
+"""A promise that is written again for a release never loses what was promised before."""
 
 import json
 import shutil
