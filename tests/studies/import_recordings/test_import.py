@@ -21,8 +21,8 @@ from studies.import_recordings.archives import (
     as_codes,
     in_runs,
     joined,
-    matlab_prepared,
     matlab_header,
+    matlab_prepared,
 )
 
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
