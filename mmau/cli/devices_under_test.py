@@ -24,7 +24,7 @@ from mmau.cli.programs import check_unused, program_of, shape_of
 from mmau.cli.user_design import described_dut
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 from mmau.probe.model import is_converted
-from mmau.probe.starts import possible_families, starts
+from mmau.probe.start_models import possible_families, starts
 
 WHICH = (
     "no device is named; give --unit UNIT.toml, --arch A --instr NAME, --dut DUT.toml, --device ARCH:NAME, "
