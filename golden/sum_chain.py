@@ -224,7 +224,7 @@ class SumChain(Chain):
         return self.watched(a, b, c, lambda what, x, y, d: None)
 
     def watched(self, a: Sequence[int], b: Sequence[int], c: int, watch: Watch) -> int:
-        """d, with every step told."""
+        """d; `watch` is called with every addition."""
         o = self.operation
         x, y = [value_of(o.a, code) for code in a], [value_of(o.b, code) for code in b]
         total = summed(self.table, x, y, value_of(o.c, c), OneRow(watch))

@@ -23,7 +23,7 @@ INTRODUCTION = """\
 Every co-simulation counts which situations inside a step its vectors have met: `mmau cosim` shows how many *bins* were
 hit of those that can be, and names the first that were missed; `--json` and the page of `--html` have them all. A
 vector counts only once its result has been compared and agrees with the golden model. What happens inside a step is
-told by the native engine's general path (`golden.native.observe`), which tests hold to the traces of `mmau eval
+observed by the native engine's general path (`golden.native.observe`), which tests hold to the traces of `mmau eval
 --explain`; without the native engine there is no coverage. Nor is there of FP8 instructions that are converted to fp16
 first, and of specifications of one's own. In volume mode the first 20,000 vectors of a run count, those of cocotb, and
 they do only where all vectors of their simulation agree.

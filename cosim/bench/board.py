@@ -8,7 +8,7 @@ from cosim.bench.products import Vector
 
 
 class Board(Protocol):
-    """A scoreboard, which compares results, or `cosim.bench.ask.Answers`, which only collects them."""
+    """A scoreboard, which compares results, or `cosim.bench.single_results.Answers`, which only collects them."""
 
     stopped: str | None
     now: Callable[[], Arrival]

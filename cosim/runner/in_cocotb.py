@@ -10,7 +10,7 @@ from typing import Any
 
 from cosim.compile.power_up import PowerUp, power_ups
 from cosim.compile.sources import sources_of
-from cosim.rtl_coverage.written import CoverageFiles
+from cosim.rtl_coverage.coverage_files import CoverageFiles
 from cosim.runner.build import Built, build
 from cosim.runner.job import Job
 from cosim.runner.report import Report

@@ -10,7 +10,6 @@ from typing import Any
 
 import cocotb
 
-from cosim.bench.ask import ask
 from cosim.bench.compared_elements import compared_row
 from cosim.bench.comparison_rules import Compare
 from cosim.bench.exercise import exercise
@@ -21,6 +20,7 @@ from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Result, Scoreboard
 from cosim.bench.selection import Selection
+from cosim.bench.single_results import ask
 from cosim.bench.stimulus import specification_of
 from cosim.runner.heartbeat import Heartbeat
 from cosim.runner.job import ENDED, Job

@@ -54,7 +54,9 @@ def table(reports: Sequence[Report]) -> str:
 
 def passed(report: Report) -> str:
     """The verdict of a run that passed, with how many of the possible inputs it sent."""
-    return f"passed: {report.received:,} vectors, of 2^{report.input_bits}" if report.input_bits else "passed"
+    if not report.input_bits:
+        return "passed"
+    return f"passed: {report.received:,} vectors, of 2^{report.input_bits} that are possible"
 
 
 def missed_pairs(report: Report) -> list[str]:

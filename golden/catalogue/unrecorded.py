@@ -59,7 +59,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         r"must name the signs of A and B after the wave, such as .s\1.u\1",
     ),
 )  # fmt: skip
-"""Architectures, a pattern of names, and what is said of them (\\1: a group of the pattern); the first that fits counts."""
+"""Architectures, a pattern of names, and what to say of them (\\1: a group of the pattern); the first that fits counts."""
 
 
 def unrecorded(arch: str, name: str) -> str | None:

@@ -23,7 +23,7 @@ typedef $accumulator Accumulator;
 typedef Element Operand __attribute__((ext_vector_type($operand_elements)));
 typedef Accumulator Result __attribute__((ext_vector_type($result_elements)));
 $tables
-// A block has exactly $threads threads: told so, and that one wave a SIMD is enough, the compiler spills no register.
+// A block has exactly $threads threads: with this attribute, and one wave a SIMD as enough, the compiler spills no register.
 extern "C" __global__ __attribute__((amdgpu_flat_work_group_size($threads, $threads), amdgpu_waves_per_eu(1, 1)))
 void $entry(const $code* a, const $code* b, const Accumulator* c, Accumulator* d, unsigned int tiles) {
     const unsigned int lane = __builtin_amdgcn_workitem_id_x() % $lanes;

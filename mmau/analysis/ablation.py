@@ -1,6 +1,6 @@
 """Ablation of a rule by recorded rows: change one key of an instruction's model by one step, count the rows that disagree.
 
-A change that no row notices is only told from one that changes nothing at all by vectors that show it (`Finding.status`).
+Only vectors that show it distinguish a change that no row notices from one that changes nothing at all (`Finding.status`).
 The changes follow from the types of an operation's keys, so that a new operation has them without a line here.
 """
 

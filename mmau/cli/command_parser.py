@@ -2,12 +2,24 @@
 
 import argparse
 import difflib
+import re
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, NoReturn, TypeAlias
 
 from mmau import WRONG_REQUEST
 from mmau.cli.streams import say
+
+_WRONG_NUMBER = re.compile(r"argument (\S+): invalid (int|float) value: (.*)", re.DOTALL)
+"""The message of argparse for an option whose value is no number."""
+
+_NUMBERS = {"int": "a whole number, in digits", "float": "a number"}
+
+_NO_VALUE = re.compile(r"argument (\S+): expected one argument")
+"""The message of argparse for an option without a value: it takes no word for one that begins with a minus sign."""
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -29,6 +41,12 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the program with the message and where help is."""
+        if (wrong := _WRONG_NUMBER.fullmatch(message)) is not None:
+            message = f"{wrong[1]} must be {_NUMBERS[wrong[2]]}; got {wrong[3]}"
+        elif (option := _NO_VALUE.fullmatch(message)) is not None:
+            name = option[1].rpartition("/")[2]
+            joined = f"{name}=-1" if name.startswith("--") else f"{name}-1"
+            message = f"{option[1]} takes a value; one that begins with a minus sign follows without a blank: {joined}"
         self.exit(WRONG_REQUEST, f"{self.prog}: {message} ({self.prog} --help shows every option)\n")
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
@@ -62,6 +80,9 @@ class CommandParser(argparse.ArgumentParser):
             return f"unexpected word {word!r}; a unit's file goes with --unit: --unit {word}"
         if word.endswith((".v", ".sv")) and "--top" in takes:
             return f"unexpected word {word!r}; a design's Verilog goes with --dut and --top: --dut {word} --top NAME"
+        if "--arch" in takes and is_architecture(word):
+            option = "--on" if "--on" in takes else "--arch"
+            return f"unexpected word {word!r}; an architecture goes with {option}: {option} {shlex.quote(word)}"
         return f"unexpected word {word!r}"
 
 
@@ -82,6 +103,14 @@ def command(commands: Commands, name: str, function: str, summary: str, example:
     module, _, function = function.partition(":")
     added.set_defaults(module=f"mmau.cli.{module}", function=function, **defaults)
     return added
+
+
+def is_architecture(word: str) -> bool:
+    """Whether a word is a name of an architecture of the catalogue, which is imported only here."""
+    with suppress(ValueError):
+        import_module("golden.catalogue").architecture(word)
+        return True
+    return False
 
 
 def unknown(kind: str, word: str, known: Sequence[str] | dict[str, Any]) -> str:

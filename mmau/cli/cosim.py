@@ -34,7 +34,7 @@ from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.recorded_evidence import RecordedEvidence
 from mmau.cli.user_design import SOURCE_OPTIONS, chosen_dut, dut_template
-from mmau.mutation.missed import judged_states, missed_lines
+from mmau.mutation.missed_faults import judged_states, missed_lines
 from rtl.designs.sample_designs import slice_of
 
 ONE_DESIGN = {

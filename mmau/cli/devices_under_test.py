@@ -8,7 +8,7 @@ from pathlib import Path
 
 import golden
 import rtl
-from cosim import ElaborationError, SimulationError, load_dut
+from cosim import ElaborationError, SimulationError
 from cosim.bench.operand_widths import THE_UNITS
 from cosim.dut.operand_formats import load_formats
 from cosim.volume.answers import Answers
@@ -21,9 +21,10 @@ from golden.unit_file import unit_to_toml
 from hwtests.dot import DeviceDot
 from hwtests.source_digest import sources
 from mmau.cli.programs import check_unused, program_of, shape_of
+from mmau.cli.user_design import described_dut
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 from mmau.probe.model import is_converted
-from mmau.probe.starts import possible_families, starts
+from mmau.probe.start_models import possible_families, starts
 
 WHICH = (
     "no device is named; give --unit UNIT.toml, --arch A --instr NAME, --dut DUT.toml, --device ARCH:NAME, "
@@ -116,7 +117,7 @@ def _simulated(
         raise ValueError("--rtl is the generated Verilog, --dut a user design; give one of them")
     if arguments.rtl and model is None:
         raise ValueError("--rtl goes with --unit, or --arch and --instr: it probes the Verilog of that unit or instruction")
-    dut = None if arguments.dut is None else load_dut(arguments.dut)
+    dut = None if arguments.dut is None else described_dut(arguments.dut)
     shape = None if arguments.dut is None else load_formats(arguments.dut)
     if dut is not None and dut.widths != THE_UNITS:
         raise ValueError(

@@ -18,6 +18,8 @@ from mmau.probe.distinguish import Difference, Side, Verdict, distinguish, parti
 from mmau.probe.model_and_device import DeviceDifference, held_against
 from mmau.probe.parameters_apart import parameters_apart
 
+EXAMPLE = "sm_90:mma.m16n8k16.f32.f16.f16.f32"
+
 
 def run_distinguish(arguments: argparse.Namespace) -> int:
     """`mmau distinguish`."""
@@ -94,8 +96,11 @@ def chosen(word: str) -> golden.Unit | golden.Instruction:
         ValueError: the word is neither. OSError: the file cannot be read.
     """
     arch, colon, name = word.partition(":")
-    if colon and not Path(word).exists():
-        return golden.instruction(arch, name)
+    if not Path(word).exists():
+        if colon:
+            return golden.instruction(arch, name)
+        if not word.endswith(".toml"):
+            raise ValueError(f"give an instruction as ARCH:NAME, like {EXAMPLE}, or a unit's file that exists; got {word!r}")
     return golden.load_unit(word)
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import rtl
-from cosim import load_dut
 from mmau import DIFFERED, OK, UNDECIDED
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
+from mmau.cli.user_design import described_dut
 from mmau.formal.decision import Decision
 from mmau.formal.in_time import prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
@@ -25,7 +25,7 @@ def run_prove(arguments: argparse.Namespace) -> int:
     """`mmau prove`: exit 0 proved, 1 a counter-example, 3 not decided."""
     design = chosen_design(arguments)
     if design is None:
-        raise ValueError(WHICH_DESIGN)
+        raise ValueError(WHICH_DESIGN if arguments.dut is None else f"{WHICH_DESIGN}, which --dut must equal")
     if arguments.dut is not None and not isinstance(design, rtl.UnitDesign):
         raise ValueError(f"--dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}")
     if not arguments.seconds > 0:
@@ -51,6 +51,6 @@ def _of_design(design: rtl.Design, seconds: float) -> tuple[str, dict[str, Any],
 
 
 def _of_user_design(design: rtl.UnitDesign, path: Path, seconds: float) -> tuple[str, dict[str, Any], Decision]:
-    load_dut(path)  # an error of the description is reported before anything starts
+    described_dut(path)  # an error of the description is reported before anything starts
     found = prove_user_design_in_time(design.unit, path, seconds)
     return f"{path}: {VERDICTS[found.verdict]} {found.equal_to} of {design.name}", {"unit": design.name}, found

@@ -22,6 +22,22 @@ SOURCE_OPTIONS = {
 """Options that describe Verilog files, by their names in the parsed arguments; a `dut.toml` has keys for them."""
 
 
+VERILOG = (".v", ".sv", ".vh", ".svh", ".vhd", ".vhdl")
+"""Ends of the names of files that hold a design, not its description."""
+
+
+def described_dut(path: Path) -> Dut:
+    """The user design that a `dut.toml` describes, for commands that take no Verilog files with --top.
+
+    Raises:
+        ValueError: the file is a design's Verilog or VHDL, or the description is wrong.
+    """
+    if path.suffix.lower() in VERILOG:
+        fix = f"write a first one with `mmau cosim --dut-template {path} --top NAME`"
+        raise ValueError(f"--dut must be a DUT.toml, which describes the design; got {path}: {fix}")
+    return load_dut(path)
+
+
 def chosen_dut(design: rtl.Design, arguments: argparse.Namespace) -> Dut | None:
     """The user design; None where the options name none and the generated design is simulated.
 

@@ -19,8 +19,8 @@ from mmau.formal.decision import (
     counterexample_of,
     user_decision,
 )
+from mmau.formal.killable_work import Seen, watched
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from mmau.formal.watched import Seen, watched
 from rtl.designs.design import Design
 
 DESIGN, DUT, SAMPLES, COMPARE = (

@@ -13,10 +13,10 @@ from golden import Operation
 from golden.unit_file import unit_from_table
 from mmau.formal.decision import user_decision
 from mmau.formal.equality import equality
+from mmau.formal.killable_work import Refused, Report
 from mmau.formal.prove import prove
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.user_design.samples import sampled
-from mmau.formal.watched import Refused, Report
 from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from mmau.formal.counterexample import vector
 from mmau.formal.decision import Counterexample, DesignDecision, Obligations, WrongCycles, WrongResult
+from mmau.formal.killable_work import Report, ignored
 from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
 from mmau.formal.pipelines.carried import VALUES
 from mmau.formal.pipelines.pipeline import HANDSHAKE
@@ -19,7 +20,6 @@ from mmau.formal.pipelines.replay import broken
 from mmau.formal.replay import replayed
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, limited_memory, solver
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from mmau.formal.watched import Report, ignored
 from rtl.designs.design import Design
 from rtl.designs.identity import verilog_digest
 from rtl.designs.unit_design import UnitDesign

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mmau.formal.obligations.unit_questions import NotProvable, Question
 from mmau.formal.pipelines.questions import assumed, datapath_questions, pipeline_questions
-from mmau.formal.whole import whole_questions
+from mmau.formal.whole_unit import whole_questions
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
 

@@ -1,6 +1,6 @@
 """tinygrad's Python device with the matrix instructions of a named part: within `on` a warp's tile is golden's.
 
-The device is `DEV=PYTHON::sm_80`. tinygrad does not tell its helper which dtype a tile has: the context is told the formats,
+The device is `DEV=PYTHON::sm_80`. tinygrad does not tell its helper which dtype a tile has: the caller names the formats,
 and a number that they do not hold is refused. Half precision on that device needs Python 3.12.
 """
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from golden.cache import cached_text
 from golden.commit import commit
 from golden.native.library import MODULE, isa
-from mmau.jobs import code
-from mmau.jobs.code import code_of
+from mmau.jobs import python_code
+from mmau.jobs.python_code import code_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ("golden/**/*.py", "golden/**/*.toml", "golden/native/**/*.hpp", "golden/native/**/*.cpp", "golden/native/**/*.h",
@@ -30,7 +30,9 @@ def sources(patterns: Sequence[str] = GOLDEN) -> list[Path]:
 def digest_of_sources(patterns: Sequence[str] = GOLDEN) -> str:
     """SHA-256 over the names and contents of `sources`; of Python over its code alone, without comments and docstrings."""
     files = {path.relative_to(ROOT).as_posix(): path.read_bytes() for path in sources(patterns)}
-    as_written = _digest_of_files({**files, "this": Path(__file__).read_bytes(), "code": Path(code.__file__).read_bytes()})
+    as_written = _digest_of_files(
+        {**files, "this": Path(__file__).read_bytes(), "code": Path(python_code.__file__).read_bytes()}
+    )
     determines = {"files": as_written, "python": platform.python_version()}
     return cached_text("sources", determines, lambda: _digest_of_files({
         name: code_of(content) if name.endswith(".py") else content for name, content in files.items()

@@ -5,7 +5,7 @@ from typing import Any
 
 from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
-from mmau.mutation.missed import missed_lines
+from mmau.mutation.missed_faults import missed_lines
 from mmau.mutation.mutations import KINDS
 from mmau.report import markdown
 

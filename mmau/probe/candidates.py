@@ -18,7 +18,7 @@ from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
 from mmau.probe.model import SUMS, Model, values_of
 from mmau.probe.search import MOVED_TOGETHER, combinations, grouped
-from mmau.probe.starts import possible_families, starts
+from mmau.probe.start_models import possible_families, starts
 
 POOL = 1 << 18
 """Products of the rows that are searched for distinguishing ones, besides the questions of the features."""

@@ -22,7 +22,7 @@ from mmau.probe.find_tree import Order, order_of
 from mmau.probe.journal import Journal, row_keys
 from mmau.probe.model import Model
 from mmau.probe.search import Search
-from mmau.probe.starts import possible_families
+from mmau.probe.start_models import possible_families
 
 ASKED_FIRST = 4
 """One of so many of a feature's questions is asked at the beginning; all of them may later distinguish candidate models."""
@@ -241,7 +241,7 @@ class _Probe:
             if not len(telling):
                 break
             rows = pool.rows(telling)
-            evidence.add(rows, self.questioner.ask(rows), "rivals")
+            evidence.add(rows, self.questioner.ask(rows), "candidate models")
             self.say(f"candidate models: {len(telling)} vectors exclude {len(candidates) - len(fresh)}, {len(alike)} remain")
             if len(evidence.failing(model)):
                 break

@@ -14,7 +14,7 @@ import numpy as np
 from golden.stimulus import OperandShape
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.model import SUMS, Model, keys_of, values_of
-from mmau.probe.starts import possible_families, starts, sum_starts, varied_starts
+from mmau.probe.start_models import possible_families, starts, sum_starts, varied_starts
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("L", "G"), ("P",), ("order", "add_c"), ("F",), ("F2",), ("h",), ("rho", "truncation", "sticky"), ("e_zero",),

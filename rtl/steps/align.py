@@ -48,7 +48,7 @@ class Align(SharedComponent):
     Members:
         term: In(TermSignature).
         e_max: In, at least term.exp; in its place gap: In, e_max − term.exp, where that is given.
-        sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F). lost: Out(1), where it is told.
+        sign: Out(1). aligned: Out(width), the magnitude in units of 2**(e_max − F). lost: Out(1), where `tells_lost`.
         carry: Out, where the term has two rows: the second row of the magnitude, as wide as aligned or one bit wider. Such a
             term is `unshifted` and loses no bit.
     """

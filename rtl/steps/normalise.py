@@ -25,7 +25,7 @@ class Normalise(SharedComponent):
         total: the total as a term; its exponent is e_max.
         result: the format to which the sum is rounded; below its e_min the result is subnormal.
         anticipated: whether the leading zeros come with the total, as `Accumulate.zeros`.
-        filled: whether it is told what follows total below, zeros or ones.
+        filled: whether an input says what follows total below, zeros or ones.
         bounded: whether e_min is observed; else the leading one always comes to the top.
 
     Members:

@@ -72,7 +72,7 @@ class Mutation:
 
 
 def mutations(module: str) -> list[Mutation]:
-    """Every mutation of a module, in the order of its source; equal texts in one place are told apart by #2, #3 …"""
+    """Every mutation of a module, in the order of its source; equal texts in one place are numbered #2, #3 …"""
     tree = tree_of(module)
     numbers = {node: number for number, node in enumerate(ast.walk(tree))}
     found, seen = list[Mutation](), dict[tuple[str, str], int]()

@@ -34,7 +34,7 @@ class ReferenceRows(NamedTuple):
 
 
 def of_floats(arch: str) -> list[Instruction]:
-    """The subjects of the job: an architecture's instructions on floating point. Integers run afterwards: they are exact."""
+    """The instructions of the job: those of an architecture on floating point. Integers run afterwards: they are exact."""
     return [instruction for instruction in golden.instructions(arch) if not isinstance(instruction.d, IntegerFormat)]
 
 

@@ -28,21 +28,21 @@ class Archive:
     """Attributes:
     sha256: of the archive's file.
     origin: the keys of `Header` that all sets share.
-    told: the keys of `Header` that an entry tells, `arch`, `instruction` and `device` among them.
+    of_entry: the keys of `Header` that an entry states, `arch`, `instruction` and `device` among them.
     place: the folder of a set below `folder`.
     prepared: the sets to import, changed where the archive says less than a recording must.
     """
 
     sha256: str
     origin: dict[str, Any]
-    told: Callable[[dict[str, Any]], dict[str, Any]]
+    of_entry: Callable[[dict[str, Any]], dict[str, Any]]
     place: Callable[[Set], str]
     prepared: Callable[[list[Set]], Iterable[Set]] = list
     folder: Path = FOLDER
 
     def header(self, found: Set) -> Header:
         """The header of a set's recording."""
-        return Header(version=VERSION, **(self.origin | self.told(found.entry)))
+        return Header(version=VERSION, **(self.origin | self.of_entry(found.entry)))
 
     def operands(self, found: Set) -> Operands:
         """The operands of a set."""
@@ -60,7 +60,7 @@ def is_wgmma(entry: dict[str, Any]) -> bool:
     return entry["arch"] == "sm_90" and entry["a"] in ("e4m3", "e5m2") and entry["d"] == "f32"
 
 
-def matlab_told(entry: dict[str, Any]) -> dict[str, Any]:
+def matlab_header(entry: dict[str, Any]) -> dict[str, Any]:
     """MATLAB-tensor-core: one `mma`, but `is_wgmma`."""
     arch = {"sm_86": "sm_80"}.get(entry["arch"], entry["arch"])
     shape = "m8n8k4" if arch == "sm_70" else f"m16n8k{entry['k']}"
@@ -83,7 +83,7 @@ def matlab_prepared(sets: list[Set]) -> Iterable[Set]:
             yield Set(entry | ({"also": also[number]} if number in also else {}), arrays | {"c": c})
 
 
-def tensorscope_told(entry: dict[str, Any]) -> dict[str, Any]:
+def tensorscope_header(entry: dict[str, Any]) -> dict[str, Any]:
     """Tensorscope: element (0, 0) of `wmma` 16×16×16: on Volta four `mma.m8n8k4`, later one `mma.m16n8k16`."""
     shape = "m8n8k4" if entry["arch"] == "sm_70" else f"m16n8k{entry['k']}"
     element = {"fp16": "f16", "bf16": "bf16"}[entry["a"]]
@@ -95,7 +95,7 @@ def tensorscope_told(entry: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rdna_told(entry: dict[str, Any]) -> dict[str, Any]:
+def rdna_header(entry: dict[str, Any]) -> dict[str, Any]:
     """AMD: the assembler's name, the size of the wave where the instruction has one, signs and clamp of integers."""
     name = entry["instruction"]
     if name.startswith("v_wmma"):
@@ -119,7 +119,7 @@ def as_codes(sets: list[Set]) -> Iterable[Set]:
         yield Set(entry, {name: array.view(f"uint{8 * array.itemsize}") for name, array in arrays.items()})
 
 
-def x86_told(entry: dict[str, Any]) -> dict[str, Any]:
+def x86_header(entry: dict[str, Any]) -> dict[str, Any]:
     """x86 processors: the assembler's name; AMX has a shape."""
     name, cpu = entry["instruction"].lower(), entry["cpu"]
     arch = "x86-amx" if name.startswith("tdp") else "x86-avx512"
@@ -146,7 +146,7 @@ def joined(sets: list[Set]) -> Iterable[Set]:
     return by_instruction.values()
 
 
-def mma_sim_told(entry: dict[str, Any]) -> dict[str, Any]:
+def mma_sim_header(entry: dict[str, Any]) -> dict[str, Any]:
     """MMA-Sim: names are the catalogue's."""
     return {"arch": entry["arch"], "instruction": entry["name"], "names": tuple(entry["classes"])}
 
@@ -168,25 +168,25 @@ ARCHIVES = {
             "source": "north-numerical-computing/MATLAB-tensor-core, model_validation, 2,000 rows of each file",
             "commit": "b12b5a70",
         },
-        matlab_told, lambda found: f"matlab-tensor-core/{found.entry['device']}", matlab_prepared,
+        matlab_header, lambda found: f"matlab-tensor-core/{found.entry['device']}", matlab_prepared,
     ),
     "tensorscope.npz": Archive(
         "244480aed90a40dc90f5cfdae094d514be33ccb33f46dd3679ee6cacd791fb00",
         {"kind": "silicon", "names": PUBLISHED, "who": "Xuelei Yu", "licence": "MIT", "commit": "dd8e1297"},
-        tensorscope_told, lambda found: "tensorscope",
+        tensorscope_header, lambda found: "tensorscope",
     ),
     "rdna.npz": Archive(
         "1ab0648dc1c77c16bfe0966e4dbac607ec70db7b4eb38fb84652a4a1d46c8685",
         {"names": PUBLISHED},
-        rdna_told, lambda found: "goc" if "a_signed" in found.entry else "rocm-systems", as_codes,
+        rdna_header, lambda found: "goc" if "a_signed" in found.entry else "rocm-systems", as_codes,
     ),
     "x86_xeon.npz": Archive(
         "4d0b86b6b62f126c858312a8fcce9041ffab32f87ab72e64efae3e013d72ee36",
-        OF_X86, x86_told, lambda found: "xeon", joined,
+        OF_X86, x86_header, lambda found: "xeon", joined,
     ),
     "x86_epyc.npz": Archive(
         "31743f9ab1aa4458dccdc8e4c91071c38ca78ea1a27f7f3b9ffd4a8e0ae4ac1b",
-        OF_X86 | {"seed": 20261121}, x86_told, lambda found: "epyc", joined,
+        OF_X86 | {"seed": 20261121}, x86_header, lambda found: "epyc", joined,
     ),
     "mma_sim_2_1_1.npz": Archive(
         "7319e64447ad16c877f50ac4344c09e6b0a29a3bf808b677dffda8f156049a78",
@@ -195,7 +195,7 @@ ARCHIVES = {
             "source": "PyPI mmasim 2.1.1, P. Xie et al., arXiv 2511.10909",
             "note": "where MMA-Sim may lose an accumulator that is not finite, d is computed by the exact-rational twin",
         },
-        mma_sim_told, lambda found: "mma-sim", in_runs, COMPUTED,
+        mma_sim_header, lambda found: "mma-sim", in_runs, COMPUTED,
     ),
 }  # fmt: skip
 """By the name of the archive's file."""

@@ -67,17 +67,17 @@ def row_of(identified: Mapping[str, str], questions: Iterable[str], known: Mappi
     return {**identified, "asked": len(found), "confirmed": confirmed, "contradicted": contradicted}
 
 
-def sections(second: Mapping[str, Any], subjects: Sequence[Mapping[str, Any]]) -> list[str]:
+def sections(second: Mapping[str, Any], proofs: Sequence[Mapping[str, Any]]) -> list[str]:
     """The part of the page of proofs about second opinions.
 
     Args:
-        second: the stored table. subjects: the rows of the proofs; an opinion counts for a row with the same questions.
+        second: the stored table. proofs: the rows of the proofs; an opinion counts for a row with the same questions.
     """
     listed = list(opinions_of(second).values())
     names = sorted({each.second for each in listed if each.is_confirmed})
     by = [f"{sum(each.is_confirmed and each.second == name for each in listed):,} by {name}" for name in names]
     confirmed, contradicted = (sum(getattr(each, name) for each in listed) for name in ("is_confirmed", "is_contradicted"))
-    now = {(row["kind"], row["design"], row["questions"]) for row in subjects}
+    now = {(row["kind"], row["design"], row["questions"]) for row in proofs}
     valid = [row for row in second["subjects"] if (row["kind"], row["design"], row["questions"]) in now]
     rows = [
         (row["name"], row["built"] if row["kind"] == "datapath" else f"{row['kind']}, {row['built']}",

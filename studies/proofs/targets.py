@@ -9,7 +9,7 @@ from cosim.regressions.main_job import main_units
 from golden import Implementation, Unit
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.targets import kind_of
-from mmau.formal.whole import whole_targets
+from mmau.formal.whole_unit import whole_targets
 from rtl.designs.design import Design
 from rtl.designs.identity import design_key
 from rtl.designs.sample_designs import multi_format_designs, tile_designs

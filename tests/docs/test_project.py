@@ -92,3 +92,12 @@ def test_no_docstring_begins_with_what() -> None:
         if re.match(r'\s*r?"""What\b', line)
     ]
     assert found == []
+
+
+def test_every_page_stands_in_the_index() -> None:
+    """But pages of evidence/analysis and evidence/explore: an index of their own, guides and answers link to them."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"README.md"}
+    assert len(pages) > 60
+    parts = ("evidence/analysis/", "evidence/explore/")
+    assert [page for page in sorted(pages) if f"({page})" not in index and not page.startswith(parts)] == []

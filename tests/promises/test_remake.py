@@ -1,4 +1,4 @@
-"""Files that are written down for a release lose nothing of what was promised."""
+"""A promise that is written again for a release never loses what was promised before."""
 
 import json
 import shutil

@@ -65,6 +65,10 @@ def space_from_table(table: Mapping[str, Any], folder: Path, text: str = "") -> 
     Raises:
         ValueError, TypeError: as `load_space`, without the path.
     """
+    if "operation" in table:
+        raise ValueError(
+            "it describes a unit, not a design space: its keys go into a table [fixed], and those that vary into [sweep]"
+        )
     check_keys("", table, TOP)
     check_name("key name", table.get("name"))
     fixed_table, sweep = sub_table("", table, "fixed"), sub_table("", table, "sweep")

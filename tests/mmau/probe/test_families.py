@@ -10,7 +10,7 @@ from golden.unit import Unit
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 from mmau.probe.loop import probe
 from mmau.probe.model import FAMILIES
-from mmau.probe.starts import possible_families, starts
+from mmau.probe.start_models import possible_families, starts
 from studies.probe_sweep.__main__ import RECOVERED, verdict
 from studies.probe_sweep.random_units import random_operation
 
@@ -42,7 +42,7 @@ def test_a_search_begins_at_every_operation(name: str) -> None:
 
 @pytest.mark.attack("a search that lacks an operation")
 def test_a_family_without_a_start_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmau.probe.starts.FAMILIES", tuple(name for name in FAMILIES if name != "PS-FDPA"))
+    monkeypatch.setattr("mmau.probe.start_models.FAMILIES", tuple(name for name in FAMILIES if name != "PS-FDPA"))
     with pytest.raises(AssertionError):
         test_a_search_begins_at_every_operation("PS-FDPA")
 

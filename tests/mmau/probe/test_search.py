@@ -3,7 +3,7 @@
 import pytest
 
 from mmau.probe.model import values_of
-from mmau.probe.starts import starts, varied_starts
+from mmau.probe.start_models import starts, varied_starts
 from studies.probe_sweep.__main__ import RECOVERED, tried, truth
 from tests.mmau.probe.devices import dut
 

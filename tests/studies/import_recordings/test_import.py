@@ -21,8 +21,8 @@ from studies.import_recordings.archives import (
     as_codes,
     in_runs,
     joined,
+    matlab_header,
     matlab_prepared,
-    matlab_told,
 )
 
 HOPPER = golden.instruction("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
@@ -141,7 +141,7 @@ def test_repeated_data_are_noted_once_and_wgmma_had_no_c() -> None:
         matlab_prepared([Set(entry, arrays), Set(entry | {"device": "L40S", "same_data_as": 0}, {}), Set(hopper, arrays)])
     )
     assert [(each.entry["device"], bool(each.arrays["c"].any())) for each in found] == [("Ada", True), ("H100", False)]
-    notes = [matlab_told(each.entry)["note"] for each in found]
+    notes = [matlab_header(each.entry)["note"] for each in found]
     assert notes == ["the file published for L40S holds the same rows", "the program took c as 0"]
 
 

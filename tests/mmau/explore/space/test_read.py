@@ -109,6 +109,8 @@ def changed(old: str, new: str) -> str:
          "key must be one of name, fixed, sweep, constraints, reference, accuracy, cost, cosimulation, proof, "
          "strategy; "
          "got 'sweeps' (did you mean 'sweep'?)"),
+        ('operation = "FMA"\na = "fp32"\n',
+         "it describes a unit, not a design space: its keys go into a table [fixed], and those that vary into [sweep]"),
         (changed('name = "small"', ""), "key name must be a non-empty string of printable characters, got None"),
         (SMALL.replace("[fixed]", "fixed = 3\n[accuracy]"), "fixed must be a table, got 3"),
         (changed('operation = "T-FDPA"', ""), "[fixed] must name the operation, or [sweep] several; it is one of FMA, "),

@@ -25,7 +25,7 @@ from mmau.formal.specification.conversion import converted as CONVERTED
 from mmau.formal.specification.numbers import Flag, Number, any_of, choose, total
 from mmau.formal.specification.observer import Observer
 from mmau.formal.specification.step_results import Aligned, Operand, Special, Term, Total
-from mmau.formal.whole import combinational_netlist
+from mmau.formal.whole_unit import combinational_netlist
 from tests.mmau.formal.provable_units import not_proved, unit_of, verilog_of
 
 SECONDS = 120.0

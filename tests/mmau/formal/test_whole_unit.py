@@ -7,7 +7,7 @@ import pytest
 from golden import Implementation
 from golden.unit import ENCODINGS
 from mmau.formal.obligations.unit_questions import NotProvable
-from mmau.formal.whole import SMALL, whole_questions, whole_targets, whole_units
+from mmau.formal.whole_unit import SMALL, whole_questions, whole_targets, whole_units
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
 from tests.mmau.formal import provable_units

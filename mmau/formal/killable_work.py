@@ -18,7 +18,9 @@ from golden.files import temporary_folder
 from golden.processes import Channel, Worker, ending
 from mmau.jobs.task_engines import work_of
 
-COMMAND = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from mmau.formal.watched import main; main(sys.argv[2])"
+COMMAND = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from mmau.formal.killable_work import main; main(sys.argv[2])"
+)
 """Python code of the child; its arguments are the module path and the name of the work function."""
 
 GRACE = 0.5

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from mmau.formal.watched import Refused, Report
+from mmau.formal.killable_work import Refused, Report
 
 
 def answers(content: Mapping[str, Any], report: Report) -> Any:

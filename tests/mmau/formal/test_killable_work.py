@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from mmau.formal.watched import Failed, Refused, Seen, watched
+from mmau.formal.killable_work import Failed, Refused, Seen, watched
 from tests.golden.processes.running import alive
 
-WORK = "tests.mmau.formal.watched_work:"
+WORK = "tests.mmau.formal.killable_works:"
 
 SHORT = 3.0
 """Seconds for work that takes for ever; its first finding takes it milliseconds."""
@@ -33,7 +33,7 @@ def test_work_that_crashes_has_no_result() -> None:
     ("name", "error", "said"),
     [
         ("refuses", Refused, r"^the file has no module$"),
-        ("fails", Failed, r"^KeyError at .*watched_work\.py:\d+: 'align'$"),
+        ("fails", Failed, r"^KeyError at .*killable_works\.py:\d+: 'align'$"),
         ("lacks_a_package", ModuleNotFoundError, r"^No module named 'no_such_package'$"),
         ("is_missing", Failed, r"^AttributeError at .*has no attribute 'is_missing'$"),
     ],

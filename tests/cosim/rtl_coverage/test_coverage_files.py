@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cosim import SimulationError
-from cosim.rtl_coverage.written import CoverageFiles
+from cosim.rtl_coverage.coverage_files import CoverageFiles
 from tests.cosim.rtl_coverage.test_points import line, written
 
 

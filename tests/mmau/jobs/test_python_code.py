@@ -5,8 +5,8 @@ import re
 import pytest
 
 from mmau.formal.recorded_outcomes import SOURCES
-from mmau.jobs.code import code_of
 from mmau.jobs.provenance import GOLDEN, sources
+from mmau.jobs.python_code import code_of
 
 TEXT = b"""\"\"\"A module.\"\"\"
 
