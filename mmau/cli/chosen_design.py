@@ -38,7 +38,7 @@ def chosen_design(arguments: argparse.Namespace) -> rtl.Design | None:
 
 
 def clocked(unit: golden.Unit) -> golden.Unit:
-    """The unit with the stages and registers that its `clock_ns` needs, which are told; one without that key as it is.
+    """The unit with the stages and registers that its `clock_ns` needs, which it prints; one without that key as it is.
 
     Raises:
         ValueError: no stages meet the clock, or they cannot be measured.

@@ -86,6 +86,8 @@ NO_OUTPUT = {
     "AMD EPYC": "measured figures, of which no run prints the same; make bench-cosim prints them",
     "## mmau 1.0.0: test vectors of fma": "the head of a file",
     "# a=bf16 b=bf16 c=fp32 d=fp32 K=2": "what a program of a reader is asked",
+    "first: clock_ns = 6 is met": "measured by OpenSTA in osu018 cells, which take minutes",
+    "area and energy against delay": "the same",
 }
 """How blocks `text` begin that are no output of the block before them, and what they are."""
 
