@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
@@ -49,12 +50,12 @@ class Commands:
         """
         stderr = None if log is None else subprocess.STDOUT
         env = self._runner.env | {"TMPDIR": str(self._folder)}
+        run = partial(run_tool, give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
         for command in commands:
-            is_make = command[0] == "make"
-            given = [*command, *(MAKE_ARGUMENTS if is_make else ())]
-            # What cannot be precompiled is compiled with every file.
-            for targets in ([PRECOMPILED], []) if is_make else ([],):
-                result = run_tool([*given, *targets], give_up=self.give_up, cwd=cwd, env=env, stdout=log, stderr=stderr)
+            further = MAKE_ARGUMENTS if command[0] == "make" else ()
+            if further:
+                run([*command, *further, PRECOMPILED])  # where it fails, every file is compiled with the headers
+            result = run([*command, *further])
             if result.returncode:
                 raise RuntimeError(ending(Path(command[0]).name, result.returncode))
 

@@ -22,11 +22,9 @@ inline bool products_fit_fp32(const Plan& plan, const ExponentRange& a, const Ex
 /// Step max_exp over products 0, stride, … of `count`; a product of zero counts as `zero_exp` or less.
 inline void find_largest(const int16_t* a, const Lanes<int16_t>* b, int count, int stride, Lanes<int32_t>& largest) {
     for (int part = 0; part < lanes; part += exp_vector_lanes) {
-        ExpVector most = ExpVector{} + static_cast<int16_t>(2 * zero_exp);
+        ExpVector most = in_all_lanes(2 * zero_exp);
         for (int k = 0; k < count; k += stride) {
-            ExpVector exp;
-            std::memcpy(&exp, b[k] + part, sizeof exp);
-            exp += a[k];
+            const ExpVector exp = exp_vector(b[k] + part) + a[k];
             most = exp > most ? exp : most;
         }
         for (int r = 0; r < exp_vector_lanes; ++r) largest[part + r] = most[r];

@@ -38,6 +38,9 @@ inline ExponentRange joined(const ExponentRange& x, const ExponentRange& y) {
     return {smaller(x.smallest, y.smallest), larger(x.largest, y.largest), x.special | y.special};
 }
 
+/// A value in every lane.
+MMAU_LANE_FN ExpVector in_all_lanes(int value) { return ExpVector{} + static_cast<int16_t>(value); }
+
 /// Some lanes of an array as a vector of 16-bit ones.
 MMAU_LANE_FN ExpVector exp_vector(const int16_t* from) {
     ExpVector vector;
@@ -59,17 +62,15 @@ struct LaneRanges {
     LaneRanges() {
         const ExponentRange none;
         for (int i = 0; i < parts; ++i) {
-            smallest[i] = ExpVector{} + static_cast<int16_t>(none.smallest);
-            largest[i] = ExpVector{} + static_cast<int16_t>(none.largest);
-            special[i] = ExpVector{};
+            smallest[i] = in_all_lanes(none.smallest), largest[i] = in_all_lanes(none.largest), special[i] = ExpVector{};
         }
     }
 
     /// Lanes of part i: their exponents, and where they are not finite.
     MMAU_LANE_FN void join(int i, ExpVector exp, ExpVector is_special) {
         const ExponentRange none;
-        const ExpVector low = exp == zero_exp ? static_cast<int16_t>(none.smallest) - ExpVector{} : exp;
-        const ExpVector high = exp == zero_exp ? static_cast<int16_t>(none.largest) - ExpVector{} : exp;
+        const ExpVector low = exp == zero_exp ? in_all_lanes(none.smallest) : exp;
+        const ExpVector high = exp == zero_exp ? in_all_lanes(none.largest) : exp;
         smallest[i] = low < smallest[i] ? low : smallest[i];
         largest[i] = high > largest[i] ? high : largest[i];
         special[i] |= is_special;
@@ -98,7 +99,7 @@ struct ElementFormat {
     explicit ElementFormat(const Format& format)
         : lane(format), bias(format.bias), man_bits(format.man_bits), has_fp32_exponents(format.exp_bits == 8),
           float_shift(32 - format.width()), float_mask(~((1u << format.pad_bits) - 1)),
-          extends_to_half(has_half_vectors && (format.exp_bits < 5 || (format.exp_bits == 5 && format.specials == Specials::ieee))) {}
+          extends_to_half(format.exp_bits < 5 || (format.exp_bits == 5 && format.specials == Specials::ieee)) {}
 };
 
 /// Step decode of 32 codes: exponents.
@@ -109,9 +110,9 @@ MMAU_LANE_FN void decode_exps(const ElementFormat& format, const Lanes<Code>& co
     const int16_t field_mask = limited(lane.field_mask), special_from = limited(lane.special_from);
     for (int i = 0; i < LaneRanges::parts; ++i) {
         const ExpVector code = exp_vector(codes + i * exp_vector_lanes), field = code & field_mask;
-        const ExpVector stored = field >> format.man_bits, one = ExpVector{} + static_cast<int16_t>(1);
+        const ExpVector stored = field >> format.man_bits, one = in_all_lanes(1);
         const ExpVector unbiased = (stored > one ? stored : one) - static_cast<int16_t>(format.bias);
-        const ExpVector zeros = ExpVector{} + zero_exp, found = field == 0 ? zeros : unbiased;
+        const ExpVector found = field == 0 ? in_all_lanes(zero_exp) : unbiased;
         const ExpVector is_nan_code = code == static_cast<int16_t>(lane.nan_code);
         ranges.join(i, found, (field >= special_from) | is_nan_code);
         std::memcpy(exp + i * exp_vector_lanes, &found, sizeof found);

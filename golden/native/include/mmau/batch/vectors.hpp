@@ -22,13 +22,6 @@ MMAU_LANE_FN int32_t cut_lane(double value) {
     return static_cast<int32_t>(bits_as<double>(code & (uint64_t{0} - static_cast<uint64_t>(fits))));
 }
 
-/// Whether there are instructions that make fp32 of fp16.
-#ifdef __F16C__
-constexpr bool has_half_vectors = true;
-#else
-constexpr bool has_half_vectors = false;
-#endif
-
 #ifdef __AVX512F__
 
 /// The values of fp16 codes, times a power of two.
