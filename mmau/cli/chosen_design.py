@@ -2,7 +2,6 @@
 
 import argparse
 import re
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import golden
 import rtl
 from golden.checks import check_int
 from mmau.cli.options import names_design
+from mmau.cli.streams import progress
 from rtl.designs.tile import MAX_SIDE
 
 
@@ -46,7 +46,7 @@ def clocked(unit: golden.Unit) -> golden.Unit:
     if unit.implementation.clock_ns is None:
         return unit
     met = met_clock(unit)
-    tell(met.text())
+    progress(met.text())
     return met.unit
 
 
@@ -57,14 +57,9 @@ def met_clock(unit: golden.Unit) -> rtl.MetClock:
         ValueError: as `clocked`.
     """
     try:
-        return rtl.meet_clock(unit, tell)
+        return rtl.meet_clock(unit, progress)
     except (rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
-
-
-def tell(line: str) -> None:
-    """A line of progress."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def of_instruction(instruction: golden.Instruction, arguments: argparse.Namespace) -> rtl.Design:

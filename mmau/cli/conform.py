@@ -1,7 +1,6 @@
 """`mmau conform`: compare the models with the GPU or the processor of this machine."""
 
 import argparse
-import sys
 from typing import Any
 
 import golden
@@ -11,6 +10,7 @@ from hwtests import conform
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
 from mmau.cli.programs import check_unused
+from mmau.cli.streams import progress
 
 
 def run_conform(arguments: argparse.Namespace) -> int:
@@ -35,12 +35,9 @@ def run_conform(arguments: argparse.Namespace) -> int:
         record=None if arguments.record is None else str(arguments.record),
     )  # fmt: skip
 
-    def show(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
-
-    report = conform.run_campaign(job, arguments.report, show, **_worker(arguments, job))
-    if all(progress.status == "absent" for progress in report.instructions.values()):
-        details = "; ".join(f"{name}: {progress.detail}" for name, progress in report.instructions.items())
+    report = conform.run_campaign(job, arguments.report, progress, **_worker(arguments, job))
+    if all(each.status == "absent" for each in report.instructions.values()):
+        details = "; ".join(f"{name}: {each.detail}" for name, each in report.instructions.items())
         raise ValueError(f"this machine has none of the instructions that --instr selects: {details}")
     if arguments.json:
         print_object("conform", report.to_json())

@@ -33,6 +33,7 @@ from mmau.cli.cosim_files import ReportFiles
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.recorded_evidence import RecordedEvidence
+from mmau.cli.streams import progress
 from mmau.cli.user_design import SOURCE_OPTIONS, chosen_dut, dut_template
 from mmau.mutation.missed_faults import judged_states, missed_lines
 from rtl.designs.sample_designs import slice_of
@@ -123,11 +124,6 @@ def chosen_request(arguments: argparse.Namespace) -> Request:
         rtl_coverage=arguments.rtl_coverage is not None,
         progress=progress,
     )
-
-
-def progress(line: str) -> None:
-    """A line of progress."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def inputs(arguments: argparse.Namespace) -> list[Path]:

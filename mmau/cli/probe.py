@@ -11,6 +11,7 @@ from mmau.cli.devices_under_test import chosen_device
 from mmau.cli.json_objects import print_object
 from mmau.cli.probe_features import run_features
 from mmau.cli.probe_recording import run_recording
+from mmau.cli.streams import progress
 from mmau.probe.candidates import pool_of
 from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
 from mmau.probe.find_tree import Order, order_of
@@ -63,7 +64,7 @@ def check_files(arguments: argparse.Namespace) -> None:
 def _probed(dut: DeviceUnderTest, arguments: argparse.Namespace) -> int:
     """Probe a device under test, write and print the findings; return the exit status."""
     journal = Journal(dut.name, dut.shape, arguments.state, dut.identity)
-    finding = probe(dut, arguments.vectors, arguments.seed, journal, arguments.seconds, _say)
+    finding = probe(dut, arguments.vectors, arguments.seed, journal, arguments.seconds, progress)
     opened = open_keys(finding, pool_of(dut.shape, arguments.seed)) if finding.model is not None else []
     order = _order(dut, journal, finding) if arguments.tree and finding.order is None else None
     if arguments.json:
@@ -74,7 +75,7 @@ def _probed(dut: DeviceUnderTest, arguments: argparse.Namespace) -> int:
         if order is not None:
             print(order_text(order), end="", file=where)
     if finding.stopped is not None:
-        _say(finding.stopped)
+        progress(finding.stopped)
     if arguments.output is not None and finding.is_whole() and finding.model is not None:
         write_output(arguments.output, toml_of(finding.model, f"probed {finding.dut}").encode())
     return OK if finding.is_whole() else DIFFERED
@@ -90,7 +91,3 @@ def _order(dut: DeviceUnderTest, journal: Journal, finding: Finding) -> Order | 
         finally:
             journal.save()
     return None
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -1,7 +1,6 @@
 """`mmau probe --recording`: infer models from a recording alone, without a device under test."""
 
 import argparse
-import sys
 from pathlib import Path
 
 from golden.files import check_output, is_stdout, write_output
@@ -9,6 +8,7 @@ from golden.npz import npz_bytes
 from golden.recording import read
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
+from mmau.cli.streams import progress
 from mmau.probe.device_under_test import dut_of_instruction
 from mmau.probe.from_recording import Reading, as_dict, read_rows, text_of
 from mmau.probe.model import toml_of
@@ -30,11 +30,6 @@ def run_recording(arguments: argparse.Namespace) -> int:
         print(text_of(reading), end="")
     _write(reading, arguments.output, arguments.settle)
     return OK if reading.consistent else DIFFERED
-
-
-def progress(line: str) -> None:
-    """A line of progress."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def _write(reading: Reading, output: Path | None, settle: Path | None) -> None:

@@ -1,7 +1,6 @@
 """`--program "CMD ARGS"`: a program as a device, in every command that takes one."""
 
 import argparse
-import sys
 from pathlib import Path
 
 import golden
@@ -10,6 +9,7 @@ from golden.operations.base import MAX_LENGTH
 from golden.program import FORMS, PATIENCE, RowProgram
 from golden.stimulus import OperandShape
 from mmau.cli import options
+from mmau.cli.streams import progress
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 
 WHICH = (
@@ -29,7 +29,7 @@ def program_of(arguments: argparse.Namespace, shape: OperandShape) -> RowProgram
     """The program of the options, over operands of a shape."""
     form = FORMS[arguments.program_form or "text"]
     patience = PATIENCE if arguments.patience is None else arguments.patience
-    return RowProgram(arguments.program, shape, form, patience, _say)
+    return RowProgram(arguments.program, shape, form, patience, progress)
 
 
 def shape_of(arguments: argparse.Namespace, K: int | None = None) -> OperandShape:
@@ -75,7 +75,3 @@ def shape_of_text(text: str) -> OperandShape:
             raise ValueError(f"--formats must say {key} once, got {key}={table[key]} and {word}")
         table[key] = int(value) if value.isdecimal() else value
     return formats_from_table(table)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -79,6 +79,15 @@ def say(line: str) -> None:
         _drop(sys.stderr)
 
 
+def progress(line: str) -> None:
+    """A line of progress, on stderr.
+
+    Raises:
+        OSError: stderr cannot be written.
+    """
+    print(line, file=sys.stderr, flush=True)
+
+
 def _shown(line: str) -> str:
     if len(line) <= LONGEST_LINE:
         return line

@@ -97,7 +97,7 @@ def every_unit() -> list[Unit]:
     """Every distinct datapath of the catalogue's units and those of `FURTHER`, in every encoding."""
     further = [Unit(name=f"{arch} {name}", operation=golden.instruction(arch, name).operation) for arch, name in FURTHER]
     return [
-        replace(unit, implementation=replace(unit.implementation, encoding=encoding, stages=0))
+        replace(unit, implementation=replace(unit.implementation.combinational, encoding=encoding))
         for unit in (*golden.catalogue_units(), *further)
         for encoding in ENCODINGS
     ]

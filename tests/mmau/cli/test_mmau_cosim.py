@@ -9,6 +9,7 @@ from cosim import Request
 from mmau.cli import cosim as command
 from mmau.cli import main
 from mmau.cli.parser import parser
+from mmau.cli.streams import progress
 from tests.cosim.runner.reports import nothing_done
 from tests.mmau.cli.unit_texts import TINY as UNIT
 
@@ -28,7 +29,7 @@ def run(*argv: object) -> int:
 
 def test_a_command_without_options_asks_for_the_defaults_of_a_request() -> None:
     asked = command.chosen_request(parser().parse_args(["cosim"]))
-    assert asked == Request(progress=command.progress)
+    assert asked == Request(progress=progress)
 
 
 @pytest.mark.simulator
