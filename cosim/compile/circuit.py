@@ -54,9 +54,9 @@ def findings_of_yosys(verilog: str, protocol: str) -> list[tuple[str, list[str]]
     except YosysFailure as error:
         complaints = _without_folders(complaints_of_yosys(error.log) or [str(error)])
         return [(f"Yosys does not read it as one circuit, so that {UNSEEN}", complaints)]
-    said = _without_folders(complaints_of_yosys(found["yosys.log"]))
+    warnings = _without_folders(complaints_of_yosys(found["yosys.log"]))
     circuit = _Circuit(json.loads(found["circuit.json"])["modules"][WRAPPER])
-    kinds = [("Yosys warns of constructs that other tools may interpret differently", said)] if said else []
+    kinds = [("Yosys warns of constructs that other tools may interpret differently", warnings)] if warnings else []
     storage = dict[str, list[str]]()
     for name, what in irregular_storage(circuit.module, is_combinational=protocol == "combinational"):
         storage.setdefault(f"a storage element {what}", []).append(name)

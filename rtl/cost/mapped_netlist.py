@@ -8,11 +8,9 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from rtl.cost.liberty import Cell, Library
+from rtl.designs.ports import CLOCK, HANDSHAKE
 
 CONSTANTS = ("0", "1")
-
-NOT_OPERANDS = ("clk", "rst", "in_valid", "out_ready")
-"""Inputs that hold no operands."""
 
 
 class NetlistError(ValueError):
@@ -71,7 +69,7 @@ class Netlist:
                     readers.setdefault(net, []).append(cell)
         seen: set[str] = set()
         stages: list[tuple[Placed, ...]] = []
-        waiting = [net for name, nets in self.inputs.items() if name not in NOT_OPERANDS for net in nets]
+        waiting = [net for name, nets in self.inputs.items() if name not in {*CLOCK, *HANDSHAKE} for net in nets]
         while waiting:
             stage: list[Placed] = []
             while waiting:
