@@ -12,7 +12,7 @@ from cosim.bench.result_pairs import PairCounts, result_classes
 from cosim.bench.specified_rows import Rows
 from cosim.coverage.counts import Counts, Model, merged
 from cosim.coverage.coverage_model import count
-from cosim.coverage.seen import classes
+from cosim.coverage.sampled_facts import classes
 from golden import Cls, Format
 from golden.integer_format import IntegerFormat
 from golden.native.library import library

@@ -6,10 +6,10 @@ A cycle has two halves. While the clock is low, driver and monitor `drive` their
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from cosim.bench.board import Board
 from cosim.bench.handshake import Level, Pins, Stalls, is_high, width_of
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
+from cosim.bench.scoreboard_interface import Board
 
 
 class Driver:

@@ -16,13 +16,13 @@ import random
 from cocotb.triggers import Timer
 from cocotb.utils import get_sim_time
 
-from cosim.bench.board import Board
 from cosim.bench.driver import Driver
 from cosim.bench.handshake import STALL_ODDS, Pins, Stalls, change_after_rise, code_of, is_high
 from cosim.bench.mismatch import Arrival
 from cosim.bench.monitor import Monitor
 from cosim.bench.protocol import Timing
 from cosim.bench.scoreboard import Scoreboard
+from cosim.bench.scoreboard_interface import Board
 
 SETTLE = Timer(1, "us")
 """Simulated time for signals to settle: half a clock period, far more than any delay of a design."""

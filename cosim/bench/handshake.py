@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cosim.bench.board import Board
+from cosim.bench.scoreboard_interface import Board
 
 STALL_ODDS = (0.0, 0.0, 0.25, 0.75)
 """Probabilities that a side pauses in a cycle; one of them holds for a period, so that full speed and backpressure both

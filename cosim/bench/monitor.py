@@ -2,9 +2,9 @@
 
 from collections import deque
 
-from cosim.bench.board import Board
 from cosim.bench.handshake import Level, Pins, Stalls, code_of, is_high
 from cosim.bench.protocol import Timing
+from cosim.bench.scoreboard_interface import Board
 
 AFTER_VALID = 8
 """Results at the beginning of each `PERIOD` for which out_ready rises only after out_valid, which must not wait for it."""

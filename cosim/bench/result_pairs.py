@@ -11,7 +11,7 @@ import numpy as np
 
 from cosim.bench.products import Vector
 from cosim.bench.specified_rows import Bits, Rows
-from cosim.coverage.seen import CLASSES, NORMAL, ZERO, classes
+from cosim.coverage.sampled_facts import CLASSES, NORMAL, ZERO, classes
 from golden import Cls, Format
 from golden.integer_format import IntegerFormat
 

@@ -11,7 +11,7 @@ from cosim.coverage.idpa import integer_groups
 from cosim.coverage.multiply_adds import multiply_add_groups
 from cosim.coverage.operands import operand_groups
 from cosim.coverage.roundings import rounding_groups
-from cosim.coverage.seen import Seen
+from cosim.coverage.sampled_facts import Seen
 from cosim.coverage.specials import special_groups
 from cosim.coverage.sums import sum_groups
 from golden.chain import steps_for

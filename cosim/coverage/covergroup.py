@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.coverage.seen import IntArray, Seen
+from cosim.coverage.sampled_facts import IntArray, Seen
 
 Reason = str | None
 """Why a bin cannot be hit; None where it can."""

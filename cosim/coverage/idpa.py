@@ -6,7 +6,7 @@ from itertools import product as pairs
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
-from cosim.coverage.seen import IntArray, Seen
+from cosim.coverage.sampled_facts import IntArray, Seen
 from cosim.coverage.shapes import Kind, SumShape
 from cosim.coverage.sums import cancellation_group, sign_group
 from golden.formats import IntegerFormat

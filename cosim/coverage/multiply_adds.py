@@ -4,7 +4,7 @@ import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.roundings import OUTCOMES, SIGNS, never, too_fine
-from cosim.coverage.seen import NAN, IntArray, Seen
+from cosim.coverage.sampled_facts import NAN, IntArray, Seen
 from cosim.coverage.widths import roundings_of
 from golden.formats import FP32, Format
 from golden.native.observe import RoundingFlag as Flag

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
-from cosim.coverage.seen import CLASSES, NORMAL, SUBNORMAL, IntArray, Seen, classes
+from cosim.coverage.sampled_facts import CLASSES, NORMAL, SUBNORMAL, IntArray, Seen, classes
 from golden import Operation
 from golden.formats import Format
 from golden.operations import FTZAddMul

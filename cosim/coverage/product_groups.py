@@ -3,7 +3,7 @@
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
-from cosim.coverage.seen import ZERO, IntArray, Seen, classes
+from cosim.coverage.sampled_facts import ZERO, IntArray, Seen, classes
 from cosim.coverage.shapes import sums_of
 from golden.operations import GSTFDPA
 

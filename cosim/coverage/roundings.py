@@ -6,7 +6,7 @@ import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
 from cosim.coverage.operands import class_group
-from cosim.coverage.seen import INFINITE, IntArray, Seen
+from cosim.coverage.sampled_facts import INFINITE, IntArray, Seen
 from cosim.coverage.shapes import sums_of
 from cosim.coverage.widths import RoundingShape, roundings_of
 from golden import Operation

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen
-from cosim.coverage.seen import INFINITE, NAN, SUBNORMAL, ZERO, IntArray, Seen, classes
+from cosim.coverage.sampled_facts import INFINITE, NAN, SUBNORMAL, ZERO, IntArray, Seen, classes
 from cosim.coverage.shapes import flushes
 from golden import Operation
 from golden.formats import Format

@@ -6,7 +6,7 @@ import numpy as np
 
 from cosim.coverage.covergroup import Covergroup, Point, Reason, chosen, reachable
 from cosim.coverage.product_groups import product_group_groups
-from cosim.coverage.seen import IntArray, Seen
+from cosim.coverage.sampled_facts import IntArray, Seen
 from cosim.coverage.shapes import OF_A_GROUP, Kind, SumShape, sums_of
 from golden import Operation
 from golden.operations import GSTFDPA

@@ -18,7 +18,7 @@ from cosim.diagnosis.changed_partial_sums import partial_sum_changes
 from cosim.diagnosis.changed_results import result_changes
 from cosim.diagnosis.changed_steps import step_changes
 from cosim.diagnosis.diagnosis import Cause, Diagnosis
-from cosim.diagnosis.located import Located, lane_of, place_of
+from cosim.diagnosis.mismatch_places import Located, lane_of, place_of
 from golden import Instruction, Operation, Unit
 from golden.comparison import differing
 

@@ -8,7 +8,7 @@ from golden.arrays import bits_dtype
 from golden.formats import Format
 from golden.stimulus import Operands
 from mmau.formal.decision import DIFFERENT, EQUAL
-from mmau.formal.in_time import equality_in_time
+from mmau.formal.proofs_with_deadline import equality_in_time
 from mmau.probe.distinguish import Side, Verdict
 
 

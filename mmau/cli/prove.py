@@ -12,7 +12,7 @@ from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.user_design import described_dut
 from mmau.formal.decision import Decision
-from mmau.formal.in_time import prove_in_time, prove_user_design_in_time
+from mmau.formal.proofs_with_deadline import prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 
 STATUS = {PROVED: OK, REFUTED: DIFFERED, OPEN: UNDECIDED}

@@ -1,4 +1,4 @@
-"""Work functions of `mmau.formal.in_time`: a proof or a comparison, from plain JSON to plain JSON."""
+"""Work functions of `mmau.formal.proofs_with_deadline`: a proof or a comparison, from plain JSON to plain JSON."""
 
 import tomllib
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The proof of one design in this process, within so many seconds; a refutation is shown by a simulation.
 
-Nothing here can interrupt the construction of terms or a solver that takes longer than it was given; `mmau.formal.in_time`
-calls this in a process that it can kill.
+Nothing here can interrupt the construction of terms or a solver that takes longer than it was given;
+`mmau.formal.proofs_with_deadline` calls this in a process that it can kill.
 """
 
 import time
@@ -12,7 +12,7 @@ from mmau.formal.counterexample import vector
 from mmau.formal.decision import Counterexample, DesignDecision, Obligations, WrongCycles, WrongResult
 from mmau.formal.killable_work import Report, ignored
 from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
-from mmau.formal.pipelines.carried import VALUES
+from mmau.formal.pipelines.carried_values import VALUES
 from mmau.formal.pipelines.pipeline import HANDSHAKE
 from mmau.formal.pipelines.pipeline_targets import combinational
 from mmau.formal.pipelines.questions import assumed, handshake_trace, pipeline_questions

@@ -27,7 +27,7 @@ from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.mutation.bench import MutantBench
 from mmau.mutation.faults import faults
 from mmau.mutation.mutated_unit import TOP
-from mmau.mutation.settle import same_results
+from mmau.mutation.surviving_mutants import same_results
 from rtl.verilog.emit import to_verilog
 
 SECONDS = 60.0

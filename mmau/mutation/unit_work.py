@@ -9,11 +9,11 @@ from golden import Unit
 from golden.files import temporary_folder
 from mmau.formal.netlist.equivalence import EQUAL, Side, compare
 from mmau.mutation.bench import NOT_BUILT, SURVIVED, MutantBench, Verdict
+from mmau.mutation.checked_counter_examples import confirmed
 from mmau.mutation.missed_faults import judged_states
 from mmau.mutation.model_mutants import judged_models
 from mmau.mutation.mutated_unit import TOP, MutatedUnit
-from mmau.mutation.settle import settle
-from mmau.mutation.survivors import confirmed
+from mmau.mutation.surviving_mutants import settle
 from mmau.mutation.unbuilt_mutants import unbuilt
 from rtl.designs.from_table import design_from_table
 from rtl.designs.unit_design import UnitDesign

@@ -20,8 +20,8 @@ from golden.stimulus import Operands, OperandShape
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.device_under_test import Questioner
 from mmau.probe.model_tree import Exact, Tree, drawn
-from mmau.probe.nodes import Builder, Unresolved, expected_loss, leaves
-from mmau.probe.nodes import Tree as Places
+from mmau.probe.tree_nodes import Builder, Unresolved, expected_loss, leaves
+from mmau.probe.tree_nodes import Tree as Places
 
 SMALL = (6, 40)
 """Numbers of values of v to try: a few first, more if none of them fits."""

@@ -16,10 +16,10 @@ from golden.stimulus.integer_classes import is_integer
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
-from mmau.probe.established import Established, established
 from mmau.probe.features import features_of
 from mmau.probe.find_tree import Order, order_of
 from mmau.probe.journal import Journal, row_keys
+from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
 from mmau.probe.search import Search
 from mmau.probe.start_models import possible_families

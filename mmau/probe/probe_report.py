@@ -11,9 +11,9 @@ from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
 from golden.text import value_as_text
 from mmau.probe.candidates import LONG_RANGED, apart, bisected, without_effect
-from mmau.probe.established import lines_of
 from mmau.probe.find_tree import as_dict as order_as_dict
 from mmau.probe.find_tree import text_of as order_text
+from mmau.probe.known_properties import lines_of
 from mmau.probe.loop import Finding
 from mmau.probe.model import CHAINED, PAIRED, Model, default_of, lowest_exponent, toml_of, values_of
 from mmau.probe.model_tree import drawn, tree_of

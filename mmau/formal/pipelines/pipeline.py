@@ -5,7 +5,7 @@ from mmau.formal.netlist.terms import Terms
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.facts import Fact
 from mmau.formal.obligations.unit_questions import Question, questions_of
-from mmau.formal.pipelines.carried import VALUES, Carried
+from mmau.formal.pipelines.carried_values import VALUES, Carried
 from mmau.formal.pipelines.composition import Composition
 from mmau.formal.pipelines.converted_tiles import addition_verilog
 from mmau.formal.pipelines.elements import elements_of

@@ -11,7 +11,7 @@ from golden.operations import TFDPA
 from golden.unit_file import unit_to_toml
 from mmau.cli import prove as command
 from mmau.cli.main import main
-from mmau.formal import in_time, prove
+from mmau.formal import proofs_with_deadline, prove
 from mmau.formal.counterexample import golden_result
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.formal.obligations import unit_questions
@@ -25,7 +25,7 @@ from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "watched", in_this_process)
+    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
 
 
 @pytest.fixture

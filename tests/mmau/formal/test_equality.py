@@ -11,7 +11,7 @@ from golden.stimulus import Operands
 from golden.unit_file import operation_from_table
 from mmau.cli.distinguish_proof import proved
 from mmau.formal import equality as equality_module
-from mmau.formal import in_time
+from mmau.formal import proofs_with_deadline
 from mmau.formal.decision import DIFFERENT, EQUAL, UNDECIDED
 from mmau.formal.equality import candidates, equality
 from mmau.formal.netlist.terms import Terms
@@ -31,7 +31,7 @@ IDPA: dict[str, Any] = {"operation": "IDPA", "a": "int8", "b": "uint8", "c": "in
 
 @pytest.fixture(autouse=True)
 def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "watched", in_this_process)
+    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
 
 
 def operation(**keys: Any) -> golden.Operation:

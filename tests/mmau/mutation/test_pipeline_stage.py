@@ -9,7 +9,7 @@ from mmau.mutation.mutated_unit import TOP
 from mmau.mutation.pipeline_stage import NoStage, Stages
 from mmau.mutation.sample import Mutant
 from mmau.mutation.schemata import with_schemata
-from mmau.mutation.settle import enables_of_one_transfer
+from mmau.mutation.surviving_mutants import enables_of_one_transfer
 
 PIPELINE = """
 module unit(a, c, in_valid, out_ready, clk, rst, d, in_ready, out_valid);

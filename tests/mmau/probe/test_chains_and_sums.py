@@ -15,7 +15,7 @@ from mmau.cli.distinguish import chosen
 from mmau.probe.candidates import neighbours
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
-from mmau.probe.established import rounding_repeats
+from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
 from mmau.probe.model import SUMS as SUMS_FAMILY
 from mmau.probe.model import model

@@ -11,7 +11,7 @@ from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.facts import Fact, IncompleteProof
 from mmau.formal.obligations.unit_questions import NotProvable
-from mmau.formal.pipelines.carried import Carried
+from mmau.formal.pipelines.carried_values import Carried
 from mmau.formal.pipelines.composition import Composition, Induction
 from mmau.formal.pipelines.elements import elements_of
 from mmau.formal.pipelines.intended import Intended, Reference

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from cosim.coverage.seen import CLASSES, classes
+from cosim.coverage.sampled_facts import CLASSES, classes
 from golden.formats import Cls, Format, IntegerFormat
 
 NAMES = {Cls.ZERO: "0", Cls.SUBNORMAL: "subnormal", Cls.NORMAL: "normal", Cls.INFINITY: "infinity"}

@@ -9,7 +9,7 @@ from golden import Unit
 from golden.arrays import BitArray, bits_dtype
 from golden.comparison import differing
 from mmau.formal.netlist.equivalence import DIFFERENT, UNDECIDED
-from mmau.mutation.settle import Settlement
+from mmau.mutation.surviving_mutants import Settlement
 from rtl.designs.ports import step_operands
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from golden.operations import FMA
-from mmau.formal import in_time
+from mmau.formal import proofs_with_deadline
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UNDECIDED, WrongCycles, WrongResult
-from mmau.formal.in_time import equality_in_time, prove_in_time, prove_user_design_in_time
 from mmau.formal.killable_work import Seen
+from mmau.formal.proofs_with_deadline import equality_in_time, prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.formal.provable_units import SMALL, unit_of
@@ -25,7 +25,7 @@ BEGUN: list[dict[str, Any]] = [
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, *told: dict[str, Any], result: Any = None, ending: str = "") -> None:
-    monkeypatch.setattr(in_time, "watched", lambda work, content, seconds: Seen(list(told), result, ending))
+    monkeypatch.setattr(proofs_with_deadline, "watched", lambda work, content, seconds: Seen(list(told), result, ending))
 
 
 def decided(*verdicts: str) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def test_verdicts_until_the_deadline_are_reported(
 
 
 def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_time, "DESIGN", "tests.mmau.formal.killable_works:proves_in_part")
+    monkeypatch.setattr(proofs_with_deadline, "DESIGN", "tests.mmau.formal.killable_works:proves_in_part")
     found = prove_in_time(DESIGN, 2.0)
     assert (found.verdict, found.obligations) == (OPEN, (("decode_x_0", PROVED), ("d", OPEN)))
     assert found.reason == "it did not end in 2 s, and 1 of 2 obligations remain undecided"

@@ -8,7 +8,7 @@ import pytest
 
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis import Diagnosis
-from cosim.diagnosis.located import place_of
+from cosim.diagnosis.mismatch_places import place_of
 from golden.formats import FP16, FP32
 from golden.operations import TFDPA
 from golden.stimulus import Operands
