@@ -173,5 +173,6 @@ class _Search:
         )  # fmt: skip
         before, terms = (cost(each, self._shape)[0] for each in (self.row_of(self._original), row))
         enough = ", enough asked" if self.asked >= MAX_ASKED else ""
-        note = f"minimised from {before} terms that are not zero to {terms}, {self.asked:,} vectors tried{enough}"
+        fewer = f"from {before} nonzero terms to {terms}" if terms < before else f"with its {terms} nonzero terms"
+        note = f"minimised {fewer}, {self.asked:,} vectors tried{enough}"
         return Minimised(row=compared, reproduced=True, asked=self.asked, note=note)

@@ -68,7 +68,7 @@ def designs(reports: Sequence[Report], errors: Mapping[str, str]) -> Markup:
         "bins hit",
         "mismatches",
         "results/s",
-        "by reference",
+        "checked by reference",
         "verdict",
     )
     rows: list[tuple[str, ...]] = []

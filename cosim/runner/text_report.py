@@ -30,7 +30,7 @@ def table(reports: Sequence[Report]) -> str:
         "mismatches",
         "vectors/s",
         "engine",
-        "by reference",
+        "checked by reference",
         "",
     )
     rows = [header]

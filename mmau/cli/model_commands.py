@@ -169,7 +169,7 @@ def add_distinguish(commands: Commands) -> None:
         "find an input on which two units or instructions differ, small and explained, or prove that there is none",
         "mmau distinguish sm_80:mma.m16n8k16.f32.f16.f16.f32 sm_90:mma.m16n8k16.f32.f16.f16.f32",
     )
-    which = distinguish.add_argument_group("which two models")
+    which = distinguish.add_argument_group("the two models")
     for side, name in (("x", "first"), ("y", "second")):
         which.add_argument(
             side,

@@ -56,7 +56,7 @@ def test_wrong_native_engine_fails_though_no_result_differs(design: Design, monk
     break_native(monkeypatch, lambda batch: np.ones_like(batch.c, bool))
     report = judged(design, 300)
     assert report.mismatches == 0
-    assert report.failures == ("the engines disagree: for 200 of 200 rows native and reference differ",)
+    assert report.failures == ("the engines native and reference differ for 200 of 200 rows",)
     assert "0 of 200  FAILED: the engines disagree" in summary([report], 1)
     assert f"{report.unit}: first disagreement of the engines, a row of " in summary([report], 1)
     shown = report.as_dict()
@@ -119,7 +119,7 @@ def test_engines_that_disagree_fail_in_a_plain_testbench(monkeypatch: pytest.Mon
     for vector in board.vectors():
         board.send(vector)
         board.receive(joined(expected(vector)))
-    assert board.failures == ("the engines disagree: for 200 of 200 rows native and reference differ",)
+    assert board.failures == ("the engines native and reference differ for 200 of 200 rows",)
 
 
 def test_reservoir_is_filled_as_row_by_row() -> None:

@@ -242,10 +242,10 @@ def test_table_has_a_line_a_report() -> None:
     bad = dataclasses.replace(good, unit="a longer name", mismatches=1234)
     hit = f"200     {good.classes_hit} of {len(good.classes)}  {good.bins.hit} of {good.bins.reachable}"
     assert table([good, bad]).splitlines() == [
-        "unit           operation  vectors  classes hit    bins hit  mismatches  vectors/s  engine  by reference",
-        f"t              T-FDPA         {hit}           0        400  native    200 of 200  passed",
-        f"a longer name  T-FDPA         {hit}       1,234        400  native    200 of 200  "
-        "FAILED: 1234 of 200 results differ from the golden model",
+        "unit           operation  vectors  classes hit    bins hit  mismatches  vectors/s  engine  checked by reference",
+        f"t              T-FDPA         {hit}           0        400  native            200 of 200  passed",
+        f"a longer name  T-FDPA         {hit}       1,234        400  native            200 of 200  "
+        "FAILED: 1,234 of 200 results differ from the golden model",
     ]
 
 

@@ -201,7 +201,7 @@ def test_sound_design_passes(design: Design) -> None:
         pytest.param(
             TWO_STEPS,
             {"d": "{d_inside[63:33], ~d_inside[32], d_inside[31:0]}"},
-            "1000 of 1000 results differ",
+            "1,000 of 1,000 results differ",
             marks=pytest.mark.long,
         ),
         pytest.param(TWO_STEPS, {"a": "{a[127:16], 16'd0}"}, "results differ", marks=pytest.mark.long),
