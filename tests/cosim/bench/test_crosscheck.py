@@ -57,7 +57,7 @@ def test_wrong_native_engine_fails_though_no_result_differs(design: Design, monk
     report = judged(design, 300)
     assert report.mismatches == 0
     assert report.failures == ("the engines native and reference differ for 200 of 200 rows",)
-    assert "0 of 200  FAILED: the engines disagree" in summary([report], 1)
+    assert "0 of 200  FAILED: the engines native and reference differ" in summary([report], 1)
     assert f"{report.unit}: first disagreement of the engines, a row of " in summary([report], 1)
     shown = report.as_dict()
     assert (shown["engine"], shown["checked"], shown["disagreements"], shown["passed"]) == ("native", 200, 200, False)
