@@ -16,6 +16,7 @@ from golden.chain import Chain
 from golden.checks import check_choice, check_least, check_type
 from golden.formats import Cls, Format
 from golden.operations import EFDPA, FMA, Operation
+from golden.summation_tree import Tree, checked_tree, products_of, tree_sum
 
 TREES = ("in-order", "pairwise", "halves", "ascending", "descending", "compensated", "exact")
 """In order; neighbours, level by level; k with k + n/2, level by level; sorted by magnitude, then in order; Kahan's sum; all
@@ -33,14 +34,15 @@ class SumTable:
     """How products and c are added.
 
     Attributes:
-        tree: one of `TREES`, of the terms of a group. group: products of a group; 0 is all of them.
+        tree: one of `TREES`, of the terms of a group, or a tree of places, c among them (`golden.summation_tree`).
+        group: products of a group; 0 is all of them.
         product: the node to which each product is rounded, or "exact".
         node: rounding and format of each addition in a group, as `NODE` spells them.
         outer: the same of the additions of groups, in order, and of a c that is added last.
         c: one of `C_PLACES`; with several groups the first and the last place are those of the outer sum.
     """
 
-    tree: str = "in-order"
+    tree: str | tuple[Tree, ...] = "in-order"
     group: int = 0
     product: str = "exact"
     node: str = "RNE-e8m23"
@@ -48,7 +50,12 @@ class SumTable:
     c: str = "first"
 
     def __post_init__(self) -> None:
-        check_choice("[sums] tree", self.tree, TREES)
+        if isinstance(self.tree, str):
+            check_choice("[sums] tree", self.tree, TREES)
+        else:
+            object.__setattr__(self, "tree", checked_tree(self.tree))
+            if (self.group, self.c, self.outer) != (0, SumTable.c, SumTable.outer):
+                raise ValueError("[sums] tree of places says where c is added, without groups; leave out group, c and outer")
         check_least("[sums] group", self.group, 0)
         check_choice("[sums] c", self.c, C_PLACES)
         for key in ("product", "node", "outer"):
@@ -58,6 +65,23 @@ class SumTable:
                 raise ValueError(f"[sums] {key} must be RNE or RZ and a format like RNE-e8m23{exact}, got {value!r}")
         if self.c == "among" and self.group:
             raise ValueError("[sums] c = among goes with one group of all products; leave out group")
+
+    @property
+    def K(self) -> int | None:
+        """The number of products that a tree of places has; None for the others, which take any."""
+        return None if isinstance(self.tree, str) else products_of(self.tree)
+
+    def check_length(self, K: int) -> None:
+        """Raise ValueError unless the program adds K products."""
+        if (self.K or K) != K:
+            raise ValueError(f"K must be {self.K}, the products of the tree of [sums], got {K}")
+        if K % (self.group or 1):
+            raise ValueError(f"K must be a multiple of the group of [sums], {self.group}, got {K}")
+
+    def as_table(self) -> dict[str, Any]:
+        """The keys as a unit file has them; beside a tree of places those that go with it."""
+        keys = dict(vars(self))
+        return keys if isinstance(self.tree, str) else {key: keys[key] for key in ("tree", "product", "node")}
 
     @property
     def adds_outside(self) -> bool:
@@ -87,6 +111,9 @@ def node_of(text: str) -> Node:
 class Arithmetic(Protocol):
     """Values, one or many at a time, as float64, and what a program does with them."""
 
+    def zero(self, like: Any) -> Any:
+        """+0, as many as there are values in `like`."""
+
     def product(self, x: Any, y: Any, node: Node | None) -> Any:
         """x·y, exact where the node is None."""
 
@@ -105,6 +132,10 @@ def summed(table: SumTable, a: Sequence[Any], b: Sequence[Any], c: Any, arithmet
     rounded = None if table.product == "exact" else node_of(table.product)
     node, outer = node_of(table.node), node_of(table.outer)
     terms = [arithmetic.product(x, y, rounded) for x, y in zip(a, b, strict=True)]
+    if not isinstance(table.tree, str):
+        places = {"0": arithmetic.zero(c), "c": c} | {f"p{k}": term for k, term in enumerate(terms)}
+        add, exact = (lambda x, y: arithmetic.add(x, y, node)), (lambda members: arithmetic.exact(members, node))
+        return tree_sum(table.tree, places, add, exact)
     size = table.group or len(terms)
     if size == len(terms):
         inside = {"first": [c, *terms], "among": [*terms, c], "last": terms}[table.c]
@@ -123,9 +154,7 @@ def _in_order(terms: Sequence[Any], node: Node, arithmetic: Arithmetic) -> Any:
 
 def _group(tree: str, terms: list[Any], node: Node, arithmetic: Arithmetic, fixed: bool = False) -> Any:
     """The sum of a group. `fixed`: whether the first term, c, stays first where terms are sorted."""
-    if len(terms) == 1:
-        return arithmetic.exact(terms, node)
-    if tree == "exact":
+    if len(terms) == 1 or tree == "exact":
         return arithmetic.exact(terms, node)
     if tree in ("ascending", "descending"):
         head, rest = (terms[:1], terms[1:]) if fixed else ([], terms)
@@ -154,8 +183,7 @@ def _compensated(terms: list[Any], node: Node, arithmetic: Arithmetic) -> Any:
     return total
 
 
-Watch = Callable[[str, float, float, float], None]
-"""(what, first operand, second operand, result) of each step, for a trace."""
+Watch = Callable[[str, float, float, float], None]  # what, first operand, second operand, result of each step, for a trace
 
 
 class OneRow:
@@ -163,6 +191,9 @@ class OneRow:
 
     def __init__(self, watch: Watch = lambda what, x, y, d: None) -> None:
         self._watch = watch
+
+    def zero(self, like: float) -> float:
+        return 0.0
 
     def product(self, x: float, y: float, node: Node | None) -> float:
         exact = x * y  # significands of at most 24 bits: float64 holds the product

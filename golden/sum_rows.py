@@ -31,6 +31,9 @@ def run_sums(chain: SumChain, a: BitArray, b: BitArray, c: BitArray) -> BitArray
 class ManyRows:
     """The arithmetic of `golden.sum_chain.Arithmetic` on arrays of rows."""
 
+    def zero(self, like: Any) -> Any:
+        return np.zeros_like(like)
+
     def product(self, x: Any, y: Any, node: Node | None) -> Any:
         return x * y if node is None else rounded(x * y, node)
 

@@ -53,6 +53,8 @@ def canonical(value: Any) -> bytes:
 
 def value_as_text(value: object) -> str:
     """The value of a key as a unit's file has it, without quotes: true and false in lower case."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(value_as_text, value))}]"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -171,7 +171,7 @@ class Unit:
     def usual_K(self) -> int:
         """Products per dot product of a stimulus: one step; at least two with a table [chain], to exercise the chain."""
         if self.sums is not None:
-            return lcm(self.sums.group or 1, 8)
+            return self.sums.K or lcm(self.sums.group or 1, 8)
         if self.chain == ChainTable():
             return self.operation.length
         return lcm(2 * self.operation.length, 4, self.chain.group)
@@ -183,8 +183,7 @@ class Unit:
             TypeError, ValueError: K does not fit.
         """
         if self.sums is not None:
-            if K % (self.sums.group or 1):
-                raise ValueError(f"K must be a multiple of the group of [sums], {self.sums.group}, got {K}")
+            self.sums.check_length(K)
             return SumChain(self.operation, self.sums)
         return chain_of(self.operation, self.chain, self.a, self.b, K)
 

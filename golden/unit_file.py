@@ -100,8 +100,7 @@ def unit_to_toml(unit: Unit) -> str:
     if changed := unit.chain.changed():
         lines += ["", "[chain]", *(f"{key} = {_toml_value(value)}" for key, value in changed.items())]
     if unit.sums is not None:
-        table = {f.name: getattr(unit.sums, f.name) for f in fields(SumTable)}
-        lines += ["", "[sums]", *(f"{key} = {_toml_value(value)}" for key, value in table.items())]
+        lines += ["", "[sums]", *(f"{key} = {_toml_value(value)}" for key, value in unit.sums.as_table().items())]
     lines += ["", "[implementation]"]
     lines += [f"{key} = {_toml_value(value)}" for key, value in unit.implementation.as_table().items()]
     return "\n".join(lines) + "\n"

@@ -22,7 +22,12 @@ def sum_trace(model: str, chain: SumChain, a: Sequence[int], b: Sequence[int], c
     d = chain.watched(a, b, c, watch)
     o = chain.operation
     steps.append(Step(title=f"the sum in {o.d}", products=(), operands=(), parts=(), d=Operand.of("d", d, o.d)))
-    keys = dict(vars(chain.table))
     return Trace(
-        model=model, operation="sums", parameters=keys, order=tuple(range(len(a))), steps=tuple(steps), d=d, format=o.d
+        model=model,
+        operation="sums",
+        parameters=chain.table.as_table(),
+        order=tuple(range(len(a))),
+        steps=tuple(steps),
+        d=d,
+        format=o.d,
     )

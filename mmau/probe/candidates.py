@@ -16,7 +16,7 @@ from golden.sum_chain import SumTable
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
-from mmau.probe.model import SUMS, Model, values_of
+from mmau.probe.model import Model, values_of
 from mmau.probe.search import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.start_models import possible_families, starts
 
@@ -52,13 +52,13 @@ def pool_of(shape: OperandShape, seed: int) -> Operands:
 
 def without_effect(model: Model) -> tuple[str, ...]:
     """The keys of a program of additions that change no result, whatever their values."""
-    return ("outer",) if model.family == SUMS and not SumTable(**model.keys).adds_outside else ()
+    return ("outer",) if "outer" in model.keys and not SumTable(**model.keys).adds_outside else ()
 
 
 def neighbours(model: Model) -> Iterator[Candidate]:
     """Neighbouring models: other values in one group of keys that are not long-ranged."""
     keys = model.keys
-    for group in grouped(model.family):
+    for group in grouped(model):
         if group[0] in LONG_RANGED or group == without_effect(model):
             continue
         for changes in combinations(group, model):

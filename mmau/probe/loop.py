@@ -17,15 +17,14 @@ from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
 from mmau.probe.features import features_of
+from mmau.probe.features.feature import some_of
 from mmau.probe.find_tree import Order, order_of
 from mmau.probe.journal import Journal, row_keys
 from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
+from mmau.probe.model_tree import places_of
 from mmau.probe.search import Search
-from mmau.probe.start_models import possible_families
-
-ASKED_FIRST = 4
-"""One of so many of a feature's questions is asked at the beginning; all of them may later distinguish candidate models."""
+from mmau.probe.start_models import possible_families, tree_starts
 
 FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16
 """Random vectors of the first chunk of a validation, and of the largest: each is twice as long as the one before, so that a
@@ -113,13 +112,6 @@ def probe(dut: DeviceUnderTest, vectors: int = 1_000_000, seed: int = 0, journal
     return _Probe(dut, vectors, seed, journal, seconds, say).run()
 
 
-def some_of(questions: Operands, draws: GeneratorDraws) -> Operands:
-    """One of every `ASKED_FIRST` rows, drawn at random, in order."""
-    rows = len(questions.c)
-    order = np.argsort(draws.integers(0, 1 << 62, rows), kind="stable")
-    return questions.rows(np.sort(order[: -(-rows // ASKED_FIRST)]))
-
-
 def chunk_bounds(vectors: int) -> Iterator[tuple[int, int]]:
     """First vector and the one after the last of each chunk of a validation; none holds rows of both kinds."""
     start, count = 0, FIRST_CHUNK
@@ -144,6 +136,7 @@ class _Probe:
         self.found = Finding(dut.name, dut.shape)
         self._corners: Operands | None = None
         self._evidence: Evidence | None = None
+        self._order: Order | None = None
 
     def run(self) -> Finding:
         try:
@@ -167,7 +160,7 @@ class _Probe:
         for revision in range(REVISIONS):
             self.found.revisions = revision
             search = Search(evidence, self.seed + revision)
-            model = search.run(self.shape, model)
+            model = search.run(self.shape, model, self._in_its_order)
             self.found.validated = 0
             self.found.models_tried += search.tried
             failing = evidence.failing(model)
@@ -183,6 +176,12 @@ class _Probe:
                 self._check_determinism(evidence, np.arange(0))
                 return
         self.found.stopped = f"{REVISIONS} models failed, one after the other"
+
+    def _in_its_order(self) -> list[Model]:
+        """Programs of additions in the tree that the device's own answers show."""
+        self._order = self._order or order_of(self.questioner)
+        tree = None if self._order.tree is None else places_of(self._order.tree)
+        return [] if tree is None else tree_starts(self.shape, tree)
 
     def _first_evidence(self) -> Evidence:
         """The features' questions, one feature after the other."""
@@ -297,4 +296,4 @@ class _Probe:
         row = self._minimised(model, evidence.operands.rows(failing[:1]))
         self.found.smallest = row, int(self.questioner.ask(row)[0])
         self.found.known = established(self.dut, evidence, min(len(evidence), AGAIN))
-        self.found.order = order_of(self.questioner)
+        self.found.order = self._order or order_of(self.questioner)

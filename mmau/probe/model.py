@@ -52,6 +52,12 @@ NODES = tuple(f"{mode}-{form}" for mode in ("RNE", "RZ") for form in (*(f"e8m{bi
 
 Keys = dict[str, Any]
 
+ALIKE_FOR_ALL: dict[str, tuple[Any, ...]] = {
+    "nan": NANS, "add_c": ADD_C, "addition": MODES, "zero": ZEROS, "tree": TREES, "node": NODES, "outer": NODES,
+    "c": C_PLACES,
+}  # fmt: skip
+"""Values of the keys that have the same ones in every family; a tree of places is none of them."""
+
 SEARCHED = (
     "L", "P", "G", "F", "F2", "h", "rho", "e_zero", "truncation", "sticky", "flush_inputs", "flush_results", "overflow",
     "zero", "order", "add_c", "addition", "subtract", "nan", "combination",
@@ -59,7 +65,7 @@ SEARCHED = (
 """The keys that the probe has to find; formats, scales and K_block are the device's."""
 
 OF_SUMS = ("tree", "group", "product", "node", "outer", "c")
-"""The keys of a program of additions."""
+"""The keys of a program of additions; one in a tree of places has tree, product and node alone."""
 
 ORDERED = ("order", "add_c")
 """Keys of the table [chain] that say in which order terms are added."""
@@ -155,13 +161,15 @@ def _chain(model: Model) -> Chain | ConvertedChain:
     """
     shape, keys = model.shape, model.keys
     if model.family == SUMS:
-        if keys["group"] == shape.K or shape.K % (keys["group"] or 1):
-            raise ValueError(f"a group must be smaller than K = {shape.K} and divide it, got {keys['group']}")
-        return SumChain(_of_formats(shape), SumTable(**keys))
-    table = _table(model.family, keys)
+        table = SumTable(**keys)
+        table.check_length(shape.K)
+        if table.group == shape.K:
+            raise ValueError(f"a group must be smaller than K = {shape.K}, got {table.group}")
+        return SumChain(_of_formats(shape), table)
+    chained = _table(model.family, keys)
     operation_class = OPERATIONS[operation_of(model.family)]
     allowed = operation_class.unit_keys()
-    a, b = (shape.a, shape.b) if table.convert is None else (FP16, FP16)
+    a, b = (shape.a, shape.b) if chained.convert is None else (FP16, FP16)
     keys = {key: value for key, value in keys.items() if key not in CHAINED} | {"a": a, "b": b, "c": shape.c}
     keys |= {key: value for key, value in (("scale", shape.scale), ("K_block", shape.block_size)) if key in allowed}
     operation = operation_class(**keys)
@@ -170,7 +178,7 @@ def _chain(model: Model) -> Chain | ConvertedChain:
         raise ValueError(f"K must be even, got {shape.K}")
     if model.family == PAIRED:
         return PairedChain(operation)
-    return Chain(operation) if table == ChainTable() else chain_of(operation, table, shape.a, shape.b, shape.K)
+    return Chain(operation) if chained == ChainTable() else chain_of(operation, chained, shape.a, shape.b, shape.K)
 
 
 def _of_formats(shape: OperandShape) -> Operation:
@@ -233,6 +241,8 @@ def default_of(key: str) -> Any:
 def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
     """Every value that a key may have. The values of e_zero end at the smallest exponent of any term and at
     `highest_exponent`: beyond either end all values are equivalent."""
+    if key in ALIKE_FOR_ALL:
+        return ALIKE_FOR_ALL[key]
     divisors = tuple(n for n in range(1, shape.K + 1) if shape.K % n == 0)
     match key:
         case "L" | "G":
@@ -253,28 +263,14 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
             return ("RZ", "RD", "RO") if operation_of(family) not in ("TR-FDPA", "GTR-FDPA") else ("RZ", "RD")
         case "overflow":
             return BEYOND_RANGE if family == "IDPA" else OVERFLOWS
-        case "nan":
-            return NANS
         case "combination":
             return COMBINATIONS if shape.a is shape.b is B1 else ("multiply",)
         case "order":
             return tuple(order for order in CHAIN_ORDERS if not shape.K % ChainTable(order=order).group)
-        case "add_c":
-            return ADD_C
-        case "addition":
-            return MODES
-        case "zero":
-            return ZEROS
-        case "tree":
-            return TREES
         case "group":
             return (0, *(n for n in divisors if 1 < n < shape.K))
         case "product":
             return ("exact", *NODES)
-        case "node" | "outer":
-            return NODES
-        case "c":
-            return C_PLACES
         case "sticky" | "flush_inputs" | "flush_results" | "subtract":
             return (False, True)
     raise ValueError(f"the probe looks for {', '.join(SEARCHED)}, got {key!r}")

@@ -3,6 +3,8 @@
 from itertools import pairwise
 
 from golden.chain import product_order
+from golden.sum_chain import SumTable
+from golden.summation_tree import Tree as Places
 from mmau.probe.model import PAIRED, SUMS, Model, operation_of
 
 Tree = str | list["Tree"]
@@ -35,13 +37,33 @@ def tree_of(model: Model) -> Tree:
 
 def _sum_tree(model: Model) -> Tree:
     """The tree of a program of additions; of sorted terms one node, for the operands decide their order."""
-    keys, K = model.keys, model.shape.K
+    keys, K = vars(SumTable(**model.keys)), model.shape.K
+    if not isinstance(keys["tree"], str):
+        return _of_places(keys["tree"])
     size = keys["group"] or K
     groups = [_sum_group(keys["tree"], [_product(k) for k in range(start, start + size)]) for start in range(0, K, size)]
     if size == K and keys["c"] != "last":
         inside = {"first": ["c", *map(_product, range(K))], "among": [*map(_product, range(K)), "c"]}[keys["c"]]
         return _sum_group(keys["tree"], inside)
     return _chained([*groups, "c"] if keys["c"] == "last" else ["c", *groups])
+
+
+def _of_places(places: Places) -> Tree:
+    """A tree of places; a node of more than two members is an exact sum."""
+    if isinstance(places, str):
+        return places
+    members = [_of_places(member) for member in places]
+    return Exact(members) if len(members) > 2 else members
+
+
+def places_of(tree: Tree) -> Places | None:
+    """The tree of places that adds in the order found; None where a node of more than two terms loses some."""
+    if isinstance(tree, str):
+        return tree
+    members = [places_of(member) for member in tree]
+    if None in members or (len(members) > 2 and not isinstance(tree, Exact)):
+        return None
+    return tuple(member for member in members if member is not None)
 
 
 def _sum_group(tree: str, terms: list[Tree]) -> Tree:

@@ -13,7 +13,7 @@ import numpy as np
 
 from golden.stimulus import OperandShape
 from mmau.probe.answered_rows import Evidence
-from mmau.probe.model import SUMS, Model, keys_of, values_of
+from mmau.probe.model import SUMS, Model, values_of
 from mmau.probe.start_models import possible_families, starts, sum_starts, varied_starts
 
 GROUPS: tuple[tuple[str, ...], ...] = (
@@ -56,6 +56,9 @@ BESIDE = 12
 COARSE = 24
 """Values spread over the whole range of a number that are tried in addition."""
 
+Programs = Callable[[], Sequence[Model]]
+"""Makes programs of additions to begin with."""
+
 
 class Search:
     """One search; its rows grow when a model that reproduces them fails others."""
@@ -69,17 +72,19 @@ class Search:
         self._active = np.arange(0)
         self._ends: set[tuple[Model, bool, int]] = set()
 
-    def run(self, shape: OperandShape, known: Model | None = None) -> Model:
+    def run(self, shape: OperandShape, known: Model | None = None, in_its_order: Programs = list) -> Model:
         """The model that reproduces the most evidence: all of it where the search succeeds.
 
         Args:
             known: a model that reproduced the evidence before its last rows.
+            in_its_order: makes programs of additions in the device's own order, where no operation and no named tree does.
         """
         best: Model | None = None
         most = (-1, False)
         for beginnings, in_pairs in (
-            (self._beginnings(shape, known), False), (self._sum_beginnings(shape), False),
-            (self._beginnings(shape, known), True), (self._varied_beginnings(shape), True),
+            (self._beginnings(shape, known), False), (self._sum_beginnings(lambda: sum_starts(shape)), False),
+            (self._sum_beginnings(in_its_order), False), (self._beginnings(shape, known), True),
+            (self._varied_beginnings(shape), True),
         ):  # fmt: skip
             self._until = self.tried + MOST_TRIED
             for beginning in beginnings:
@@ -121,9 +126,9 @@ class Search:
         bits looks like a small F, so that the right family and length may not have been among the best plain starts."""
         yield from self._first_of(self._pool(varied_starts, shape))
 
-    def _sum_beginnings(self, shape: OperandShape) -> Iterator[Model]:
+    def _sum_beginnings(self, made: Programs) -> Iterator[Model]:
         """Programs of additions, for a device that no operation explains."""
-        if self._family is None and (programs := sum_starts(shape)):
+        if self._family is None and (programs := made()):
             yield from self._first_of({SUMS: list(programs)})
 
     def _pool(self, made: Callable[[str, OperandShape], Sequence[Model]], shape: OperandShape) -> dict[str, list[Model]]:
@@ -190,7 +195,7 @@ class Search:
 
     def _pairs(self, model: Model) -> Iterator[Iterable[Model]]:
         """Models with two groups changed at once, smaller pairs first; some values of a number where there are too many."""
-        groups = {group: list(combinations(group, model)) for group in grouped(model.family)}
+        groups = {group: list(combinations(group, model)) for group in grouped(model)}
         pairs = []
         for n, x in enumerate(groups):
             for y in list(groups)[n + 1 :]:
@@ -250,10 +255,9 @@ def _differ_in_a_number(models: Sequence[Model]) -> bool:
     return changed <= {"F", "F2", "h", "e_zero"}
 
 
-def grouped(family: str) -> list[tuple[str, ...]]:
-    """The groups of a family's keys."""
-    known = keys_of(family)
-    groups = [tuple(key for key in group if key in known) for group in GROUPS]
+def grouped(model: Model) -> list[tuple[str, ...]]:
+    """The groups of a model's keys."""
+    groups = [tuple(key for key in group if key in model.keys) for group in GROUPS]
     return [group for group in groups if group]
 
 
@@ -267,7 +271,7 @@ def sweeps(model: Model) -> Iterator[list[Model]]:
     """The models that differ from this one in one group of keys, and those with several keys moved by one distance: with F
     and e_zero terms are cut at the same place below e_zero; with F and h, products at the same place below their own
     exponents; with all three, both."""
-    for group in grouped(model.family):
+    for group in grouped(model):
         yield [model.changed(**keys) for keys in combinations(group, model)]
     for line in MOVED_TOGETHER:
         if set(line) <= set(model.keys):

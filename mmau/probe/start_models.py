@@ -5,6 +5,8 @@ from itertools import product
 
 from golden.stimulus import OperandShape
 from golden.sum_chain import C_PLACES, TREES
+from golden.summation_tree import Tree as Places
+from golden.summation_tree import from_zero
 from mmau.probe.model import FAMILIES, ORDERED, SUMS, Keys, Model, default_of, keys_of, model, values_of
 
 
@@ -22,20 +24,33 @@ THINNED = 3
 """Of these, one in so many for a chain other than in order: there are seven such chains of every length."""
 
 
+NARROW = ("RNE-e8m23", "RZ-e8m23", "RZ-e8m13")
+"""The nodes that programs of additions begin with."""
+
+
 @lru_cache(maxsize=64)
 def sum_starts(shape: OperandShape) -> tuple[Model, ...]:
     """Programs of additions to begin a search with: every tree, group and place of c, with few formats of the nodes."""
     found = []
-    narrow = ("RNE-e8m23", "RZ-e8m23", "RZ-e8m13")
     for tree, group, product_, node, c in product(
-        TREES, values_of("group", SUMS, shape), ("exact", "RNE-e8m23"), narrow, C_PLACES
+        TREES, values_of("group", SUMS, shape), ("exact", "RNE-e8m23"), NARROW, C_PLACES
     ):
         start = model(
-            SUMS, {"tree": tree, "group": group, "product": product_, "node": node, "outer": narrow[0], "c": c}, shape
+            SUMS, {"tree": tree, "group": group, "product": product_, "node": node, "outer": NARROW[0], "c": c}, shape
         )
         if start.is_valid():
             found.append(start)
     return tuple(found)
+
+
+def tree_starts(shape: OperandShape, tree: Places) -> list[Model]:
+    """Programs of additions in this tree of places, whose sums begin with a product or at +0."""
+    trees = dict.fromkeys((tree, from_zero(tree, every=False), from_zero(tree, every=True)))
+    found = (
+        model(SUMS, {"tree": tree, "product": product_, "node": node}, shape)
+        for tree, product_, node in product(trees, ("exact", "RNE-e8m23"), NARROW)
+    )
+    return [start for start in found if start.is_valid()]
 
 
 @lru_cache(maxsize=64)

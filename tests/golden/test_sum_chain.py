@@ -19,6 +19,14 @@ FORMATS: dict[str, dict[str, Any]] = {
     "fp32": {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"},
 }
 
+PLACES = "[sums] tree must have c and each of p0, p1, … once, without a gap, and 0 wherever a sum begins at +0"
+NESTED = '[sums] tree must be a name or nested arrays of "p0", "p1", …, "c" and "0"'
+
+
+def deep(levels: int) -> Any:
+    """Nodes above one place, each of one member."""
+    return "c" if not levels else [deep(levels - 1)]
+
 
 def sums(formats: str = "fp16", **table: Any) -> Unit:
     return unit_from_table({"name": "sums", **FORMATS[formats], "sums": table})
@@ -42,10 +50,16 @@ def result(unit: Unit, products: list[float], c: float) -> float:
         ({"tree": "exact"}, [2**-12, 4096.0, -4096.0, 2**-12], 0.0, 2**-11),
         ({"tree": "in-order", "group": 2, "node": "RZ-e8m13"}, [1.0, 2**-13, 1.0, 2**-14], 0.0, 2 + 2**-13),
         ({"tree": "in-order", "node": "RNE-e8m7"}, [256.0, 1.0], 0.0, 256.0),
+        ({"tree": [["p0", "p2"], [["p1", "p3"], "c"]]}, [4096.0, 2**-12, -4096.0, 2**-12], 0.0, 2**-11),
+        ({"tree": [["p0", "p1"], "c"]}, [-0.0, -0.0], -0.0, -0.0),
+        ({"tree": [[["0", "p0"], "p1"], "c"]}, [-0.0, -0.0], -0.0, 0.0),
+        ({"tree": [["p0", "p1", "p2"], "c"], "node": "RNE-e8m7"}, [256.0, 1.0, 1.0], 0.0, 258.0),  # 256 + 1 is a tie
+        ({"tree": [["p0"], "c"], "node": "RZ-e8m7"}, [257.0], 1.0, 256.0),  # 257 is cut to 256 first, then 257 again
     ],
 )  # fmt: skip
 def test_sums_by_hand(table: dict[str, Any], products: list[float], c: float, d: float) -> None:
-    assert result(sums(**table), products, c) == d
+    got = result(sums(**table), products, c)
+    assert (got, np.signbit(got)) == (d, np.signbit(d))
 
 
 @pytest.mark.parametrize("formats", FORMATS)
@@ -59,6 +73,45 @@ def test_engine_equals_the_definition(formats: str, tree: str) -> None:
             rows = generate(OperandShape.of_unit(unit, 8), 60, number).operands
             expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
             assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
+
+
+def random_tree(places: list[str], rng: np.random.Generator) -> Any:
+    """The places in any order, under nodes of one to four members."""
+    if len(places) == 1:
+        return places[0]
+    cuts = sorted(rng.choice(np.arange(1, len(places)), min(len(places) - 1, int(rng.integers(1, 4))), replace=False))
+    order = [places[k] for k in rng.permutation(len(places))]
+    parts = [order[start:end] for start, end in zip([0, *cuts], [*cuts, len(places)], strict=True)]
+    members = [random_tree(part, rng) for part in parts]
+    return [["0", members[0]], *members[1:]] if rng.integers(2) else members
+
+
+@pytest.mark.parametrize("formats", FORMATS)
+def test_engine_equals_the_definition_in_any_tree(formats: str) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        tree = random_tree([*(f"p{k}" for k in range(int(rng.integers(1, 9)))), "c"], rng)
+        unit = sums(formats, tree=tree, product=("exact", "RNE-e8m13")[seed % 2], node=("RZ-e8m13", "RNE-e8m23")[seed % 2])
+        assert unit_from_table(tomllib.loads(unit_to_toml(unit))) == unit
+        rows = generate(OperandShape.of_unit(unit, unit.usual_K), 60, seed).operands
+        expected = unit.dot(rows.a, rows.b, rows.c, engine="reference")
+        assert np.array_equal(unit.dot(rows.a, rows.b, rows.c, engine="native"), expected)
+
+
+@pytest.mark.parametrize(
+    ("table", "places"),
+    [
+        ({"tree": "in-order"}, [[["c", "p0"], "p1"], "p2"]),
+        ({"tree": "pairwise", "c": "last"}, [[["p0", "p1"], "p2"], "c"]),
+        ({"tree": "halves", "c": "among"}, [["p0", "p2"], ["p1", "c"]]),
+        ({"tree": "exact"}, ["c", "p0", "p1", "p2"]),
+    ],
+    ids=str,
+)
+def test_named_trees_are_trees_of_places(table: dict[str, Any], places: Any) -> None:
+    named, unit = sums(**table, node="RZ-e8m13", outer="RZ-e8m13"), sums(tree=places, node="RZ-e8m13")
+    rows = generate(OperandShape.of_unit(named, 3), 500, 3).operands
+    assert np.array_equal(named.dot(rows.a, rows.b, rows.c), unit.dot(rows.a, rows.b, rows.c))
 
 
 @pytest.mark.attack("programs of additions")
@@ -87,6 +140,16 @@ def test_file_holds_the_program_and_the_trace_its_steps() -> None:
         ({"product": "e8m23"}, "[sums] product must be RNE or RZ and a format like RNE-e8m23 or exact, got 'e8m23'"),
         ({"c": "among", "group": 2}, "[sums] c = among goes with one group of all products; leave out group"),
         ({"group": -1}, "[sums] group must be at least 0, got -1"),
+        ({"tree": [["p0", "p2"], "c"]}, f"{PLACES}; p1 is missing"),
+        ({"tree": ["p0", "p1"]}, f"{PLACES}; c is missing"),
+        ({"tree": [["p0", "p0"], "c"]}, f"{PLACES}; p0 stands 2 times"),
+        ({"tree": [["p0", 1], "c"]}, f"{NESTED}, got 1"),
+        ({"tree": [["p0", []], "c"]}, f"{NESTED}, got []"),
+        ({"tree": deep(300)}, f"{NESTED} of at most 200 levels"),
+        (
+            {"tree": ["p0", "c"], "c": "last"},
+            "[sums] tree of places says where c is added, without groups; leave out group, c and outer",
+        ),
     ],
 )
 def test_wrong_keys_are_refused(table: dict[str, Any], message: str) -> None:
@@ -102,3 +165,11 @@ def test_operation_with_an_arithmetic_of_its_own_and_rtl_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^K must be a multiple of the group of \[sums\], 4, got 6$"):
         sums(group=4).chain_over(6)
     assert isinstance(sums().operation, golden.OPERATIONS["E-FDPA"])
+
+
+def test_tree_of_places_fixes_the_number_of_products() -> None:
+    unit = sums(tree=[["p0", "p1"], "c"])
+    assert unit.usual_K == 2
+    three = np.ones((1, 3), np.float16)
+    with pytest.raises(ValueError, match=r"^K must be 2, the products of the tree of \[sums\], got 3$"):
+        unit.dot(three, three, np.zeros(1, np.float32))

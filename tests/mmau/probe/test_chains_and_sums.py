@@ -19,6 +19,7 @@ from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
 from mmau.probe.model import SUMS as SUMS_FAMILY
 from mmau.probe.model import model
+from mmau.probe.model_tree import Exact, places_of
 from mmau.probe.papers.asker import Asker
 from mmau.probe.parameters_apart import parameters_apart
 from mmau.probe.probe_report import as_dict, open_keys, text_of
@@ -52,6 +53,25 @@ def found(unit: Unit, K: int = 8) -> None:
 )
 def test_tables_of_chains_are_found(keys: dict[str, Any], chain: dict[str, str]) -> None:
     found(unit_from_table({"name": "chained", **keys, "chain": chain}), 16)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"tree": [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"], [["0", "p3"], "p7"]]], "c"]},
+        {"tree": [["p0", "p1", "p2", "p3"], [["p4", "p5", "p6", "p7"], "c"]], "node": "RNE-e8m20"},
+        {"tree": [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "p7"]]], "product": "RNE-e8m12"},
+    ],
+    ids=["lanes", "exact in fours", "by no rule"],
+)
+def test_trees_of_places_are_found(table: dict[str, Any]) -> None:
+    found(unit_from_table({"name": "sums", **SUMS, "sums": table}))
+
+
+def test_order_with_a_node_that_loses_several_terms_is_no_tree_of_places() -> None:
+    assert places_of([["p0", "p1"], Exact(["p2", "p3", "c"])]) == (("p0", "p1"), ("p2", "p3", "c"))
+    assert places_of([["p0", "p1"], ["p2", "p3", "c"]]) is None
 
 
 @pytest.mark.slow

@@ -1,0 +1,77 @@
+"""Summation trees that a user writes down: nested arrays of the places p0, p1, … of the products, c, and 0.
+
+`[[["0", "p0"], "p2"], [["0", "p1"], "p3"]]` is two sums of every second product, each from +0 on, and their sum. An array of
+two is an addition, one of more is their exact sum rounded once, and one of one is its rounding.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Tree = str | tuple["Tree", ...]
+"""A place, or the members of a node."""
+
+MOST_LEVELS = 200
+"""Nodes above a place, at most: Python's own limit on calls within calls is 1,000."""
+
+
+def checked_tree(tree: Any) -> tuple[Tree, ...]:
+    """The tree with tuples in place of lists.
+
+    Raises:
+        ValueError: it is no nested arrays of places, or a place is missing or stands twice.
+    """
+    nodes = _as_tuples(tree, MOST_LEVELS)
+    places = [place for place in places_of(nodes) if place != "0"]
+    wanted = ["c", *(f"p{k}" for k in range(len(places) - 1))]
+    if isinstance(nodes, str) or sorted(places) != sorted(wanted):
+        wrong = next((place for place in places if place not in wanted or places.count(place) > 1), "")
+        missing = next((place for place in wanted if place not in places), "c")
+        found = f"{wrong} stands {places.count(wrong)} times" if places.count(wrong) > 1 else f"{missing} is missing"
+        raise ValueError(
+            f"[sums] tree must have c and each of p0, p1, … once, without a gap, and 0 wherever a sum begins at +0; {found}"
+        )
+    return nodes
+
+
+def _as_tuples(tree: Any, levels: int) -> Tree:
+    if isinstance(tree, str):
+        return tree
+    if not isinstance(tree, list | tuple) or not tree or not levels:
+        deep = f" of at most {MOST_LEVELS} levels" if not levels else ""
+        got = "" if not levels else f", got {tree!r}"
+        raise ValueError(f'[sums] tree must be a name or nested arrays of "p0", "p1", …, "c" and "0"{deep}{got}')
+    return tuple(_as_tuples(member, levels - 1) for member in tree)
+
+
+def places_of(tree: Tree) -> Iterator[str]:
+    """The places, 0 among them, from left to right."""
+    if isinstance(tree, str):
+        yield tree
+    else:
+        for member in tree:
+            yield from places_of(member)
+
+
+def products_of(tree: Tree) -> int:
+    """K: the products of a tree."""
+    return sum(place.startswith("p") for place in places_of(tree))
+
+
+def tree_sum(
+    tree: Tree, places: Mapping[str, Any], add: Callable[[Any, Any], Any], exact: Callable[[list[Any]], Any]
+) -> Any:
+    """The root's value, from those of the places: nodes of two members are added, of others the exact sum is taken."""
+    if isinstance(tree, str):
+        return places[tree]
+    members = [tree_sum(member, places, add, exact) for member in tree]
+    return add(*members) if len(members) == 2 else exact(members)
+
+
+def from_zero(tree: Tree, every: bool) -> Tree:
+    """The same tree with sums of products that begin at +0: at the first product of each node of products alone, or at
+    every product."""
+    if isinstance(tree, str):
+        return ("0", tree) if every and tree.startswith("p") else tree
+    first = not every and all(isinstance(member, str) and member.startswith("p") for member in tree)
+    members = tuple(from_zero(member, every) for member in tree)
+    return (("0", tree[0]), *members[1:]) if first else members
