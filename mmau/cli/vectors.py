@@ -113,6 +113,8 @@ def header(model: Instruction | Unit, about: dict[str, Any]) -> list[str]:
         )
     elif isinstance(model, Instruction) and model.is_paired:
         lines.append("## every product and every sum of two is rounded by itself; the unit below does each of them")
+    elif step_unit(model).sums is not None:
+        lines.append(f"## sums of {about['K']} products and c, added as [sums] says")
     elif step_unit(model).chain != ChainTable():
         lines.append(f"## steps of {operation.length} products, chained as [chain] says")
     elif about["K"] > operation.length:

@@ -15,7 +15,7 @@ import golden
 from golden.npz import read_npz
 from golden.program import RowForm
 from golden.stimulus import NAMES, OperandShape, complete_rows, generate
-from golden.unit_file import load_unit
+from golden.unit_file import load_unit, unit_from_table, unit_to_toml
 from mmau.cli import main
 from studies.twin import twin
 from tests.mmau.cli.wrong_request import wrong
@@ -128,6 +128,14 @@ def test_header_of_an_instruction_is_the_unit_that_computes_its_vectors(arch: st
         assert unit.chain_over(instruction.k)(a, b, c) == d
         wrong += unit.step.chain_over(instruction.k)(a, b, c) != d
     assert wrong
+
+
+def test_header_of_sums_does_not_say_that_steps_are_chained(tmp_path: Path) -> None:
+    keys = {"name": "sums", "operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "sums": {"tree": [["p0", "p1"], "c"]}}
+    (tmp_path / "sums.toml").write_text(unit_to_toml(unit_from_table(keys)))
+    header = TextFile.read(written(tmp_path, "--unit", str(tmp_path / "sums.toml"), "--vectors", "20")).header
+    assert "## sums of 2 products and c, added as [sums] says" in header
+    assert not [line for line in header if "is c of the next" in line]
 
 
 def test_codes_have_the_digits_of_their_format(tmp_path: Path) -> None:
