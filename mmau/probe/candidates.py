@@ -11,12 +11,13 @@ import numpy as np
 
 from golden.arrays import BitArray
 from golden.comparison import differing
+from golden.formats import Format
 from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate
-from golden.sum_chain import SumTable
+from golden.sum_chain import Node, SumTable, node_of
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
-from mmau.probe.model import Model, values_of
+from mmau.probe.model import NODES, SUMS, Model, values_of
 from mmau.probe.search import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.start_models import possible_families, starts
 
@@ -50,18 +51,51 @@ def pool_of(shape: OperandShape, seed: int) -> Operands:
     return concatenated([*made, generate(shape, min(1 << 14, max(1 << 12, POOL // shape.K)), seed + 1).operands])
 
 
-def without_effect(model: Model) -> tuple[str, ...]:
-    """The keys of a program of additions that change no result, whatever their values."""
-    return ("outer",) if "outer" in model.keys and not SumTable(**model.keys).adds_outside else ()
+@dataclass(frozen=True)
+class AlikeByRule:
+    """Values of a key of a program of additions that give the same results as the model's, and the rule."""
+
+    key: str
+    values: tuple[str, ...]
+    why: str
+
+    @property
+    def shown(self) -> str:
+        """The values, for a report."""
+        return "any" if self.values == NODES else ", ".join(self.values)
+
+
+def alike_by_rule(model: Model) -> list[AlikeByRule]:
+    """The values that no vector can tell from the model's."""
+    if model.family != SUMS:
+        return []
+    table, found = SumTable(**model.keys), []
+    if "outer" in model.keys and not table.adds_outside:
+        found.append(AlikeByRule("outer", NODES, "no sums of groups are added, nor is c added last"))
+    whole = tuple(node for node in NODES if _holds_products(node_of(node), model.shape.a, model.shape.b))
+    if table.product in ("exact", *whole):
+        others = tuple(value for value in ("exact", *whole) if value != table.product)
+        found.append(AlikeByRule("product", others, "each holds every product of these formats"))
+    return [each for each in found if each.values]
+
+
+def _holds_products(node: Node, a: Format, b: Format) -> bool:
+    """Whether every product of two formats is a number of a node's format."""
+    lowest = a.e_min - a.man_bits + b.e_min - b.man_bits
+    fits = a.man_bits + b.man_bits + 1 <= node.man_bits and a.e_max + b.e_max + 1 <= node.e_max
+    return fits and node.e_min - node.man_bits <= lowest
 
 
 def neighbours(model: Model) -> Iterator[Candidate]:
     """Neighbouring models: other values in one group of keys that are not long-ranged."""
     keys = model.keys
+    alike = {each.key: each.values for each in alike_by_rule(model)}
     for group in grouped(model):
-        if group[0] in LONG_RANGED or group == without_effect(model):
+        if group[0] in LONG_RANGED:
             continue
         for changes in combinations(group, model):
+            if len(group) == 1 and changes[group[0]] in alike.get(group[0], ()):
+                continue
             differing = {key: value for key, value in changes.items() if keys[key] != value}
             candidate = model.changed(**differing)
             if differing and candidate.is_valid():

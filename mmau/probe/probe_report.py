@@ -10,7 +10,7 @@ from golden.formats import Format
 from golden.operations.base import EXPONENT_LIMIT
 from golden.stimulus import Operands, OperandShape
 from golden.text import value_as_text
-from mmau.probe.candidates import LONG_RANGED, apart, bisected, without_effect
+from mmau.probe.candidates import LONG_RANGED, alike_by_rule, apart, bisected
 from mmau.probe.find_tree import as_dict as order_as_dict
 from mmau.probe.find_tree import text_of as order_text
 from mmau.probe.known_properties import lines_of
@@ -44,7 +44,7 @@ def open_keys(finding: Finding, rows: Operands) -> list[OpenKey]:
     if "e_zero" in model.keys and model.keys["e_zero"] <= lowest_exponent(model.family, model.shape):
         alike.setdefault("e_zero", set())
     found = [_open(model, key, values, rows, finding.looked) for key, values in alike.items()]
-    found += [OpenKey(key, "any", "no sums of groups are added, nor is c added last") for key in without_effect(model)]
+    found += [OpenKey(each.key, each.shown, each.why) for each in alike_by_rule(model)]
     if together:
         found.append(OpenKey("several keys", f"{together} combinations", f"changed together: {_looked(finding.looked)}"))
     return found

@@ -5,20 +5,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from golden.formats import FP16, FP32
+from golden.formats import BF16, FP16, FP32, Format
 from golden.native.engine import set_threads
 from golden.stimulus import OperandShape, generate
 from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
 from mmau.cli.distinguish import chosen
-from mmau.probe.candidates import neighbours
+from mmau.probe.candidates import alike_by_rule, neighbours
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
 from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
+from mmau.probe.model import NODES, model
 from mmau.probe.model import SUMS as SUMS_FAMILY
-from mmau.probe.model import model
 from mmau.probe.model_tree import Exact, places_of
 from mmau.probe.papers.asker import Asker
 from mmau.probe.parameters_apart import parameters_apart
@@ -99,8 +99,21 @@ def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], cou
     rows = generate(shape, 400, 0).operands
     other = program.changed(outer="RZ-e8m7")
     assert ("outer" in changed) is counts is bool((program.run(rows) != other.run(rows)).any())
-    named = [(key.key, key.values) for key in open_keys(Finding("program", shape, program), rows)]
+    named = [(key.key, key.values) for key in open_keys(Finding("program", shape, program), rows) if key.key == "outer"]
     assert named == ([] if counts else [("outer", "any")])
+
+
+@pytest.mark.parametrize("a", [FP16, BF16])
+def test_nodes_that_hold_every_product_are_named_by_rule(a: Format) -> None:
+    """And no others of fp16: rows tell each of the rest from exact products."""
+    shape = OperandShape(a=a, b=a, c=FP32, d=FP32, K=1)
+    program = model(SUMS_FAMILY, vars(SumTable(c="last")), shape)
+    rows = generate(shape, 4000, 0).operands
+    alike = {value for each in alike_by_rule(program) if each.key == "product" for value in each.values}
+    differ = {node for node in NODES if (program.run(rows) != program.changed(product=node).run(rows)).any()}
+    assert not alike & differ
+    assert alike == (set(NODES) - differ if a is FP16 else set())  # products of bf16 reach beyond the exponents of e8
+    assert not alike & {value for each in neighbours(program) for key, value in each.keys if key == "product"}
 
 
 def at_random(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
