@@ -9,13 +9,12 @@ from collections.abc import Collection, Mapping
 
 from mmau.formal.netlist.syntax import Assignment, Binary, Choice, Constant, Copy, Expression, Module, Operand, Slice
 from mmau.mutation.connections import names_of
-from mmau.mutation.mutations import RESET
 from mmau.mutation.wires import Wires
+from rtl.designs.ports import CONTROL_INPUTS
 
 Stage = tuple[str, ...]
 """The enables from the operands on: () before the first register."""
 
-CONTROL_INPUTS = frozenset({RESET, "in_valid", "out_ready"})
 
 IDEMPOTENT = ("&", "|")
 """Operators that, with a constant, are idempotent: the value that a register keeps may pass through them again."""
@@ -35,7 +34,7 @@ class Stages:
 
     def __init__(self, modules: Mapping[str, Module], top: str, mutant: int, valid: Collection[str]) -> None:
         self._wires = Wires(modules, top, mutant)
-        self._valid, self._control = frozenset(valid), CONTROL_INPUTS | set(valid)
+        self._valid, self._control = frozenset(valid), {*CONTROL_INPUTS, *valid}
         self._has_inner_registers = any(module.registers for name, module in modules.items() if name != top)
         self._found: dict[str, Stage | None] = {}
         self._under_way: set[str] = set()

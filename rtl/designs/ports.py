@@ -24,6 +24,9 @@ HANDSHAKE = {
 }
 """Ports of a component with registers: name to meaning."""
 
+CONTROL_INPUTS = ("rst", "in_valid", "out_ready")
+"""The inputs of such a component that are no operands, but for the clock."""
+
 Direction = Literal["input", "output"]
 
 

@@ -18,6 +18,7 @@ from mmau.formal.pipelines.pipeline_targets import datapath_of, shape_of
 from mmau.formal.pipelines.shortest_trace import Cycle, Trace
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
+from rtl.designs.ports import CONTROL_INPUTS
 from rtl.designs.tile_design import TileDesign
 
 
@@ -149,7 +150,7 @@ def _operands(design: Design, random: Random) -> dict[str, int]:
     """Random codes for every operand port."""
     found = {}
     for port in design.ports:
-        if port.direction == "input" and port.name not in ("clk", "rst", "in_valid", "out_ready"):
+        if port.direction == "input" and port.name not in ("clk", *CONTROL_INPUTS):
             found[port.name] = random.getrandbits(port.width)
     if isinstance(design, MultiFormatDesign):
         found["format"] = random.randrange(len(design.units))

@@ -14,8 +14,7 @@ from mmau.formal.netlist.flat_netlist import FlatNetlist
 from mmau.formal.netlist.syntax import Module
 from mmau.formal.netlist.terms import Bits, Terms
 from mmau.formal.obligations.unit_questions import NotProvable
-
-NOT_OPERANDS = ("clk", "rst", "in_valid", "out_ready")
+from rtl.designs.ports import CONTROL_INPUTS
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ class Intended:
     ) -> None:
         self._terms, self._pipeline, self._modules = terms, pipeline, modules
         self._datapath, self._addition = datapath, addition
-        ports = {name: bits for name, bits in pipeline.inputs.items() if name not in NOT_OPERANDS}
+        ports = {name: bits for name, bits in pipeline.inputs.items() if name not in ("clk", *CONTROL_INPUTS)}
         self.operands = {
             step: {name: terms.free(f"{name} of step {step}", bits.width) for name, bits in ports.items()}
             for step in range(1, steps + 1)

@@ -14,8 +14,7 @@ from mmau.formal.netlist.flat_netlist import FlatNetlist, is_choice
 from mmau.formal.netlist.terms import Bits
 from mmau.formal.obligations.facts import supports
 from mmau.formal.obligations.unit_questions import NotProvable
-
-CONTROL_INPUTS = ("clk", "rst", "in_valid", "out_ready")
+from rtl.designs.ports import CONTROL_INPUTS
 
 IN_STEP, OUT_STEP = "in_step", "out_step"
 """The counters of a tile: the step that comes in next, and the step whose result leaves the datapaths next."""
@@ -46,7 +45,7 @@ class Registers:
 
     def __init__(self, netlist: FlatNetlist, shape: Shape) -> None:
         self.netlist, self.shape = netlist, shape
-        self._control_terms = {netlist.inputs[name].term for name in CONTROL_INPUTS}
+        self._control_terms = {netlist.inputs[name].term for name in ("clk", *CONTROL_INPUTS)}
         self._flows: dict[int, dict[Term, int]] = {}
         self._held: dict[tuple[Term, int], bool] = {}
         self.data = self._holding_values()
@@ -85,7 +84,7 @@ class Registers:
         """The registers that an operand reaches, and those that are read together with them."""
         netlist, data = self.netlist, set[str]()
         reached = {name: netlist.reached(bits.term) for name, bits in netlist.after.items()}
-        operands = {bits.term for name, bits in netlist.inputs.items() if name not in CONTROL_INPUTS}
+        operands = {bits.term for name, bits in netlist.inputs.items() if name not in ("clk", *CONTROL_INPUTS)}
         variables = {name: bits.term for name, bits in netlist.registers.items()}
         while True:
             beyond = operands | {variables[name] for name in data}

@@ -9,8 +9,7 @@ from bitwuzla import Term
 
 from mmau.formal.netlist.terms import Bits
 from mmau.formal.pipelines.handshake_rules import Handshake, Rule
-
-INPUTS = ("rst", "in_valid", "out_ready")
+from rtl.designs.ports import CONTROL_INPUTS
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def _unrolled(handshake: Handshake, inputs: list[dict[str, Bits]]) -> Iterator[M
     for name, bits in handshake.registers.control.items():
         state[bits.term] = terms.free(f"{name} at first", bits.width).term
     while True:
-        cycle = {name: terms.free(f"{name} in cycle {len(inputs)}", 1) for name in INPUTS}
+        cycle = {name: terms.free(f"{name} in cycle {len(inputs)}", 1) for name in CONTROL_INPUTS}
         inputs.append(cycle)
         choose = terms.free(f"followed from cycle {len(inputs) - 1}", 1)
         given = {**state, handshake.choose.term: choose.term}

@@ -13,11 +13,11 @@ from golden.text import last_line
 from mmau.formal.pipelines.counterexample_stimulus import Given, Seen
 from mmau.formal.pipelines.pipeline import TOP
 from rtl.designs.design import Design
+from rtl.designs.ports import CONTROL_INPUTS
 
 BENCH = "replay"
 """The module that holds the stimulus."""
 
-CONTROLS = ("rst", "in_valid", "out_ready")
 
 CLOCK = """#include "Vreplay.h"
 #include "verilated.h"
@@ -88,7 +88,7 @@ def bench(design: Design, given: Sequence[Given]) -> str:
     ports = ", ".join(f".{name}({name})" for name in ("clk", *widths, "in_ready", "out_valid", "d"))
     lines += [f"  {TOP} {TOP} ({ports});", "  always @* begin", "    case (cycle)"]
     for number, each in enumerate(given):
-        values = {**each.operands, **{name: getattr(each.cycle, name) for name in CONTROLS}}
+        values = {**each.operands, **{name: getattr(each.cycle, name) for name in CONTROL_INPUTS}}
         label = f"{number}" if number < len(given) - 1 else "default"
         sets = " ".join(f"{name} = {width}'h{values[name]:x};" for name, width in widths.items())
         lines.append(f"      {label}: begin {sets} end")
