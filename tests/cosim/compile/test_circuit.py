@@ -72,12 +72,31 @@ UNDEFINED_VALUES = {
 RARE_CONDITIONS = {
     "operands": "assign d = r ^ 32'(a == 8'h5a && b == 8'h3c && c[15:0] == 16'hbeef);",
     "a table": "logic m; always_comb case ({a, b}) 16'h1234: m = c == 5; default: m = 0; endcase assign d = r ^ 32'(m);",
+    "a comparator by xor": "assign d = r ^ 32'(~|({a, b, c} ^ 48'h123456789abc));",
+    "a comparator by bits": "logic m; localparam [47:0] k = 48'h123456789abc; wire [47:0] all = {a, b, c};\n"
+    "always_comb begin m = 1; for (int i = 0; i < 48; i++) m &= all[i] == k[i]; end assign d = r ^ 32'(m);",
+    "named bits": "assign d = r ^ 32'(a[0] & !a[1] & a[2] & !a[3] & a[4] & !a[5] & !b[0] & b[1] &\n"
+    "!b[2] & b[3] & !b[4] & b[5]);",
+    "a difference": "wire [31:0] t = c - 32'hdeadbeef; assign d = r ^ 32'(t == 0);",
+    "a difference from a constant": "assign d = r ^ 32'(32'hdeadbeef - c == 0);",
+    "a sum": "wire [15:0] t = {a, b} + 16'h1357; assign d = r ^ 32'(&t);",
+    "a range": "assign d = r ^ 32'(c > 32'h1234_5678 && c < 32'h1234_567a);",
+    "a range below zero": "assign d = r ^ 32'($signed(c) > -32'sd1234567 && $signed(c) < -32'sd1234560);",
+    "branches": "always_comb begin d = r; if (a == 8'h5a) if (b == 8'h3c) d = 0; end",
+    "branches of choices": "assign d = a == 8'h5a ? b == 8'h3c ? 0 : r : r;",
+    "cases in cases": "always_comb case (a) 8'h5a: case (b) 8'ha6: d = 0; default: d = r; endcase default: d = r; endcase",
 }
 
-COUNTERS = {
+KEPT = {
     "cycles": "logic [39:0] n; always_ff @(posedge clk) begin n <= n + 1; d <= n[39] ? 0 : r; end",
     "gaps": "logic [12:0] n; always_ff @(posedge clk) begin n <= a == 0 ? 0 : n + {12'd0, ~&n}; d <= n[12] ? 0 : r; end",
     "calls": "int n; task t; n = n + 1; d <= n > 777777 ? 0 : r; endtask always_ff @(posedge clk) t;",
+    "a history of operands": "logic [7:0] h0, h1, h2; always_ff @(posedge clk) begin h0 <= a; h1 <= h0; h2 <= h1;\n"
+    "d <= h0 == 8'h11 && h1 == 8'h22 && h2 == 8'h44 ? 0 : r; end",
+    "a history of comparisons": "logic h, g; always_ff @(posedge clk) begin h <= a == 8'h5a; g <= h && a == 8'h35;\n"
+    "d <= g ? 0 : r; end",
+    "an operand that is held": "logic [7:0] h; always_ff @(posedge clk) begin if (b[0]) h <= a;\n"
+    "d <= h == 8'h5a && a == 8'h35 ? 0 : r; end",
 }
 
 
@@ -111,10 +130,10 @@ def test_undefined_value_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", RARE_CONDITIONS | COUNTERS)
+@pytest.mark.parametrize("name", RARE_CONDITIONS | KEPT)
 @pytest.mark.attack("designs by hand, in cosim")
 def test_what_vectors_hardly_meet_is_named(name: str, tmp_path: Path) -> None:
-    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(COUNTERS[name], "")
+    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(KEPT[name], "")
     assert any(line.startswith(RARE) for line in said_of(wrong, tmp_path))
 
 
@@ -167,6 +186,14 @@ SOUND = {
     "a variable of a function": "function [31:0] f(input [31:0] x); integer i; reg [31:0] s; begin s = 0;\n"
     "for (i = 0; i < 32; i = i + 1) s[i] = x[i]; f = s; end endfunction always_comb d = f(r);",
     "a table": "wire [31:0] t [0:3]; assign t[0] = r, t[1] = r, t[2] = r, t[3] = r; assign d = t[a[1:0]];",
+    "branches in cases": "always_comb case (a[1:0]) 2'd1: if (b[0]) d = r; else d = 5; 2'd2: case (b[3:2]) 0: d = 4;\n"
+    "1, 2: d = 5; default: if (c[3]) d = 6; else d = r; endcase\n"
+    "default: if (b[2]) d = r; else if (b[3]) d = 2; else d = 1; endcase",
+    "numbers of their own": "wire nan = &c[30:23] & |c[22:0], inf = &c[30:23] & ~|c[22:0];\n"
+    "wire one = c[30:0] - 31'h3f800000 == 0, largest = ~|(c[30:0] ^ 31'h7f7fffff), least = c[30:0] > 0 && c[30:0] < 2;\n"
+    "assign d = inf & a == 0 & b == 8'h80 ? 1 : largest & a == 8'hff ? 2 : one & least ? 3 : nan ? 4 : r;",
+    "leading zeros": "logic [5:0] n; always_comb begin n = 32; for (int i = 0; i < 32; i++) if (c[i]) n = 6'(31 - i); end\n"
+    "assign d = r ^ 32'(n);",
 }
 
 
