@@ -27,6 +27,7 @@ def of_other_cycles(circuit: FlatCircuit, latency: int) -> list[str]:
         if port["direction"] == "input" and name not in CONTROLS
         for bit in port["bits"]
     }
+    written = {cell["parameters"]["MEMID"] for cell in circuit.cells if cell["type"].startswith("$memwr")}
     waiting = [(bit, 0) for port in ports.values() if port["direction"] == "output" for bit in port["bits"]]
     seen, found = set[tuple[Any, int]](), list[str]()
     while waiting:
@@ -40,7 +41,7 @@ def of_other_cycles(circuit: FlatCircuit, latency: int) -> list[str]:
             found += [operands[bit]] if behind != latency else []
         elif cell is None:
             continue
-        elif "Q" in cell["connections"] or cell["type"].startswith("$mem"):
+        elif "Q" in cell["connections"] or cell.get("parameters", {}).get("MEMID") in written:
             if behind == latency or "D" not in cell["connections"]:
                 found.append(circuit.names.get(bit, "a register"))
             else:

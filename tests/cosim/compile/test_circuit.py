@@ -151,6 +151,10 @@ HISTORIES = {
         "end",
         "q",
     ),
+    "a memory": (
+        "logic [31:0] m [0:3]; always_ff @(posedge clk) begin m[a[1:0]] <= r; d <= b[1:0] == a[1:0] ? r : m[b[1:0]]; end",
+        "a register",
+    ),
     "an operand of long ago": (
         "logic k; always_ff @(posedge clk) begin if (a[0]) k <= b[0]; d <= k & c[3:0] == 9 ? 0 : r; end",
         "k",
@@ -168,11 +172,12 @@ def test_result_of_other_cycles_is_named(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_nothing_is_said_of_a_pipeline_with_an_enable_and_a_reset_behind_registers(tmp_path: Path) -> None:
-    body = """logic [31:0] q; logic s1, s2;
-    always_ff @(posedge clk or posedge rst) if (rst) {s1, s2} <= 3; else {s1, s2} <= {1'b0, s1};
+def test_nothing_is_said_of_a_pipeline_with_an_enable_a_table_and_a_reset_behind_registers(tmp_path: Path) -> None:
+    table = " ".join(f"{value}: k = {value * value % 11};" for value in range(16))
+    body = f"""logic [31:0] q; logic s1, s2; logic [3:0] k; always_comb case (a[3:0]) {table} endcase
+    always_ff @(posedge clk or posedge rst) if (rst) {{s1, s2}} <= 3; else {{s1, s2}} <= {{1'b0, s1}};
     always_ff @(posedge clk) if (rst) d <= 0; else if (en) d <= q;
-    always_ff @(posedge clk or posedge s2) if (s2) q <= 0; else if (en) q <= r;"""
+    always_ff @(posedge clk or posedge s2) if (s2) q <= 0; else if (en) q <= r ^ 32'(k & {{4{{b[0]}}}});"""
     keys: dict[str, Any] = {"latency": 2, "enable": "en", "reset": Reset("rst", asynchronous=True)}
     assert said_of(clocked(body, "", "input logic clk, rst, en, ", **keys), tmp_path) == ()
 
