@@ -23,7 +23,7 @@ from cosim.compile.tree import (
     tree_of,
     written_by_two_blocks,
 )
-from golden.text import printable
+from golden.text import printable, shortened
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)
 """Beginnings of Verilator's options that change nothing which these lines, or the report, do not name."""
@@ -95,6 +95,6 @@ def _one_line(text: str) -> str:
 
 
 def _listed(texts: Sequence[str], separator: str = ", ") -> str:
-    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    distinct = list(dict.fromkeys(shortened(text.strip()) for text in texts))
     rest = [f"and {len(distinct) - SHOWN} more"] if len(distinct) > SHOWN else []
     return separator.join([*distinct[:SHOWN], *rest])
