@@ -8,12 +8,15 @@ import numpy as np
 
 from cosim.bench.mismatch import ComparedRow
 from cosim.diagnosis.changed_model import Model
-from cosim.diagnosis.shifted import DISTINCT, SHARE
+from cosim.diagnosis.shifted import DISTINCT
 from golden import Instruction, Unit
 from golden.comparison import differing
 
 FARTHEST = 4
 """Largest distance of the other vector that is tried (vectors)."""
+
+SHARE = 0.7
+"""Smallest share of the mismatches that the other operand explains: in a pause of the stream it is none of a vector."""
 
 PROBE = 24
 """Mismatches on which every operand is tried first."""
