@@ -46,8 +46,8 @@ test-tools: $(VENV)/.dev  #: Run the tests that need or use optional tools (Icar
 test-long: $(VENV)/.dev  ## Run the tests of volume, which `make test` leaves out; SLICE=0/3 runs the first third
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "long and not site and not peer" $(if $(SLICE),--slice $(SLICE))
 
-attack: $(VENV)/.dev  ## Try every broken design, generator, proof and record that should be caught; prints attempted, caught by what, passed; SEED=N draws other faults
-	MMAU_ATTACK_SEED=$(SEED) $(BIN)/pytest -n $(JOBS) --dist worksteal -p tests.attack.score -m "attack and not peer"
+attack: $(VENV)/.dev  ## Try every broken design, generator, proof and record that should be caught; prints attempted, caught by what, passed; SEED=N draws other faults, SLICE=0/24 tries a part
+	MMAU_ATTACK_SEED=$(SEED) $(BIN)/pytest -n $(JOBS) --dist worksteal -p tests.attack.score -m "attack and not peer" $(if $(SLICE),--slice $(SLICE))
 
 peer: $(VENV)/.peer  #: Run the public MMA-Sim package beside the models (downloads PyTorch)
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m peer

@@ -22,6 +22,9 @@ def mmau_version() -> str:
         return "(not installed)"
 
 
+BYTES = "surrogateescape"
+"""How bytes that are no UTF-8, in a string of a design for instance, go through texts: unchanged."""
+
 SHOWN = 300
 """Characters of a value that a message shows."""
 

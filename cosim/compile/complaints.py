@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from golden.processes import run_tool
+from golden.text import BYTES
 
 SOUND = (
     "MULTIDRIVEN", "UNDRIVEN", "PINMISSING", "IMPLICIT", "MODDUP",  # drivers, and what they are
@@ -57,7 +58,7 @@ def complaints_of_verilator(
         libraries: arguments that name folders, in which Verilator finds further modules.
     """
     source = folder / "lint.sv"
-    source.write_text(_WAIVER.sub(_waiver_of_widths, verilog), encoding="utf-8")
+    source.write_text(_WAIVER.sub(_waiver_of_widths, verilog), encoding="utf-8", errors=BYTES)
     waived = [word for word in verilator_args if word.removeprefix("-Wno-") in WIDTHS]
     flags = ["--lint-only", "-Wall", "-Wno-fatal", *waived, *libraries, "--no-timing", "--top-module", top]
     messages = run_tool(["verilator", *flags, str(source)], cwd=folder).stderr

@@ -23,6 +23,7 @@ from cosim.compile.tree import (
     tree_of,
     written_by_two_blocks,
 )
+from golden.text import printable, shortened
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)
 """Beginnings of Verilator's options that change nothing which these lines, or the report, do not name."""
@@ -68,7 +69,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     early = used_before_declared(first.verilog)
     found += [f"names are used above their declarations, and others have them too: {_listed(early)}"] if early else []
     if any(complaint.startswith("%Error") for complaint in warnings):  # modules elsewhere, which only the simulation found
-        return (*found, f"it is not one text: {UNSEEN}")
+        return (*map(_one_line, found), f"it is not one text: {UNSEEN}")
     tree = tree_of(sources.top, first.verilog, folder, libraries)
     if not several and not any("-MULTIDRIVEN: " in warning for warning in warnings):
         driven = written_by_two_blocks(tree, "ASSIGNW")
@@ -83,12 +84,17 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
     beside = read_from_the_simulator(tree)
     found += [f"it reads more than its ports: {_listed(beside)}"] if beside else []
-    for kind, places in findings_of_yosys(first.verilog, sources.timing.protocol):
+    for kind, places in findings_of_yosys(first.verilog, sources.timing, folder):
         found.append(f"{kind}: {_listed(places, '; ')}" if places else kind)
-    return tuple(found)
+    return tuple(map(_one_line, found))
+
+
+def _one_line(text: str) -> str:
+    """A line of a report, whatever names and texts of the design it quotes."""
+    return printable(" ".join(text.split()))
 
 
 def _listed(texts: Sequence[str], separator: str = ", ") -> str:
-    distinct = list(dict.fromkeys(text.strip() for text in texts))
+    distinct = list(dict.fromkeys(shortened(text.strip()) for text in texts))
     rest = [f"and {len(distinct) - SHOWN} more"] if len(distinct) > SHOWN else []
     return separator.join([*distinct[:SHOWN], *rest])

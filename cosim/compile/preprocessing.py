@@ -14,6 +14,7 @@ from cosim.compile.sources import Sources
 from cosim.dut.elaborate import ElaborationError
 from cosim.dut.tool_log import first_error
 from golden.processes import run_tool
+from golden.text import BYTES
 
 SYNTHESIS = "SYNTHESIS"
 """The macro that synthesis tools define."""
@@ -122,7 +123,7 @@ def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str]) -> s
 
 
 def _verilator(arguments: Sequence[str], folder: Path) -> str:
-    result = run_tool(["verilator", *arguments], cwd=folder)
+    result = run_tool(["verilator", *arguments], cwd=folder, errors=BYTES)
     if result.returncode:
         raise ElaborationError(f"verilator cannot preprocess the sources: {first_error(result.stderr)}")
     return str(result.stdout)

@@ -36,7 +36,7 @@ class Sources:
         instances: the ports of each instance in the top module, which a waveform shows first.
         read: the files that Verilator read when it elaborated a user design, by path, also those that it found itself; none
             for a generated design, whose files are complete.
-        opens: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
+        opens, loaded: the files that a user design opens when it runs, as `cosim.dut.elaborate.Elaborated` has them.
     """
 
     files: tuple[Path, ...]
@@ -48,11 +48,12 @@ class Sources:
     instances: Mapping[str, Sequence[str]]
     read: Mapping[str, FileRead] = field(default_factory=dict)
     opens: tuple[str, ...] = ()
+    loaded: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digests(self) -> dict[str, str]:
         """The SHA-256 of each file of a user design, by path."""
-        return digests_of(self.read)
+        return {**digests_of(self.read), **self.loaded}
 
     def check_unchanged(self) -> None:
         """Check that what a tool has read since is what was elaborated.
@@ -99,6 +100,7 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
         instances,
         design_read.read,
         design_read.opens,
+        design_read.loaded,
     )
 
 

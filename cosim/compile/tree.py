@@ -1,13 +1,13 @@
 """Findings in Verilator's tree of a design: registers that two blocks write, races, initial values, inputs beside ports."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosim.dut.elaborate import nodes_of
+from cosim.dut.elaborate import nodes_of, read_tree
 from golden.processes import run_tool
+from golden.text import BYTES
 
 # registers that two blocks write
 
@@ -238,7 +238,7 @@ def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = ())
         libraries: arguments that name folders, in which Verilator finds further modules.
     """
     source = folder / "tree.sv"
-    source.write_text(verilog, encoding="utf-8")
+    source.write_text(verilog, encoding="utf-8", errors=BYTES)
     flags = [
         "--json-only",
         "--no-json-edit-nums",
@@ -250,7 +250,7 @@ def tree_of(top: str, verilog: str, folder: Path, libraries: Sequence[str] = ())
         *libraries,
     ]
     run_tool(["verilator", *flags, "--top-module", top, "--Mdir", str(folder), str(source)], cwd=folder)
-    return json.loads((folder / f"V{top}.tree.json").read_text(encoding="utf-8"))
+    return read_tree(folder / f"V{top}.tree.json")
 
 
 def _written(tree: Any) -> list[str]:

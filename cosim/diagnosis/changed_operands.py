@@ -38,6 +38,8 @@ def _missing(model: Model, K: int) -> Iterator[Change]:
     for k in range(K):
         yield with_operands(model, f"product {k} is missing", a=in_place(k, lambda x: x * 0), b=in_place(k, lambda x: x * 0))
     yield with_operands(model, "c is missing", c=lambda c: c * 0)
+    if K > 1:
+        yield with_operands(model, "every product is missing", a=lambda a: a * 0, b=lambda b: b * 0)
 
 
 def _orders(model: Model, K: int) -> Iterator[Change]:

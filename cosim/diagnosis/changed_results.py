@@ -9,6 +9,9 @@ from cosim.diagnosis.changed_model import Change, Codes, Model, Rows
 from cosim.diagnosis.fields import is_infinity, is_nan, is_subnormal, is_zero, sign_bit, zeros_of_sign
 from golden import Format
 
+CONSTANT = 8
+"""Smallest number of mismatches with one result from which it may be a constant."""
+
 
 def result_changes(model: Model, failing: Rows) -> Iterator[Change]:
     """Every change of results that is tried.
@@ -23,6 +26,18 @@ def result_changes(model: Model, failing: Rows) -> Iterator[Change]:
     yield _change(d, "subnormal results are +0", is_subnormal, lambda codes, _: codes * 0)
     yield _change(d, "subnormal results, once rounded, are zeros of their sign", is_subnormal, zeros_of_sign)
     yield from _bits(d)
+    yield from _without_sums(model, failing)
+
+
+def _without_sums(model: Model, failing: Rows) -> Iterator[Change]:
+    """The same result always, or c itself."""
+    c, d = model.operation.c, model.operation.d
+    given = np.unique(failing.got)
+    if given.size == 1 and len(failing) >= CONSTANT:
+        code = int(given[0])
+        yield Change(f"d is always {code:#x}", lambda rows: rows.expected * 0 + _of(rows.expected, code))
+    if c is d:
+        yield Change("d is c itself: no product is added", lambda rows: rows.c.astype(rows.expected.dtype))
 
 
 def _nans(d: Format, failing: Rows) -> Iterator[Change]:

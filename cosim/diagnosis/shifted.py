@@ -1,6 +1,8 @@
-"""Whether a design gives right results at the wrong places: each is the one expected some vectors earlier or later."""
+"""Whether a design gives right results at the wrong places: each is the one expected some vectors earlier or later, or in
+another element."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cosim.bench.mismatch import ComparedRow
@@ -22,11 +24,13 @@ class Shift:
     Attributes:
         vectors: how many vectors earlier each result was expected; negative where it was expected later.
         explained: mismatches that the shift explains. mismatches: those for which the other vector is known.
+        right: results beside these that the shift would make wrong, and that are right.
     """
 
     vectors: int
     explained: int
     mismatches: int
+    right: int = 0
 
     def text(self, latency: int | None) -> str:
         """The shift as a sentence.
@@ -37,17 +41,70 @@ class Shift:
         count = abs(self.vectors)
         far = "a vector" if count == 1 else f"{count} vectors"
         when = "earlier" if self.vectors > 0 else "later"
-        found = f"each result equals the one expected {far} {when} ({self.explained:,} of {self.mismatches:,} mismatches)"
-        return found if latency is None else f"{found}: the latency is {latency + self.vectors}, not {latency}"
+        each = "each" if self.is_of_all else "each wrong"
+        found = f"{each} result equals the one expected {far} {when} ({self.explained:,} of {self.mismatches:,} mismatches)"
+        if not self.is_of_all:
+            return f"{found}; {self.right:,} others sampled are right"
+        if latency is None or latency + self.vectors < 0:
+            return found
+        return f"{found}: the latency is {latency + self.vectors}, not {latency}"
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether the shift holds for hardly fewer results than all."""
+        return self.right <= (1 - SHARE) * (self.right + self.explained)
 
 
 def shift_of(differing: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) -> Shift | None:
     """The smallest shift that explains the mismatches; None if there is none."""
     expected = {(row.vector, row.place): row.expected for row in (*differing, *agreeing)}
+    wrong = {row.place for row in differing}
     for vectors in sorted({*range(-FARTHEST, FARTHEST + 1)} - {0}, key=abs):
         others = [(row.got, expected.get((row.vector - vectors, row.place))) for row in differing]
         known = [(got, other) for got, other in others if other is not None]
         same = [got for got, other in known if got == other]
         if len(known) >= len(differing) // 2 and len(same) > SHARE * len(known) and len(set(same)) >= DISTINCT:
-            return Shift(vectors, len(same), len(known))
+            there = [(row, expected.get((row.vector - vectors, row.place))) for row in agreeing if row.place in wrong]
+            right = sum(other is not None and row.got != other for row, other in there)
+            return Shift(vectors, len(same), len(known), right)
     return None
+
+
+def moved(differing: Sequence[ComparedRow], agreeing: Sequence[ComparedRow]) -> str | None:
+    """The order in which the elements of all results come, as a sentence; None where there is none."""
+    expected = {(row.vector, row.place): row.expected for row in (*differing, *agreeing)}
+    places = sorted({row.place for row in (*differing, *agreeing)}, key=_indices)
+    for words, order in _orders(places):
+        wrong, right = (
+            [(row.got, expected.get((row.vector, order[row.place]))) for row in rows if order[row.place] != row.place]
+            for rows in (differing, agreeing)
+        )
+        known = [(got, other) for got, other in wrong if other is not None]
+        same = {got for got, other in known if got == other}
+        is_of_all = len(known) == sum(got == other for got, other in known) and len(wrong) == len(differing)
+        if is_of_all and len(same) >= DISTINCT and all(other in (None, got) for got, other in right):
+            return f"{words}: it explains {len(known):,} of {len(known):,} mismatches whose other element is known"
+    return None
+
+
+def _indices(place: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", place)]
+
+
+def _orders(places: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The orders that are tried: for each place the one whose result it shows."""
+    at = {tuple(_indices(place)): place for place in places}
+    if len(at) != len(places) or len(places) < 2:
+        return
+    if all(len(index) == 2 and (index[1], index[0]) in at for index in at):
+        yield "the rows and columns of d are exchanged", {place: at[j, i] for (i, j), place in at.items()}
+    yield "the elements of d are in reverse order", dict(zip(places, reversed(places), strict=True))
+    if len(places) > 2:
+        yield "the elements of d are rotated by one", dict(zip(places, [*places[1:], places[0]], strict=True))
+        yield (
+            "the elements of d are rotated by one the other way",
+            dict(zip(places, [places[-1], *places[:-1]], strict=True)),
+        )
+    if len(places) > 2 and len(places) % 2 == 0:
+        pairs = [places[number ^ 1] for number in range(len(places))]
+        yield "neighbours of d are exchanged", dict(zip(places, pairs, strict=True))

@@ -1,7 +1,9 @@
 """An elaborated design: its ports with names, directions, widths and arrays, and the files that Verilator read for it."""
 
+import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -25,6 +27,9 @@ INSTANCE = "dut"
 
 ELSEWHERE = "mmau_elsewhere"
 """Name of the instance while its ports are read: a text that rests on the name of its own instance is not read."""
+
+_ESCAPED = re.compile(r"\\(?:([0-7]{3})|.)")
+"""A byte as in C, or a character that JSON escapes."""
 
 
 class ElaborationError(Exception):
@@ -95,12 +100,14 @@ class Elaborated:
         ports: the ports of the top module with its parameters applied, in the order of the declaration.
         read: the files that Verilator read, by path, also those that it found itself.
         opens: the names of the files that the design opens when it runs, "" for a name that is not constant.
+        loaded: the SHA-256 of each file that it loads into a memory when it runs, by path, as far as the names are constant.
         edges: the names of signals, of any module, at whose edges its registers act, with the direction: "POS" or "NEG".
     """
 
     ports: tuple[Port, ...]
     read: Mapping[str, FileRead]
     opens: tuple[str, ...]
+    loaded: Mapping[str, str]
     edges: Mapping[str, str]
 
 
@@ -138,10 +145,16 @@ def elaborated(dut: Dut) -> Elaborated:
                     f"none of the sources holds the top module {dut.top}; got {listed(map(str, dut.sources))}"
                 )
             raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
-        nodes = json.loads(tree.read_text(encoding="utf-8"))
-        _check_wrapper(nodes, json.loads(tree.with_suffix(".meta.json").read_text(encoding="utf-8")))
+        nodes = read_tree(tree)
+        _check_wrapper(nodes, read_tree(tree.with_suffix(".meta.json")))
         read = files_read(Path(folder), Path.cwd(), [around])
-        return Elaborated(ports_of_tree(nodes, dut.top), read, _opens(nodes), _edges(nodes))
+        return Elaborated(ports_of_tree(nodes, dut.top), read, _opened(nodes), _loaded(nodes), _edges(nodes))
+
+
+def read_tree(path: Path) -> Any:
+    """What `verilator --json-only` wrote: it writes bytes of names that are no ASCII as in C, which JSON does not know."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    return json.loads(_ESCAPED.sub(lambda found: f"\\u{int(found[1], 8):04x}" if found[1] else found[0], text))
 
 
 def instance(dut: Dut, name: str = INSTANCE) -> str:
@@ -184,10 +197,16 @@ def _check_wrapper(tree: dict[str, Any], meta: dict[str, Any]) -> None:
         )
 
 
-def _opens(tree: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the files of $readmemh, $readmemb and $fopen, as far as they are constant."""
-    named = [node["filenamep"][0] for node in nodes_of(tree) if node.get("type") in ("READMEM", "FOPEN", "FOPENMCD")]
+def _opened(tree: dict[str, Any], kinds: Sequence[str] = ("READMEM", "FOPEN", "FOPENMCD")) -> tuple[str, ...]:
+    """The names of the files of $readmemh, $readmemb and $fopen, as far as they are constant, else ""."""
+    named = [node["filenamep"][0] for node in nodes_of(tree) if node.get("type") in kinds]
     return tuple(sorted({node["name"].strip('\\"') if node["type"] == "CONST" else "" for node in named}))
+
+
+def _loaded(tree: dict[str, Any]) -> dict[str, str]:
+    """The SHA-256 of each file of $readmemh and $readmemb, by its path; a path within the folder of the run is left out."""
+    paths = [Path(name) for name in _opened(tree, ("READMEM",)) if Path(name).is_absolute()]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()}
 
 
 def _edges(tree: dict[str, Any]) -> dict[str, str]:

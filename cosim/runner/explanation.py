@@ -13,7 +13,8 @@ from cosim.bench.mismatch import ComparedRow
 from cosim.bench.mismatch_text import described_result
 from cosim.bench.verdict import Outcome
 from cosim.diagnosis import Diagnosis, diagnose
-from cosim.diagnosis.shifted import shift_of
+from cosim.diagnosis.late_operands import late_operand
+from cosim.diagnosis.shifted import moved, shift_of
 from golden import Instruction, Trace, Unit
 from golden.arrays import bits_dtype
 from golden.html import Markup, element, joined
@@ -42,7 +43,8 @@ class Explanation:
         shown: the mismatch that is traced: the first one, minimised where possible.
         trace: golden's steps for it.
         of_groups: golden's steps for the first mismatch of each of the first groups.
-        shift: says that each result is that of another vector, and then there are no diagnoses; or None.
+        shift: says that each result, or one of its operands, is that of another vector or element, and then there are no
+            diagnoses; or None.
     """
 
     diagnoses: Mapping[str, Diagnosis]
@@ -127,7 +129,7 @@ def explanation_of(
     models = models_of(design)
     diagnoses = {}
     differing = to_diagnose(outcome.differing, outcome.groups)
-    shift = shift_of(outcome.differing, outcome.agreeing)
+    shift = _shift(models, outcome.differing, outcome.agreeing, latency)
     for name, model in models.items() if shift is None else ():
         rows = [row for row in differing if row.products == name]
         if rows:
@@ -139,8 +141,21 @@ def explanation_of(
     firsts = [group.mismatches[0] for group in outcome.groups[:TRACED]]
     of_groups = tuple(trace_of(models[row.products], row) for row in firsts)
     return Explanation(diagnoses=diagnoses, elements=elements, shown=shown, trace=trace, of_groups=of_groups,
-        shift=None if shift is None else shift.text(latency),
+        shift=shift,
     )  # fmt: skip
+
+
+def _shift(
+    models: Mapping[str, Model], wrong: Sequence[ComparedRow], agreeing: Sequence[ComparedRow], latency: int | None
+) -> str | None:
+    """That each result, or one of its operands, is that of another vector or element; None where it is not so."""
+    shift = shift_of(wrong, agreeing)
+    if shift is not None:
+        return shift.text(latency)
+    if len(models) > 1:  # neighbours may be of other formats
+        return moved(wrong, agreeing)
+    (model,) = models.values()
+    return moved(wrong, agreeing) or late_operand(model, wrong[:DIAGNOSED], agreeing)
 
 
 def models_of(design: Design) -> dict[str, Model]:

@@ -52,7 +52,7 @@ class Children:
             if self._stopped:
                 raise Interrupted(f"{command[0]} was not started: interrupted")
             with open(os.devnull) if text is None else _file_with(text) as stdin:
-                child = Child(command, stdin=stdin, text=True, **options)
+                child = Child(command, stdin=stdin, **{"encoding": "utf-8", "errors": "replace", **options})
             self._running.add(child)
         try:
             stdout, stderr = _awaited(child, timeout, give_up)
@@ -98,7 +98,8 @@ def run_tool(
         input: text for its standard input, none by default.
         timeout: time limit (seconds), None for no limit.
         give_up: called once a second; the program is killed when it returns True.
-        options: options of `subprocess.Popen`; by default both output streams are captured.
+        options: options of `subprocess.Popen`; by default both output streams are captured, and bytes that are no UTF-8
+            are replaced.
 
     Raises:
         subprocess.TimeoutExpired: it took longer than `timeout`; the exception holds its output.
@@ -145,7 +146,7 @@ def in_parallel(functions: Sequence[Callable[[], T]], jobs: int) -> list[T]:
 def _file_with(text: str) -> Iterator[IO[str]]:
     """An unnamed temporary file with a text, as standard input; `communicate` does not resume writing to a pipe after a
     time-out."""
-    with tempfile.TemporaryFile("w+") as file:
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
         file.write(text)
         file.seek(0)
         yield file

@@ -4,6 +4,7 @@
 or a comparison is undecided. 128 + n: ended by signal n. Slow imports follow after the signal handlers are installed.
 """
 
+import os
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -68,6 +69,8 @@ def message(error: Exception, command: str) -> str:
     """
     if isinstance(error, ModuleNotFoundError) and error.name is not None:
         return missing(error.name, command)
+    if isinstance(error, FileNotFoundError) and _folder_is_gone():
+        return "the current folder no longer exists: change to another one (cd)"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
@@ -77,3 +80,12 @@ def message(error: Exception, command: str) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     where = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} at {where.filename}:{where.lineno}: {'; '.join(lines) or 'without a message'}"
+
+
+def _folder_is_gone() -> bool:
+    """Whether the folder in which the command was started has been removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False

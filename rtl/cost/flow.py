@@ -18,7 +18,7 @@ from golden import Unit
 from golden.cache import tool_environment
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
-from golden.text import last_line
+from golden.text import BYTES, last_line
 from rtl.cost.liberty import LIBRARIES
 from rtl.cost.outlines import outlined_library
 from rtl.cost.report import Cost, CostReport, PartCost
@@ -253,7 +253,7 @@ def _run_in_folder(
     with temporary_folder("mmau-cost-") as name:
         folder = Path(name)
         for file, content in {"design.v": text, **files}.items():
-            (folder / file).write_text(content, encoding="utf-8")
+            (folder / file).write_text(content, encoding="utf-8", errors=BYTES)
         with watched(folder / LOG, progress):
             # Yosys makes folders of its own, which it leaves behind where it is ended.
             try:

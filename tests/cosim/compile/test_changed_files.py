@@ -94,6 +94,21 @@ def test_file_that_changes_during_the_simulation_ends_the_run(
     assert str(error.value) == "the design's files changed while it was simulated: run again"
 
 
+@pytest.mark.long
+def test_contents_of_a_memory_that_change_during_the_simulation_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "table.hex"
+    file.write_text("0\n")
+    loads = f'logic [31:0] m [0:0]; initial $readmemh("{file}", m); assign d = r ^ m[0];'
+    dut = Wrong(loads, "").described(tmp_path)
+    assert str(file) in cosim.run(PRODUCT, vectors=20, dut=dut, mode="volume").as_dict()["sources"]
+    changing(runs, "run_in_volume", file, monkeypatch, is_before=False)
+    with pytest.raises(cosim.SimulationError) as error:
+        cosim.run(PRODUCT, vectors=20, dut=dut, mode="volume")
+    assert str(error.value) == "the design's files changed while it was simulated: run again"
+
+
 def test_file_that_changes_before_yosys_reads_it_is_not_decided(
     included: Dut, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

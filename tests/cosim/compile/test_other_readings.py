@@ -19,7 +19,7 @@ pytestmark = pytest.mark.simulator
 def _without_yosys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are of Verilator's reading and of the text; test_circuit.py has those of Yosys."""
     if "plain" not in request.node.name:
-        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda verilog, protocol: [])
+        monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
 
 
 def said_of(wrong: Wrong, folder: Path) -> tuple[str, ...]:
@@ -30,6 +30,25 @@ def said_of(wrong: Wrong, folder: Path) -> tuple[str, ...]:
 def test_nothing_is_said_of_a_plain_design(tmp_path: Path) -> None:
     body = "always_comb unique case (a[0]) 1'b0: d = r; 1'b1: d = r; endcase"
     assert said_of(Wrong(body, ""), tmp_path) == ()
+
+
+ENCODINGS = {
+    "a comment": ("// Gr\u00f6\u00dfe\nassign d = r;", "latin-1", ()),
+    "a string": ('assign d = r; initial $display("Gr\u00f6\u00dfe");', "latin-1", ()),
+    "a name": ("wire \\gr\u00f6\u00dfe = a[0]; assign d = r;", "utf-8", ()),
+    "a name with a control character": ("wire \\\u001b[2J = a[0]; assign d = r;", "utf-8", ()),
+}
+"""Bodies with characters beyond ASCII, their encoding, and what is said."""
+
+
+@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
+    use_packaged_verilator()
+    body, encoding, said = ENCODINGS[name]
+    dut = Wrong(body, "").described(tmp_path)
+    dut.sources[0].write_bytes(dut.sources[0].read_text(encoding="utf-8").encode(encoding))
+    assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == said
 
 
 @pytest.mark.parametrize(

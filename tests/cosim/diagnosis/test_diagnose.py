@@ -54,6 +54,9 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
     "product overflow": (BF, by_row(BF, product_overflow), "a product beyond the largest finite fp32 is an infinity"),
     "other NaN": (T, other_nan, "NaN is 0x7fc00000, not 0x7fffffff"),
     "stuck bit": (T, stuck, "bit 0 of d is stuck at 1"),
+    "always the same": (T, lambda _, d: d * 0 + d.dtype.type(0x3F800000), "d is always 0x3f800000"),
+    "c itself": (T, lambda o, d: o.c.astype(d.dtype), "d is c itself: no product is added"),
+    "products missing": (BF, lambda o, _: golden_results(BF, o._replace(a=o.a * 0, b=o.b * 0)), "every product is missing"),
 }  # fmt: skip
 
 MORE: dict[str, tuple[Operation, Design, str]] = {

@@ -2,10 +2,12 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import cosim
 import golden
 from cosim import Report, summary
 from cosim.bench.groups import Group
@@ -21,6 +23,7 @@ from rtl import MultiFormatDesign, TileDesign, UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT, run_through, scoreboard
 from tests.cosim.runner.reports import failed, passed
 from tests.cosim.runner.test_html_report import Reader
+from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
 
 CHANGE = "F is 24, not 25"
 
@@ -31,6 +34,16 @@ def one_less(vectors: int = 1500) -> Report:
     other = Unit(name="other", operation=T_UNIT.operation.changed(F=24))
     given = other.dot(*board.products.stimulus.operands).tolist()
     return run_through(board, lambda number, _: given[board.all[number].elements[0].row])
+
+
+@pytest.mark.simulator
+@pytest.mark.long
+@pytest.mark.attack("diagnoses of wrong designs")
+def test_operand_that_comes_a_cycle_late_is_named_in_spite_of_pauses(tmp_path: Path) -> None:
+    body = "logic [31:0] k; always_ff @(posedge clk) begin k <= c; d <= r - c + k; end"
+    report = cosim.run(PRODUCT, vectors=2000, dut=clocked(body, "").described(tmp_path), mode="volume")
+    assert report.explanation is not None
+    assert report.explanation.verdict()[0].startswith("diagnosis: c is that of 1 vector before (")
 
 
 def test_run_that_passes_has_no_explanation() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from golden.processes import Child, Interrupted, ending, in_parallel, run_tool, supervised
 from golden.processes.messages import FIRST, LAST
+from golden.text import BYTES
 from tests.golden.processes.running import alive, ended_soon, written
 
 CHILD_IN_A_SESSION = """
@@ -31,6 +32,13 @@ def command(pids: Path) -> list[str]:
 def test_status_and_both_streams_come_back() -> None:
     done = run_tool(["sh", "-c", "cat; echo error >&2; exit 3"], input="text")
     assert (done.returncode, done.stdout, done.stderr) == (3, "text", "error\n")
+
+
+@pytest.mark.attack("inputs without an end, or hostile text")
+def test_bytes_that_are_no_text_are_replaced_or_kept() -> None:
+    assert run_tool(["printf", "Gr\\366\\337e"]).stdout == "Gr\ufffd\ufffde"
+    assert run_tool(["printf", "\\366"], errors=BYTES).stdout.encode(errors=BYTES) == b"\xf6"
+    assert run_tool(["cat"], input="Gr\u00f6\u00dfe", env={**os.environ, "LC_ALL": "C"}).stdout == "Gr\u00f6\u00dfe"
 
 
 def test_standard_input_is_empty_and_streams_go_where_they_are_sent(tmp_path: Path) -> None:

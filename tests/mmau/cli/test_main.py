@@ -4,6 +4,7 @@ import argparse
 import re
 import tokenize
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -60,3 +61,16 @@ def test_every_error_is_one_line_and_status_2(
 def test_what_differs_is_status_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(list_catalogue, "run_list", lambda arguments: DIFFERED)
     assert main.main(["list"]) == 1
+
+
+@pytest.mark.attack("inputs without an end, or hostile text")
+def test_folder_that_is_gone_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = Path("examples/units/cvfpu-fma-fp16.toml").resolve()
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert main.main(["vectors", "--unit", str(unit), "--vectors", "3", "-o", "v.txt"]) == 2
+    assert capsys.readouterr().err == "mmau vectors: the current folder no longer exists: change to another one (cd)\n"
