@@ -25,7 +25,7 @@ using mmau::Format;
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
 constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
-constexpr int64_t tile_rows = 64;                 // of a matrix product: what is decoded of A and B serves so many
+constexpr int64_t tile_rows = 256;                // of a matrix product: what is decoded of A and B serves so many
 constexpr int64_t tile_columns = 256;             // columns and rows
 
 struct Isa {

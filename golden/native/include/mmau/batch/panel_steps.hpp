@@ -6,27 +6,31 @@
 
 MMAU_NAMESPACE_BEGIN
 
-/// One step of some rows of A and every column of a panel: products k … k+L−1.
-using PanelStep = void (*)(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b);
+/// One step of some rows of A, a multiple of step_rows, and every column of a panel: products k … k+L−1.
+using PanelStep = void (*)(Block& block, int rows, Accumulating d, int k, Rows a, const Panel& b);
 
 /// A step that takes every accumulator, of one row: the block's.
 using WholeStep = void(Block& block, int k, const RowElements& a, const Panel& b);
 
 template <WholeStep whole>
-inline void whole_panel(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b) {
-    for (int i = 0; i < step_rows; ++i) {
+inline void whole_panel(Block& block, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+    for (int i = 0; i < rows; ++i) {
         std::memcpy(block.d, *d[i], sizeof block.d);
         whole(block, k, *a[i], b);
         std::memcpy(*d[i], block.d, sizeof block.d);
     }
 }
 
-/// A step that only takes simple accumulators, and says whether it took these (quick_steps.hpp).
-using QuickStep = bool(const Plan& plan, const Accumulating& d, int k, const Rows& a, const Panel& b);
+/// A step of rows until step_rows of them have an accumulator that is not simple, and how many it took (quick_steps.hpp).
+using QuickStep = int(const Plan& plan, int rows, Accumulating d, int k, Rows a, const Panel& b);
 
 template <QuickStep quick, WholeStep whole>
-inline void quick_panel(Block& block, const Accumulating& d, int k, const Rows& a, const Panel& b) {
-    if (!quick(block.plan, d, k, a, b)) whole_panel<whole>(block, d, k, a, b);
+inline void quick_panel(Block& block, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+    int i = 0;
+    while ((i += quick(block.plan, rows - i, d + i, k, a + i, b)) < rows) {
+        whole_panel<whole>(block, step_rows, d + i, k, a + i, b);
+        i += step_rows;
+    }
 }
 
 /// Products of which steps and scales both have whole ones, where an operation has scales.

@@ -25,7 +25,7 @@ typedef int32_t IntVector __attribute__((vector_size(vector_bytes)));
 constexpr int exp_vector_lanes = vector_bytes / 2, vector_lanes = vector_bytes / 4;
 
 constexpr int panel_length = 128;   ///< products that are decoded at a time
-constexpr int panel_rows = 64;      ///< rows of A that meet a panel once it is decoded
+constexpr int panel_rows = 64;      ///< rows of A whose steps are computed in turn: what they need lies in the nearest cache
 constexpr int16_t zero_exp = -8192; ///< exponent of a zero: with any other below every e_zero and every product
 
 /// Exponents of the elements that are not zero, and whether all are finite.
@@ -279,14 +279,14 @@ struct RowElements {
     }
 };
 
-/// Rows of A that a step takes at once: with registers for two, one does not wait for the other.
+/// Rows of A that are taken together: with registers for two, one does not wait for the other.
 #ifdef __AVX512DQ__
 constexpr int step_rows = 2;
 #else
 constexpr int step_rows = 1;
 #endif
 
-using Rows = const RowElements* [step_rows];
-using Accumulating = Lanes<uint32_t>* [step_rows];  ///< codes of the accumulators of each
+using Rows = const RowElements* const*;
+using Accumulating = Lanes<uint32_t>* const*;  ///< codes of the accumulators of each
 
 MMAU_NAMESPACE_END

@@ -22,7 +22,8 @@ inline bool t_fdpa_is_quick(const Plan& plan) {
 
 /// Whether `tr_fdpa_quick` can take a plan: T fits 32 bits, and so does what brings it to F2 bits.
 inline bool tr_fdpa_is_quick(const Plan& plan) {
-    return rounds_to_floats(plan, Mode::RNE) && plan.F + 2 + ceil_log2(plan.L) <= 31 && plan.F2 + 1 - plan.F <= 30;
+    const bool fits = plan.F <= narrow_fraction && plan.F + 2 + ceil_log2(plan.L) <= 31 && plan.F2 + 1 - plan.F <= 30;
+    return rounds_to_floats(plan, Mode::RNE) && fits;
 }
 
 MMAU_NAMESPACE_END

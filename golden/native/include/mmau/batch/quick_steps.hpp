@@ -41,11 +41,9 @@ MMAU_LANE_FN int32_t float_sig(uint32_t code) {
     return with_sign(static_cast<int32_t>((magnitude & ((1u << 23) - 1)) | hidden), static_cast<int32_t>(code) >> 31);
 }
 
-/// One step of t_fdpa_panel; false, and nothing done, where a lane is not simple. It takes one row.
+/// One step of t_fdpa_panel for a row; false, and nothing done, where a lane is not simple.
 template <bool truncates>
-inline bool t_fdpa_quick(const Plan& plan, const Accumulating& rows_d, int k, const Rows& rows_a, const Panel& b) {
-    Lanes<uint32_t>& d = *rows_d[0];
-    const RowElements& a = *rows_a[0];
+inline bool t_fdpa_row(const Plan& plan, Lanes<uint32_t>& d, int k, const RowElements& a, const Panel& b) {
     const int32_t F = plan.F, e_zero = plan.e_zero;
     Lanes<int32_t> e_max;
     find_largest(a.exp + k, b.exp + k, plan.L, 1, e_max);
@@ -116,12 +114,29 @@ inline bool round_quickly(const Plan& plan, Lanes<uint32_t>& d, const TruncatedS
     return true;
 }
 
-/// One step of tr_fdpa_panel; false, and nothing done, where a lane is not simple.
-template <bool>
-inline bool tr_fdpa_quick(const Plan& plan, const Accumulating& d, int k, const Rows& a, const Panel& b) {
+/// One step of tr_fdpa_panel for a row; false, and nothing done, where a lane is not simple.
+inline bool tr_fdpa_row(const Plan& plan, Lanes<uint32_t>& d, int k, const RowElements& a, const Panel& b) {
     TruncatedSum dot;
-    sum_products(plan, *a[0], b, k, dot);
-    return round_quickly(plan, *d[0], dot);
+    sum_products(plan, a, b, k, dot);
+    return round_quickly(plan, d, dot);
+}
+
+/// One step of rows until one has a lane that is not simple, and how many that are.
+template <bool (*row)(const Plan& plan, Lanes<uint32_t>& d, int k, const RowElements& a, const Panel& b)>
+inline int quick_rows(const Plan& plan, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+    int i = 0;
+    while (i < rows && row(plan, *d[i], k, *a[i], b)) ++i;
+    return i;
+}
+
+template <bool truncates>
+inline int t_fdpa_quick(const Plan& plan, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+    return quick_rows<t_fdpa_row<truncates>>(plan, rows, d, k, a, b);
+}
+
+template <bool>
+inline int tr_fdpa_quick(const Plan& plan, int rows, Accumulating d, int k, Rows a, const Panel& b) {
+    return quick_rows<tr_fdpa_row>(plan, rows, d, k, a, b);
 }
 
 MMAU_NAMESPACE_END
