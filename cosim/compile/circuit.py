@@ -16,8 +16,12 @@ from cosim.dut.elaborate import WRAPPER
 from rtl.cost.flow import YosysFailure, check_tool, run_yosys
 from rtl.tools import MissingTool
 
+READ_SLANG = "read_slang --threads 1 --relax-enum-conversions"
+"""The reading of a text by Yosys. The wrapper drives a port of an enumeration with bits, which changes none of them; of
+conversions in the design Verilator complains (`ENUMVALUE`)."""
+
 AS_WRITTEN = (
-    f"read_slang --threads 1 --top {WRAPPER} dut.sv; hierarchy -check -top {WRAPPER}; proc -noopt; flatten; "
+    f"{READ_SLANG} --top {WRAPPER} dut.sv; hierarchy -check -top {WRAPPER}; proc -noopt; flatten; "
     "check -assert -force-detailed-loop-check; "
 )
 """The passes after which `dut.sv` is one circuit. Conflicting drivers, undriven wires and loops are looked for (`check`)

@@ -71,6 +71,23 @@ def test_macros_that_nothing_defines_are_stated(tmp_path: Path) -> None:
     assert (found.verdict, found.assumed) == (PROVED, ("macros for which its text asks are not defined: ASIC",))
 
 
+BY_MODE = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = mode == TWO ? r : r ^ 16'h1; "
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("mode", "verdict"),
+    [
+        (1, PROVED),
+        pytest.param(0, REFUTED, marks=pytest.mark.attack("a port of an enumeration that is read as another value")),
+    ],
+)
+def test_a_port_of_an_enumeration_has_the_value_of_its_tie(mode: int, verdict: str, tmp_path: Path) -> None:
+    mine = design(tmp_path, BY_MODE, further="input enum logic [1:0] {ONE, TWO} mode, ", tie={"mode": mode})
+    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    assert (found.verdict, found.reason) == (verdict, "")
+
+
 ONE_INPUT = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
 
 
