@@ -32,7 +32,7 @@ from rtl.cost.stages_for_clock import search_stages
 from rtl.cost.synthesis import TOP, map_whole
 from rtl.cost.timing import TimingError
 from rtl.cost.wanted import Wanted
-from rtl.datapath.base import FreeRunning
+from rtl.datapath.base import free_running
 from rtl.datapath.pipeline import shallowest, stage_delays
 from rtl.designs.unit import unit_datapath
 from rtl.designs.unit_design import UnitDesign
@@ -165,7 +165,7 @@ class Placer:
         return {"stages": timed.stages, "delay_ns": timed.delay, "area_um2": mapped.area, "energy_pj": round(energy, 6)}
 
     def _measured_segments(self) -> Segments:
-        text = modules(FreeRunning(unit_datapath(self._unit)), TOP)
+        text = modules(free_running(unit_datapath(self._unit)), TOP)
 
         def measured() -> str:
             self._say(f"{self._unit.name}: mapping and timing the datapath with registers at all boundaries")
