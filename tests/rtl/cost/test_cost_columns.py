@@ -10,7 +10,8 @@ import pytest
 
 from golden import Unit
 from rtl.cost import flow, timing
-from rtl.cost.cost_columns import AREA, COLUMNS, GATES, STAGES, TIMING, CostError, measure, tool_versions
+from rtl.cost.cost_columns import AREA, COLUMNS, GATES, STAGES, TIMING, measure, tool_versions
+from rtl.cost.cost_error import CostError
 from rtl.cost.liberty import LIBRARIES
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
