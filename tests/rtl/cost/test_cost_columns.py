@@ -48,7 +48,7 @@ def test_stages_are_those_that_meet_the_clock() -> None:
     impossible = measure(small_unit(stages=8), {"clock_ns": 0.5, "stages": True})
     assert impossible["stages_for_clock"] is None
     assert impossible["registers"] > 0
-    message = r"no number of stages up to 8 reaches 0\.5 ns: the shortest clock period is [\d.]+ ns, with 8 stages"
+    message = r"no number of stages up to 8 reaches 0\.5 ns: the shortest clock period is [\d.]+ ns, with \d stages"
     assert re.fullmatch(message, impossible["missing"]["stages_for_clock"])
 
 

@@ -92,7 +92,7 @@ def test_measurements_are_kept(delays: dict[int, float], monkeypatch: pytest.Mon
 def test_clock_that_no_stages_meet_is_refused() -> None:
     message = (
         r"clock_ns must be a period that registers between steps reach, got 0\.01: the shortest of small is \d\.\d+ ns, "
-        r"with 8 stages, and its longest step is \w+; ask for a longer period, or for another circuit of that step"
+        r"with \d stages, and its longest step is \w+; ask for a longer period, or for another circuit of that step"
     )
     with pytest.raises(ValueError, match=f"^{message}$"):
         meet_clock(clocked(0.01))
