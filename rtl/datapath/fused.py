@@ -95,7 +95,13 @@ class FusedDatapath(Datapath):
         total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=True)
         return Total(aligned.special, aligned.largest, _signed(total, aligned.zero_negative), aligned.nan)
 
-    def _accumulate_parts(self) -> Steps[Aligned, Total]:
+    def _is_overridden(self, step: str) -> bool:
+        """Whether an operation has its own form of a step, of which the parts here are none."""
+        return getattr(type(self), step) is not getattr(FusedDatapath, step)
+
+    def _accumulate_parts(self) -> Steps[Aligned, Total] | None:
+        if self._is_overridden("accumulate"):
+            return None
         return Steps(part("accumulate_rows", self.accumulate_rows)).then(part("accumulate", self.accumulate_total))
 
     def accumulate_rows(self, build: Build, aligned: Aligned) -> Reduced:
@@ -119,8 +125,8 @@ class FusedDatapath(Datapath):
         return self.rho.rounding_format, not self.operation.flush_results
 
     def _normalise_parts(self) -> Steps[Total, Normalised] | None:
-        if self.implementation.leading_zeros == "anticipate":
-            return None  # there is nothing to count
+        if self.implementation.leading_zeros == "anticipate" or self._is_overridden("normalise"):
+            return None  # nothing is counted where zeros are anticipated
         return Steps(part("normalise_count", self.normalise_count)).then(part("normalise", self.normalise_shift))
 
     def normalise_count(self, build: Build, total: Total) -> Counted:

@@ -8,7 +8,7 @@ import pytest
 from amaranth.hdl import Fragment
 
 from golden import Implementation, Operation, Unit
-from golden.operations import EFDPA, FMA, STFDPA, TFDPA, TRFDPA
+from golden.operations import EFDPA, FMA, OCFDPA, STFDPA, TFDPA, TRFDPA
 from golden.unit import ENCODINGS, MULTIPLIERS
 from rtl.datapath.base import boundaries, in_parts
 from rtl.datapath.records import Counted, Normalised, Products, Reduced, Total
@@ -23,6 +23,8 @@ from tests.rtl.operations.test_datapaths import assert_equal, streamed, vectors
 from tests.volume import one_in
 
 INSIDE = ("multiply_rows", "accumulate_rows", "normalise_count")
+
+OC = OCFDPA(a="e4m3", b="e4m3", c="fp16", L=2, F=13, h=2, rho="RNE-FP16", e_zero=-14)  # type: ignore[arg-type]
 
 SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=2, F=6, rho="RNE-FP16", e_zero=-21)  # type: ignore[arg-type]
 
@@ -79,6 +81,7 @@ def test_every_cut_has_its_registers_and_no_other_step_changes() -> None:
         (TABLES["st"], {}, {"accumulate_rows", "normalise_count"}),
         (TABLES["fma"], {}, set(INSIDE)),
         (TABLES["fma"], {"multiplier": "booth"}, {"accumulate_rows", "normalise_count"}),
+        (OC, {}, {"normalise_count"}),
         (TRFDPA(a="fp16", b="fp16", c="fp32", L=2, F=24, F2=31), {}, set()),  # type: ignore[arg-type]
     ],
 )

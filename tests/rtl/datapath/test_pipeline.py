@@ -109,8 +109,8 @@ def test_names_that_the_estimate_finds_give_the_same_circuit() -> None:
 
 
 POINTS = (
-    "operands", "decode", "multiply_rows", "multiply", "max_exp", "align", "accumulate_rows", "accumulate", "normalise_count",
-    "normalise", "encode",
+    "operands", "decode", "multiply_rows", "multiply", "max_exp", "align", "accumulate_rows", "accumulate",
+    "normalise_count", "normalise", "encode",
 )  # fmt: skip
 
 

@@ -12,11 +12,13 @@ from mmau.formal.obligations.unit_questions import NotProvable
 from mmau.formal.pipelines.cut_steps import CUT, cut_questions
 from mmau.formal.pipelines.pipeline_targets import parts_of
 from mmau.formal.pipelines.questions import register_questions
+from rtl.datapath.fused import FusedDatapath
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.formal.pipelines.designs import datapath_of, faulty, piped, verilog_of
 from tests.mmau.formal.pipelines.test_questions import refuted
-from tests.mmau.formal.provable_units import SMALL
-from tests.volume import one_in
+from tests.mmau.formal.provable_units import OPERATIONS, SMALL
+from tests.rtl.datapath.test_cut_steps import points_of
+from tests.volume import one_in, one_of_each
 
 INSIDE = ("multiply_rows", "accumulate_rows", "normalise_count", "encode")
 
@@ -59,6 +61,29 @@ def test_registers_inside_of_steps_are_proved(multiplier: str, encoding: str) ->
 )
 def test_registers_inside_of_wide_steps_are_proved(operation: Operation, keys: dict[str, Any]) -> None:
     assert not refuted(register_questions(cut(operation, **keys)))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("operation", one_of_each(OPERATIONS, type))
+@pytest.mark.attack("parts of a step that an operation has in a form of its own, in every operation")
+def test_parts_of_every_operation_compute_what_its_steps_do(operation: Operation, encoding: str) -> None:
+    inside = tuple(point for point in points_of(operation, encoding=encoding) if point in INSIDE[:-1])
+    if not inside:
+        return
+    design = cut(operation, (*inside, "encode"), encoding=encoding)
+    parts = parts_of(design)
+    assert parts is not None
+    assert not refuted(cut_questions(datapath_of(design), parts))
+
+
+@pytest.mark.attack("parts of a step that an operation has in a form of its own, in prove")
+def test_parts_of_another_form_of_a_step_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OC-FDPA accumulates in the sign frame of c; the parts of the common step do not."""
+    monkeypatch.setattr(FusedDatapath, "_is_overridden", lambda self, step: False)
+    design = cut(next(each for each in OPERATIONS if each.name == "OC-FDPA"), ("accumulate_rows", "encode"))
+    parts = parts_of(design)
+    assert parts is not None
+    assert refuted(cut_questions(datapath_of(design), parts))
 
 
 def test_parts_are_compared_where_a_step_is_cut_and_only_there() -> None:
