@@ -65,14 +65,25 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(names) or "none"
 
 
+def check_number(key: str, value: Any, least: float, most: float) -> None:
+    """Raise unless `value` is a number (not a bool) with least ≤ value ≤ most."""
+    message = f"{key} must be a number from {least:g} to {most:g}, got {value!r}"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(message)
+    if not least <= value <= most:
+        raise ValueError(message)
+
+
+def check_period(key: str, value: Any) -> None:
+    """Raise unless `value` is a clock period in nanoseconds."""
+    check_number(key, value, 0.001, 1e6)
+
+
 def check_clock(clock_ns: Any, stages: int) -> None:
     """Raise unless a clock period is None, or a number of nanoseconds beside which no stages are given."""
     if clock_ns is None:
         return
-    if isinstance(clock_ns, bool) or not isinstance(clock_ns, (int, float)):
-        raise TypeError(f"clock_ns must be a number from 0.001 to 1e+06, got {clock_ns!r}")
-    if not 0.001 <= clock_ns <= 1e6:
-        raise ValueError(f"clock_ns must be a number from 0.001 to 1e+06, got {clock_ns!r}")
+    check_period("clock_ns", clock_ns)
     if stages:
         raise ValueError(f"clock_ns finds the stages and goes without stages and registers, got stages = {stages} beside it")
 

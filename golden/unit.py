@@ -75,7 +75,8 @@ class Implementation:
             the sum without one. IDPA and datapaths of several formats do not have this key's circuits
             (docs/evidence/architectures.md).
         registers: the steps that a register follows, as many as `stages`, the last step among them; `operands` is a register
-            in front of the first. Without these names, formulas of each step's depth place the registers.
+            in front of the first. `multiply_rows`, `accumulate_rows` and `normalise_count` stand inside of a step: in front
+            of its adder, or of its shift. Without these names, formulas of each step's depth place the registers.
         clock_ns: a clock period (ns) in place of `stages` and `registers`, which `rtl.meet_clock` finds by static timing
             analysis (docs/guides/explore-cost.md).
     """

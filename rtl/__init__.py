@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rtl.cost.cost_columns import CostError
+    from rtl.cost.cost_error import CostError
     from rtl.cost.flow import cost_report
     from rtl.cost.meet_clock import MetClock, meet_clock
     from rtl.cost.report import CostReport
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _MODULES = {
-    "CostError": "cost.cost_columns",
+    "CostError": "cost.cost_error",
     "CostReport": "cost.report",
     "DATAPATHS": "designs.unit",
     "Design": "designs.design",

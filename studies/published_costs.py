@@ -18,9 +18,9 @@ from mmau.jobs.provenance import GOLDEN, digest_of_sources
 from mmau.report import markdown
 from rtl.cost import timing
 from rtl.cost.cost_columns import measure, tool_versions
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.liberty import library
 from rtl.cost.synthesis import TOP, synthesise
-from rtl.cost.wanted import Wanted
 from rtl.tools import MissingTool
 from studies.area.designs import DISCRETE, DISCRETE_NAME, TARGET, TARGET_NAME, DiscreteDesign, Row
 
@@ -74,7 +74,7 @@ def side(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def discrete_side() -> dict[str, Any]:
     """The benchmark of separate multipliers and adders, which is no unit: as `measure`, without the check by vectors."""
-    wanted = Wanted()
+    wanted = CostRequest()
     cells = library(wanted.library)
     whole = synthesise(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, Implementation())).verilog(), cells, wanted.limit)
     assert whole.mapped is not None

@@ -37,6 +37,9 @@ STAGES = (0, 1, 3, 8)
 
 TRUNCATIONS = ("RZ", "RD")
 
+INSIDE = ("multiply_rows", "accumulate_rows", "normalise_count", "encode")
+"""Registers inside of three steps, and the last one."""
+
 PUBLISHED_MULTIPLICANDS = tuple(name for name in MULTIPLICANDS if name != "e4m3ieee")
 """Formats of a and b in published units."""
 
@@ -49,12 +52,12 @@ def coverage_units() -> list[Unit]:
 
     Outside the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
     `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of its range, and every format; then every key that
-    no published unit has, every shape of the last adder, and every multiplier.
+    no published unit has, every shape of the last adder, every multiplier, and registers inside of steps.
     """
     kinds = OPERATIONS.values()
     further = [unit for kind in kinds for unit in further_units(kind)]
     unpublished = [unit for kind in kinds for unit in unpublished_key_units(kind)]
-    return [*published_units(), *further, *unpublished, *adder_units(), *multiplier_units()]
+    return [*published_units(), *further, *unpublished, *adder_units(), *multiplier_units(), *cut_units()]
 
 
 def coverage_job() -> list[Unit | Design]:
@@ -110,6 +113,19 @@ def multiplier_units() -> list[Unit]:
             (FTZFMA, "ones-complement"),
         )
         for unit, made in zip(further_units(kind)[2:], MULTIPLIERS[1:], strict=False)
+    ]
+
+
+def cut_units() -> list[Unit]:
+    """Small units with a register inside of every step that can have one, with every multiplier and in every encoding."""
+    kinds: tuple[type[Operation], ...] = (TFDPA, EFDPA, FMA)
+    return [
+        replace(
+            further_units(kind)[1],
+            name=f"{kind.name} with registers inside of steps",
+            implementation=Implementation(encoding=encoding, multiplier=made, stages=len(INSIDE), registers=INSIDE),
+        )
+        for kind, encoding, made in zip(kinds, ENCODINGS, MULTIPLIERS, strict=True)
     ]
 
 

@@ -45,21 +45,12 @@ def clocked(unit: golden.Unit) -> golden.Unit:
     """
     if unit.implementation.clock_ns is None:
         return unit
-    met = met_clock(unit)
-    progress(met.text())
-    return met.unit
-
-
-def met_clock(unit: golden.Unit) -> rtl.MetClock:
-    """The result of `rtl.meet_clock`.
-
-    Raises:
-        ValueError: as `clocked`.
-    """
     try:
-        return rtl.meet_clock(unit, progress)
+        met = rtl.meet_clock(unit, progress)
     except (rtl.MissingTool, rtl.CostError) as error:
         raise ValueError(error) from error
+    progress(met.text())
+    return met.unit
 
 
 def of_instruction(instruction: golden.Instruction, arguments: argparse.Namespace) -> rtl.Design:

@@ -12,11 +12,12 @@ import golden
 import rtl
 from golden.files import check_output, is_stdout, write_output
 from mmau import OK
-from mmau.cli.chosen_design import chosen_design, met_clock
+from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.streams import progress
 from mmau.formal.recorded_outcomes import committed
+from rtl.cost.meet_clock import stage_curve
 from rtl.designs.identity import verilog_digest
 from rtl.verilog.headers import with_paragraph
 
@@ -59,10 +60,10 @@ def run_rtl(arguments: argparse.Namespace) -> int:
 def cost_of(design: rtl.Design, arguments: argparse.Namespace) -> rtl.CostReport:
     """The report on a design's cost, with the curve of stages where its unit's file has a clock."""
     report = rtl.cost_report(design, progress)
-    unit = None if arguments.unit is None else golden.load_unit(arguments.unit).step
-    if unit is None or unit.implementation.clock_ns is None:
+    asked = None if arguments.unit is None else golden.load_unit(arguments.unit).implementation.clock_ns
+    if asked is None or not isinstance(design, rtl.UnitDesign):
         return report
-    return replace(report, curve=met_clock(unit).curve(progress))
+    return replace(report, curve=stage_curve(design.unit, progress))
 
 
 def write_verilog(design: rtl.Design, path: Path, inputs: Sequence[Path]) -> str:

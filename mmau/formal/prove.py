@@ -13,6 +13,7 @@ from mmau.formal.decision import Counterexample, DesignDecision, Obligations, Wr
 from mmau.formal.killable_work import Report, ignored
 from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
 from mmau.formal.pipelines.carried_values import VALUES
+from mmau.formal.pipelines.cut_steps import CUT
 from mmau.formal.pipelines.pipeline import HANDSHAKE
 from mmau.formal.pipelines.pipeline_targets import combinational
 from mmau.formal.pipelines.questions import assumed, handshake_trace, pipeline_questions
@@ -136,7 +137,7 @@ def _shown(design: Design, verilog: str, obligations: Obligations, end: float) -
         NotShown: none was found, or the design is right for what was found.
     """
     refuted = list(dict.fromkeys(name for name, verdict in obligations if verdict == REFUTED))
-    if any(name.startswith((HANDSHAKE, VALUES)) for name in refuted):
+    if any(name.startswith((HANDSHAKE, VALUES, CUT)) for name in refuted):
         return _wrong_cycles(design, verilog, end)
     return _wrong_result(combinational(design), refuted, end)
 

@@ -28,14 +28,25 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
     check_choice("multiplier", multiplier, MULTIPLIERS)
     if multiplier == "array":
         return x * y
-    width = len(x) + len(y)
-    rows = carry_save(m, partial_products(m, x, y, multiplier), width, ROWS)
-    if len(rows) == 1:
-        return rows[0]
+    rows = carry_save(m, partial_products(m, x, y, multiplier), len(x) + len(y), ROWS)
+    return rows[0] if len(rows) == 1 else row_sum(m, rows[0], rows[1], multiplier, adder)
+
+
+def row_sum(m: Module, first: Value, second: Value, multiplier: str, adder: str) -> Value:
+    """The sum of two rows modulo 2**width: the product whose rows they are.
+
+    Args:
+        m: where the adder goes.
+        first, second: as wide as the product.
+        multiplier, adder: as `multiply`.
+    """
+    width = len(first)
+    if multiplier == "array":
+        return (first + second)[:width]
     propagate = Signal(width)
     generated = Signal(width)
     total = Signal(width)
-    m.d.comb += [propagate.eq(rows[0] ^ rows[1]), generated.eq(rows[0] & rows[1])]
+    m.d.comb += [propagate.eq(first ^ second), generated.eq(first & second)]
     carries, _ = prefixes(m, generated, propagate, adder)
     m.d.comb += total.eq(propagate ^ Cat(0, carries[:-1]))
     return total
@@ -44,11 +55,15 @@ def multiply(m: Module, x: Value, y: Value, multiplier: str, adder: str) -> Valu
 def product_rows(m: Module, x: Value, y: Value, multiplier: str) -> tuple[Value, Value]:
     """Two rows whose sum is the product, or `row_excess` more: the second may have one bit more than the first.
 
+    Of an array multiplier they are the products with the lower and with the upper half of y.
+
     Args:
-        m, x, y: as `multiply`.
-        multiplier: any but `array`.
+        m, x, y, multiplier: as `multiply`.
     """
     width = len(x) + len(y)
+    if multiplier == "array":
+        half = (len(y) + 1) // 2
+        return x * Cat(y[:half], Const(0, len(y) - half)), x * Cat(Const(0, half), y[half:])
     excess = row_excess(len(x), len(y), multiplier)
     rows = carry_save(m, partial_products(m, x, y, multiplier), width + (excess > 0), ROWS)
     first, second = (*rows, Const(0, width))[:2]

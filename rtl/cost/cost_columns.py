@@ -1,27 +1,23 @@
 """The cost of a unit as plain columns: what could not be measured is null, and `missing` says why."""
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from golden import Unit
-from golden.files import write_atomically
-from golden.unit import MAX_STAGES
 from rtl.cost import fpga, timing
+from rtl.cost.cost_error import kept_log, one_message
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import YosysFailure
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.fpga import PARTS, FPGAError
-from rtl.cost.liberty import LIBRARIES, Library, library
-from rtl.cost.mapped_netlist import NetlistError, samples
+from rtl.cost.liberty import LIBRARIES, library
 from rtl.cost.netlist_check import check_netlist
 from rtl.cost.outlines import outlined_library
+from rtl.cost.placer import Placer, timed_netlist
 from rtl.cost.stages_for_clock import search_stages
-from rtl.cost.synthesis import TOP, Mapped, map_whole, synthesise
-from rtl.cost.timing import Timing, TimingError
-from rtl.cost.wanted import Wanted
+from rtl.cost.synthesis import TOP, synthesise
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
@@ -36,16 +32,12 @@ COLUMNS = (*GATES, *AREA, *TIMING, *STAGES)
 """The columns of `measure`, beside `fpga`, `missing`, `tools` and `wanted`."""
 
 
-class CostError(Exception):
-    """A tool failed or did not end in time, or what it wrote cannot be trusted; the message says where its log is."""
-
-
-def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: Path | None = None) -> dict[str, Any]:
+def measure(unit: Unit, wanted: Mapping[str, Any] | CostRequest | None = None, logs: Path | None = None) -> dict[str, Any]:
     """Measure the cost of a unit.
 
     Args:
         unit: its datapath is measured as it is built, with its pipeline stages.
-        wanted: a table of `Wanted`'s keys.
+        wanted: a table of `CostRequest`'s keys.
         logs: a folder that takes the log of a tool that fails; where None, the log is lost.
 
     Returns:
@@ -60,20 +52,16 @@ def measure(unit: Unit, wanted: Mapping[str, Any] | Wanted | None = None, logs: 
     Raises:
         ValueError: what is wanted cannot be. CostError: a tool failed, or did not end in time.
     """
-    asked = wanted if isinstance(wanted, Wanted) else Wanted.from_table(wanted or {})
+    asked = wanted if isinstance(wanted, CostRequest) else CostRequest.from_table(wanted or {})
     found = _Findings(asked)
-    try:
+    with one_message(unit.name, logs):
         _measure(unit, asked, logs, found)
-    except (YosysFailure, TimingError) as error:
-        raise CostError(f"{unit.name}: {error}{_kept(error.log, unit.name, logs)}") from error
-    except NetlistError as error:
-        raise CostError(str(error)) from error
     return found.columns()
 
 
 def check_wanted(wanted: Mapping[str, Any]) -> None:
     """Raise ValueError where `measure` could not be asked for this."""
-    Wanted.from_table(wanted)
+    CostRequest.from_table(wanted)
 
 
 def tool_versions() -> dict[str, str]:
@@ -92,7 +80,7 @@ def tool_versions() -> dict[str, str]:
 class _Findings:
     """The columns as they come in."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: CostRequest) -> None:
         self.values: dict[str, Any] = {}
         self.missing: dict[str, str] = {}
         self.tools: dict[str, str] = {}
@@ -114,7 +102,7 @@ class _Findings:
             return None
 
 
-def _measure(unit: Unit, wanted: Wanted, logs: Path | None, found: _Findings) -> None:
+def _measure(unit: Unit, wanted: CostRequest, logs: Path | None, found: _Findings) -> None:
     try:
         text = to_verilog(unit, TOP)
     except ValueError as error:
@@ -142,10 +130,10 @@ def _measure(unit: Unit, wanted: Wanted, logs: Path | None, found: _Findings) ->
     mw = 1e3 * timed.power
     found.values |= dict(zip(TIMING, (timed.delay, round(mw, 6), round(mw * wanted.clock_ns, 6)), strict=True))
     if wanted.stages:
-        _stages(unit, cells, wanted, timed.delay, found)
+        _stages(unit, wanted, timed.delay, found)
 
 
-def _fpga(unit: Unit, text: str, wanted: Wanted, logs: Path | None, found: _Findings) -> None:
+def _fpga(unit: Unit, text: str, wanted: CostRequest, logs: Path | None, found: _Findings) -> None:
     """Place and route for every part that is wanted; one that does not fit is missing, and the other columns stand."""
     for key in wanted.fpga:
         column = f"fpga.{key}"
@@ -156,49 +144,18 @@ def _fpga(unit: Unit, text: str, wanted: Wanted, logs: Path | None, found: _Find
         try:
             found.fpga[key] = fpga.place_and_route(text, TOP, UnitDesign(unit).ports, key, wanted.limit)
         except (YosysFailure, FPGAError) as error:
-            found.missing[column] = f"{error}{_kept(error.log, f'{unit.name}.{key}', logs)}"
+            found.missing[column] = f"{error}{kept_log(error.log, f'{unit.name}.{key}', logs)}"
 
 
-def timed_netlist(mapped: Mapped, unit: Unit, cells: Library, wanted: Wanted) -> Timing:
-    """Delay and power of a unit's netlist as wanted, and the delay of each stage of its pipeline.
-
-    Raises:
-        NetlistError: the netlist has another number of stages. MissingTool, TimingError: as `timing.analyse`.
-    """
-    stages, constants = mapped.netlist.stages(cells), mapped.netlist.constants
-    if len(stages) != unit.implementation.stages:
-        raise NetlistError(
-            f"{unit.name}: a netlist of {unit.implementation.stages} stages must have as many, got {len(stages)}"
-        )
-    ends = [[f"{cell.name}/{pin}" for cell in stage for pin in samples(cell, cells)] for stage in stages]
-    clocked = bool(stages)
-    wish = (wanted.clock_ns, wanted.activity, wanted.limit)
-    return timing.analyse(mapped.verilog, TOP, cells, clocked, *wish, constants, ends)
-
-
-def _stages(unit: Unit, cells: Library, wanted: Wanted, delay: float, found: _Findings) -> None:
-    """Find the fewest stages, each tried by synthesis and timing analysis."""
-
-    def delay_of(stages: int) -> float:
-        staged = replace(unit, implementation=replace(unit.implementation, stages=stages))
-        mapped = map_whole(to_verilog(staged, TOP), cells, wanted.limit)
-        check_netlist(mapped.netlist, cells, staged, UnitDesign(staged).latency, wanted.vectors)
-        return timed_netlist(mapped, staged, cells, wanted).delay
-
-    search = search_stages(wanted.clock_ns, delay_of, {unit.implementation.stages: delay})
+def _stages(unit: Unit, wanted: CostRequest, delay: float, found: _Findings) -> None:
+    """Find the fewest stages, placed by measured delays, each tried by synthesis and timing analysis."""
+    placer, clock = Placer(unit, wanted=wanted), wanted.clock_ns
+    known = {} if unit.implementation.stages else {0: delay}
+    search = search_stages(clock, placer.delay_of, known, placer.likely(clock), placer.most)
     found.values["delay_by_stages"] = {str(stages): tried for stages, tried in sorted(search.delays.items())}
     found.values["stages_for_clock"] = search.fewest
     if search.fewest is None:
         found.missing["stages_for_clock"] = (
-            f"no number of stages up to {MAX_STAGES} reaches {wanted.clock_ns:g} ns: the shortest clock period is "
+            f"no number of stages up to {placer.most} reaches {wanted.clock_ns:g} ns: the shortest clock period is "
             f"{min(search.delays.values()):g} ns, with {min(search.delays, key=search.delays.__getitem__)} stages"
         )
-
-
-def _kept(log: str, name: str, logs: Path | None) -> str:
-    """Write a log where there is a folder for it, and say where."""
-    if logs is None:
-        return ""
-    path = logs / f"{re.sub(r'[^A-Za-z0-9=._-]+', '_', name)}.log"
-    write_atomically(path, log.encode())
-    return f"; its log is {path}"

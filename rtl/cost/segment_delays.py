@@ -16,7 +16,8 @@ from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import CONSTANTS, Netlist, NetlistError, Placed, cell_of, samples
 from rtl.cost.synthesis import TOP, map_whole
 from rtl.cost.timing import TimingError
-from rtl.datapath.base import Datapath, FreeRunning, boundaries
+from rtl.datapath.base import Datapath, boundaries, free_running
+from rtl.datapath.step import cut_inside
 from rtl.verilog.emit import modules
 
 Arcs = Mapping[tuple[str, str, str], float]
@@ -53,9 +54,9 @@ def measure_segments(datapath: Datapath, library: Library, limit: float | None =
     Raises:
         MissingTool: no Yosys, or no OpenSTA. YosysFailure, TimingError, NetlistError: as `rtl.cost.cost_columns.measure`.
     """
-    mapped = map_whole(modules(FreeRunning(datapath), TOP), library, limit)
+    mapped = map_whole(modules(free_running(datapath), TOP), library, limit)
     arcs = read_arcs(timing.cell_delays(mapped.verilog, TOP, library, limit))
-    points = tuple(boundaries(list(datapath.steps())))
+    points = tuple(boundaries(cut_inside(datapath.steps())))
     return segments_of(mapped.netlist, library, arcs, points)
 
 

@@ -30,7 +30,8 @@ def search_stages(
     """Look for the fewest stages that meet a clock.
 
     The search goes on from the first try, down while the clock is met and up until it is. So the number found meets the
-    clock, and one stage less does not.
+    clock, and one stage less does not. Where none up to the largest number does, it goes down from the first try while that
+    makes the period shorter: a register more delays its stage by itself, which can be more than it takes away.
 
     Args:
         clock_ns: wanted clock period (ns).
@@ -41,21 +42,26 @@ def search_stages(
     """
     delays = dict(known)
 
-    def meets(stages: int) -> bool:
+    def measured(stages: int) -> float:
         if stages not in delays:
             delays[stages] = delay_of(stages)
-        return delays[stages] <= clock_ns
+        return delays[stages]
 
-    stages = _first_try(clock_ns, known, most) if first is None else first
-    if meets(stages):
-        while stages > 0 and meets(stages - 1):
+    def fewest(stages: int) -> StagesSearch:
+        while stages > 0 and measured(stages - 1) <= clock_ns:
             stages -= 1
         # One register, behind all logic, is slower than none: that one does not meet the clock says nothing of none.
-        return StagesSearch(0 if stages == 2 and meets(0) else stages, delays)
-    while stages < most:
-        stages += 1
-        if meets(stages):
-            return StagesSearch(stages, delays)
+        return StagesSearch(0 if stages == 2 and measured(0) <= clock_ns else stages, delays)
+
+    start = _first_try(clock_ns, known, most) if first is None else first
+    for stages in range(start, most + 1):
+        if measured(stages) <= clock_ns:
+            return fewest(stages) if stages == start else StagesSearch(stages, delays)
+    for stages in range(start, 1, -1):
+        if measured(stages - 1) <= clock_ns:
+            return fewest(stages - 1)
+        if delays[stages - 1] >= delays[stages]:
+            break
     return StagesSearch(None, delays)
 
 

@@ -11,7 +11,7 @@ from golden import Implementation, Operation
 from golden.checks import listed
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
 from rtl.datapath.records import Code, Operands
-from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.step import Build, Step, Steps, cut_inside
 from rtl.steps.component import AnyComponent, SharedModules
 
 OPERANDS = "operands"
@@ -95,9 +95,10 @@ class Datapath(AnyComponent):
             HandOffError: a step that does not give what it declares, or leaves values unread.
             ValueError: registers that are no boundaries in their order.
         """
-        self._check_steps()
-        steps, stages = list(self.steps()), self.implementation.stages
-        chosen = placed_registers(steps, self.implementation)
+        stages = self.implementation.stages
+        chosen = placed_registers(list(self.steps()), self.implementation)
+        steps = cut_inside(self.steps(), chosen)
+        self._check_steps(steps)
         m = Module()
         handshake = (self.in_valid, self.out_ready) if stages else (Value.cast(1), Value.cast(1))
         pipeline = Pipeline(m, chosen, *handshake)
@@ -116,23 +117,25 @@ class Datapath(AnyComponent):
         code: Code = record
         return code
 
-    def _check_steps(self) -> None:
+    def _check_steps(self, steps: Sequence[Step[Any, Any]]) -> None:
         """Build the steps with a register at every boundary, and drop that: there each value is a signal of its own, so that
         a step which leaves one unread cannot seem to read it by way of another. Once for all units of the same steps."""
-        key = (type(self), *self.settles_steps())
+        key = (type(self), *self.settles_steps(), *boundaries(steps))
         if key in _CHECKED:
             return
-        m, steps = Module(), list(self.steps())
+        m = Module()
         m._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn that it is dropped
         self._chain(Build(m, SharedModules("check")), steps, Pipeline(m, boundaries(steps), Value.cast(1), Value.cast(1)))
         _CHECKED.add(key)
 
 
-class FreeRunning(AnyComponent):
-    """A datapath with a register at every boundary and no handshake, whose segments between boundaries can be timed.
+class WithoutHandshake(AnyComponent):
+    """The steps of a datapath without its handshake.
 
     Args:
         datapath: which datapath; it is not built itself.
+        steps: its steps, perhaps cut inside.
+        registers: the boundaries where registers stand, which always take their input.
 
     Members:
         As of the datapath without its handshake.
@@ -140,19 +143,30 @@ class FreeRunning(AnyComponent):
 
     d: Signal
 
-    def __init__(self, datapath: Datapath) -> None:
-        self._datapath = datapath
+    def __init__(self, datapath: Datapath, steps: Sequence[Step[Any, Any]], registers: Sequence[str]) -> None:
+        self._datapath, self._steps, self._registers = datapath, steps, registers
         datapath._MustUse__used = True  # type: ignore[attr-defined]  # private to Amaranth, which would warn
         super().__init__({name: In(len(getattr(datapath, name))) for name in datapath.inputs} | {"d": Out(len(datapath.d))})
 
     def elaborate(self, platform: object) -> Module:
-        m, steps = Module(), list(self._datapath.steps())
-        always = Value.cast(1)
+        m, always = Module(), Value.cast(1)
         inputs = [getattr(self._datapath, name).eq(getattr(self, name)) for name in self._datapath.inputs]
         m.d.comb += inputs
-        chain = self._datapath._chain(Build(m, platform), steps, Pipeline(m, boundaries(steps), always, always))
+        chain = self._datapath._chain(Build(m, platform), self._steps, Pipeline(m, self._registers, always, always))
         m.d.comb += self.d.eq(chain.d)
         return m
+
+
+def free_running(datapath: Datapath) -> WithoutHandshake:
+    """A datapath with a register at every boundary, those inside of steps too: the segments between can be timed."""
+    steps = cut_inside(datapath.steps())
+    return WithoutHandshake(datapath, steps, boundaries(steps))
+
+
+def in_parts(datapath: Datapath, registers: Sequence[str]) -> WithoutHandshake | None:
+    """The combinational datapath of the same parts as a pipeline with these registers; None where no step is cut inside."""
+    steps = cut_inside(datapath.steps(), registers)
+    return None if boundaries(steps) == boundaries(list(datapath.steps())) else WithoutHandshake(datapath, steps, ())
 
 
 def check_placed(implementation: Implementation) -> None:
@@ -170,7 +184,8 @@ def boundaries(steps: Sequence[Step[Any, Any]]) -> list[str]:
 
 
 def placed_registers(steps: Sequence[Step[Any, Any]], implementation: Implementation) -> list[str]:
-    """The names of the pipeline registers: those that the implementation names, else by the steps' estimated depths.
+    """The names of the pipeline registers: those that the implementation names, which may stand inside of steps, else by the
+    steps' estimated depths.
 
     Raises:
         ValueError: as `Datapath.elaborate`.
@@ -179,6 +194,7 @@ def placed_registers(steps: Sequence[Step[Any, Any]], implementation: Implementa
     if not named:
         chosen = [points[boundary + 1] for boundary in balanced_boundaries([step.depth for step in steps], stages)]
         return chosen + [f"{points[-1]}_{n}" for n in range(1, stages - len(chosen) + 1)]  # more registers than boundaries
+    points = boundaries(cut_inside(steps))
     if named != [point for point in points if point in named] or named[-1] != points[-1]:
         raise ValueError(
             f"registers must be some of {listed(points)}, each once, in this order, with {points[-1]}; got {listed(named)}"

@@ -11,7 +11,7 @@ from rtl.datapath.records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.encode import Encode, ResultRules
 from rtl.steps.interfaces import Special, Term
-from rtl.steps.normalise import Normalise
+from rtl.steps.normalise import Normalise, NormaliseCount, NormaliseShift
 from rtl.steps.round import Round
 
 
@@ -28,10 +28,34 @@ def normalise_total(
     Args:
         bounded: whether e_min is observed, as it is where subnormal results are not flushed as tiny ones.
     """
-    lost = total.lost
-    filled = lost is not None and lost.fill is not None
-    component = Normalise(total.format, result, total.zeros is not None, filled, bounded)
-    normalised = _placed(build, total.name, component, total.sign, largest.exp, total.total)
+    component = Normalise(total.format, result, total.zeros is not None, _is_filled(total), bounded)
+    return _normalised_total(build, component, largest, total)
+
+
+def count_places(build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool) -> Value:
+    """The first part of step normalise: how far the total moves left; arguments as of `normalise_total`."""
+    component = NormaliseCount(total.format, result, filled=_is_filled(total), bounded=bounded)
+    build.place(f"{total.name}_normalise_count", component)
+    build.assign(component.total.eq(total.total), component.e_max.eq(largest.exp))
+    return component.left
+
+
+def shift_total(
+    build: Build, largest: MaxExponent, total: SignedTotal, left: Value, result: Format, bounded: bool
+) -> NormalisedSum:
+    """The second part of step normalise: the total moved `left` places; the other arguments as of `normalise_total`."""
+    component = NormaliseShift(total.format, result, filled=_is_filled(total), bounded=bounded)
+    normalised = _normalised_total(build, component, largest, total)
+    build.assign(component.left.eq(left))
+    return normalised
+
+
+def _is_filled(total: SignedTotal) -> bool:
+    return total.lost is not None and total.lost.fill is not None
+
+
+def _normalised_total(build: Build, component: Normalise, largest: MaxExponent, total: SignedTotal) -> NormalisedSum:
+    normalised, lost = _placed(build, total.name, component, total.sign, largest.exp, total.total), total.lost
     if total.zeros is not None:
         build.assign(component.zeros.eq(total.zeros))
     if lost is None:

@@ -5,16 +5,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from amaranth import Mux
+from amaranth import Mux, Value
 
 from golden import Implementation
+from golden.formats import Format
 from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
-from rtl.datapath.conversion import normalise_total, result_rules, round_and_encode
+from rtl.datapath.conversion import count_places, normalise_total, result_rules, round_and_encode, shift_total
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Terms, Total
-from rtl.datapath.step import Build, Step, Steps
+from rtl.datapath.records import (
+    Aligned,
+    Code,
+    Compared,
+    Counted,
+    Decoded,
+    Normalised,
+    Operands,
+    Reduced,
+    SignedTotal,
+    Terms,
+    Total,
+)
+from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import decode_operands, subnormal_inputs
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.interfaces import TermFormat
@@ -40,8 +53,8 @@ class FusedDatapath(Datapath):
             self.term_steps()
             .then(Step("max_exp", self.max_exp_depth(), self.max_exp))
             .then(Step("align", self.align_depth(), self.align))
-            .then(Step("accumulate", self.accumulate_depth(), self.accumulate))
-            .then(Step("normalise", depths.NORMALISE, self.normalise))
+            .then(Step("accumulate", self.accumulate_depth(), self.accumulate, self._accumulate_parts()))
+            .then(Step("normalise", depths.NORMALISE, self.normalise, self._normalise_parts()))
             .then(Step("encode", depths.encode(self.rho), self.encode))
         )
 
@@ -80,14 +93,51 @@ class FusedDatapath(Datapath):
     def accumulate(self, build: Build, aligned: Aligned) -> Total:
         """Step accumulate."""
         total = fused_sum.accumulate(build, aligned.largest, aligned.aligned, self.implementation, normalised=True)
-        if aligned.zero_negative is not None:
-            total = replace(total, sign=signed_zero(total.sign, total.total, aligned.zero_negative))
-        return Total(aligned.special, aligned.largest, total, aligned.nan)
+        return Total(aligned.special, aligned.largest, _signed(total, aligned.zero_negative), aligned.nan)
+
+    def _is_overridden(self, step: str) -> bool:
+        """Whether an operation has its own form of a step, of which the parts here are none."""
+        return getattr(type(self), step) is not getattr(FusedDatapath, step)
+
+    def _accumulate_parts(self) -> Steps[Aligned, Total] | None:
+        if self._is_overridden("accumulate"):
+            return None
+        return Steps(part("accumulate_rows", self.accumulate_rows)).then(part("accumulate", self.accumulate_total))
+
+    def accumulate_rows(self, build: Build, aligned: Aligned) -> Reduced:
+        """Step accumulate up to the last adder."""
+        rows = fused_sum.accumulate_rows(build, aligned.aligned, self.implementation)
+        return Reduced(aligned.zero_negative, aligned.special, aligned.largest, rows, aligned.nan)
+
+    def accumulate_total(self, build: Build, reduced: Reduced) -> Total:
+        """The last adder of step accumulate."""
+        total = fused_sum.accumulate_total(build, reduced.largest, reduced.rows, self.implementation, normalised=True)
+        return Total(reduced.special, reduced.largest, _signed(total, reduced.zero_negative), reduced.nan)
 
     def normalise(self, build: Build, total: Total) -> Normalised:
         """Step normalise."""
-        result, bounded = self.rho.rounding_format, not self.operation.flush_results
-        return Normalised(total.special, normalise_total(build, total.largest, total.total, result, bounded), total.nan)
+        normalised = normalise_total(build, total.largest, total.total, *self._normal_form)
+        return Normalised(total.special, normalised, total.nan)
+
+    @property
+    def _normal_form(self) -> tuple[Format, bool]:
+        """The format whose e_min step normalise observes, and whether it does."""
+        return self.rho.rounding_format, not self.operation.flush_results
+
+    def _normalise_parts(self) -> Steps[Total, Normalised] | None:
+        if self.implementation.leading_zeros == "anticipate" or self._is_overridden("normalise"):
+            return None  # nothing is counted where zeros are anticipated
+        return Steps(part("normalise_count", self.normalise_count)).then(part("normalise", self.normalise_shift))
+
+    def normalise_count(self, build: Build, total: Total) -> Counted:
+        """Step normalise up to the shift."""
+        left = count_places(build, total.largest, total.total, *self._normal_form)
+        return Counted(total.special, total.largest, total.total, left, total.nan)
+
+    def normalise_shift(self, build: Build, counted: Counted) -> Normalised:
+        """The shift of step normalise."""
+        normalised = shift_total(build, counted.largest, counted.total, counted.left, *self._normal_form)
+        return Normalised(counted.special, normalised, counted.nan)
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
@@ -110,3 +160,8 @@ class FusedDatapath(Datapath):
     def accumulate_depth(self) -> int:
         """Depth of step accumulate."""
         return depths.accumulate(self.term_count)
+
+
+def _signed(total: SignedTotal, zero_negative: Value | None) -> SignedTotal:
+    """The total, a zero with the sign that the terms settle, where they do."""
+    return total if zero_negative is None else replace(total, sign=signed_zero(total.sign, total.total, zero_negative))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from amaranth import Cat, Const, Signal, Value
 
 from golden import Implementation
-from rtl.datapath.records import AlignedTerm, AlignedTerms, Lost, MaxExponent, SignedTotal
+from rtl.datapath.records import AlignedTerm, AlignedTerms, Lost, MaxExponent, SignedTotal, TotalRows
 from rtl.datapath.step import Build
-from rtl.steps.accumulate import Accumulate
+from rtl.steps.accumulate import Accumulate, AccumulateRows, AccumulateTotal
 from rtl.steps.align import Align, Truncation, aligned_width
 from rtl.steps.interfaces import ExpRange, Term, TermFormat
 from rtl.steps.max_exp import MaxExp, PairwiseMaxExp
@@ -88,15 +88,10 @@ def accumulate(
         normalised: whether the total is normalised next, so that its leading zeros may be anticipated.
     """
     anticipates = normalised and implementation.leading_zeros == "anticipate"
-    terms: list[tuple[Value, Value]] = [(term.sign, term.aligned) for term in aligned.terms]
-    halves = aligned.lost is not None and aligned.rounded_down
-    if aligned.lost is not None and halves:
-        terms = _with_half(terms, aligned.lost)
-    widths, total_bits = [len(magnitude) for _, magnitude in terms], aligned.total_bits + halves
-    carry = aligned.terms[0].carry
+    terms, carry = _addends(aligned)
     component = Accumulate(
-        widths,
-        total_bits,
+        [len(magnitude) for _, magnitude in terms],
+        aligned.total_bits + aligned.halves,
         implementation.encoding,
         implementation.reduction,
         anticipates,
@@ -104,17 +99,65 @@ def accumulate(
         0 if carry is None else len(carry),
     )
     build.place(f"{aligned.name}_accumulate", component)
+    _drive_terms(build, component, terms, carry)
+    return _signed_total(largest, aligned, component)
+
+
+def accumulate_rows(build: Build, aligned: AlignedTerms, implementation: Implementation) -> TotalRows:
+    """The first part of step accumulate: the terms reduced to the operands of the last adder."""
+    terms, carry = _addends(aligned)
+    widths, carry_bits = [len(magnitude) for _, magnitude in terms], 0 if carry is None else len(carry)
+    total_bits, encoding = aligned.total_bits + aligned.halves, implementation.encoding
+    component = AccumulateRows(widths, total_bits, encoding, implementation.reduction, carry_bits)
+    build.place(f"{aligned.name}_accumulate_rows", component)
+    _drive_terms(build, component, terms, carry)
+    increment, frame = (component.increment, component.frame) if encoding == "ones-complement" else (None, None)
+    rows = (component.row_0, component.row_1)
+    return TotalRows(aligned.name, rows, increment, frame, aligned.F, aligned.total_bits, aligned.lost, aligned.rounded_down)
+
+
+def accumulate_total(
+    build: Build, largest: MaxExponent, reduced: TotalRows, implementation: Implementation, normalised: bool
+) -> SignedTotal:
+    """The second part of step accumulate: the last adder; `normalised` as of `accumulate`."""
+    anticipates = normalised and implementation.leading_zeros == "anticipate"
+    total_bits = reduced.total_bits + reduced.halves
+    component = AccumulateTotal(total_bits, implementation.encoding, anticipates, implementation.adder)
+    build.place(f"{reduced.name}_accumulate", component)
+    build.assign(component.row_0.eq(reduced.row[0]), component.row_1.eq(reduced.row[1]))
+    if reduced.increment is not None and reduced.frame is not None:
+        build.assign(component.increment.eq(reduced.increment), component.frame.eq(reduced.frame))
+    return _signed_total(largest, reduced, component)
+
+
+def _addends(aligned: AlignedTerms) -> tuple[list[tuple[Value, Value]], Value | None]:
+    """Sign and magnitude of every term, and the second row of the first one, if it has one."""
+    terms: list[tuple[Value, Value]] = [(term.sign, term.aligned) for term in aligned.terms]
+    if aligned.lost is not None and aligned.halves:
+        terms = _with_half(terms, aligned.lost)
+    return terms, aligned.terms[0].carry
+
+
+def _drive_terms(
+    build: Build, component: Accumulate | AccumulateRows, terms: Sequence[tuple[Value, Value]], carry: Value | None
+) -> None:
     for (sign, magnitude), (term_sign, term_magnitude) in zip(component.terms, terms, strict=True):
         build.assign(sign.eq(term_sign), magnitude.eq(term_magnitude))
     if carry is not None:
         build.assign(component.carry_0.eq(carry))
-    zeros = component.zeros if anticipates else None
-    total_format = TermFormat(largest.exps, aligned.total_bits, aligned.F)
-    if aligned.lost is None:
-        return SignedTotal(aligned.name, component.sign, component.total, zeros, total_format)
+
+
+def _signed_total(
+    largest: MaxExponent, summed: AlignedTerms | TotalRows, component: Accumulate | AccumulateTotal
+) -> SignedTotal:
+    zeros = component.zeros if component.anticipates else None
+    total_format = TermFormat(largest.exps, summed.total_bits, summed.F)
+    if summed.lost is None:
+        return SignedTotal(summed.name, component.sign, component.total, zeros, total_format)
+    halves = summed.halves
     total = component.total[1:] if halves else component.total
-    lost = Lost(aligned.lost & (component.sign | total.any()), aligned.lost & component.sign if halves else None)
-    return SignedTotal(aligned.name, component.sign, total, zeros, total_format, lost)
+    lost = Lost(summed.lost & (component.sign | total.any()), summed.lost & component.sign if halves else None)
+    return SignedTotal(summed.name, component.sign, total, zeros, total_format, lost)
 
 
 def _with_half(terms: Sequence[tuple[Value, Value]], lost: Value) -> list[tuple[Value, Value]]:

@@ -130,6 +130,36 @@ class AlignedTerms(Record):
     lost: Value | None = None
     rounded_down: bool = False
 
+    @property
+    def halves(self) -> bool:
+        """Whether the sum has one place more below, for what was lost."""
+        return self.lost is not None and self.rounded_down
+
+
+@dataclass(frozen=True, eq=False)
+class TotalRows(Record):
+    """The terms of the sum `name` reduced to the operands of its last adder.
+
+    Attributes:
+        row: two, of one bit more than the total.
+        increment, frame: a bit that counts too, and the sign that the rows are relative to; in ones' complement.
+        F, total_bits, lost, rounded_down: as of `AlignedTerms`.
+    """
+
+    name: str
+    row: tuple[Value, Value]
+    increment: Value | None
+    frame: Value | None
+    F: int
+    total_bits: int
+    lost: Value | None
+    rounded_down: bool
+
+    @property
+    def halves(self) -> bool:
+        """As of `AlignedTerms`."""
+        return self.lost is not None and self.rounded_down
+
 
 @dataclass(frozen=True, eq=False)
 class Aligned(Record):
@@ -181,6 +211,17 @@ class SignedTotal(Record):
 
 
 @dataclass(frozen=True, eq=False)
+class Reduced(Record):
+    """After accumulate_rows; `zero_negative` and `nan` as of `Aligned`."""
+
+    zero_negative: Value | None
+    special: Special
+    largest: MaxExponent
+    rows: TotalRows
+    nan: Value | None
+
+
+@dataclass(frozen=True, eq=False)
 class Total(Record):
     """After accumulate."""
 
@@ -188,6 +229,17 @@ class Total(Record):
     largest: MaxExponent
     total: SignedTotal
     nan: Value | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Counted(Record):
+    """After normalise_count: the total, and by how many places it moves left."""
+
+    special: Special
+    largest: MaxExponent
+    total: SignedTotal
+    left: Value
+    nan: Value | None
 
 
 @dataclass(frozen=True, eq=False)

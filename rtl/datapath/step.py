@@ -1,6 +1,6 @@
 """Steps: functions from one record to the next, each of which declares both, and their chain."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import signature
 from typing import Any, Generic, TypeVar, get_type_hints
 
@@ -80,18 +80,35 @@ class Step(Generic[Input, Output]):
         depth: about its logic depth (rtl.datapath.depths).
         run: builds the step: a function of `Build` and the input record that gives the output record, which its annotations
             declare.
+        parts: the same step with boundaries inside, if it has a natural cut; the last part is named as the step.
 
     Attributes:
         takes, gives: classes of the input and the output record.
+
+    Raises:
+        HandOffError: annotations that are missing, or parts that are not the step's.
     """
 
-    def __init__(self, point: str, depth: int, run: Callable[[Build, Input], Output]) -> None:
+    def __init__(
+        self,
+        point: str,
+        depth: int,
+        run: Callable[[Build, Input], Output],
+        parts: "Steps[Input, Output] | None" = None,
+    ) -> None:
         self.point, self.depth, self._run = point, depth, run
         names = list(signature(run).parameters)
         hints = get_type_hints(run)
         if len(names) != 2 or names[1] not in hints or "return" not in hints:
             raise HandOffError(f"step {point} must annotate the record that it takes and the one that it gives, got {hints}")
         self.takes, self.gives = hints[names[1]], hints["return"]
+        self.parts = list(parts or ())
+        if self.parts and (self.parts[-1].point, self.parts[0].takes, self.parts[-1].gives) != (
+            point,
+            self.takes,
+            self.gives,
+        ):
+            raise HandOffError(f"the parts of step {point} must take and give what it does, and the last have its name")
 
     def run(self, build: Build, record: Input) -> Output:
         """Build the step.
@@ -205,3 +222,17 @@ class Steps(Generic[Input, Output]):
 
     def __iter__(self) -> Iterator[Step[Any, Any]]:
         return iter(self._steps)
+
+
+def part(point: str, run: Callable[[Build, Input], Output]) -> Step[Input, Output]:
+    """A part of a step; no formula places registers by its depth."""
+    return Step(point, 0, run)
+
+
+def cut_inside(steps: Iterable[Step[Any, Any]], points: Collection[str] | None = None) -> list[Step[Any, Any]]:
+    """The steps, in the place of some their parts: of those with a boundary inside that is named; by default of all."""
+    found: list[Step[Any, Any]] = []
+    for step in steps:
+        inside = [each.point for each in step.parts[:-1]]
+        found += step.parts if inside and (points is None or set(inside) & set(points)) else [step]
+    return found

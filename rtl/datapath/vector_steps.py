@@ -1,6 +1,7 @@
 """Steps on whole vectors: decode every operand, multiply every pair, gather the specials."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from amaranth import Value
 
@@ -12,7 +13,7 @@ from rtl.datapath.records import Decoded, Operands
 from rtl.datapath.step import Build
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.multiply import Addend, Multiply
+from rtl.steps.multiply import Addend, AddRows, Multiply
 from rtl.steps.scale import ScaleGroup, ScaleProduct, ScaleSpecial
 from rtl.steps.specials import Specials
 
@@ -81,6 +82,19 @@ def multiply_pairs(
         products.append(component.prod)
         specials.append(component.special)
     return tuple(products), tuple(specials)
+
+
+def add_rows(build: Build, products: Sequence[Term], implementation: Implementation) -> tuple[Term, ...]:
+    """Products that are left in rows as terms with one significand each."""
+    summed = []
+    for k, product in enumerate(products):
+        assert product.carry is not None
+        component = AddRows(product.format, implementation.multiplier, implementation.adder)
+        build.place(f"multiply_{k}_sum", component)
+        build.assign(component.row_0.eq(product.sig), component.row_1.eq(product.carry))
+        shape = replace(product.format, carry_bits=0)
+        summed.append(Term(product.sign, product.exp, component.sig, shape))
+    return tuple(summed)
 
 
 def addend(build: Build, name: str, z: Operand, c: Format, zero_exp: int) -> tuple[Term, Special]:

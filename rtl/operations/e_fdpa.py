@@ -1,7 +1,7 @@
 """E-FDPA: the exact fused dot product and add (golden: operations/e_fdpa.py)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
 
@@ -13,8 +13,8 @@ from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Products, Terms
-from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import addend, combine_specials, multiply_pairs
+from rtl.datapath.step import Build, Step, Steps, part
+from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import Special, Term, TermFormat
 
 
@@ -51,13 +51,26 @@ class EFDPADatapath(FusedDatapath):
         return self.operation.L + 1
 
     def term_steps(self) -> Steps[Operands, Terms]:
-        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply))
+        parts = Steps(part("multiply_rows", self.multiply_rows)).then(part("multiply", self.add_rows))
+        return self.decoded().then(Step("multiply", self.multiply_depth(), self.multiply, parts))
 
     def multiply(self, build: Build, decoded: Decoded) -> Terms:
         """Step multiply: exact products; a zero's exponent does not matter, its place in the sum is empty."""
-        operation = self.operation
+        return self._products(build, decoded, in_rows=False)
+
+    def multiply_rows(self, build: Build, decoded: Decoded) -> Terms:
+        """Step multiply up to the adders: every product in two rows."""
+        return self._products(build, decoded, in_rows=True)
+
+    def add_rows(self, build: Build, terms: Terms) -> Terms:
+        """The adders of step multiply."""
+        assert isinstance(terms, (Products, SignedProducts))
+        return replace(terms, prod=add_rows(build, terms.prod, self.implementation))
+
+    def _products(self, build: Build, decoded: Decoded, in_rows: bool) -> Terms:
+        operation, built = self.operation, self.implementation
         prod, specials = multiply_pairs(
-            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=self.implementation
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         special = combine_specials(build, [*specials, c_special])

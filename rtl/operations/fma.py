@@ -13,8 +13,8 @@ from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.records import Compared, Decoded, Operands, Terms
-from rtl.datapath.step import Build, Step, Steps
-from rtl.datapath.vector_steps import addend, combine_specials, multiply_pairs
+from rtl.datapath.step import Build, Step, Steps, part
+from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
 
 
@@ -76,7 +76,8 @@ class FMADatapath(FusedDatapath):
         return 2
 
     def term_steps(self) -> Steps[Operands, SignedProducts]:
-        return Steps(Step("decode", depths.DECODE, self.decode)).then(Step("multiply", self.multiply_depth(), self.multiply))
+        decoded = Steps(Step("decode", depths.DECODE, self.decode))
+        return decoded.then(Step("multiply", self.multiply_depth(), self.multiply, self._multiply_parts()))
 
     def decode(self, build: Build, operands: Operands) -> DecodedWithNaN:
         """Step decode; beside it the first NaN of a, b and c, made quiet, and that of an invalid operation where there is
@@ -95,11 +96,29 @@ class FMADatapath(FusedDatapath):
         """Step multiply: the exact product. A zero c has exponent e_min, so e_max is never below a result's exponent.
 
         The product is never shifted, so that its rows can enter the sum, where nothing inverts them: in ones' complement."""
-        operation = self.operation
-        implementation = self.implementation
-        in_rows = implementation.multiplier != MULTIPLIERS[0] and implementation.encoding == "ones-complement"
+        return self._products(build, decoded, self._sums_rows)
+
+    @property
+    def _sums_rows(self) -> bool:
+        return self.implementation.multiplier != MULTIPLIERS[0] and self.implementation.encoding == "ones-complement"
+
+    def _multiply_parts(self) -> Steps[DecodedWithNaN, SignedProducts] | None:
+        if self._sums_rows:
+            return None  # there is no adder
+        return Steps(part("multiply_rows", self.multiply_rows)).then(part("multiply", self.add_rows))
+
+    def multiply_rows(self, build: Build, decoded: DecodedWithNaN) -> SignedProducts:
+        """Step multiply up to the adder: the product in two rows."""
+        return self._products(build, decoded, in_rows=True)
+
+    def add_rows(self, build: Build, terms: SignedProducts) -> SignedProducts:
+        """The adder of step multiply."""
+        return replace(terms, prod=add_rows(build, terms.prod, self.implementation))
+
+    def _products(self, build: Build, decoded: DecodedWithNaN, in_rows: bool) -> SignedProducts:
+        operation, built = self.operation, self.implementation
         prod, specials = multiply_pairs(
-            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=implementation, in_rows=in_rows
+            build, decoded.x, decoded.y, operation, operation.product_exp_min, implementation=built, in_rows=in_rows
         )
         c, c_special = addend(build, "addend", decoded.z, operation.c, operation.c.e_min)
         zero_negative = prod[0].sign | c.sign if self.rho.mode == "RD" else prod[0].sign & c.sign

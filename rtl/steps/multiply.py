@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from amaranth import Module, Mux
+from amaranth import Module, Mux, Signal
 from amaranth.lib.wiring import In, Out
 
 from golden.formats import Format
 from golden.unit import ADDERS, MULTIPLIERS
-from rtl.arithmetic.multiplier import multiply, product_rows, row_excess
+from rtl.arithmetic.multiplier import multiply, product_rows, row_excess, row_sum
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import (
     Operand,
@@ -29,7 +29,7 @@ class Multiply(SharedComponent):
         zero_exp: exponent that a zero product gets (exponent value).
         overflow_exp: a product of magnitude 2**overflow_exp or more is an infinity; None where none is.
         multiplier, adder: how significands are multiplied; as in `golden.Implementation`.
-        in_rows: whether the product's significand is left as two rows; not with the multiplier `array`.
+        in_rows: whether the product's significand is left as two rows.
 
     Members:
         x, y: In(OperandSignature).
@@ -59,7 +59,7 @@ class Multiply(SharedComponent):
             excess = row_excess(a.man_bits + 1, b.man_bits + 1, multiplier)
             self.format = replace(self.format, carry_bits=self.format.sig_bits + (excess > 0))
         # The adder shapes nothing where there is none.
-        key = () if multiplier == MULTIPLIERS[0] else (multiplier, in_rows or adder)
+        key = () if multiplier == MULTIPLIERS[0] and not in_rows else (multiplier, in_rows or adder)
         super().__init__(
             "multiply",
             (a, b, zero_exp, overflow_exp, *key),
@@ -92,6 +92,33 @@ class Multiply(SharedComponent):
             special.pos_inf.eq(infinite & ~prod.sign),
             special.neg_inf.eq(infinite & prod.sign),
         ]
+        return m
+
+
+class AddRows(SharedComponent):
+    """Combinational adder of the two rows that `Multiply` left: the product's significand.
+
+    Args:
+        rows: the product as a term in rows.
+        multiplier, adder: as `Multiply`.
+
+    Members:
+        row_0: In(sig_bits). row_1: In(carry_bits), of which a bit above the product is not read. sig: Out(sig_bits).
+    """
+
+    row_0: Signal
+    row_1: Signal
+    sig: Signal
+
+    def __init__(self, rows: TermFormat, multiplier: str, adder: str) -> None:
+        self.multiplier, self.adder = multiplier, adder
+        members = {"row_0": In(rows.sig_bits), "row_1": In(rows.carry_bits), "sig": Out(rows.sig_bits)}
+        shape = "" if multiplier == MULTIPLIERS[0] else adder  # Yosys shapes the adder of its own multiplier
+        super().__init__("multiply_sum", (rows.sig_bits, rows.carry_bits, multiplier, shape), members)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.sig.eq(row_sum(m, self.row_0, self.row_1[: len(self.row_0)], self.multiplier, self.adder))
         return m
 
 

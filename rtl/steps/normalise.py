@@ -35,6 +35,9 @@ class Normalise(SharedComponent):
         sticky: Out(1), whether a one was lost below norm.
     """
 
+    MODULE = "normalise"
+    """What its Verilog module is called."""
+
     total: Signal
     e_max: Signal
     zeros: Signal
@@ -66,20 +69,19 @@ class Normalise(SharedComponent):
             members["zeros"] = In(range(total.sig_bits + 1))
         if filled:
             members["fill"] = In(1)
-        super().__init__("normalise", (total, result, anticipated, filled, bounded), members)
+        super().__init__(self.MODULE, (total, result, anticipated, filled, bounded), self._members(members))
+
+    def _members(self, members: dict[str, Member]) -> dict[str, Member]:
+        """The ports, of those that the whole step has."""
+        return members
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # 1. the exponent of the total's top bit
-        e_top = Signal(self.tops.shape)
-        m.d.comb += e_top.eq(self.e_max + (self.tops.low - self.format.exps.low))
-        if not self.bounded:
+        e_top, left_limit = self._limits(m)
+        if left_limit is None:
             moved, left = self._moved_left(m, None)
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
             return m
-        # 2. how far e_min lets the total move left (right, where negative)
-        left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
-        m.d.comb += left_limit.eq(e_top - self.e_min)
         # 3. left, by the leading zeros or the limit, whichever is less
         moved, left = self._moved_left(m, left_limit)
         if not self.most_right:
@@ -98,6 +100,17 @@ class Normalise(SharedComponent):
         ]
         return m
 
+    def _limits(self, m: Module) -> tuple[Signal, Signal | None]:
+        # 1. the exponent of the total's top bit
+        e_top = Signal(self.tops.shape)
+        m.d.comb += e_top.eq(self.e_max + (self.tops.low - self.format.exps.low))
+        if not self.bounded:
+            return e_top, None
+        # 2. how far e_min lets the total move left (right, where negative)
+        left_limit = Signal(ExpRange(self.tops.low - self.e_min, self.tops.high - self.e_min).shape)
+        m.d.comb += left_limit.eq(e_top - self.e_min)
+        return e_top, left_limit
+
     def _moved_left(self, m: Module, left_limit: Signal | None) -> tuple[Signal, Signal]:
         """The total with its leading one at the top, or as near as `left_limit` allows, and how far it was moved."""
         left = Signal(range(len(self.total) + 1))
@@ -108,9 +121,13 @@ class Normalise(SharedComponent):
         if self.anticipated:
             m.d.comb += left.eq(self.zeros if left_limit is None else _lesser(left_limit, self.zeros))
             return self._corrected(m, left_limit, moved, left)
-        stop = 0 if left_limit is None else self._stop(left_limit)
-        m.d.comb += left.eq(count_leading_zeros(m, self.total | stop))
+        m.d.comb += left.eq(self._counted(m, left_limit))
         return moved, left
+
+    def _counted(self, m: Module, left_limit: Signal | None) -> Value:
+        """How far the total moves left: its leading zeros, or the limit where that is less."""
+        stop = 0 if left_limit is None else self._stop(left_limit)
+        return count_leading_zeros(m, self.total | stop)
 
     def _left(self, value: Value, places: Value | int) -> Value:
         """Moved left; what comes in below is zeros, or the fill: inverted before and after where that is one."""
@@ -141,6 +158,43 @@ class Normalise(SharedComponent):
             moved_by.eq(left + again),
         ]
         return corrected, moved_by
+
+
+class NormaliseCount(Normalise):
+    """The first part of `Normalise`: how far the total moves left. Where the leading zeros are anticipated there is none.
+
+    Members:
+        total, e_max: In, as of `Normalise`. left: Out.
+    """
+
+    MODULE = "normalise_count"
+
+    left: Signal
+
+    def _members(self, members: dict[str, Member]) -> dict[str, Member]:
+        return {"total": members["total"], "e_max": members["e_max"], "left": Out(range(self.format.sig_bits + 1))}
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        _, left_limit = self._limits(m)
+        m.d.comb += self.left.eq(self._counted(m, left_limit))
+        return m
+
+
+class NormaliseShift(Normalise):
+    """The second part of `Normalise`: the total moved left by so many places, then right where e_min asks for it.
+
+    Members:
+        As of `Normalise`, and left: In, as of `NormaliseCount`.
+    """
+
+    left: Signal
+
+    def _members(self, members: dict[str, Member]) -> dict[str, Member]:
+        return members | {"left": In(range(self.format.sig_bits + 1))}
+
+    def _counted(self, m: Module, left_limit: Signal | None) -> Value:
+        return self.left
 
 
 def _lesser(left_limit: Value, zeros: Value) -> Value:

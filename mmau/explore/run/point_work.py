@@ -12,6 +12,7 @@ from golden.unit_file import unit_from_table
 from mmau.explore.run.cosimulation import co_simulate
 from mmau.explore.run.point_tasks import cost_tools
 from rtl.cost import cost_columns as cost
+from rtl.cost.cost_error import CostError
 from rtl.cost.meet_clock import meet_clock
 
 
@@ -51,8 +52,8 @@ def cost_of(unit: Unit, wanted: dict[str, Any], folder: Path) -> dict[str, Any]:
         if met is not None:
             found |= {"stages_for_clock": met.unit.implementation.stages}
             found["missing"].pop("stages_for_clock", None)
-    except cost.CostError as error:
-        raise cost.CostError(str(error).replace(f"{folder}/", "")) from error
+    except CostError as error:
+        raise CostError(str(error).replace(f"{folder}/", "")) from error
     return found | {"missing": {column: why.replace(f"{folder}/", "") for column, why in found["missing"].items()}}
 
 

@@ -5,7 +5,7 @@ these variables holds for the netlist; two netlists give equal results if their 
 inputs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from bitwuzla import Kind, Term
@@ -40,6 +40,7 @@ class FlatNetlist:
         terms: makes terms. modules: of the file. top: the top module.
         shared: variables by name, used in place of new ones: inputs, and outputs of opaque modules.
         undefined: takes a variable for each x or z, which may have any value at any time; None if x and z are refused.
+        opened: modules without registers that are flattened too, by name.
 
     Attributes:
         inputs: variables of the input ports. outputs: terms of the output ports.
@@ -58,10 +59,11 @@ class FlatNetlist:
         top: str,
         shared: Mapping[str, Bits] | None = None,
         undefined: list[Bits] | None = None,
+        opened: Collection[str] = (),
     ) -> None:
         self._terms, self._modules = terms, modules
         self._shared, self._given = shared or {}, dict[str, Bits]()
-        self._clocked = {name for name in modules if has_registers(modules, name)}
+        self._flattened = {name for name in modules if has_registers(modules, name)} | set(opened)
         self._reached: dict[str, frozenset[Term]] = {}
         self._under_way: set[str] = set()
         self.source: dict[Term, Source] = {}
@@ -116,7 +118,7 @@ class FlatNetlist:
         return bits
 
     def _unopened(self, module: str, name: str, width: int) -> Bits | None:
-        if module in self._clocked:
+        if module in self._flattened:
             return None
         if name not in self._given:
             self._given[name] = self._variable(Source("opaque", name.rsplit(".", 1)[0]), name, width)
@@ -130,7 +132,7 @@ class FlatNetlist:
 
     def _opaque_modules(self, circuit: Circuit, module: Module, path: str) -> Iterator[tuple[str, OpaqueModule]]:
         for instance in module.instances:
-            if instance.module in self._clocked:
+            if instance.module in self._flattened:
                 inside = circuit.inside(instance.name)
                 yield from self._opaque_modules(inside, self._modules[instance.module], f"{path}{instance.name}.")
             else:

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 from golden import Unit
-from mmau.formal.obligations.unit_questions import NotProvable
+from mmau.formal.obligations.unit_questions import TOP, NotProvable
 from mmau.formal.pipelines.register_roles import Shape
-from rtl.designs.design import Design
+from rtl.datapath.base import Datapath, in_parts
+from rtl.designs.design import Design, never_built
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit_design import UnitDesign
+from rtl.verilog.emit import modules
 
 
 def datapath_of(design: Design) -> Unit:
@@ -33,6 +35,16 @@ def combinational(design: Design) -> Design:
         built = design.implementation.combinational
         return MultiFormatDesign(tuple(replace(unit, implementation=built) for unit in design.units))
     return UnitDesign(datapath_of(design))
+
+
+def parts_of(design: Design) -> str | None:
+    """The Verilog of the combinational datapath in the parts that a design's registers cut its steps into, its top module
+    called `unit`; None where they cut none."""
+    datapath = combinational(design).component()
+    never_built(datapath)
+    assert isinstance(datapath, Datapath)
+    parts = in_parts(datapath, design.implementation.registers)
+    return None if parts is None else modules(parts, TOP)
 
 
 def shape_of(design: Design) -> Shape:

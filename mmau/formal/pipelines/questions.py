@@ -10,9 +10,10 @@ from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.obligations.facts import IncompleteProof
 from mmau.formal.obligations.unit_questions import NotProvable, Question, unit_questions
 from mmau.formal.pipelines.converted_tiles import converted_questions
+from mmau.formal.pipelines.cut_steps import cut_questions
 from mmau.formal.pipelines.multi_format import format_questions
 from mmau.formal.pipelines.pipeline import TOP, Pipeline
-from mmau.formal.pipelines.pipeline_targets import combinational, datapath_of, shape_of
+from mmau.formal.pipelines.pipeline_targets import combinational, datapath_of, parts_of, shape_of
 from mmau.formal.pipelines.shortest_trace import Trace, shortest_trace
 from rtl.designs.design import Design
 from rtl.designs.multi_format_design import MultiFormatDesign
@@ -70,7 +71,8 @@ def assumed(design: Design) -> tuple[str, ...]:
 
 
 def register_questions(design: Design, verilog: str | None = None, datapath: str | None = None) -> list[Question]:
-    """The questions about the registers of a design: about its handshake and its values.
+    """The questions about the registers of a design: about its handshake and its values; and where they cut steps inside,
+    whether the parts compute what the whole steps do.
 
     Args:
         verilog: as for `pipeline_questions`. datapath: the Verilog of its combinational datapath, likewise.
@@ -82,10 +84,11 @@ def register_questions(design: Design, verilog: str | None = None, datapath: str
         raise NotProvable(f"{design.name} has no registers")
     text = to_verilog(design, TOP) if verilog is None else verilog
     reference = to_verilog(combinational(design), TOP) if datapath is None else datapath
-    problem = ""
+    parts, problem = parts_of(design), ""
+    about_parts = [] if parts is None else cut_questions(reference, parts)
     with deep_stack() as manager:
         try:
-            return Pipeline(Terms(manager), design, text).questions(reference)
+            return [*Pipeline(Terms(manager), design, text).questions(parts or reference), *about_parts]
         except (IncompleteProof, NoTerm, NotProvable) as error:
             problem = str(error)
     raise NotProvable(problem)

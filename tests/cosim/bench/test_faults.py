@@ -12,6 +12,7 @@ from golden import Implementation, Unit
 from golden.formats import BF16, E2M3, E3M2, FP16, FP32
 from golden.operations import TFDPA
 from rtl.arithmetic.shift import shift_right
+from rtl.datapath.pipeline import Pipeline
 from tests.cosim.designs import Generated, Wrapped
 
 pytestmark = pytest.mark.simulator
@@ -135,6 +136,37 @@ def test_stuck_bit_of_one_lane(mode: str, wrapped: Wrapped) -> None:
     """A bit of a[1] that is always 1."""
     report = cosim.run(unit_of(FP6), vectors=1000, mode=mode, dut=wrapped(unit_of(FP6), {"a": "a | 12'h080"}))
     assert_differs(report, "bit 1 of a[1] is stuck at 1")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "multiply_rows_prod_0_carry",
+        pytest.param("multiply_rows_c_sig", marks=pytest.mark.long),
+        pytest.param("accumulate_rows_sum_row_1", marks=pytest.mark.long),
+        pytest.param("accumulate_rows_sum_frame", marks=pytest.mark.long),
+        pytest.param("normalise_count_left", marks=pytest.mark.long),
+        pytest.param("normalise_count_sum_total", marks=pytest.mark.long),
+    ],
+)
+@pytest.mark.attack("pipelines with a register missing inside of a step, for one of the values that cross it, in cosim")
+def test_value_that_passes_a_register_inside_of_a_step_by(
+    value: str, monkeypatch: pytest.MonkeyPatch, generated: Generated
+) -> None:
+    """The other side of the step takes the value of the next vector."""
+    crossed = Pipeline.crossed
+
+    def without_one(self: Pipeline, point: str, record: Any) -> Any:
+        before = dict(record.values())
+        delayed = crossed(self, point, record)
+        return delayed.mapped(lambda name, register: before[name] if f"{point}_{name}" == value else register)
+
+    registers = ("multiply_rows", "accumulate_rows", "normalise_count", "encode")
+    cut = replace(CLOCKED, name="cut", implementation=Implementation(stages=4, registers=registers))
+    assert cosim.run(cut, vectors=500, dut=generated(cut)).passed
+    monkeypatch.setattr(Pipeline, "crossed", without_one)
+    report = cosim.run(cut, vectors=500, dut=generated(cut))
+    assert report.mismatches > 0
 
 
 def test_out_valid_stuck_low(wrapped: Wrapped) -> None:

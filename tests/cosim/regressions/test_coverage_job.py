@@ -13,6 +13,7 @@ from cosim.regressions.coverage_job import (
     STAGES,
     adder_units,
     coverage_units,
+    cut_units,
     further_units,
     multiplier_units,
     published_units,
@@ -63,6 +64,13 @@ def test_every_multiplier_in_every_kind_of_sum() -> None:
     assert found == set(product(("T-FDPA", "FMA", "TR-FDPA", "FTZ-FMA"), MULTIPLIERS[1:]))
     assert {unit.implementation.encoding for unit in multiplier_units()} == set(ENCODINGS)
     assert {unit.name for unit in multiplier_units()} <= {unit.name for unit in coverage_units()}
+
+
+def test_registers_inside_of_steps_with_every_multiplier_in_every_encoding() -> None:
+    built = [unit.implementation for unit in cut_units()]
+    assert {(each.encoding, each.multiplier) for each in built} == set(zip(ENCODINGS, MULTIPLIERS, strict=True))
+    assert all({"multiply_rows", "accumulate_rows", "normalise_count"} < {*each.registers} for each in built)
+    assert {unit.name for unit in cut_units()} <= {unit.name for unit in coverage_units()}
 
 
 @pytest.mark.parametrize("kind", OPERATIONS.values(), ids=list(OPERATIONS))

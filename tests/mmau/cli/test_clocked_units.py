@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from golden import cache
+import rtl
+from golden import Unit, cache
 from mmau.cli import main
 from rtl.cost import timing
-from rtl.cost.meet_clock import Placer
+from rtl.cost.placer import Placer
 from tests.mmau.cli.unit_texts import TINY
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
@@ -45,14 +47,23 @@ def written(tmp_path: Path, clock_ns: float, text: str = SMALL) -> str:
 @needs_library
 @needs_sta
 @pytest.mark.slow
-def test_stages_are_found_told_built_and_reported(clock: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "unit.v"
+def test_stages_are_found_once_told_built_and_reported(
+    clock: float, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, asked, meet_clock = tmp_path / "unit.v", list[str](), rtl.meet_clock
+
+    def counted(unit: Unit, progress: Any) -> rtl.MetClock:
+        asked.append(unit.name)
+        return meet_clock(unit, progress)
+
+    monkeypatch.setattr(rtl, "meet_clock", counted, raising=False)
     assert main.main(["rtl", "--unit", written(tmp_path, clock), "-o", str(output), "--report", "--json"]) == 0
     captured = capsys.readouterr()
     assert f"small: clock_ns = {clock:g} is met by 2 stages: registers = [" in captured.err
     assert "worst slack 0.000 ns" in captured.err
     found = json.loads(captured.out)
     assert found["latency"] == 2
+    assert asked == ["small"]
     assert [len(point["stages"]) for point in found["report"]["curve"]] == [0, 1, 2]
     text = output.read_text()
     assert "//   stages = 2" in text
@@ -64,7 +75,7 @@ def test_missing_tool_is_one_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timing, "which", lambda name: None)
-    monkeypatch.setattr("rtl.cost.meet_clock.library", lambda name: None)
+    monkeypatch.setattr("rtl.cost.placer.library", lambda name: None)
     output = tmp_path / "unit.v"
     assert main.main(["rtl", "--unit", written(tmp_path, 5.0), "-o", str(output)]) == 2
     assert capsys.readouterr().err == (

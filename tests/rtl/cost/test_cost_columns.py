@@ -10,7 +10,8 @@ import pytest
 
 from golden import Unit
 from rtl.cost import flow, timing
-from rtl.cost.cost_columns import AREA, COLUMNS, GATES, STAGES, TIMING, CostError, measure, tool_versions
+from rtl.cost.cost_columns import AREA, COLUMNS, GATES, STAGES, TIMING, measure, tool_versions
+from rtl.cost.cost_error import CostError
 from rtl.cost.liberty import LIBRARIES
 from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_unit
 
@@ -47,7 +48,7 @@ def test_stages_are_those_that_meet_the_clock() -> None:
     impossible = measure(small_unit(stages=8), {"clock_ns": 0.5, "stages": True})
     assert impossible["stages_for_clock"] is None
     assert impossible["registers"] > 0
-    message = r"no number of stages up to 8 reaches 0\.5 ns: the shortest clock period is [\d.]+ ns, with 8 stages"
+    message = r"no number of stages up to 8 reaches 0\.5 ns: the shortest clock period is [\d.]+ ns, with \d stages"
     assert re.fullmatch(message, impossible["missing"]["stages_for_clock"])
 
 

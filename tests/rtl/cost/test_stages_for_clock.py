@@ -44,4 +44,14 @@ def test_none_is_tried_where_one_is_too_slow() -> None:
 
 def test_search_begins_and_ends_where_it_is_told() -> None:
     found = search_stages(4.9, DELAYS.__getitem__, {}, first=3, most=4)
-    assert (found.fewest, set(found.delays)) == (None, {3, 4})
+    assert (found.fewest, set(found.delays)) == (None, {2, 3, 4})
+
+
+@pytest.mark.attack("a clock that seven registers meet and eight miss, which a search from eight upwards would refuse")
+def test_a_register_too_many_is_left_out_again() -> None:
+    delays = {5: 4.1, 6: 4.0, 7: 3.6, 8: 3.9}
+    assert search_stages(3.7, delays.__getitem__, {}, first=8).fewest == 7
+    refused = search_stages(2.0, delays.__getitem__, {}, first=8)
+    assert refused.fewest is None
+    assert min(refused.delays, key=refused.delays.__getitem__) == 7
+    assert 5 not in refused.delays

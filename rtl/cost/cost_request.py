@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from golden.checks import check_bool, check_choice, check_int, unknown
+from golden.checks import check_bool, check_choice, check_int, check_number, check_period, unknown
 from rtl.cost.fpga import PARTS
 from rtl.cost.liberty import LIBRARIES
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class CostRequest:
     """The request for a unit's cost.
 
     Attributes:
@@ -36,10 +36,9 @@ class Wanted:
         if not isinstance(given, (list, tuple)):
             raise TypeError(f"fpga must be a list of parts, got {given!r}")
         object.__setattr__(self, "fpga", tuple(given))
-        for key, least, most in (("clock_ns", 0.001, 1e6), ("activity", 0.001, 2.0), ("limit", 0.1, 1e6)):
-            value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-                raise ValueError(f"{key} must be a number from {least:g} to {most:g}, got {value!r}")
+        check_period("clock_ns", self.clock_ns)
+        check_number("activity", self.activity, 0.001, 2.0)
+        check_number("limit", self.limit, 0.1, 1e6)
         check_choice("library", self.library, tuple(LIBRARIES))
         check_bool("stages", self.stages)
         for part in self.fpga:
@@ -47,7 +46,7 @@ class Wanted:
         check_int("vectors", self.vectors, 4, 100_000)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> "Wanted":
+    def from_table(cls, table: Mapping[str, Any]) -> "CostRequest":
         """A table of keys and values, those that are not there by default.
 
         Raises:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from rtl.cost.cost_columns import check_wanted
-from rtl.cost.wanted import Wanted
+from rtl.cost.cost_request import CostRequest
 
 
 def test_table_says_what_differs_from_the_defaults() -> None:
-    assert Wanted.from_table({"clock_ns": 5, "fpga": ["ecp5"]}) == Wanted(clock_ns=5, fpga=("ecp5",))
+    assert CostRequest.from_table({"clock_ns": 5, "fpga": ["ecp5"]}) == CostRequest(clock_ns=5, fpga=("ecp5",))
 
 
 @pytest.mark.parametrize(
