@@ -162,7 +162,7 @@ difference is a bug is for its authors to say; [published-designs.md](published-
 
 SOURCES = """\
 None of it is part of this project. The target measures what the user describes: `DESIGNS=folder` names a folder that has a
-folder for each published design, called as its `key` in `studies/side_by_side/designs.toml`. In that stand its description,
-`dut.toml` ([own-design.md](../guides/own-design.md)), and files of one's own, such as a wrapper. All other files that it reads
-must have the digest of that table, which is of these commits; others are refused. A page with fewer rows than the last one is
-not written."""
+folder for each published design, called as its `key` in `studies/side_by_side/designs.toml`. In that stand its
+description, `dut.toml` ([own-design.md](../guides/own-design.md)), and files of one's own, such as a wrapper. All other
+files that it reads must have the digest of that table, which is of these commits; others are refused. A page with fewer
+rows than the last one is not written."""
