@@ -16,6 +16,7 @@ SLICE ?=
 SEED ?= 23
 QEMU ?= qemu-aarch64
 RVBNA ?=
+DESIGNS ?= build/designs
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 # `##` explains a target that a contributor needs, `#:` one of all others.
@@ -92,6 +93,10 @@ area: $(VENV)/.area  #: Measure the cells and depth of the datapaths; writes doc
 
 cost: $(VENV)/.dev  #: Compare published ratios of cost with ours; writes docs/evidence/explore/cost.md (needs Debian's opensta and qflow-tech-osu018)
 	$(BIN)/python -m studies.published_costs docs/evidence/explore/cost.json build/cost
+
+side-by-side: $(VENV)/.dev  #: Measure the published designs that DESIGNS=folder describes beside ours; writes docs/evidence/side-by-side.md; an hour or two; resumes; MINUTES=30 stops early
+	@mkdir -p build
+	$(BIN)/python -m studies.side_by_side docs/evidence/side-by-side.json build/side-by-side $(DESIGNS) $(if $(MINUTES),--minutes $(MINUTES))
 
 ratchet: $(VENV)/.area  ## Compare the cells of a small set of units with the committed figures
 	$(BIN)/python -m studies.area.ratchet
