@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from amaranth import Value
 
+from golden import Implementation
 from golden.conversion import Conversion
 from golden.formats import Format
 from golden.operations.fused import FusedOperation
@@ -21,16 +22,17 @@ def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
 
 
 def normalise_total(
-    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True, narrows: bool = False
 ) -> NormalisedSum:
     """Step normalise: the total's leading one at the top, as near as the e_min of the result's format allows.
 
     Args:
         bounded: whether e_min is observed, as it is where subnormal results are not flushed as tiny ones.
+        narrows: whether all below what rounding to the result needs is sticky.
     """
     lost = total.lost
     filled = lost is not None and lost.fill is not None
-    component = Normalise(total.format, result, total.zeros is not None, filled, bounded)
+    component = Normalise(total.format, result, total.zeros is not None, filled, bounded, narrows)
     normalised = _placed(build, total.name, component, total.sign, largest.exp, total.total)
     if total.zeros is not None:
         build.assign(component.zeros.eq(total.zeros))
@@ -57,18 +59,19 @@ def round_and_encode(
     total: NormalisedSum,
     special: Special,
     rho: Conversion,
-    result_exp: str,
+    implementation: Implementation,
     rules: ResultRules,
 ) -> Value:
     """Steps round and encode: the code of a normalised sum, or of its special.
 
     Args:
         rho: the conversion.
-        result_exp: how the exponent takes up a carry out of rounding; as in `golden.Implementation`.
+        implementation: how they are built.
         rules: for results that are no normal numbers; where tiny ones are flushed, the sum must be normalised unbounded.
     """
-    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode)
-    encode = Encode(rho, total.e_norm.shape(), rules, result_exp)
+    compound = implementation.rounder == "compound"
+    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode, compound)
+    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp)
     build.place(f"{total.name}_round", rounding)
     build.place(f"{total.name}_encode", encode)
     build.assign(rounding.sign.eq(total.sign), rounding.norm.eq(total.norm), rounding.sticky.eq(total.sticky))

@@ -87,12 +87,13 @@ class FusedDatapath(Datapath):
     def normalise(self, build: Build, total: Total) -> Normalised:
         """Step normalise."""
         result, bounded = self.rho.rounding_format, not self.operation.flush_results
-        return Normalised(total.special, normalise_total(build, total.largest, total.total, result, bounded), total.nan)
+        narrows = self.implementation.normaliser == "narrowing"
+        norm = normalise_total(build, total.largest, total.total, result, bounded, narrows)
+        return Normalised(total.special, norm, total.nan)
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
-        result_exp = self.implementation.result_exp
-        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.rules)
+        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, self.implementation, self.rules)
         return Code(code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code))
 
     def multiply_depth(self) -> int:
