@@ -24,6 +24,15 @@ ADDERS = ("brent-kung", "sklansky", "kogge-stone")
 MULTIPLIERS = ("array", "carry-save", "booth")
 """How significands are multiplied; the choice never changes a result."""
 
+NORMALISERS = ("whole", "narrowing")
+"""How the total is shifted before it is rounded; the choice never changes a result."""
+
+ROUNDERS = ("increment", "compound")
+"""How one is added in the last place; the choice never changes a result."""
+
+ACCUMULATORS = ("aligned", "long")
+"""What the terms of an exact sum are shifted in; the choice never changes a result."""
+
 MAX_STAGES = 8
 
 CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
@@ -34,7 +43,13 @@ CIRCUIT_CHOICES: dict[str, tuple[str, ...]] = {
 }
 """Keys of `Implementation` that choose the circuit of one step, each with its choices; the first choice is the default."""
 
-LATER_KEYS: dict[str, tuple[str, ...]] = {"adder": ADDERS, "multiplier": MULTIPLIERS}
+LATER_KEYS: dict[str, tuple[str, ...]] = {
+    "adder": ADDERS,
+    "multiplier": MULTIPLIERS,
+    "normaliser": NORMALISERS,
+    "rounder": ROUNDERS,
+    "accumulator": ACCUMULATORS,
+}
 """Further keys of that kind, which a file or a digest holds only where they are not the default."""
 
 PLACEMENT: dict[str, Any] = {"registers": (), "clock_ns": None}
@@ -74,6 +89,15 @@ class Implementation:
             half as many. The two rows meet in a prefix adder of the form `adder`; those of an FMA in ones' complement enter
             the sum without one. IDPA and datapaths of several formats do not have this key's circuits
             (docs/evidence/architectures.md).
+        normaliser: one of `NORMALISERS`, how a total is shifted before it is rounded. `whole`: all of its bits. `narrowing`:
+            by the largest distance first, and a bit that can no longer reach the result becomes sticky at once. It spares
+            cells and levels where ρ depends on all bits: not where it is RZ, and not in TR- and GTR-FDPA, which truncate
+            first.
+        rounder: one of `ROUNDERS`, how one is added in the last place. `increment`: once it is known whether. `compound`:
+            both significands are formed meanwhile and one is selected; fewer levels. RZ and RO add nothing.
+        accumulator: one of `ACCUMULATORS`, what the terms of E-FDPA are shifted in. `aligned`: every term below the
+            largest exponent that any can have. `long`: every term in the places that its own format can reach, whose
+            place in the sum is fixed; fewer cells (docs/evidence/architectures.md).
         registers: the steps that a register follows, as many as `stages`, the last step among them; `operands` is a register
             in front of the first. `multiply_rows`, `accumulate_rows` and `normalise_count` stand inside of a step: in front
             of its adder, or of its shift. Without these names, formulas of each step's depth place the registers.
@@ -89,6 +113,9 @@ class Implementation:
     result_exp: str = "serial"
     adder: str = ADDERS[0]
     multiplier: str = MULTIPLIERS[0]
+    normaliser: str = NORMALISERS[0]
+    rounder: str = ROUNDERS[0]
+    accumulator: str = ACCUMULATORS[0]
     registers: tuple[str, ...] = ()
     clock_ns: float | None = None
 

@@ -27,7 +27,7 @@ from golden.operations import (
 )  # fmt: skip
 from golden.operations.base import MAX_FRACTION, MULTIPLICANDS
 from golden.operations.headroom_fdpa import MAX_HEADROOM
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS
+from golden.unit import ACCUMULATORS, ADDERS, CIRCUIT_CHOICES, ENCODINGS, MULTIPLIERS, NORMALISERS, ROUNDERS
 from rtl.designs.design import Design
 from rtl.designs.sample_designs import multi_format_designs, tile_designs
 from rtl.designs.unpublished_keys import OWN_KEYS
@@ -52,12 +52,14 @@ def coverage_units() -> list[Unit]:
 
     Outside the catalogue every operation has all encodings × truncations (where it has that key), the numbers of stages in
     `STAGES`, L of 1, 3, 5 and 7 (where it has that key), F at both ends of its range, and every format; then every key that
-    no published unit has, every shape of the last adder, every multiplier, and registers inside of steps.
+    no published unit has, every shape of the last adder, every multiplier, every other way to normalise, to round and to
+    hold an exact sum, and registers inside of steps.
     """
     kinds = OPERATIONS.values()
     further = [unit for kind in kinds for unit in further_units(kind)]
     unpublished = [unit for kind in kinds for unit in unpublished_key_units(kind)]
-    return [*published_units(), *further, *unpublished, *adder_units(), *multiplier_units(), *cut_units()]
+    others = [*adder_units(), *multiplier_units(), *rounding_units(), *cut_units()]
+    return [*published_units(), *further, *unpublished, *others]
 
 
 def coverage_job() -> list[Unit | Design]:
@@ -126,6 +128,17 @@ def cut_units() -> list[Unit]:
             implementation=Implementation(encoding=encoding, multiplier=made, stages=len(INSIDE), registers=INSIDE),
         )
         for kind, encoding, made in zip(kinds, ENCODINGS, MULTIPLIERS, strict=True)
+    ]
+
+
+def rounding_units() -> list[Unit]:
+    """Small units with a narrowing normaliser and a compound rounding: one sum, a sum in the frame of c, rounded and flushed
+    additions; with a long accumulator, exact sums."""
+    later: dict[str, Any] = {"normaliser": NORMALISERS[1], "rounder": ROUNDERS[1], "accumulator": ACCUMULATORS[1]}
+    return [
+        replace(unit, name=f"{unit.name} narrowing", implementation=replace(unit.implementation, encoding=encoding, **later))
+        for kind in (EFDPA, FMA, TFDPA, OCFDPA, FTZAddMul, FTZFMA)
+        for unit, encoding in zip(further_units(kind)[3:], ENCODINGS, strict=False)
     ]
 
 

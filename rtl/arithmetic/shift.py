@@ -1,6 +1,6 @@
-"""Right shifters whose amount can exceed the width, with and without a sticky bit."""
+"""Shifters: right by amounts beyond the width, with and without a sticky bit; left, keeping the highest bits alone."""
 
-from amaranth import Module, Mux, Signal, Value
+from amaranth import Const, Module, Mux, Signal, Value
 
 
 def shift_right(m: Module, value: Value, amount: Value) -> Signal:
@@ -42,3 +42,27 @@ def shift_right_sticky(m: Module, value: Value, amount: Value) -> tuple[Value, V
         m.d.comb += shifted.eq(Mux(amount[level], value >> distance, value))
         value = shifted
     return Mux(beyond, 0, value), lost
+
+
+def shift_left_narrowing(m: Module, value: Value, amount: Value, keep: int) -> tuple[Value, Value]:
+    """The `keep` highest bits of `value << amount`, in the width of the value, and whether a one lies below them.
+
+    The largest distance comes first. A bit that the distances after it cannot bring among the highest is dropped at once:
+
+        keep = 2, amount = 0b101            lost
+        0 0 0 0 0 1 0 1  << 4 (bit 2)       | 0 0 0      5 bits are left: 2, and 3 that 2 + 1 places can bring there
+        0 1 0 1 0        << 0 (bit 1)       | 1 0
+        0 1 0            << 1 (bit 0)       | 0
+        1 0
+    """
+    lost: Value = Const(0, 1)
+    for level in reversed(range(len(amount))):
+        distance = 1 << level
+        width = min(len(value), keep + distance - 1)
+        dropped = len(value) - width
+        moved = max(0, dropped - distance)
+        lost = lost | value[:moved].any() | (~amount[level] & value[moved:dropped].any())
+        shifted = Signal(width, name=f"left_{level}")
+        m.d.comb += shifted.eq(Mux(amount[level], (value << distance)[dropped : len(value)], value[dropped:]))
+        value = shifted
+    return value, lost

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from amaranth import Value
 
+from golden import Implementation
 from golden.conversion import Conversion
 from golden.formats import Format
 from golden.operations.fused import FusedOperation
@@ -21,30 +22,33 @@ def result_rules(operation: FusedOperation, canonical: bool) -> ResultRules:
 
 
 def normalise_total(
-    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool = True, narrows: bool = False
 ) -> NormalisedSum:
     """Step normalise: the total's leading one at the top, as near as the e_min of the result's format allows.
 
     Args:
         bounded: whether e_min is observed, as it is where subnormal results are not flushed as tiny ones.
+        narrows: whether all below what rounding to the result needs is sticky.
     """
-    component = Normalise(total.format, result, total.zeros is not None, _is_filled(total), bounded)
+    component = Normalise(total.format, result, total.zeros is not None, _is_filled(total), bounded, narrows)
     return _normalised_total(build, component, largest, total)
 
 
-def count_places(build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool) -> Value:
+def count_places(
+    build: Build, largest: MaxExponent, total: SignedTotal, result: Format, bounded: bool, narrows: bool
+) -> Value:
     """The first part of step normalise: how far the total moves left; arguments as of `normalise_total`."""
-    component = NormaliseCount(total.format, result, filled=_is_filled(total), bounded=bounded)
+    component = NormaliseCount(total.format, result, filled=_is_filled(total), bounded=bounded, narrows=narrows)
     build.place(f"{total.name}_normalise_count", component)
     build.assign(component.total.eq(total.total), component.e_max.eq(largest.exp))
     return component.left
 
 
 def shift_total(
-    build: Build, largest: MaxExponent, total: SignedTotal, left: Value, result: Format, bounded: bool
+    build: Build, largest: MaxExponent, total: SignedTotal, left: Value, result: Format, bounded: bool, narrows: bool
 ) -> NormalisedSum:
     """The second part of step normalise: the total moved `left` places; the other arguments as of `normalise_total`."""
-    component = NormaliseShift(total.format, result, filled=_is_filled(total), bounded=bounded)
+    component = NormaliseShift(total.format, result, filled=_is_filled(total), bounded=bounded, narrows=narrows)
     normalised = _normalised_total(build, component, largest, total)
     build.assign(component.left.eq(left))
     return normalised
@@ -81,18 +85,19 @@ def round_and_encode(
     total: NormalisedSum,
     special: Special,
     rho: Conversion,
-    result_exp: str,
+    implementation: Implementation,
     rules: ResultRules,
 ) -> Value:
     """Steps round and encode: the code of a normalised sum, or of its special.
 
     Args:
         rho: the conversion.
-        result_exp: how the exponent takes up a carry out of rounding; as in `golden.Implementation`.
+        implementation: how they are built.
         rules: for results that are no normal numbers; where tiny ones are flushed, the sum must be normalised unbounded.
     """
-    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode)
-    encode = Encode(rho, total.e_norm.shape(), rules, result_exp)
+    compound = implementation.rounder == "compound"
+    rounding = Round(len(total.norm), rho.rounding_format.man_bits, rho.mode, compound)
+    encode = Encode(rho, total.e_norm.shape(), rules, implementation.result_exp)
     build.place(f"{total.name}_round", rounding)
     build.place(f"{total.name}_encode", encode)
     build.assign(rounding.sign.eq(total.sign), rounding.norm.eq(total.norm), rounding.sticky.eq(total.sticky))

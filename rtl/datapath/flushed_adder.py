@@ -142,6 +142,7 @@ class FlushedAdder:
 
     def encode(self, build: Build, pair: PairTotal) -> Value:
         """The rounded sum, or its NaN."""
-        normalised = normalise_total(build, pair.largest, pair.total, FP32, bounded=False)
-        code = round_and_encode(build, normalised, pair.special, RNE_FP32, self._implementation.result_exp, RULES)
+        narrows = self._implementation.normaliser == "narrowing"
+        normalised = normalise_total(build, pair.largest, pair.total, FP32, bounded=False, narrows=narrows)
+        code = round_and_encode(build, normalised, pair.special, RNE_FP32, self._implementation, RULES)
         return Mux(pair.special.nan, pair.nan, code)

@@ -120,9 +120,10 @@ class FusedDatapath(Datapath):
         return Normalised(total.special, normalised, total.nan)
 
     @property
-    def _normal_form(self) -> tuple[Format, bool]:
-        """The format whose e_min step normalise observes, and whether it does."""
-        return self.rho.rounding_format, not self.operation.flush_results
+    def _normal_form(self) -> tuple[Format, bool, bool]:
+        """The format whose e_min step normalise observes, whether it does, and whether it narrows."""
+        narrows = self.implementation.normaliser == "narrowing"
+        return self.rho.rounding_format, not self.operation.flush_results, narrows
 
     def _normalise_parts(self) -> Steps[Total, Normalised] | None:
         if self.implementation.leading_zeros == "anticipate" or self._is_overridden("normalise"):
@@ -141,8 +142,7 @@ class FusedDatapath(Datapath):
 
     def encode(self, build: Build, normalised: Normalised) -> Code:
         """Steps round and encode."""
-        result_exp = self.implementation.result_exp
-        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, result_exp, self.rules)
+        code = round_and_encode(build, normalised.sum, normalised.special, self.rho, self.implementation, self.rules)
         return Code(code if normalised.nan is None else Mux(normalised.special.nan, normalised.nan, code))
 
     def multiply_depth(self) -> int:

@@ -89,9 +89,9 @@ class RoundedAdder:
 
     def encode(self, build: Build, exponent: PairExponent, total: SignedTotal) -> Value:
         """The rounded sum."""
-        normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format)
-        result_exp = self._implementation.result_exp
-        return round_and_encode(build, normalised, exponent.special, self._rho, result_exp, self._rules)
+        narrows = self._implementation.normaliser == "narrowing"
+        normalised = normalise_total(build, exponent.largest, total, self._rho.rounding_format, narrows=narrows)
+        return round_and_encode(build, normalised, exponent.special, self._rho, self._implementation, self._rules)
 
 
 class RoundedAddition(AnyComponent):
@@ -154,9 +154,8 @@ def product_to_fp32(build: Build, name: str, product: Product, implementation: I
         flush: whether a subnormal result becomes a zero.
     """
     normalised = normalise_term(build, name, product.prod, RNE_FP32.rounding_format)
-    result_exp = implementation.result_exp
     rules = ResultRules(canonical=False, underflow="flush-subnormal" if flush else "gradual")
-    return round_and_encode(build, normalised, product.special, RNE_FP32, result_exp, rules)
+    return round_and_encode(build, normalised, product.special, RNE_FP32, implementation, rules)
 
 
 def multiply_elements(

@@ -9,10 +9,12 @@ from amaranth import Value
 
 from golden import Implementation
 from golden.operations import EFDPA
+from golden.unit import ACCUMULATORS
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import Compared, Decoded, Operands, Products, Terms
+from rtl.datapath.long_accumulator import align_in_own_places
+from rtl.datapath.records import Aligned, Compared, Decoded, Operands, Products, Terms
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import Special, Term, TermFormat
@@ -88,6 +90,14 @@ class EFDPADatapath(FusedDatapath):
         highest = max(term.exps.high for term in terms)
         lowest_bit = min(term.exps.low - term.frac for term in terms)
         return [Precision(highest - lowest_bit, "RZ")] * len(terms)
+
+    def align(self, build: Build, compared: Compared) -> Aligned:
+        """Step align."""
+        if self.implementation.accumulator == ACCUMULATORS[0]:
+            return super().align(build, compared)
+        terms, largest = compared.terms, compared.largest
+        aligned = align_in_own_places(build, largest, terms.terms)
+        return Aligned(terms.zero_sign(), terms.special, largest, aligned, terms.written_nan())
 
     def max_exp_depth(self) -> int:
         return 0  # nothing is compared

@@ -182,8 +182,7 @@ class RoundedDatapath(Datapath):
 
     def encode(self, build: Build, truncated: Normalised) -> Code:
         """Steps round and encode."""
-        result_exp = self.implementation.result_exp
-        return Code(round_and_encode(build, truncated.sum, truncated.special, self.rho, result_exp, self.rules))
+        return Code(round_and_encode(build, truncated.sum, truncated.special, self.rho, self.implementation, self.rules))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from amaranth.lib.wiring import In, Member, Out
 
 from golden.formats import Format
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR, count_leading_zeros
+from rtl.arithmetic.shift import shift_left_narrowing
 from rtl.steps.component import SharedComponent
 from rtl.steps.interfaces import ExpRange, TermFormat
 
@@ -27,16 +28,17 @@ class Normalise(SharedComponent):
         anticipated: whether the leading zeros come with the total, as `Accumulate.zeros`.
         filled: whether an input says what follows total below, zeros or ones.
         bounded: whether e_min is observed; else the leading one always comes to the top.
+        narrows: whether norm has no more bits than rounding to the result needs; all below are sticky.
 
     Members:
         total: In. e_max: In. zeros: In, where anticipated. fill: In(1), where filled: the bit of every place below total.
         norm: Out(norm_bits), its top bit set unless the result is subnormal or zero.
         e_norm: Out, exponent of norm's top bit.
-        sticky: Out(1), whether a one was lost below norm.
+        sticky: Out(1), whether a one was lost below norm; a bit other than the fill, where that is given.
     """
 
     MODULE = "normalise"
-    """What its Verilog module is called."""
+    """The name of its Verilog module."""
 
     total: Signal
     e_max: Signal
@@ -47,11 +49,17 @@ class Normalise(SharedComponent):
     sticky: Signal
 
     def __init__(
-        self, total: TermFormat, result: Format, anticipated: bool = False, filled: bool = False, bounded: bool = True
+        self,
+        total: TermFormat,
+        result: Format,
+        anticipated: bool = False,
+        filled: bool = False,
+        bounded: bool = True,
+        narrows: bool = False,
     ) -> None:
         self.format, self.e_min, self.anticipated = total, result.e_min, anticipated
-        self.filled, self.bounded = filled, bounded
-        self.norm_bits, e_norms = normalised(total, result, bounded)
+        self.filled, self.bounded, self.narrows = filled, bounded, narrows
+        self.norm_bits, e_norms = normalised(total, result, bounded, narrows)
         #: What norm is as a term at e_norm.
         self.normalised = TermFormat(e_norms, self.norm_bits, self.norm_bits - 1)
         #: Exponents of the total's top bit.
@@ -69,7 +77,7 @@ class Normalise(SharedComponent):
             members["zeros"] = In(range(total.sig_bits + 1))
         if filled:
             members["fill"] = In(1)
-        super().__init__(self.MODULE, (total, result, anticipated, filled, bounded), self._members(members))
+        super().__init__(self.MODULE, (total, result, anticipated, filled, bounded, narrows), self._members(members))
 
     def _members(self, members: dict[str, Member]) -> dict[str, Member]:
         """The ports, of those that the whole step has."""
@@ -78,24 +86,23 @@ class Normalise(SharedComponent):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         e_top, left_limit = self._limits(m)
-        if left_limit is None:
-            moved, left = self._moved_left(m, None)
-            m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
-            return m
         # 3. left, by the leading zeros or the limit, whichever is less
-        moved, left = self._moved_left(m, left_limit)
-        if not self.most_right:
+        moved, left, lost = self._moved_left(m, left_limit)
+        if left_limit is None or not self.most_right:
             m.d.comb += [self.norm.eq(moved), self.e_norm.eq(e_top - left)]
+            if self.narrows:
+                m.d.comb += self.sticky.eq(lost)
             return m
         # 4. right, where the top bit lies below e_min; what leaves norm is sticky
         right = Signal(range(self.most_right + 1))
         whole = Cat(Const(0, self.most_right), moved)
         shifted = Signal(self.norm_bits + self.most_right)
+        below = shifted[: self.most_right].any()
         m.d.comb += [
             right.eq(Mux(left_limit < 0, Mux(-left_limit > self.most_right, self.most_right, -left_limit), 0)),
             shifted.eq(whole >> right),
             self.norm.eq(shifted[self.most_right :]),
-            self.sticky.eq(shifted[: self.most_right].any()),
+            self.sticky.eq(below | lost if self.narrows else below),
             self.e_norm.eq(Mux(left_limit < 0, self.e_min, e_top - left)),
         ]
         return m
@@ -111,18 +118,28 @@ class Normalise(SharedComponent):
         m.d.comb += left_limit.eq(e_top - self.e_min)
         return e_top, left_limit
 
-    def _moved_left(self, m: Module, left_limit: Signal | None) -> tuple[Signal, Signal]:
-        """The total with its leading one at the top, or as near as `left_limit` allows, and how far it was moved."""
+    def _moved_left(self, m: Module, left_limit: Signal | None) -> tuple[Value, Signal, Value]:
+        """The total with its leading one at the top, or as near as `left_limit` allows; how far it was moved, and whether a
+        bit was lost below it."""
         left = Signal(range(len(self.total) + 1))
-        moved = Signal(self.norm_bits)
-        lacking = self.norm_bits - len(self.total)
+        moved = Signal(self.norm_bits + (ANTICIPATION_ERROR if self.anticipated and self.narrows else 0))
+        lacking = max(0, len(moved) - len(self.total))
         whole = Cat(self.fill.replicate(lacking) if self.filled else Const(0, lacking), self.total)
-        m.d.comb += moved.eq(self._left(whole, left))
+        lost: Value = Const(0, 1)
+        if self.narrows:
+            inverted = self.fill if self.filled else Const(0, 1)
+            top, lost = shift_left_narrowing(m, whole ^ inverted.replicate(len(whole)), left, len(moved))
+            m.d.comb += moved.eq(top ^ inverted.replicate(len(moved)))
+        else:
+            m.d.comb += moved.eq(self._left(whole, left))
         if self.anticipated:
             m.d.comb += left.eq(self.zeros if left_limit is None else _lesser(left_limit, self.zeros))
-            return self._corrected(m, left_limit, moved, left)
+            corrected, left = self._corrected(m, left_limit, moved, left)
+            below = len(corrected) - self.norm_bits
+            fill = self.fill if self.filled else Const(0, 1)
+            return corrected[below:], left, lost | (corrected[:below] ^ fill.replicate(below)).any()
         m.d.comb += left.eq(self._counted(m, left_limit))
-        return moved, left
+        return moved, left, lost
 
     def _counted(self, m: Module, left_limit: Signal | None) -> Value:
         """How far the total moves left: its leading zeros, or the limit where that is less."""
@@ -147,7 +164,7 @@ class Normalise(SharedComponent):
     def _corrected(self, m: Module, left_limit: Signal | None, moved: Signal, left: Signal) -> tuple[Signal, Signal]:
         """The significand, shifted by the anticipated count, shifted on by the 0, 1 or 2 places that the count lacks."""
         again = Signal(range(ANTICIPATION_ERROR + 1))
-        corrected = Signal(self.norm_bits)
+        corrected = Signal(len(moved))
         moved_by = Signal(range(len(self.total) + ANTICIPATION_ERROR + 1))
         at_top, one_below = moved[-1], moved[-2]
         if left_limit is not None:
@@ -208,9 +225,10 @@ def top_exps(total: TermFormat) -> ExpRange:
     return ExpRange(total.exps.low + offset, total.exps.high + offset)
 
 
-def normalised(total: TermFormat, result: Format, bounded: bool = True) -> tuple[int, ExpRange]:
+def normalised(total: TermFormat, result: Format, bounded: bool = True, narrows: bool = False) -> tuple[int, ExpRange]:
     """Bits of norm, and what e_norm can be."""
     tops = top_exps(total)
     lowest, highest = tops.low - total.sig_bits, tops.high
     e_norms = ExpRange(max(result.e_min, lowest), max(result.e_min, highest)) if bounded else ExpRange(lowest, highest)
-    return max(total.sig_bits, result.man_bits + 2), e_norms
+    needed = result.man_bits + 2
+    return needed if narrows else max(total.sig_bits, needed), e_norms

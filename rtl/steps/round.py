@@ -1,6 +1,10 @@
-"""Step round: a normalised sum rounded to the result's precision (golden: `Format.encode_scaled`)."""
+"""Step round: a normalised sum rounded to the result's precision (golden: `Format.encode_scaled`).
 
-from amaranth import Const, Module, Signal, Value
+A compound rounding forms both significands, as a compound adder does: N. Quach, N. Takagi, M. Flynn, "On fast IEEE rounding"
+(Stanford, CSL-TR-91-459, 1991).
+"""
+
+from amaranth import Const, Module, Mux, Signal, Value
 from amaranth.lib.wiring import In, Out
 
 from golden.rounding import Mode
@@ -21,6 +25,7 @@ class Round(SharedComponent):
         norm_bits: bits of norm, at least man_bits + 2.
         man_bits: fraction bits that the result keeps.
         mode: rounding mode of ρ.
+        compound: whether both significands, with and without one more, are formed while it is settled which is right.
 
     Members:
         sign: In(1). norm: In(norm_bits). sticky: In(1).
@@ -32,10 +37,10 @@ class Round(SharedComponent):
     sticky: Signal
     sig: Signal
 
-    def __init__(self, norm_bits: int, man_bits: int, mode: Mode) -> None:
-        self.man_bits, self.mode = man_bits, mode
+    def __init__(self, norm_bits: int, man_bits: int, mode: Mode, compound: bool = False) -> None:
+        self.man_bits, self.mode, self.compound = man_bits, mode, compound
         members = {"sign": In(1), "norm": In(norm_bits), "sticky": In(1), "sig": Out(man_bits + 2)}
-        super().__init__("round", (norm_bits, man_bits, mode), members)
+        super().__init__("round", (norm_bits, man_bits, mode, compound), members)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -46,6 +51,8 @@ class Round(SharedComponent):
         # 2. round
         if self.mode == "RO":  # to odd: nothing is added, so nothing carries
             m.d.comb += self.sig.eq(kept | guard | below)
+        elif self.compound:
+            m.d.comb += self.sig.eq(Mux(self._increment(kept[0], guard, below), kept + 1, kept))
         else:
             m.d.comb += self.sig.eq(kept + self._increment(kept[0], guard, below))
         return m

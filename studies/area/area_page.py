@@ -8,12 +8,14 @@ from golden.unit import ENCODINGS
 from mmau.report import markdown
 from studies.area.designs import (
     DISCRETE_NAME,
+    EXACT_NAME,
     FMA_FP32,
     FMA_NAME,
     TARGET,
     TARGET_NAME,
     Row,
     datapath_rows,
+    exact_rows,
     other_choices,
     other_fma,
     row_of,
@@ -48,6 +50,7 @@ def page(records: Records) -> str:
         CHOICES_NOTE,
         encodings_table(["step"], choices),
         FMA_CHOICES.format(choices=fma_choices(records)),
+        EXACT_CHOICES.format(choices=built_figures(EXACT_NAME, exact_rows(), records)),
         "## Several formats on one datapath",
         SHARED_NOTE,
         encodings_table(["datapath"], together),
@@ -69,11 +72,16 @@ def figures(each: Sequence[Row], records: Records) -> list[str]:
 
 
 def fma_choices(records: Records) -> str:
-    """The figures of the FMA with every last adder and every multiplier."""
+    """The figures of the FMA with every other choice that matters to it."""
     built = [row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (Implementation(), *other_fma())]
-    start = f"{FMA_NAME} | {Implementation().encoding}"
-    texts = [(row.key.removeprefix(start).removeprefix(" | ").replace(" | ", " and ") or "by default", row) for row in built]
-    return ", ".join(f"{text} {figure(records, row.key)}" for text, row in texts)
+    return built_figures(FMA_NAME, built, records)
+
+
+def built_figures(name: str, built: Sequence[Row], records: Records) -> str:
+    """The figures of a design in the usual encoding, each after the choices that are not the default."""
+    start = f"{name} | {Implementation().encoding}"
+    ways = [(row.key.removeprefix(start).removesuffix(" | joined").removeprefix(" | "), row.key) for row in built]
+    return ", ".join(f"{way.replace(' | ', ' and ') or 'by default'} {figure(records, key)}" for way, key in ways)
 
 
 def shares(records: Records, shared: Sequence[Row], apart: Sequence[Sequence[Row]]) -> list[str]:
@@ -125,6 +133,9 @@ CHOICES_NOTE = (
 )
 
 FMA_CHOICES = """Of the FMA in fp32, in ones' complement, whose last adder is 77 bits wide: {choices}."""
+
+EXACT_CHOICES = """Of E-FDPA in fp16 with L = 4, in ones' complement, whose sum has some 280 bits, mapped as the datapaths
+below: {choices}."""
 
 SHARED_NOTE = """Cells · depth, mapped as the datapaths in the next section. All formats share the multipliers, the
 aligners and everything after them; each format has its own decoders."""

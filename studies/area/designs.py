@@ -26,6 +26,10 @@ TARGET = operation_from_table({"operation": "T-FDPA", **_FP16_4, "F": 24, "rho":
 FMA_NAME = "FMA fp32"
 FMA_FP32 = operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"})
 
+EXACT_NAME = "E-FDPA fp16 L=4"
+EXACT = operation_from_table({"operation": "E-FDPA", **_FP16_4})
+"""The exact sum whose window is much wider than its products."""
+
 SHARED = tuple(
     TFDPA(a=name, b=name, c="fp32", L=2 * count, F=25, rho="RZ-FP32", e_zero=-133)  # type: ignore[arg-type]
     for name, count in WORD_16.items()
@@ -40,6 +44,12 @@ SHALLOW_BOOTH: Mapping[str, str] = {**SHALLOW, "multiplier": "booth"}
 
 SHALLOW_FMA: Mapping[str, str] = {"result_exp": "parallel", "adder": "kogge-stone", "multiplier": "carry-save"}
 """The choices that together give the shallowest path of the FMA."""
+
+ROUNDED: Mapping[str, str] = {"normaliser": "narrowing", "rounder": "compound"}
+"""The choices behind the sum, which spare cells where ρ needs all bits of the total."""
+
+LONG: Mapping[str, str] = {**ROUNDED, "accumulator": "long"}
+"""The same behind a sum whose terms stand in the places that they can reach."""
 
 KEYS: Mapping[str, tuple[str, ...]] = {**CIRCUIT_CHOICES, **LATER_KEYS}
 """The keys that choose the circuit of one step, the default first."""
@@ -114,7 +124,7 @@ def row_of(name: str, operation: Operation, implementation: Implementation, join
 
 def rows() -> list[Row]:
     """All that is measured."""
-    return [*target_rows(), *(row for encoded in [*shared_rows(), *datapath_rows()] for row in encoded)]
+    return [*target_rows(), *exact_rows(), *(row for encoded in [*shared_rows(), *datapath_rows()] for row in encoded)]
 
 
 def target_rows() -> list[Row]:
@@ -125,6 +135,12 @@ def target_rows() -> list[Row]:
         *(Row(DISCRETE_NAME, DiscreteDesign(DISCRETE, implementation)) for implementation in encoded),
         *(row_of(FMA_NAME, FMA_FP32, implementation) for implementation in (*encoded, *other_fma())),
     ]
+
+
+def exact_rows() -> list[Row]:
+    """An exact sum by default, with each key that matters to it, and with these together; mapped as the datapaths."""
+    changes: list[Mapping[str, str]] = [{}, *({key: choice} for key, choice in LONG.items()), ROUNDED, LONG]
+    return [row_of(EXACT_NAME, EXACT, Implementation(**change), joined=True) for change in changes]  # type: ignore[arg-type]
 
 
 def shared_rows() -> list[list[Row]]:
@@ -170,15 +186,18 @@ def unmirrored(units: Sequence[Unit]) -> list[Unit]:
 
 def other_choices() -> list[Implementation]:
     """In every encoding, one step after the other built by each choice that is not the default; then choices together."""
-    others: list[Mapping[str, str]] = [{key: choice} for key, choices in KEYS.items() for choice in choices[1:]]
+    kept = LONG.keys()  # of a total that RZ truncates they change next to nothing
+    others: list[Mapping[str, str]] = [{key: c} for key, choices in KEYS.items() if key not in kept for c in choices[1:]]
     others += [SHALLOW, SHALLOW_BOOTH]
     return [Implementation(encoding=encoding, **other) for other in others for encoding in ENCODINGS]  # type: ignore[arg-type]
 
 
 def other_fma() -> list[Implementation]:
-    """Every last adder and every multiplier that is not the default, in the encoding that is; then `SHALLOW_FMA`."""
-    others = [{key: choice} for key, choices in LATER_KEYS.items() for choice in choices[1:]]
-    return [Implementation(**other) for other in (*others, SHALLOW_FMA)]  # type: ignore[arg-type]
+    """Every last adder, multiplier, normaliser and rounding that is not the default, in the encoding that is; then
+    `SHALLOW_FMA`, and `ROUNDED` without and with the multiplier of that."""
+    others = [{key: choice} for key, choices in LATER_KEYS.items() if key != "accumulator" for choice in choices[1:]]
+    together = (SHALLOW_FMA, ROUNDED, {**ROUNDED, "multiplier": SHALLOW_FMA["multiplier"]})
+    return [Implementation(**other) for other in (*others, *together)]  # type: ignore[arg-type]
 
 
 def rough_size(operation: Operation) -> int:

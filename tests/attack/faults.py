@@ -34,8 +34,9 @@ UNITS = (
     'operation = "GTR-FDPA"\na = "e4m3fnuz"\nb = "e5m2fnuz"\nc = "fp32"\nL = 3\nF = 24\nF2 = 31\n[implementation]\n'
     'encoding = "sign-magnitude"',
     'operation = "E-FDPA"\na = "e4m3"\nb = "e5m2"\nc = "fp16"\nL = 2\nrho = "RNE-FP16"\n[implementation]\n'
-    'adder = "kogge-stone"\nmultiplier = "booth"',
-    'operation = "FMA"\na = "fp16"\nb = "fp16"\nc = "fp16"\nrho = "RD-FP16"\nflush_results = true\noverflow = "by-mode"',
+    'adder = "kogge-stone"\nmultiplier = "booth"\nnormaliser = "narrowing"\naccumulator = "long"',
+    'operation = "FMA"\na = "fp16"\nb = "fp16"\nc = "fp16"\nrho = "RD-FP16"\nflush_results = true\noverflow = "by-mode"\n'
+    '[implementation]\nrounder = "compound"',
     'operation = "FTZ-AddMul"\na = "fp16"\nb = "fp16"\nc = "fp32"\nP = 2',
     'operation = "FTZ-FMA"\na = "bf16"\nb = "bf16"\nc = "fp32"\nL = 2',
     'operation = "FTZ-EO-FMA"\na = "fp16"\nb = "fp16"\nc = "fp32"\nL = 2',

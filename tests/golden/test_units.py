@@ -129,8 +129,9 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (T_FDPA | {"implementation": 3}, ValueError, "implementation must be a table, got 3"),
         (
             T_FDPA | {"implementation": {"stage": 3}}, ValueError,
-            "[implementation] key must be one of adder, clock_ns, encoding, leading_zeros, max_exp, multiplier, reduction, "
-            "registers, result_exp, stages; got 'stage' (did you mean 'stages'?)",
+            "[implementation] key must be one of accumulator, adder, clock_ns, encoding, leading_zeros, max_exp, "
+            "multiplier, normaliser, reduction, registers, result_exp, rounder, stages; got 'stage' "
+            "(did you mean 'stages'?)",
         ),
         (
             T_FDPA | {"implementation": {"reduction": "carry_save"}}, ValueError,
@@ -155,6 +156,18 @@ def test_implementation_never_changes_a_result(extra: dict[str, Any]) -> None:
         (
             T_FDPA | {"implementation": {"multiplier": "boothe"}}, ValueError,
             "multiplier must be one of array, carry-save, booth; got 'boothe' (did you mean 'booth'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"normaliser": "narrow"}}, ValueError,
+            "normaliser must be one of whole, narrowing; got 'narrow' (did you mean 'narrowing'?)",
+        ),
+        (
+            T_FDPA | {"implementation": {"rounder": "injection"}}, ValueError,
+            "rounder must be one of increment, compound; got 'injection'",
+        ),
+        (
+            T_FDPA | {"implementation": {"accumulator": "kulisch"}}, ValueError,
+            "accumulator must be one of aligned, long; got 'kulisch'",
         ),
         (T_FDPA | {"implementation": {"stages": 9}}, ValueError, "stages must be an integer from 0 to 8, got 9"),
         (

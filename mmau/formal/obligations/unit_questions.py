@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from bitwuzla import BitwuzlaException
@@ -118,6 +119,8 @@ def unit_proof(terms: Terms, unit: Unit, verilog: str) -> Proof:
     if problem is not None:
         raise NotProvable(problem)
     specify = SPECIFICATIONS[type(operation)]
+    if isinstance(operation, EFDPA) and unit.implementation.accumulator == "long":
+        specify = partial(e_fdpa, own_places=True)
     modules = read_netlist(verilog)
     _check_ports(modules, operation)
     whole = tuple(name for name in WHOLE if name != "_encode") if isinstance(operation, ROUNDED_SUMS) else WHOLE

@@ -143,8 +143,13 @@ def scaled_group(
     return observer.value(f"scale_{name}", term)
 
 
-def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: Observer) -> Bits:
-    """E-FDPA (golden: `EFDPA.step`): every term at the largest possible exponent, with all bits below it."""
+def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: Observer, own_places: bool = False) -> Bits:
+    """E-FDPA (golden: `EFDPA.step`): every term at the largest possible exponent, with all bits below it.
+
+    Args:
+        own_places: whether a term is aligned to its own largest exponent, and then put at its place in the sum, which
+            changes no number.
+    """
     parts = decoded_operands(terms, operation, ports, observer)
     pairs = products(operation, parts, observer, operation.product_exp_min)
     pairs.append(observer.term("addend", *addend(parts.z, operation.c, operation.c.e_min)))
@@ -152,8 +157,11 @@ def e_fdpa(terms: Terms, operation: EFDPA, ports: Mapping[str, Bits], observer: 
     observer.when(special.finite)
     summed = [t for t, _ in pairs]
     highest, lowest_bit = max(t.exp.high for t in summed), min(t.exp.low - t.frac for t in summed)
-    exp, F = Number.constant(terms, highest), highest - lowest_bit
-    aligned = [observer.value(f"sum_align_{k}", align(term, exp, F, "RZ")) for k, term in enumerate(summed)]
+    aligned = []
+    for k, term in enumerate(summed):
+        top, low = (term.exp.high, term.exp.low - term.frac) if own_places else (highest, lowest_bit)
+        own = observer.value(f"sum_align_{k}", align(term, Number.constant(terms, top), top - low, "RZ"))
+        aligned.append(Aligned(own.sign, own.aligned.times_two_to(low - lowest_bit)))
     total = observer.total("sum_accumulate", aligned, accumulate(aligned))
     if operation.zero == "ieee":
         signs = [term.sign for term in summed]

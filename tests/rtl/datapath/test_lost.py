@@ -69,10 +69,12 @@ def seen(inputs: list[Row], truncation: Truncation, mode: Mode, implementation: 
         largest = fused_sum.max_exp(part, "sum", terms, implementation)
         aligned = fused_sum.align(part, largest, terms, [Precision(F, truncation, tells_lost=True)] * COUNT)
         total = fused_sum.accumulate(part, largest.without_gaps(), aligned, implementation, normalised=True)
-        normalised = normalise_total(part, largest, total, rho.rounding_format)
+        normalised = normalise_total(
+            part, largest, total, rho.rounding_format, narrows=implementation.normaliser == "narrowing"
+        )
         special = Special(Signal(), Signal(), Signal())
         rules = ResultRules(canonical=False)
-        return [round_and_encode(part, normalised, special, rho, implementation.result_exp, rules)]
+        return [round_and_encode(part, normalised, special, rho, implementation, rules)]
 
     shapes = [Signal(1).shape(), TERM.exps.shape, Signal(TERM.sig_bits).shape()] * COUNT
     return [d for (d,) in evaluate(shapes, build, inputs)]
@@ -80,7 +82,8 @@ def seen(inputs: list[Row], truncation: Truncation, mode: Mode, implementation: 
 
 def check(encoding: str, truncation: Truncation, mode: Mode, leading_zeros: str, count: int) -> None:
     inputs = rows(count, f"{encoding} {truncation} {mode} {leading_zeros}")
-    implementation = Implementation(encoding=encoding, leading_zeros=leading_zeros)
+    normaliser = "narrowing" if encoding == "ones-complement" else "whole"
+    implementation = Implementation(encoding=encoding, leading_zeros=leading_zeros, normaliser=normaliser)
     kept: Mode = "RD" if truncation == "RD" else "RZ"
     wanted = [expected(row, kept, mode, kept) for row in inputs]
     results = seen(inputs, truncation, mode, implementation)

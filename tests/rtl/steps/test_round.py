@@ -6,14 +6,16 @@ from itertools import product
 from typing import Any, Literal
 
 import pytest
-from amaranth import Module, Signal
+from amaranth import Const, Module, Signal, Value
 from amaranth.lib.wiring import In, Out
 
+from golden import Implementation
 from golden.conversion import CONVERSIONS, Conversion
 from golden.formats import Cls
 from golden.rounding import MODES, OVERFLOWS
 from golden.specials import nvidia_nan
 from rtl.arithmetic.leading_zeros import ANTICIPATION_ERROR
+from rtl.arithmetic.shift import shift_left_narrowing
 from rtl.steps.component import AnyComponent
 from rtl.steps.encode import Encode, ResultRules, Underflow
 from rtl.steps.interfaces import ExpRange, TermFormat
@@ -52,14 +54,15 @@ class NormaliseRoundEncode(AnyComponent):
         total: TermFormat,
         rules: ResultRules,
         told: bool = False,
-        result_exp: str = "serial",
+        implementation: Implementation = Implementation(),  # noqa: B008  # frozen
         filled: bool = False,
     ) -> None:
         self.rho, self.rules = rho, rules
         bounded = rules.underflow != "flush-tiny"
-        self.normalise = Normalise(total, rho.rounding_format, told, filled, bounded)
-        self.round = Round(self.normalise.norm_bits, rho.rounding_format.man_bits, rho.mode)
-        self.encode = Encode(rho, self.normalise.e_norm.shape(), rules, result_exp)
+        narrows, compound = implementation.normaliser == "narrowing", implementation.rounder == "compound"
+        self.normalise = Normalise(total, rho.rounding_format, told, filled, bounded, narrows)
+        self.round = Round(self.normalise.norm_bits, rho.rounding_format.man_bits, rho.mode, compound)
+        self.encode = Encode(rho, self.normalise.e_norm.shape(), rules, implementation.result_exp)
         inputs = {"sign": In(1), "total": In(total.sig_bits), "e_max": In(total.exps.shape), "sticky": In(1)}
         told_members = {"zeros": In(range(total.sig_bits + 1))} if told else {}
         super().__init__(inputs | told_members | ({"fill": In(1)} if filled else {}) | {"d": Out(rho.d.width)})
@@ -102,8 +105,13 @@ class NormaliseRoundEncode(AnyComponent):
         return row
 
 
-WAYS = ((False, "serial"), (True, "parallel"))
-"""Whether the leading zeros are told, and how the exponent takes up a carry."""
+WAYS = (
+    (False, Implementation()),
+    (True, Implementation(result_exp="parallel")),
+    (False, Implementation(result_exp="parallel", normaliser="narrowing", rounder="compound")),
+    (True, Implementation(normaliser="narrowing", rounder="compound")),
+)
+"""Whether the leading zeros are told, and how the steps are built."""
 
 
 def check(
@@ -112,11 +120,11 @@ def check(
     rules: ResultRules,
     cases: list[Case],
     filled: bool = False,
-    ways: Sequence[tuple[bool, str]] = WAYS,
+    ways: Sequence[tuple[bool, Implementation]] = WAYS,
 ) -> None:
     """The component, built in each way, against golden."""
-    for told, result_exp in ways:
-        component = NormaliseRoundEncode(rho, total, rules, told, result_exp, filled)
+    for told, implementation in ways:
+        component = NormaliseRoundEncode(rho, total, rules, told, implementation, filled)
         inputs = [component.inputs(case, k % (ANTICIPATION_ERROR + 1)) for k, case in enumerate(cases)]
         seen = results(component, inputs)
         assert len(seen) == len(cases) > 0
@@ -197,7 +205,7 @@ def test_rules_and_lost_bits_around_the_ends_of_bf16(mode: str, lost: Lost) -> N
     chosen = RULES if lost == "nothing" else RULES[::4]
     for number, rules in enumerate(chosen):
         cases: list[Case] = [(sign, total, e_max, lost) for sign, total, e_max in every[number :: len(chosen)]]
-        ways = WAYS[number % 2 :][:1]
+        ways = WAYS[number % len(WAYS) :][:1]
         check(rho, TermFormat(ExpRange(-135, 128), bits, F), rules, cases, lost == "below", ways)
 
 
@@ -214,6 +222,28 @@ def test_wide_totals_under_every_rule(rho: str, rules: ResultRules) -> None:
             lost: list[Lost] = ["nothing", "below", "above" if total else "below"]
             cases.append((rng.getrandbits(1), total, rng.randint(low, high), rng.choice(lost)))
         check(conversion, TermFormat(ExpRange(low, high), bits, F), rules, cases, filled=True)
+
+
+@pytest.mark.attack("faults of a circuit, in simulation")
+@pytest.mark.parametrize("told", [False, True])
+def test_a_narrowing_normaliser_that_forgets_what_it_dropped_is_noticed(told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(m: Module, value: Value, amount: Value, keep: int) -> tuple[Value, Value]:
+        return shift_left_narrowing(m, value, amount, keep)[0], Const(0, 1)
+
+    monkeypatch.setattr("rtl.steps.normalise.shift_left_narrowing", forgetful)
+    narrowing = Implementation(normaliser="narrowing")
+    cases: list[Case] = [(0, total, 0, "nothing") for total in edges(33, 10)]
+    with pytest.raises(AssertionError, match="RNE-FP16"):
+        check(CONVERSIONS["RNE-FP16"], TermFormat(ExpRange(0, 0), 33, 25), RULES[-1], cases, ways=[(told, narrowing)])
+
+
+@pytest.mark.attack("faults of a circuit, in simulation")
+def test_a_compound_rounding_that_takes_the_other_significand_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = Round._increment
+    monkeypatch.setattr(Round, "_increment", lambda self, odd, guard, below: ~sound(self, odd, guard, below))
+    cases: list[Case] = [(0, total, 0, "nothing") for total in edges(33, 10)]
+    with pytest.raises(AssertionError, match="RNE-FP16"):
+        check(CONVERSIONS["RNE-FP16"], TermFormat(ExpRange(0, 0), 33, 25), RULES[-1], cases, ways=WAYS[2:])
 
 
 @pytest.mark.parametrize("rho", ["RZ-FP32", "RNE-FP16", "RZ-E8M13", "RU-BF16"])

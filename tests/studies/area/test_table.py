@@ -22,6 +22,7 @@ from studies.area.designs import (
     DiscreteDesign,
     Row,
     datapath_rows,
+    exact_rows,
     row_from_table,
     row_of,
     rows,
@@ -57,7 +58,7 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     for name in (TARGET_NAME, DISCRETE_NAME, FMA_NAME):
         assert {row.design.implementation.encoding for row in found if row.name == name} == set(ENCODINGS)
     for key, choices in {**CIRCUIT_CHOICES, **LATER_KEYS}.items():
-        assert {getattr(row.design.implementation, key) for row in found} == set(choices)
+        assert {getattr(row.design.implementation, key) for row in (*found, *exact_rows())} == set(choices)
     assert len({row.key for row in rows()}) == len(rows())
 
 

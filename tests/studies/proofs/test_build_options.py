@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from golden import Implementation, Operation
-from golden.operations import TFDPA
+from golden.operations import EFDPA, TFDPA
 from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from rtl.verilog.emit import to_verilog
@@ -22,15 +22,19 @@ def test_every_operation_of_the_catalogue_is_built_in_other_ways() -> None:
 
 def test_every_value_of_every_key_by_itself_in_every_encoding() -> None:
     found = options_of(TFDPA)
-    assert len(found) == len(set(found)) == 29
+    assert len(found) == len(set(found)) == 33
     for encoding in ENCODINGS:
         usual = Implementation(encoding=encoding)
         assert usual not in found
         for key, choices in {**CIRCUIT_CHOICES, "adder": LATER_KEYS["adder"]}.items():
             for value in choices[1:]:
                 assert replace(usual, **{key: value}) in found  # type: ignore[arg-type]
-    assert {way.multiplier for way in found} == set(LATER_KEYS["multiplier"])
-    assert {way.encoding for way in found if way.multiplier != LATER_KEYS["multiplier"][0]} == {Implementation().encoding}
+    for kind, keys in ((TFDPA, ("multiplier", "normaliser", "rounder")), (EFDPA, ("multiplier", "accumulator"))):
+        built = options_of(kind)
+        for key in keys:
+            assert {getattr(way, key) for way in built} == set(LATER_KEYS[key])
+            others = {way.encoding for way in built if getattr(way, key) != LATER_KEYS[key][0]}
+            assert others == {Implementation().encoding}
     assert {way.stages for way in found} == {0}
 
 
