@@ -36,7 +36,7 @@ class Normalise(SharedComponent):
     """
 
     MODULE = "normalise"
-    """What its Verilog module is called."""
+    """The name of its Verilog module."""
 
     total: Signal
     e_max: Signal
