@@ -66,7 +66,7 @@ def test_every_multiplier_multiplies(x_bits: int, y_bits: int, multiplier: str) 
     assert seen == [(x * y,) for x, y in given]
 
 
-@pytest.mark.parametrize("multiplier", IN_ROWS)
+@pytest.mark.parametrize("multiplier", MULTIPLIERS)
 @pytest.mark.parametrize(("x_bits", "y_bits"), [*NARROW, *WIDE])
 def test_two_rows_are_exactly_the_product_and_their_excess(x_bits: int, y_bits: int, multiplier: str) -> None:
     assert wrong_rows(x_bits, y_bits, multiplier) == 0
