@@ -1,4 +1,4 @@
-"""Findings of Yosys in a user design, beside those of Verilator: loops, clocks, undefined values, rare conditions."""
+"""Findings of Yosys in a user design, beside Verilator's: loops, clocks, undefined values, other cycles, rare conditions."""
 
 import json
 import re
@@ -30,7 +30,7 @@ while no pass has changed the circuit."""
 SECONDS = 60.0
 """Time limit of Yosys for a report (s)."""
 
-UNSEEN = "loops, storage elements, undefined values and rare conditions were not looked for"
+UNSEEN = "loops, storage elements, undefined values, operands of other cycles and rare conditions were not looked for"
 
 MERGED = "opt_merge t:* t:$*dff* %d;"
 """The pass after which equal conditions of a choice and of a choice around it are one. Registers stay apart: they may start

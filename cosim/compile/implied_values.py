@@ -23,7 +23,7 @@ _ORDERS = ("$lt", "$le", "$gt", "$ge")
 
 
 class Implied:
-    """What a few bits with their values imply.
+    """The values that a few bits with their values imply.
 
     Attributes:
         values: of bits at the origin, by bit and cycles before; None where they contradict each other, or are constant.
@@ -204,7 +204,7 @@ def _equal(a: Any, b: Any) -> list[tuple[Any, int]]:
 
 
 def _of_gate(kind: str, bits: Sequence[Any], value: int) -> list[tuple[Any, int]]:
-    """What one bit of a gate of words implies."""
+    """The inputs that one bit of a gate of words implies."""
     if kind in ("$not", "$pos", "$buf"):
         return [(bits[0], value ^ (kind == "$not"))]
     if kind in ("$xor", "$xnor"):
@@ -214,8 +214,8 @@ def _of_gate(kind: str, bits: Sequence[Any], value: int) -> list[tuple[Any, int]
 
 
 def _of_words(words: Sequence[Sequence[Any]], value: int, all_of_them: bool) -> list[tuple[Any, int]]:
-    """What it implies that all words are true, or any (none of them is where the value is 0): all bits where each word must
-    have the value, else the bit that alone can give it."""
+    """The bits implied by words of which all are true, or any; or are not, where the value is 0. If each word must have the
+    value, these are all its bits, else the bit that alone can give it."""
     if bool(value) == all_of_them:
         chosen = words
     else:
@@ -231,7 +231,7 @@ def _of_words(words: Sequence[Sequence[Any]], value: int, all_of_them: bool) -> 
 
 
 def _of_choice(ports: Mapping[str, Sequence[Any]], place: int, width: int, value: int) -> list[tuple[Any, int]]:
-    """What a bit of a choice implies, where one branch alone can give it."""
+    """The inputs that a bit of a choice implies, where one branch alone can give it."""
     branches = [ports["B"][start + place] for start in range(0, len(ports["B"]), width)]
     able = [number for number, bit in enumerate(branches) if bit != str(1 - value)]
     default = ports["A"][place]

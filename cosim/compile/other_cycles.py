@@ -66,7 +66,7 @@ def _inputs_of(circuit: FlatCircuit, cell: Mapping[str, Any], bit: Any) -> list[
 
 
 def _loaded(circuit: FlatCircuit, register: Mapping[str, Any], bit: Any, controls: Set[Any]) -> list[Any]:
-    """What a bit of a register takes, without what resets it or holds it while it is not enabled."""
+    """The bits that a bit of a register takes, without what resets it or holds it while it is not enabled."""
     place = register["connections"]["Q"].index(bit)
     ports = dict(circuit.inputs(register))
     waiting, found = [ports["D"][place]], [each for port in ("EN", "SRST") if port in ports for each in ports[port]]

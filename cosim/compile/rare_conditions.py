@@ -92,10 +92,9 @@ def _around(
 
 
 def _places(circuit: FlatCircuit) -> dict[Any, tuple[str, int]]:
-    """The widest named word of each bit, and its place there."""
-    nets = [(name, net["bits"]) for name, net in circuit.module.get("netnames", {}).items()]
-    nets.sort(key=lambda net: len(net[1]))
-    return {bit: (name, place) for name, bits in nets for place, bit in enumerate(circuit.through(bits))}
+    """The widest word of each bit, and its place there; one that the design names, where there is one."""
+    nets = sorted(circuit.module["netnames"].items(), key=lambda net: (not net[1]["hide_name"], len(net[1]["bits"])))
+    return {bit: (name, place) for name, net in nets for place, bit in enumerate(circuit.through(net["bits"]))}
 
 
 def _is_rare(values: Mapping[tuple[Any, int], int], places: Mapping[Any, tuple[str, int]]) -> bool:

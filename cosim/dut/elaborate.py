@@ -152,7 +152,7 @@ def elaborated(dut: Dut) -> Elaborated:
 
 
 def read_tree(path: Path) -> Any:
-    """What `verilator --json-only` wrote: it writes bytes of names that are no ASCII as in C, which JSON does not know."""
+    """A file of `verilator --json-only`, which writes bytes of names that are no ASCII as in C, which JSON does not know."""
     text = path.read_text(encoding="utf-8", errors="replace")
     return json.loads(_ESCAPED.sub(lambda found: f"\\u{int(found[1], 8):04x}" if found[1] else found[0], text))
 

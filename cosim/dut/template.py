@@ -1,5 +1,6 @@
 """A first `dut.toml` for a design, from its ports: entries that their names suggest are filled in, the others are marked."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
@@ -43,7 +44,7 @@ def template(dut: Dut, design: Elaborated) -> str:
     clock = next((port.name for port in ports if port.name.lower() in CLOCKS), None)
     reset = next((port.name for port in ports if port.name.lower() in RESETS), None)
     enable = next((port.name for port in ports if port.name.lower() in ENABLES), None)
-    lines = [f'top = "{dut.top}"', f"sources = {_listed([str(source) for source in dut.sources])}"]
+    lines = [f"top = {_quoted(dut.top)}", f"sources = {_listed([str(source) for source in dut.sources])}"]
     lines += [f"include = {_listed([str(folder) for folder in dut.include])}"] if dut.include else []
     lines += [f"defines = {_table(dut.defines)}"] if dut.defines else []
     lines += [f"parameters = {_table(dut.parameters)}"] if dut.parameters else []
@@ -64,7 +65,7 @@ def template(dut: Dut, design: Elaborated) -> str:
     lines += [] if has_c else ["", "[operands]", 'c = "none"  # guessed: no input is left for c']
     if idle:
         lines += ["", "[tie]  # inputs that are held at a value; remove those that [ports] names"]
-        lines += [f"{port.name} = 0" for port in idle]
+        lines += [f"{_key(port.name)} = 0" for port in idle]
     return "\n".join([*lines, ""])
 
 
@@ -115,7 +116,7 @@ def _reset(name: str, edges: Mapping[str, str]) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return f'"{names[0]}"' if len(names) == 1 else _listed(names)
+    return _quoted(names[0]) if len(names) == 1 else _listed(names)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -127,5 +128,10 @@ def _table(values: Mapping[str, str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    """A string of TOML, which escapes what JSON does, and 0x7f."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    """A key of TOML; an escaped name of Verilog may hold any character."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _quoted(name)

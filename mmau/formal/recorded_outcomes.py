@@ -122,7 +122,10 @@ class Evidence:
     def _standing(self, what: str, rows: Sequence[Row], design: "Design", key: str, verilog: str) -> tuple[Row | None, str]:
         """The first row of a design with that Verilog, if it is valid; else the reason why there is none."""
         of_it = [row for row in rows if row["design"] == key]
-        row = next((row for row in of_it if row["verilog"] == verilog), None)
+        same = [row for row in of_it if row["verilog"] == verilog]
+        if what == "proof":  # of several the one that is not proved counts
+            same.sort(key=lambda row: proof_of(row) is not None)
+        row = next(iter(same), None)
         if row is None:
             differs = f"the recorded {what} of this design is of other Verilog"
             return None, self._problem_of[what] or (differs if of_it else f"no {what} of this design is recorded")

@@ -26,6 +26,8 @@ def proof_rows(outcome: Mapping[str, Any]) -> list[Row]:
         _check_texts(row, (*TEXTS, "name", "kind", "design", "arithmetic", "verdict", "built", "problem", "date"))
         for key in ("assumed", "solvers"):
             _check_texts({key: [*row[key]]}, (key,))
+        if row["verdict"] == "proved" and not row["solvers"]:
+            raise TypeError("a proof must name its solvers, got none")
         _check_texts({"step": list(row["steps"])}, ("step",))
         proof_of(row)
     return rows
@@ -33,9 +35,9 @@ def proof_rows(outcome: Mapping[str, Any]) -> list[Row]:
 
 def proof_of(row: Row) -> Proved | None:
     """The proof of a target; None unless there are obligations, and every one of them is proved."""
-    steps = {str(step): (int(proved), int(total)) for step, (proved, total) in row["steps"].items()}
+    steps = {str(step): (_count(proved), _count(total)) for step, (proved, total) in row["steps"].items()}
     is_whole = all(0 < proved == total for proved, total in steps.values()) and bool(steps)
-    counted = sum(total for _, total in steps.values()) == row["obligations"]
+    counted = sum(total for _, total in steps.values()) == _count(row["obligations"])
     if row["verdict"] != "proved" or row["problem"] or row["not_proved"] or not (is_whole and counted):
         return None
     counts = {step: total for step, (_, total) in steps.items()}
@@ -52,12 +54,21 @@ def simulation_rows(outcome: Mapping[str, Any]) -> list[Row]:
     for run in outcome["runs"]:
         of_operation = outcome["operations"][run["operation"]]
         recorded = {str(name): str(value) for name, value in of_operation["made_of"].items()}
-        row = {**run, "date": str(of_operation["date"])[:10], "vectors": int(run["vectors"]), "made_of": recorded}
+        row = {**run, "date": str(of_operation["date"])[:10], "vectors": _count(run["vectors"]), "made_of": recorded}
         _check_texts(row, ("design", "verilog", "specification", "date"))
-        if not isinstance(row["passed"], bool) or not isinstance(row["mismatches"], int):
-            raise TypeError("a run must say whether it passed, and how many results differed")
+        if not isinstance(row["passed"], bool):
+            raise TypeError(f"a run must say whether it passed, got {row['passed']!r}")
+        if row["passed"] and (_count(row["mismatches"]) or not row["vectors"]):
+            raise TypeError("a run that passed must have vectors and no mismatch")
         rows += [row] if row["verilog"] and row["specification"] else []
     return rows
+
+
+def _count(value: object) -> int:
+    """A number of obligations or vectors."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(f"a number must be an integer of at least 0, got {value!r}")
+    return value
 
 
 def _check_texts(row: Row, keys: Sequence[str]) -> None:

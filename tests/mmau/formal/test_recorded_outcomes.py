@@ -228,6 +228,13 @@ def row(**changed: Any) -> Callable[[dict[str, Any]], None]:
         row(solvers=None),
         row(steps=None),
         row(steps={"decode": 3}),
+        row(steps={"decode": [2.5, 2.5], "d": [1, 1]}),
+        row(steps={"decode": [True, True], "d": [2, 2]}),
+        row(steps={"decode": [3, 3], "d": [-1, -1]}, obligations=2),
+        row(solvers=[]),
+        row(obligations=True),
+        row(verdict=["proved"]),
+        lambda found: found["subjects"].append({**found["subjects"][0], "verdict": "open", "not_proved": ["d: open"]}),
         row(verilog=None),
         row(specification=None),
         row(questions=None),
@@ -282,9 +289,15 @@ def test_files_that_are_missing_say_nothing(tmp_path: Path) -> None:
         {"passed": 1},
         {"verilog": ""},
         {"vectors": "many"},
+        {"vectors": 0},
+        {"vectors": -1000},
+        {"vectors": 1000.5},
+        {"vectors": True},
+        {"mismatches": False},
         {"design": None},
         {"specification": ""},
     ],
 )
+@pytest.mark.attack("recorded evidence, edited or of something else")
 def test_a_run_that_did_not_pass_or_is_of_other_verilog_counts_no_vector(changed: dict[str, Any], tmp_path: Path) -> None:
     assert of(said(tmp_path, PROVEN, simulations(**changed))).simulated is None
