@@ -33,6 +33,7 @@ LEFT = {
     "cumulative_trapezoid": "an integral over its steps",
     "histogram": "a sum of weights",
     "linalg_cross": "a difference of two products",
+    "resize_as": "no sum: a result that nobody writes",
     "trapezoid": "an integral over its steps",
     "trapz": "an integral over its steps",
 }
@@ -128,7 +129,7 @@ def test_vecdot_is_refused_however_it_is_called() -> None:
 def test_operators_of_products_are_taken_apart_in_inference_mode() -> None:
     """Under names that say that they multiply, as multi_dot, or might, as a norm of a matrix."""
     x = torch.randn(3, 3, generator=torch.Generator().manual_seed(1))
-    calls = (
+    calls: tuple[Callable[[], Any], ...] = (
         lambda: torch.linalg.multi_dot([x, x, x]),
         lambda: torch.linalg.matrix_power(x, 3),
         lambda: torch.linalg.norm(x),
