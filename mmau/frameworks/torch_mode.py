@@ -52,7 +52,7 @@ def on(arch: str, **keys: Any) -> Iterator["GemmMode"]:
         arch: of the catalogue. keys: other fields of `mmau.frameworks.core.Part`: order, fp8_promote, tf32.
     """
     mode = GemmMode(Part(arch, **keys))
-    with _uncompiled(), _Attention(), mode:
+    with _uncompiled(), _Functions(mode), mode:
         yield mode
 
 
@@ -81,10 +81,10 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
     def __torch_dispatch__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
         keys = keys or {}
         if isinstance(function, torch._ops.HigherOrderOperator):
-            raise self._refusal(function.name())
+            raise self.refusal(function.name())
         name = function.overloadpacket.__name__
-        if function.namespace not in LIBRARIES:
-            raise self._refusal(function)
+        if function.namespace not in LIBRARIES or name in TAKEN_APART:
+            raise self.refusal(function)
         if not is_or_has_product(name) and not _weighs(function, arguments, keys):
             if not _is_composite(function):
                 return function(*arguments, **keys)
@@ -94,24 +94,24 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
         if any(isinstance(tensor, torch._subclasses.FakeTensor) for tensor in tensors):
             return function(*arguments, **keys)  # a compiler asks for shapes
         if any(tensor.is_nested or tensor.layout != torch.strided for tensor in tensors):
-            raise self._refusal(f"{function} of a sparse, nested or blocked tensor")
+            raise self.refusal(f"{function} of a sparse, nested or blocked tensor")
         product = PRODUCTS.get(function.overloadpacket)
         if product is not None:
             out = keys.pop("out", None)
             d = product(self, *arguments, **keys)
             return d if out is None else self._written(d, out, function)
-        if function._can_decompose() and function.overloadpacket in COMPOSITE:
+        if _is_composite(function):
             with self:
                 return function.decompose(*arguments, **keys)
-        raise self._refusal(function)
+        raise self.refusal(function)
 
-    def _refusal(self, what: Any) -> ValueError:
+    def refusal(self, what: Any) -> ValueError:
         return ValueError(f"{what} cannot be computed as on {self.part.arch}: {FIX}")
 
     def _written(self, d: Any, out: Any, function: Any) -> Any:
         """The result in the tensor that a call gives for it, which gets its shape, as PyTorch's own does."""
         if out.dtype != d.dtype:
-            raise self._refusal(f"{function} with out of {out.dtype} for a result of {d.dtype}")
+            raise self.refusal(f"{function} with out of {out.dtype} for a result of {d.dtype}")
         return (out if out.shape == d.shape else out.resize_(d.shape)).copy_(d)
 
     def multiply(self, a: Any, b: Any, c: Any = None, alpha: float = 1.0, beta: float = 0.0) -> Any:
@@ -185,12 +185,17 @@ def _is_composite(function: Any) -> bool:
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"))
 
 
+@cache
+def _place_of_weights(function: Any) -> int | None:
+    """Where an operator takes weights of the rows of an embedding's bags, None for one that does not."""
+    names = [argument.name for argument in function._schema.arguments]
+    return names.index("per_sample_weights") if "per_sample_weights" in names else None
+
+
 def _weighs(function: Any, arguments: Any, keys: Any) -> bool:
-    """Whether a call of an embedding's bags, of floats or of quantised rows, weighs the rows: a product with their table."""
-    bags = (aten._embedding_bag, aten._embedding_bag_forward_only)
-    are_bags = function.overloadpacket in bags or function.name().startswith("quantized::embedding_bag")
-    weights = (*arguments[6:7], keys.get("per_sample_weights"))
-    return are_bags and any(given is not None for given in weights)
+    """Whether a call weighs the rows of bags, forward or backward: a product with their table, or with its gradient."""
+    place = _place_of_weights(function)
+    return place is not None and (*arguments[place : place + 1], keys.get("per_sample_weights"))[0] is not None
 
 
 def _mv(mode: GemmMode, a: Any, x: Any) -> Any:
@@ -235,8 +240,8 @@ PRODUCTS: Mapping[Any, Callable[..., Any]] = {
 }
 """The operators that are computed here."""
 
-COMPOSITE = frozenset((aten.linear, aten.matmul, aten.einsum, aten.tensordot, aten.inner, aten.linalg_matmul))
-"""Operators that PyTorch itself makes of those."""
+TAKEN_APART = frozenset(("linalg_vecdot",))
+"""Products that PyTorch multiplies element by element and adds, out of inference mode: no product would reach the mode."""
 
 
 def attention(
@@ -262,12 +267,16 @@ def attention(
     return multiply(torch.nn.functional.dropout(weights, dropout_p).to(query.dtype), value)
 
 
-class _Attention(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
-    """Sends scaled_dot_product_attention to `attention`, so that its products have gradients.
+class _Functions(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+    """Sends scaled_dot_product_attention to `attention`, so that its products have gradients, and refuses TAKEN_APART.
 
-    PyTorch's own functions call it by its name in their module, within which a mode of functions is off: the name is another
-    function's until the mode is left.
+    PyTorch's own functions call attention by its name in their module, within which a mode of functions is off: the name is
+    another function's until the mode is left.
     """
+
+    def __init__(self, mode: GemmMode) -> None:
+        super().__init__()
+        self.mode = mode
 
     def __enter__(self) -> Any:
         self._own = torch.nn.functional.scaled_dot_product_attention
@@ -281,4 +290,7 @@ class _Attention(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
     def __torch_function__(self, function: Any, types: Any, arguments: Any = (), keys: Any = None) -> Any:
         if function is self._own:
             return attention(*arguments, **(keys or {}))
+        name = getattr(function, "__name__", "").partition(".")[0]
+        if name in TAKEN_APART:
+            raise self.mode.refusal(f"aten.{name}")
         return function(*arguments, **(keys or {}))

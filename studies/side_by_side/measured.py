@@ -4,9 +4,6 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from mmau.formal.in_time import prove_in_time, prove_user_design_in_time
-from rtl.cost.wanted import Wanted
-
 import cosim
 from cosim.compile.circuit import READ_SLANG
 from cosim.compile.preprocessing import texts_of
@@ -16,8 +13,10 @@ from cosim.runner.report import Report
 from golden import Unit
 from golden.files import temporary_folder
 from golden.unit_file import unit_from_table
+from mmau.formal.proofs_with_deadline import prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.cost import timing
+from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import measure, run_yosys
 from rtl.cost.liberty import library
 from rtl.cost.netlist_check import check_netlist
@@ -110,16 +109,16 @@ def figures(flat: str, unit: Unit, exact: bool) -> dict[str, Any]:
         MissingTool, YosysFailure, NetlistError, TimingError: a tool is missing or fails, or the netlist is another circuit.
         ValueError: it has registers.
     """
-    wanted = Wanted(limit=LIMIT)
-    cells, gates = library(wanted.library), measure(flat, TOP)
+    request = CostRequest(limit=LIMIT)
+    cells, gates = library(request.library), measure(flat, TOP)
     if gates.registers:
         raise ValueError(
             f"{unit.name}: a design must have no registers, for all are compared without; got {gates.registers}"
         )
-    mapped = map_whole(flat, cells, wanted.limit)
+    mapped = map_whole(flat, cells, request.limit)
     if exact:
-        check_netlist(mapped.netlist, cells, unit, 0, wanted.vectors)
-    wish = (wanted.clock_ns, wanted.activity, wanted.limit)
+        check_netlist(mapped.netlist, cells, unit, 0, request.vectors)
+    wish = (request.clock_ns, request.activity, request.limit)
     timed = timing.analyse(mapped.verilog, TOP, cells, False, *wish, mapped.netlist.constants)
     return {
         "cells": gates.cells,
@@ -127,5 +126,5 @@ def figures(flat: str, unit: Unit, exact: bool) -> dict[str, Any]:
         "area_um2": mapped.area,
         "delay_ns": timed.delay,
         "power_mw": round(1e3 * timed.power, 6),
-        "netlist_vectors": wanted.vectors if exact else 0,
+        "netlist_vectors": request.vectors if exact else 0,
     }

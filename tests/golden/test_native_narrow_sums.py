@@ -12,7 +12,8 @@ from tests.golden.rows import unit
 
 pytestmark = needs_native
 
-STEP: Any = unit(golden.OPERATIONS["TR-FDPA"](a="bf16", b="bf16", c="fp32", L=8, F=24, F2=31))
+OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
+STEP: Any = unit(OPERATIONS["TR-FDPA"](a="bf16", b="bf16", c="fp32", L=8, F=24, F2=31))
 M, N = 64, 96
 
 

@@ -25,8 +25,10 @@ using mmau::Format;
 constexpr int max_threads = 1024;
 constexpr int64_t products_per_thread = 1 << 16;  // fewer are done before a thread has started
 constexpr int64_t rows_together = 32;             // pieces of so many rows leave no lanes idle
-constexpr int64_t tile_rows = 256;                // of a matrix product: what is decoded of A and B serves so many
-constexpr int64_t tile_columns = 256;             // columns and rows
+constexpr int64_t tile_columns = 256;             // of a matrix product: what is decoded of A serves so many columns,
+constexpr int64_t most_tile_rows = 256;           // of B so many rows,
+constexpr int64_t fewest_tile_rows = 64;          // or fewer,
+constexpr int64_t tiles_per_thread = 4;           // so that every thread has some tiles
 
 struct Isa {
     mmau::RowsFunction* compute_rows;
@@ -83,24 +85,29 @@ bool operands_fit(const mmau_parameters& parameters, const mmau_batch& batch, co
 /// checked just before it is computed, so that its codes come from memory once.
 class Work {
   public:
-    Work(const mmau_parameters& parameters, const mmau_batch& batch) : parameters_(parameters), batch_(batch), isa_(chosen_isa()) {
+    /// `wanted` threads, 0 for one a core.
+    Work(const mmau_parameters& parameters, const mmau_batch& batch, int wanted)
+        : parameters_(parameters), batch_(batch), isa_(chosen_isa()) {
+        const int64_t useful = batch.rows / std::max<int64_t>(1, products_per_thread / parameters.K);
+        if (useful > 1) {  // counting the cores would take longer than a small batch
+            const int64_t cores = wanted ? wanted : std::max(1U, std::thread::hardware_concurrency());
+            threads_ = std::min({useful, cores, int64_t{max_threads}});
+        }
         by_tiles_ = isa_.compute_tile(parameters, batch, {});
         if (by_tiles_) {
-            row_blocks_ = ceil_div(batch.rows / batch.columns, tile_rows);
-            pieces_ = row_blocks_ * ceil_div(batch.columns, tile_columns);
+            const int64_t rows = batch.rows / batch.columns, across = ceil_div(batch.columns, tile_columns);
+            const int64_t wanted_tiles = threads_ > 1 ? tiles_per_thread * threads_ : 1;
+            while (tile_rows_ > fewest_tile_rows && ceil_div(rows, tile_rows_) * across < wanted_tiles) tile_rows_ /= 2;
+            row_blocks_ = ceil_div(rows, tile_rows_);
+            pieces_ = row_blocks_ * across;
         } else {
             rows_ = std::max<int64_t>(1, products_per_thread / parameters.K / rows_together) * rows_together;
             pieces_ = ceil_div(batch.rows, rows_);
         }
     }
 
-    /// How many threads have something to do: all that are wanted, 0 for one a core.
-    int64_t threads(int wanted) const {
-        const int64_t useful = std::min(pieces_, batch_.rows / std::max<int64_t>(1, products_per_thread / parameters_.K));
-        if (useful <= 1) return 1;  // counting the cores would take longer than a small batch
-        const int64_t cores = wanted ? wanted : std::max(1U, std::thread::hardware_concurrency());
-        return std::min({useful, cores, int64_t{max_threads}});
-    }
+    /// How many threads have something to do.
+    int64_t threads() const { return std::max<int64_t>(1, std::min(pieces_, threads_)); }
     void compute() {
         const mmau::DefaultFloatEnvironment environment;
         for (int64_t piece = 0; !bad_code_ && (piece = next_.fetch_add(1)) < pieces_;) {
@@ -125,8 +132,8 @@ class Work {
         return true;
     }
     bool compute_tile(int64_t piece) const {
-        const int64_t row = piece % row_blocks_ * tile_rows, column = piece / row_blocks_ * tile_columns;
-        const int64_t rows = std::min(tile_rows, batch_.rows / batch_.columns - row);
+        const int64_t row = piece % row_blocks_ * tile_rows_, column = piece / row_blocks_ * tile_columns;
+        const int64_t rows = std::min(tile_rows_, batch_.rows / batch_.columns - row);
         const int64_t columns = std::min(tile_columns, batch_.columns - column);
         if (!operands_fit(parameters_, batch_, {row, row + rows}, {column, column + columns})) return false;
         return isa_.compute_tile(parameters_, batch_, {row, rows, column, columns});
@@ -136,7 +143,9 @@ class Work {
     const mmau_batch& batch_;
     const Isa isa_;
     bool by_tiles_;
-    int64_t rows_ = 0;        // of a piece
+    int64_t threads_ = 1;
+    int64_t rows_ = 0;  // of a piece
+    int64_t tile_rows_ = most_tile_rows;
     int64_t row_blocks_ = 0;  // tiles one below the other
     int64_t pieces_;
     std::atomic<int64_t> next_{0};
@@ -144,8 +153,8 @@ class Work {
 };
 
 int compute_batch(const mmau_parameters& parameters, const mmau_batch& batch, int threads) {
-    Work work(parameters, batch);
-    const int64_t count = work.threads(threads);
+    Work work(parameters, batch, threads);
+    const int64_t count = work.threads();
     if (count == 1) {
         work.compute();
         return work.status();

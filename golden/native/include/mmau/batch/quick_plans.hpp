@@ -1,4 +1,4 @@
-// Which T-, TR- and GTR-FDPA over a panel have quick steps (quick_steps.hpp, quick_avx512.hpp).
+// Which T-, TR- and GTR-FDPA over a panel have quick steps (quick_steps.hpp and its AVX-512 counterparts).
 #pragma once
 
 #include "t_fdpa_lanes.hpp"

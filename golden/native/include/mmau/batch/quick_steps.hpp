@@ -9,7 +9,8 @@
 #include "quick_plans.hpp"
 
 #ifdef __AVX512DQ__
-#include "quick_avx512.hpp"
+#include "quick_t_fdpa_avx512.hpp"
+#include "quick_tr_fdpa_avx512.hpp"
 #else
 
 MMAU_NAMESPACE_BEGIN
