@@ -31,7 +31,7 @@ ROUNDERS = ("increment", "compound")
 """How one is added in the last place; the choice never changes a result."""
 
 ACCUMULATORS = ("aligned", "long")
-"""What the terms of an exact sum are shifted in; the choice never changes a result."""
+"""Where the terms of an exact sum are shifted; the choice never changes a result."""
 
 MAX_STAGES = 8
 

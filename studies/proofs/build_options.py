@@ -51,7 +51,7 @@ ROUNDED = (
     {"leading_zeros": "anticipate", "result_exp": "parallel", "normaliser": NORMALISERS[-1], "rounder": ROUNDERS[-1]},
     {key: choices[-1] for key, choices in LATER_KEYS.items()},
 )
-"""What follows the sum, and what an exact one is held in, in one encoding: a total is a sign and a magnitude in each."""
+"""The steps behind the sum, and the places of an exact one, in one encoding: a total is a sign and a magnitude in each."""
 
 UNUSED: Mapping[type[Operation], frozenset[str]] = {
     EFDPA: frozenset({"max_exp"}),

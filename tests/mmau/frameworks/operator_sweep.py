@@ -34,7 +34,7 @@ VALUES: dict[str, list[Any]] = {
     "int": [1, 0], "SymInt": [1], "bool": [False], "float": [1.0], "number": [1], "str": ["ij,jk->ik", "sum"],
     "List[int]": [[1], [1, 1], [3, 3]], "List[SymInt]": [[1], [1, 1], [3, 3]], "List[bool]": [[True] * 3, [True] * 2],
 }  # fmt: skip
-"""What is tried for an argument that is no tensor and has no default."""
+"""The values tried for an argument that is no tensor and has no default."""
 
 Leaf = tuple[int, int | None]
 """The place of a tensor among the arguments: of the argument, and in its list."""
@@ -67,7 +67,7 @@ def has_kernel(operator: Any) -> bool:
 
 
 def choices(argument: Any) -> list[Any]:
-    """What is tried for an argument: None, a value, or a tensor's shape after its kind."""
+    """The values tried for an argument: None, a value, or a tensor's shape after its kind."""
     kind = str(argument.type)
     is_optional, kind = kind.startswith("Optional"), kind.removeprefix("Optional[").removesuffix("]")
     if kind == "Tensor":
@@ -161,7 +161,7 @@ def poisoned(instruction: Any, a: Any, b: Any, *_: Any, **__: Any) -> Any:
 
 
 def in_mode(operator: Any, arguments: list[Any], sums: Any, inference: bool) -> str:
-    """What the mode does with a call: `computed`, `refused`, `leaks`, or an error of another kind."""
+    """The outcome of a call in the mode: `computed`, `refused`, `leaks`, or an error of another kind."""
     single = torch.utils._pytree.tree_map_only(torch.Tensor, lambda x: x.float() if x.is_floating_point() else x, arguments)
     try:
         with torch.inference_mode() if inference else nullcontext(), torch_mode.on(PART):
@@ -174,7 +174,7 @@ def in_mode(operator: Any, arguments: list[Any], sums: Any, inference: bool) -> 
 
 
 def tried(operator: Any) -> set[str]:
-    """What became of an operator's calls: `unreached` where PyTorch answered none, `none` where none sums products."""
+    """The outcome of an operator's calls: `unreached` where PyTorch answered none, `none` where none sums products."""
     rng = torch.Generator().manual_seed(1)
     torch.manual_seed(1)
     per_argument = [choices(argument) for argument in operator._schema.arguments]

@@ -44,7 +44,7 @@ PARTS = 6
 
 @cache
 def swept(library: str, part: int) -> dict[str, set[str]]:
-    """What became of each operator, in a process whose memory the operators may spoil."""
+    """The outcome of each operator, in a process whose memory the operators may spoil."""
     command = [sys.executable, "-m", "tests.mmau.frameworks.operator_sweep", library, f"{part}/{PARTS}"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     return {name: set(found) for name, found in map(json.loads, ended.stdout.splitlines())}

@@ -44,10 +44,10 @@ def found(unit: Unit, K: int = 8) -> None:
 @pytest.mark.parametrize(
     ("keys", "chain"),
     [
-        (TRUNCATED, {"order": "even-and-odd"}),
+        pytest.param(TRUNCATED, {"order": "even-and-odd"}, marks=pytest.mark.long),
         (TRUNCATED, {"order": "even-odd", "add_c": "last"}),
-        (FUSED, {"add_c": "last"}),
-        (FUSED, {"order": "pairs-of-four"}),
+        pytest.param(FUSED, {"add_c": "last"}, marks=pytest.mark.long),
+        pytest.param(FUSED, {"order": "pairs-of-four"}, marks=pytest.mark.long),
         pytest.param(FP8, {"convert": "fp16", "order": "even-and-odd", "add_c": "last"}, marks=pytest.mark.long),
     ],
 )
@@ -78,9 +78,9 @@ def test_order_with_a_node_that_loses_several_terms_is_no_tree_of_places() -> No
 @pytest.mark.parametrize(
     "table",
     [
-        {"tree": "pairwise", "c": "last"},
-        {"tree": "compensated"},
-        {"tree": "in-order", "group": 4, "node": "RZ-e8m13"},
+        pytest.param({"tree": "pairwise", "c": "last"}, marks=pytest.mark.long),
+        pytest.param({"tree": "compensated"}, marks=pytest.mark.long),
+        pytest.param({"tree": "in-order", "group": 4, "node": "RZ-e8m13"}, marks=pytest.mark.long),
         {"tree": "descending", "c": "among"},
     ],
     ids=lambda table: table["tree"],

@@ -40,7 +40,7 @@ def test_an_answer_of_another_type() -> None:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_other_answers_to_the_same_question() -> None:
     rng = np.random.default_rng(0)
     finding = stopped(changed(dut(), lambda _, d: d ^ rng.integers(0, 2, d.shape, d.dtype)))

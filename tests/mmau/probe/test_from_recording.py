@@ -40,7 +40,7 @@ def test_benign_rows_leave_keys_open_and_name_the_rows_that_settle_them() -> Non
     assert model.keys["sticky"] is True
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_of_no_operation_are_not_explained() -> None:
     rows = generate(SHAPE, 600, 0).operands
     d = BOX.dot(rows.a, rows.b, rows.c) ^ np.uint16(1)

@@ -67,8 +67,11 @@ def test_the_nan_of_a_device_is_found() -> None:
     assert recovered(dut(operation, K=1), Chain(operation)) == "same"
 
 
+LONGEST = pytest.param("PS-FDPA", marks=pytest.mark.long)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["FMA", "FTZ-FMA", "IDPA", "T-FDPA", "OC-FDPA", "PS-FDPA"])
+@pytest.mark.parametrize("name", ["FMA", "FTZ-FMA", "IDPA", "T-FDPA", "OC-FDPA", LONGEST])
 def test_a_unit_is_recovered(name: str) -> None:
     operation = UNITS[name]
     assert recovered(dut(operation), Chain(operation)) in ("same", "alike")

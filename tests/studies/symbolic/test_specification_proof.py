@@ -20,7 +20,14 @@ from tests.studies.symbolic.changes import UNNOTICED, replaced
 SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: f"{operation.name} {operation.a} {operation.b}")
+FIRST_OF_EACH = {operation.name: operation for operation in reversed(OPERATIONS)}.values()
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [each if each in FIRST_OF_EACH else pytest.param(each, marks=pytest.mark.long) for each in OPERATIONS],
+    ids=lambda operation: f"{operation.name} {operation.a} {operation.b}",
+)
 def test_the_term_gives_what_golden_gives(operation: Operation) -> None:
     with deep_stack() as manager:
         terms, random, unit = Terms(manager), Random(1), unit_of(operation)
@@ -55,7 +62,10 @@ HARD = "TR-FDPA: a negative sum that RZ cuts to nothing is +0"
 """Of `UNNOTICED`: solvers need many minutes for operands that show it; the boundary rows have such operands."""
 
 
-@pytest.mark.parametrize("name", [name for name in UNNOTICED if name != HARD])
+@pytest.mark.parametrize(
+    "name",
+    [name if name.startswith("T-") else pytest.param(name, marks=pytest.mark.long) for name in UNNOTICED if name != HARD],
+)
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_a_changed_golden_is_refuted(name: str) -> None:
     operation, change = CHANGED[name], replaced(*UNNOTICED[name])
