@@ -50,13 +50,17 @@ def test_call_is_over_in_its_seconds_whatever_the_worker_is_at(
     """It starts slowly, or compiles for longer than it may."""
     monkeypatch.setattr(jobs, "HAND_OVER_SECONDS", 4.0)
     monkeypatch.setattr(jobs, "GRACE_SECONDS", 1.0)
-    seconds, shown = 8.0, list[str]()
-    started = time.monotonic()
-    state = run_call(call(tmp_path, seconds=seconds), shown.append, (sys.executable, "-c", OVERRUNS, where))
-    assert seconds - 4.0 < time.monotonic() - started < seconds
+    for seconds in (8.0, 24.0, 72.0):  # a machine that is busy with other things needs long to begin
+        shown, folder = list[str](), tmp_path / str(seconds)
+        folder.mkdir()
+        started = time.monotonic()
+        state = run_call(call(folder, seconds=seconds), shown.append, (sys.executable, "-c", OVERRUNS, where))
+        assert seconds - 4.0 < time.monotonic() - started < seconds
+        if not any(line.startswith("no time is left") for line in shown):
+            break
     assert "the worker: still at work when the time was up, and cut off" in shown
     assert agreed(state)
-    assert (tmp_path / "out-1" / "state.json").exists()
+    assert (folder / "out-1" / "state.json").exists()
 
 
 DEVICE = {"device": "x", "arch": "sm_90", "driver": "", "runtime": "", "compiler": "", "engine": ""}
