@@ -11,6 +11,7 @@ import pytest
 
 from mmau.jobs.provenance import ROOT
 from rtl.verilog.emit import to_verilog
+from studies.golden_mutants.mutations import mutations
 from tests.attack.faults import FAULTS, SEED, UNITS, faults, modules, unit_of
 from tests.attack.faulty_generator import NO_EFFECT
 
@@ -77,6 +78,8 @@ def test_sound_generator_is_proved_where_faults_are_tried() -> None:
 
 @pytest.mark.slow
 def test_a_fault_of_the_multiplier_is_caught_in_one_unit() -> None:
-    found = caught("rtl.steps.multiply", 54, [0])
-    assert found["fault"].endswith("`x.sign ^ y.sign` → `x.sign | y.sign`")
+    module, text = "rtl.steps.multiply", "`x.sign ^ y.sign` → `x.sign | y.sign`"
+    numbers = [number for number, each in enumerate(mutations(module)) if each.text == text]
+    found = caught(module, numbers[0], [0])
+    assert found["fault"].endswith(text)
     assert found["by"] == "refuted"

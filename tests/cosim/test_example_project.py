@@ -71,7 +71,7 @@ def test_pytest_and_make_fail_on_the_broken_design(environment: dict[str, str], 
     status, output = ended(["python", "-m", "pytest"], folder, environment)
     assert status == 1
     assert "1 failed" in output
-    assert "of 2000 results differ from the golden model" in output
+    assert "of 2,000 results differ from the golden model" in output
     assert "first of group 0: vector " in output
     status, output = ended(["make", "-C", "verif"], folder, environment)
     assert status != 0

@@ -34,7 +34,7 @@ def assert_differs(report: cosim.Report, change: str | None) -> None:
         change: of the model, which explains all mismatches; None where no single one does.
     """
     assert report.mismatches > 0
-    assert report.failures == (f"{report.mismatches} of {report.received} results differ from the golden model",)
+    assert report.failures == (f"{report.mismatches:,} of {report.received:,} results differ from the golden model",)
     assert report.sent == report.received == report.vectors
     assert report.first_mismatch is not None
     assert "\n  got      " in report.first_mismatch
@@ -202,7 +202,7 @@ def test_out_valid_high_outside_of_resets(wrapped: Wrapped) -> None:
     """Results without a vector."""
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_valid": "~rst"}))
     assert report.surplus > 0
-    assert f"{report.surplus} results came out that no vector asked for, the first in cycle {report.first_surplus}" in (
+    assert f"{report.surplus:,} results came out that no vector asked for, the first in cycle {report.first_surplus:,}" in (
         report.failures
     )
 
