@@ -24,9 +24,9 @@ def checked_tree(tree: Any) -> tuple[Tree, ...]:
     places = [place for place in places_of(nodes) if place != "0"]
     wanted = ["c", *(f"p{k}" for k in range(len(places) - 1))]
     if isinstance(nodes, str) or sorted(places) != sorted(wanted):
-        wrong = next((place for place in places if place not in wanted or places.count(place) > 1), "")
+        twice = next((place for place in places if places.count(place) > 1), None)
         missing = next((place for place in wanted if place not in places), "c")
-        found = f"{wrong} stands {places.count(wrong)} times" if places.count(wrong) > 1 else f"{missing} is missing"
+        found = f"{missing} is missing" if twice is None else f"{twice} stands {places.count(twice)} times"
         raise ValueError(
             f"[sums] tree must have c and each of p0, p1, … once, without a gap, and 0 wherever a sum begins at +0; {found}"
         )

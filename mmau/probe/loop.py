@@ -22,7 +22,7 @@ from mmau.probe.find_tree import Order, order_of
 from mmau.probe.journal import Journal, row_keys
 from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
-from mmau.probe.model_tree import places_of
+from mmau.probe.model_tree import as_places
 from mmau.probe.search import Search
 from mmau.probe.start_models import possible_families, tree_starts
 
@@ -180,7 +180,7 @@ class _Probe:
     def _in_its_order(self) -> list[Model]:
         """Programs of additions in the tree that the device's own answers show."""
         self._order = self._order or order_of(self.questioner)
-        tree = None if self._order.tree is None else places_of(self._order.tree)
+        tree = None if self._order.tree is None else as_places(self._order.tree)
         return [] if tree is None else tree_starts(self.shape, tree)
 
     def _first_evidence(self) -> Evidence:

@@ -56,11 +56,11 @@ def _of_places(places: Places) -> Tree:
     return Exact(members) if len(members) > 2 else members
 
 
-def places_of(tree: Tree) -> Places | None:
+def as_places(tree: Tree) -> Places | None:
     """The tree of places that adds in the order found; None where a node of more than two terms loses some."""
     if isinstance(tree, str):
         return tree
-    members = [places_of(member) for member in tree]
+    members = [as_places(member) for member in tree]
     if None in members or (len(members) > 2 and not isinstance(tree, Exact)):
         return None
     return tuple(member for member in members if member is not None)

@@ -19,7 +19,7 @@ from mmau.probe.known_properties import rounding_repeats
 from mmau.probe.loop import Finding, probe
 from mmau.probe.model import NODES, model
 from mmau.probe.model import SUMS as SUMS_FAMILY
-from mmau.probe.model_tree import Exact, places_of
+from mmau.probe.model_tree import Exact, as_places
 from mmau.probe.papers.asker import Asker
 from mmau.probe.parameters_apart import parameters_apart
 from mmau.probe.probe_report import as_dict, open_keys, text_of
@@ -70,8 +70,8 @@ def test_trees_of_places_are_found(table: dict[str, Any]) -> None:
 
 
 def test_order_with_a_node_that_loses_several_terms_is_no_tree_of_places() -> None:
-    assert places_of([["p0", "p1"], Exact(["p2", "p3", "c"])]) == (("p0", "p1"), ("p2", "p3", "c"))
-    assert places_of([["p0", "p1"], ["p2", "p3", "c"]]) is None
+    assert as_places([["p0", "p1"], Exact(["p2", "p3", "c"])]) == (("p0", "p1"), ("p2", "p3", "c"))
+    assert as_places([["p0", "p1"], ["p2", "p3", "c"]]) is None
 
 
 @pytest.mark.slow
