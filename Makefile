@@ -170,6 +170,10 @@ bench-gemm: $(VENV)/.peer  #: Measure matrix products and frameworks beside gold
 public-tests: $(VENV)/.dev  #: Run the tolerances of eight public tests on wrong kernels; writes docs/evidence/public-tests.md
 	$(BIN)/python -m studies.public_tests docs/evidence/public-tests.md
 
+library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
+	$(BIN)/python -m studies.library_products.explain studies/library_products/h100.npz docs/evidence/library-products.json
+	$(BIN)/python -m studies.library_products.page docs/evidence/library-products.json docs/evidence/library-products.md
+
 profiles: $(VENV)/.dev  #: Write the numeric profiles of every architecture's model, docs/evidence/profiles
 	$(BIN)/python -m studies.profiles docs/evidence/profiles
 

@@ -19,8 +19,9 @@ from golden.gemm_order import GemmOrder
 
 FILE = Path(__file__).with_name("recipes.toml")
 
-EVIDENCE = ("agrees with an emulator", "stated by its source", "inferred")
-"""Kinds of evidence for a recipe, strongest first; none of them is a measurement of silicon by this project."""
+EVIDENCE = ("recorded", "agrees with an emulator", "stated by its source", "inferred")
+"""Kinds of evidence for a recipe, strongest first. Recorded: the order gives every element that this project recorded of
+the library on that part."""
 
 
 @dataclass(frozen=True, kw_only=True)

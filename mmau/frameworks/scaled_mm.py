@@ -1,9 +1,10 @@
 """PyTorch's products of FP8 tensors with scales: `_scaled_mm` and `_scaled_mm_v2`.
 
-Scales of whole tensors, of rows and of columns are applied to the sum, in fp32: sum · (scale_a · scale_b), each operation
-rounded once, then the bias, then one rounding to the output's dtype. Scales of blocks of 128 products are applied where the
-sum is promoted, as DeepGEMM does. Scales of 32 products in e8m0 and of 16 in e4m3 are operands of the part's block-scaled
-instruction; `_scaled_mm` and SWIZZLE_32_4_4 have them in tiles of 128 rows by 4 scales, as cuBLAS does.
+Scales are applied to the sum in fp32, each operation rounded once: of rows and columns as cuBLAS does on an H100
+(docs/evidence/library-products.md), scale_a · (scale_b · sum); of whole tensors (scale_a · scale_b) · sum, which is not
+recorded. Then comes the bias, then one rounding to the output's dtype. Scales of blocks of 128 products are applied where
+the sum is promoted, as DeepGEMM and cuBLAS do. Scales of 32 products in e8m0 and of 16 in e4m3 are operands of the part's
+block-scaled instruction; `_scaled_mm` and SWIZZLE_32_4_4 have them in tiles of 128 rows by 4 scales, as cuBLAS does.
 """
 
 from collections.abc import Callable
@@ -67,7 +68,7 @@ def scaled_mm(
         order = replace(part.order, **keys, epilogue=() if bias is None else ("bias",), output=OUTPUTS[out])
         return multiply(instruction, a, b, torch.zeros(M, N), scale_a=scale_a, scale_b=scale_b, order=order, bias=bias)
     sums = multiply(instruction, a, b, torch.zeros(M, N), order=_promoted(part, every))
-    d = sums * (scale_a * scale_b)
+    d = sums * (scale_a * scale_b) if kinds == ("tensor", "tensor") else scale_a * (scale_b * sums)
     return (d if bias is None else d + bias.float()).to(out)
 
 

@@ -122,6 +122,8 @@ class GemmMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[
             return self._empty(a, b, c, beta)
         epilogue = () if c is None else ("alpha-beta",)
         order = replace(self.part.order, epilogue=epilogue, alpha=float(alpha), beta=float(beta), output=FORMATS[a.dtype])
+        if instruction.a.name == "tf32":
+            a, b = nearest_tf32(a), nearest_tf32(b)
         return multiply(instruction, a, b, c, order=order)
 
     def format(self, tensor: Any) -> str:
@@ -180,6 +182,13 @@ def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @cache
+def nearest_tf32(x: Any) -> Any:
+    """An fp32 tensor rounded to tf32, to nearest even, as cuBLAS rounds on an H100 (docs/evidence/library-products.md)."""
+    codes = x.contiguous().view(torch.int32)
+    rounded = (codes + 0xFFF + (codes >> 13 & 1)) & ~0x1FFF
+    return torch.where(x.isfinite(), rounded, codes).view(torch.float32)
+
+
 def _is_composite(function: Any) -> bool:
     """Whether PyTorch makes an operator of others."""
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"))

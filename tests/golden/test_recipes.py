@@ -15,21 +15,15 @@ def test_every_recipe_has_evidence_and_an_instruction() -> None:
         assert found.evidence in EVIDENCE
         assert found.source
         assert found.order.model is not None
-    assert "silicon" not in " ".join(EVIDENCE)
     assert {found.evidence for found in recipes().values()} == set(EVIDENCE)
 
 
 def test_shapes_are_those_of_the_source() -> None:
-    """Two layers at four lengths on three parts; one of the 24 takes a kernel that nobody has modelled."""
-    for part, missing in (("a100", 0), ("l40s", 0), ("h100", 1)):
-        found = []
+    """Two layers at four lengths on three parts."""
+    for part in ("a100", "l40s", "h100"):
         for N, K in ((2560, 9728), (9728, 2560)):
             for M in (100, 250, 1000, 4000):
-                try:
-                    found.append(recipe_of_shape(f"cublas.{part}.bf16", M, N, K))
-                except ValueError:
-                    assert (part, M, N) == ("h100", 100, 2560)
-        assert len(found) == 8 - missing
+                assert recipe_of_shape(f"cublas.{part}.bf16", M, N, K).order.output == "bf16"
     workspace = recipe_of_shape("cublas.a100.bf16", 100, 2560, 9728).order
     assert (workspace.split_k, workspace.split_tile, workspace.split_sum, workspace.output) == (5, 64, "workspace", "bf16")
 

@@ -297,9 +297,24 @@ def test_dtypes_that_the_part_does_not_multiply_are_refused() -> None:
     for message, call in calls.items():
         with torch_mode.on("sm_90"), pytest.raises(ValueError, match=message):
             call()
+
+
+def test_fp32_is_rounded_to_tf32() -> None:
+    """To nearest even, with carries into the exponent, to infinity, and NaN as it is."""
+    codes = {
+        0x3F801000: 0x3F800000, 0x3F803000: 0x3F804000, 0x3F801001: 0x3F802000, 0x3FFFF000: 0x40000000,
+        0xBF803000: 0xBF804000, 0x7F7FFFFF: 0x7F800000, 0x7F800000: 0x7F800000, 0x00001000: 0, 0x00003000: 0x4000,
+    }  # fmt: skip
+    given, expected = (
+        torch.tensor([x - (x >> 31 << 32) for x in side], dtype=torch.int32) for side in (codes, codes.values())
+    )
+    got = torch_mode.nearest_tf32(given.view(torch.float32))
+    assert got.view(torch.int32).tolist() == expected.tolist()
+    assert torch_mode.nearest_tf32(torch.tensor(torch.nan)).isnan()
+    x = drawn(1, 8, 8, dtype=torch.float32)
     with torch_mode.on("sm_90", tf32=True):
-        d = drawn(1, 8, 8, dtype=torch.float32) @ torch.eye(8)
-    assert same(d, (drawn(1, 8, 8, dtype=torch.float32).view(torch.int32) & ~0x1FFF).view(torch.float32))
+        d = x @ torch.eye(8)
+    assert same(d, torch_mode.nearest_tf32(x))
 
 
 def test_everything_else_is_pytorchs() -> None:

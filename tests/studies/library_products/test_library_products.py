@@ -1,0 +1,180 @@
+"""The recorded products of cuBLAS and Triton: orders give every element, broken ones do not; recipes are those orders."""
+
+import json
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import golden
+from golden.recipes import recipe, recipes
+from studies.library_products.cases import Case, codes, operands
+from studies.library_products.explain import Explanation, Product, Recorded, candidates, computed, differing, explain, read
+from studies.library_products.page import page
+
+ROOT = Path(__file__).parents[3]
+FILE = ROOT / "studies/library_products/h100.npz"
+FOUND = ROOT / "docs/evidence/library-products.json"
+
+PRODUCTS_OF_RECIPES = {
+    "cublas.h100.bf16.single": [
+        f"mm.bf16.bf16.{M}x{N}x{K}.random.0" for M, N, K in recipe("cublas.h100.bf16.single").shapes
+    ],
+    "cublas.h100.bf16.split-3": ["mm.bf16.bf16.100x2560x9728.random.0"],
+    "cublas.h100.f16.single": [f"mm.fp16.fp16.{n}x{n}x{n}.random.0" for n in (512, 1000, 2048, 4096)],
+    "cublas.h100.f16.split-2": [f"mm.fp16.fp16.{shape}.random.0" for shape in ("16x4096x4096", "256x256x4096")],
+    "cublas.h100.tf32.single": [f"mm-tf32.fp32.fp32.{n}x{n}x{n}.random.0" for n in (512, 1000, 2048, 4096)],
+    "cublas.h100.e4m3.default": [f"scaled.e4m3.e4m3.{n}x{n}x{n}.random.0" for n in (512, 2048, 4096)],
+    "cublas.h100.e4m3.fast-accumulation": [f"scaled-fast.e4m3.e4m3.{n}x{n}x{n}.random.0" for n in (512, 2048, 4096)],
+    "cublas.h100.e4m3.block-scales": [
+        f"scaled-blocks.e4m3.e4m3.{shape}.random.0" for shape in ("256x256x4096", "2048x2048x2048", "64x4096x4096")
+    ],
+    "triton.sm90.f16.acc-plus-dot": [
+        f"triton-plus.fp16.fp16.128x128x1024.{tile}.random.0" for tile in ("64x64x64", "128x128x128")
+    ],
+    "triton.sm90.e4m3.dot-acc": [f"triton.e4m3.e4m3.128x128x1024.{tile}.random.0" for tile in ("64x64x64", "128x128x128")],
+    "triton.sm90.e4m3.acc-plus-dot-128": ["triton-plus.e4m3.e4m3.128x128x1024.128x128x128.random.0"],
+    "triton.sm90.e4m3.imprecise-64": ["triton-imprecise.e4m3.e4m3.128x128x1024.128x128x128.random.0"],
+}
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    return read(FILE)
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, Any]:
+    table: dict[str, Any] = json.loads(FOUND.read_text(encoding="utf-8"))
+    return table
+
+
+def explanation_of(entry: dict[str, Any]) -> Explanation | None:
+    return None if entry["explanation"] is None else Explanation(**entry["explanation"])
+
+
+def replayed(recorded: Recorded, found: dict[str, Any], names: list[str], rows: slice) -> None:
+    for name in names:
+        product, explanation = recorded.products[name], explanation_of(found["products"][name])
+        assert product.d.size == found["products"][name]["elements"] > 0
+        if explanation is not None:
+            assert not differing(product, explanation, rows), name
+
+
+def test_a_row_of_some_products_is_what_their_orders_give(recorded: Recorded, found: dict[str, Any]) -> None:
+    assert list(recorded.products) == list(found["products"])
+    random = [name for name, product in recorded.products.items() if product.case.operands == "random"]
+    replayed(recorded, found, random[::6], slice(0, 1))
+
+
+@pytest.mark.long
+def test_every_element_is_what_its_order_gives(recorded: Recorded, found: dict[str, Any]) -> None:
+    replayed(recorded, found, list(recorded.products), slice(None))
+    unexplained = [name for name, entry in found["products"].items() if entry["explanation"] is None]
+    assert len(unexplained) == 5
+    for name in unexplained:
+        assert explain(recorded.products[name]) is None
+
+
+def test_operands_are_those_that_the_gpu_multiplied(recorded: Recorded) -> None:
+    for product in list(recorded.products.values())[::17]:
+        made = operands(product.case)
+        assert tuple(int(side.astype(np.uint64).sum()) for side in (made.a, made.b)) == product.sums
+
+
+def test_recorded_recipes_give_recorded_products(recorded: Recorded) -> None:
+    assert {name for name, entry in recipes().items() if entry.evidence == "recorded"} == set(PRODUCTS_OF_RECIPES)
+    for name, products in PRODUCTS_OF_RECIPES.items():
+        order = recipe(name).order
+        assert isinstance(order.model, golden.Instruction)
+        for listed in products:
+            product = recorded.products[listed]
+            assert (product.case.M, product.case.N, product.case.K) in recipe(name).shapes or not recipe(name).shapes
+            says = Explanation(
+                instruction=order.model.name, promote_every=order.promote_every, split_k=order.split_k,
+                split_tile=order.split_tile, operands=next(candidates(product)).operands,
+            )  # fmt: skip
+            assert not differing(product, says, slice(0, 8)), (name, listed)
+
+
+@pytest.mark.attack("order of a library's product")
+def test_another_order_is_noticed(recorded: Recorded) -> None:
+    """Promotion missing or every other time, a part more or less, another tile, one instruction of half the length."""
+    wrong: dict[str, tuple[dict[str, Any], ...]] = {
+        "scaled.e4m3.e4m3.4096x4096x4096.random.0": ({"promote_every": 0}, {"promote_every": 2}, {"promote_every": 8}),
+        "mm-fp32.bf16.bf16.100x2560x9728.random.0": ({"split_k": 1}, {"split_k": 2}, {"split_k": 4}, {"split_tile": 128}),
+        "mm-tf32.fp32.fp32.512x512x512.random.0": (
+            {"operands": "cut to tf32"}, {"instruction": "mma.m16n8k4.f32.tf32.tf32.f32"},
+        ),
+        "triton.fp32.fp32.128x128x1024.64x64x64.random.0": ({"operands": "rounded to tf32, to nearest even"},),
+        "mm-fp32.fp16.fp16.512x512x512.random.0": ({"instruction": "mma.m16n8k8.f32.f16.f16.f32"},),
+    }  # fmt: skip
+    for name, changes in wrong.items():
+        product = recorded.products[name]
+        right = explain(product)
+        assert right is not None
+        for change in changes:
+            assert differing(product, replace(right, **change)), (name, change)
+
+
+@pytest.mark.attack("bit of a library's product")
+def test_a_wrong_bit_is_not_explained(recorded: Recorded) -> None:
+    product = recorded.products["mm.bf16.bf16.128x128x128.random.0"]
+    d = product.d.copy()
+    d[63, 63] ^= 1
+    assert explain(product) is not None
+    assert explain(product._replace(d=d)) is None
+
+
+@pytest.mark.long
+def test_what_the_page_says_of_products_without_an_order(recorded: Recorded) -> None:
+    """Four parts of four products in tf32; in fp64 four interleaved stripes, not added in their order."""
+    product = recorded.products["mm-tf32.fp32.fp32.64x64x16.random.0"]
+    made = operands(product.case)
+    nearest = [((side + 0xFFF + (side >> 13 & 1)) & ~0x1FFF).astype(np.uint32) for side in (made.a, made.b)]
+    tf32 = golden.instruction("sm_90", "wgmma.m64n128k8.f32.tf32.tf32")
+    parts = [golden.gemm(tf32, nearest[0][:, i : i + 4], nearest[1][i : i + 4]).view(np.float32) for i in range(0, 16, 4)]
+    total = parts[0] + parts[1] + parts[2] + parts[3]
+    assert (total.view(np.uint32) == product.d).all()
+    product = recorded.products["mm.fp64.fp64.16x4096x4096.random.0"]
+    made = operands(product.case)
+    fp64 = golden.instruction("sm_90", "mma.m16n8k16.f64.f64.f64.f64")
+    a, b = made.a.astype(np.uint64), made.b.astype(np.uint64)
+    taken = [np.arange(product.case.K) // 32 % 4 == stripe for stripe in range(4)]
+    stripes = [golden.gemm(fp64, a[:, one], b[one]).view(np.float64) for one in taken]
+    orders = [order for order in permutations(range(4)) if order[0] < order[1]]
+    sums = [stripes[i] + stripes[j] + stripes[k] + stripes[m] for i, j, k, m in orders]
+    right = [order for order, total in zip(orders, sums, strict=True) if (total.view(np.uint64) == product.d).all()]
+    assert right == [(0, 2, 3, 1)]
+
+
+def test_page_is_what_the_outcome_gives(found: dict[str, Any]) -> None:
+    assert (ROOT / "docs/evidence/library-products.md").read_text(encoding="utf-8") == page(found)
+
+
+def test_codes_are_normal_numbers_of_moderate_size() -> None:
+    for name in ("fp16", "bf16", "e4m3", "e5m2", "fp32", "fp64"):
+        form = golden.FORMATS[name]
+        drawn = codes(name, 0, np.arange(4096))
+        exponents = {form.decode(int(code) % form.codes).exp for code in drawn}
+        assert exponents == set(range(-3, 4))
+        assert len(set(drawn.tolist())) > min(1000, 7 << form.man_bits)
+    assert set(codes("int8", 0, np.arange(4096)).tolist()) == set(range(256))
+
+
+def test_missing_array_is_refused(tmp_path: Path) -> None:
+    about = {"cases": {"x": {"case": {}}}, "device": "", "torch": "", "cuda": "", "triton": ""}
+    np.savez(tmp_path / "x.npz", about=np.frombuffer(json.dumps(about).encode(), np.uint8))
+    with pytest.raises(ValueError, match="x not found"):
+        read(tmp_path / "x.npz")
+
+
+def test_case_names_tell_cases_apart(recorded: Recorded) -> None:
+    assert all(isinstance(product, Product) and product.case.name == name for name, product in recorded.products.items())
+    assert Case(route="mm", a="bf16", b="bf16", M=1, N=2, K=3).name == "mm.bf16.bf16.1x2x3.random.0"
+    assert computed(
+        recorded.products["int.int8.int8.64x64x64.random.0"], Explanation(instruction="mma.m8n8k16.s32.s8.s8.s32")
+    ).any()
