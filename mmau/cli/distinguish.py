@@ -2,14 +2,12 @@
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-import golden
 from golden.checks import check_least
 from mmau import DIFFERED, OK, UNDECIDED
-from mmau.cli.devices_under_test import dut_of_program
+from mmau.cli.devices_under_test import chosen, dut_of_program
 from mmau.cli.distinguish_proof import proved
 from mmau.cli.extras import missing
 from mmau.cli.json_objects import print_object
@@ -17,8 +15,6 @@ from mmau.cli.programs import check_unused, program_of
 from mmau.probe.distinguish import Difference, Side, Verdict, distinguish, parting, sides, text_of
 from mmau.probe.model_and_device import DeviceDifference, held_against
 from mmau.probe.parameters_apart import parameters_apart
-
-EXAMPLE = "sm_90:mma.m16n8k16.f32.f16.f16.f32"
 
 
 def run_distinguish(arguments: argparse.Namespace) -> int:
@@ -87,21 +83,6 @@ def _proved(x: Side, y: Side, seconds: float) -> Verdict:
         return proved(x, y, seconds)
     except ModuleNotFoundError as error:
         return missing(str(error.name), "distinguish")
-
-
-def chosen(word: str) -> golden.Unit | golden.Instruction:
-    """`ARCH:NAME`, or a unit's file.
-
-    Raises:
-        ValueError: the word is neither. OSError: the file cannot be read.
-    """
-    arch, colon, name = word.partition(":")
-    if not Path(word).exists():
-        if colon:
-            return golden.instruction(arch, name)
-        if not word.endswith(".toml"):
-            raise ValueError(f"give an instruction as ARCH:NAME, like {EXAMPLE}, or a unit's file that exists; got {word!r}")
-    return golden.load_unit(word)
 
 
 def _as_dict(found: Difference) -> dict[str, object]:

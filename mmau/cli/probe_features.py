@@ -6,7 +6,7 @@ from pathlib import Path
 from golden import Instruction
 from golden.files import check_output, is_stdout, write_output
 from mmau import OK
-from mmau.cli.distinguish import chosen
+from mmau.cli.devices_under_test import chosen
 from mmau.cli.json_objects import print_object
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 from mmau.probe.papers.comparison_report import as_dict, features_of, html_of, text_of
