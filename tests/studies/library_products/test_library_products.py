@@ -151,6 +151,19 @@ def test_what_the_page_says_of_products_without_an_order(recorded: Recorded) -> 
     assert right == [(0, 2, 3, 1)]
 
 
+def test_probe_data_has_the_same_bits_in_every_order(found: dict[str, Any]) -> None:
+    """What docs/guides/kernel-tests.md says of the H100."""
+    entries = {name: entry for name, entry in found["products"].items() if name.split(".")[4] in ("dense", "precision")}
+    split = [name for name, entry in entries.items() if any("split" in kernel for kernel in entry["kernels"])]
+    assert (len(entries), len(split), sum(entry["elements"] for entry in entries.values())) == (48, 28, 159744)
+    assert not any(entry["plain chain differs"] for entry in entries.values())
+    promoted = {
+        name: entry for name, entry in found["products"].items() if name.startswith("scaled-fp32") and ".promotion." in name
+    }
+    assert len(promoted) == 4
+    assert all(entry["plain chain differs"] == entry["elements"] for entry in promoted.values())
+
+
 def test_page_is_what_the_outcome_gives(found: dict[str, Any]) -> None:
     assert (ROOT / "docs/evidence/library-products.md").read_text(encoding="utf-8") == page(found)
 
