@@ -54,7 +54,7 @@ def adds(tree: ast.AST) -> bool:
 
 
 def unknown(source: str, scalars: set[str]) -> list[str]:
-    """What the device has beyond what is listed here: functions, steps, scalars, and sums outside of the tile."""
+    """Functions, steps and scalars of the device that are not listed here, and sums outside of the tile."""
     tree = ast.parse(source)
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     of_programs = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "PythonProgram"]

@@ -80,7 +80,7 @@ def operands() -> Iterator[Operands]:
 
 
 def answer(operation: Callable[..., Any], tensors: Operands) -> list[np.ndarray[Any, Any]] | None:
-    """What an operation makes of tensors; None where it does not take them."""
+    """The results of an operation on tensors; None where it does not take them."""
     kinds = {"float32": tl.float32, "int32": tl.int32, "bool": tl.int1}
     try:
         made = operation(*(interpreter.TensorHandle(x.copy(), kinds[str(x.dtype)]) for x in tensors))
