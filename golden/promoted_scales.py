@@ -51,5 +51,5 @@ class PromotedScales:
         products = additions.multiply(
             np.ascontiguousarray(np.broadcast_to(a[:, None], shape)), np.ascontiguousarray(np.broadcast_to(b, shape))
         )
-        wide = products if len(b) == len(j) else np.take(products, j, 1)
-        return wide if len(a) == len(i) else np.take(wide, i, 0)
+        wide = products if len(b) == len(j) else np.repeat(products, np.bincount(j), 1)
+        return wide if len(a) == len(i) else np.repeat(wide, np.bincount(i), 0)

@@ -2,9 +2,10 @@
 
     python -m studies.gemm_speed [--small]
 
-CPU seconds on one thread, PyTorch's and golden's, the least of several runs, so that other work on the machine disturbs
-little; then the most memory that a whole product has in use, as a multiple of its operands'. The exit status is 1 where a
-figure is above the one that was asked for. Needs PyTorch and Triton.
+CPU seconds on one thread of PyTorch's, golden's and NumPy's, the least of several runs, in each of which what is compared
+runs one after the other, so that other work on the machine disturbs little; then the most memory that a whole product has in
+use, as a multiple of its operands'. The exit status is 1 where a figure is above the one that was asked for. Needs PyTorch
+and Triton.
 """
 
 import os
@@ -13,11 +14,10 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
+os.environ |= {"TRITON_INTERPRET": "1", "OPENBLAS_NUM_THREADS": "1"}  # before Triton and NumPy are imported
 import ml_dtypes
 import numpy as np
 import torch
-
-os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 import triton
 from triton import language as tl
 
@@ -30,15 +30,25 @@ from mmau.report.markdown import table
 RUNS = 5
 
 
-def seconds(work: Callable[[], object], runs: int = RUNS, clock: Callable[[], float] = time.process_time) -> float:
-    """CPU seconds of the fastest of several runs, after one that is not measured."""
-    work()
-    least = float("inf")
-    for _ in range(runs):
-        start = clock()
-        work()
-        least = min(least, clock() - start)
+Work = Callable[[], object]
+
+
+def seconds(*works: Work, runs: int = RUNS, clock: Callable[[], float] = time.process_time) -> list[float]:
+    """CPU seconds of each work in its fastest run. Every run takes the works in turn; the first is not counted."""
+    least = [float("inf")] * len(works)
+    for run in range(runs + 1):
+        for number, work in enumerate(works):
+            start = clock()
+            work()
+            if run:
+                least[number] = min(least[number], clock() - start)
     return least
+
+
+def ratio(work: Work, other: Work, runs: int = RUNS) -> float:
+    """How many times as long as another a work takes."""
+    first, second = seconds(work, other, runs=runs)
+    return first / second
 
 
 def drawn(dtype: type, *shape: int) -> np.ndarray:
@@ -49,7 +59,7 @@ def beside_torch(arch: str, name: str, dtype: type, n: int) -> float:
     """A product of n³ beside PyTorch's in fp32."""
     instruction, a, b = golden.instruction(arch, name), drawn(dtype, n, n), drawn(dtype, n, n)
     x, y, zeros = (torch.ones(n, n) for _ in "xyz")
-    return seconds(lambda: golden.gemm(instruction, a, b, zeros), 2) / seconds(lambda: x @ y)
+    return ratio(lambda: golden.gemm(instruction, a, b, zeros), lambda: x @ y, runs=2)
 
 
 def overhead_of_torch_mode(n: int = 512) -> float:
@@ -62,7 +72,7 @@ def overhead_of_torch_mode(n: int = 512) -> float:
         with torch_mode.on("sm_90"):
             return a @ b
 
-    return seconds(in_mode) / seconds(lambda: golden.gemm(wgmma, a, b, order=order))
+    return ratio(in_mode, lambda: golden.gemm(wgmma, a, b, order=order))
 
 
 def small_products(count: int = 64, n: int = 128) -> float:
@@ -70,7 +80,7 @@ def small_products(count: int = 64, n: int = 128) -> float:
     mma = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
     tall, b = drawn(np.float16, count * n, n), drawn(np.float16, n, n)
     parts = np.split(tall, count)
-    return seconds(lambda: [golden.gemm(mma, part, b) for part in parts]) / seconds(lambda: golden.gemm(mma, tall, b))
+    return ratio(lambda: [golden.gemm(mma, part, b) for part in parts], lambda: golden.gemm(mma, tall, b))
 
 
 def scaled_fp8(n: int = 512) -> float:
@@ -83,7 +93,7 @@ def scaled_fp8(n: int = 512) -> float:
         with torch_mode.on("sm_90"):
             return torch._scaled_mm(a, b.t(), scale_a, scale_b, out_dtype=torch.bfloat16)
 
-    return seconds(in_mode) / seconds(lambda: golden.gemm(wgmma, a, b.t(), zeros, order=golden.GemmOrder(output="bf16")))
+    return ratio(in_mode, lambda: golden.gemm(wgmma, a, b.t(), zeros, order=golden.GemmOrder(output="bf16")))
 
 
 def scaled_mx(n: int = 512) -> float:
@@ -91,8 +101,9 @@ def scaled_mx(n: int = 512) -> float:
     a, scales = torch.ones(n, n).to(torch.float8_e4m3fn), torch.ones(n * n // 32).to(torch.float8_e8m0fnu)
     one, fp32 = torch.tensor(1.0), {"out_dtype": torch.float32}
     with torch_mode.on("sm_100", fp8_promote=0):
-        unscaled = seconds(lambda: torch._scaled_mm(a, a.t(), one, one, **fp32))
-        return seconds(lambda: torch._scaled_mm(a, a.t(), scales, scales, **fp32)) / unscaled
+        return ratio(
+            lambda: torch._scaled_mm(a, a.t(), scales, scales, **fp32), lambda: torch._scaled_mm(a, a.t(), one, one, **fp32)
+        )
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -110,14 +121,14 @@ def triton_interpreter(n: int = 512) -> float:
         with triton_dot.on("sm_90"):
             dot[(1,)](a, b, d, n)
 
-    return seconds(on_part, 2) / seconds(lambda: dot[(1,)](a, b, d, n), 2)
+    return ratio(on_part, lambda: dot[(1,)](a, b, d, n), runs=2)
 
 
 def one_instruction(calls: int = 2000) -> float:
     """Microseconds of CPU time of one m16n8k16 call in its one thread: those of an earlier product may still spin."""
     mma = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
     a, b, c = drawn(np.float16, 16, 16), drawn(np.float16, 16, 8), drawn(np.float32, 16, 8)
-    return 1e6 * seconds(lambda: [mma(a, b, c) for _ in range(calls)], clock=time.thread_time) / calls
+    return 1e6 * seconds(lambda: [mma(a, b, c) for _ in range(calls)], clock=time.thread_time)[0] / calls
 
 
 def memory(n: int) -> float:

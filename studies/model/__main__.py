@@ -61,8 +61,13 @@ def picture(distances: dict[str, Any]) -> bytes:
     return panels([fill], 7.0)
 
 
-if __name__ == "__main__":
-    folder, chosen = Path(sys.argv[1]), Size()
-    results, away = outcomes(chosen, SEED)
-    write_atomically(folder / "model.md", page(chosen, results).encode())
+def write(folder: Path, size: Size, seed: int) -> None:
+    """Run the model and write its page and picture; the folder is made first, and not after the minutes that this takes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    results, away = outcomes(size, seed)
+    write_atomically(folder / "model.md", page(size, results).encode())
     write_atomically(folder / "model.svg", picture(away))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), Size(), SEED)

@@ -1,10 +1,13 @@
 """The model under several arithmetics, in a small size."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from golden.native.library import library
-from studies.model.__main__ import page, picture
+from studies.model import __main__ as pages
+from studies.model.__main__ import page, picture, write
 from studies.model.arithmetics import ARITHMETICS, on_part, outcomes
 from studies.model.transformer import Size, Transformer
 from tests.docs.documents import ROOT
@@ -31,6 +34,21 @@ def test_arithmetics_differ_in_bits_and_in_tokens() -> None:
     text = page(SMALL, found)
     assert text.count("| sm_") + text.count("| gfx") == len(found)
     assert picture(distances).startswith(b"<?xml")
+
+
+def test_page_is_written_into_a_folder_that_was_not_there(tmp_path: Path) -> None:
+    tiny = Size(width=32, hidden=64, heads=2, layers=1, vocabulary=32, prompt=4, written=2)
+    write(tmp_path / "new" / "folder", tiny, 3)
+    assert sorted(file.name for file in (tmp_path / "new" / "folder").iterdir()) == ["model.md", "model.svg"]
+
+
+def test_a_folder_that_cannot_be_made_is_refused_before_the_model_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "outcomes", lambda *_: pytest.fail("the model ran"))
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="Not a directory"):
+        write(tmp_path / "file" / "folder", SMALL, 3)
 
 
 def test_same_seed_gives_the_same_model() -> None:

@@ -2,15 +2,18 @@
 
     python -m tests.mmau.frameworks.operator_sweep aten 0/4
 
-An operator is tried on operands of several shapes, in double precision. An element of a result sums products if it is linear
-in each of two operands and takes two pairs of their elements or more: its second differences have rank 2. Then the operator
-runs in the mode, where every product is NaN, in inference mode and out of it: these elements are NaN then, or it is refused.
-Each operator is tried in a process of its own, for some of PyTorch's end theirs on operands that they do not expect.
+An operator is tried on operands of several shapes, in double precision: each in turn, all of one shape, and drawn. An
+element of a result sums products if it is linear in each of two operands and takes two pairs of their elements or more: its
+second differences have rank 2. Then the operator runs in the mode, where every product is NaN, in inference mode and out of
+it: these elements are NaN then, or it is refused. Each operator is tried in a process of its own, for some of PyTorch's end
+theirs on operands that they do not expect.
 """
 
 import itertools
 import json
+import math
 import os
+import random
 import sys
 import warnings
 from collections.abc import Iterator
@@ -25,16 +28,29 @@ from mmau.frameworks import torch_mode
 PART = "gfx942"
 """It multiplies fp32, so that an operator is refused for what it is and not for its dtype."""
 
-FLOATS = ((3, 3), (3,), (2, 3, 3), (1, 2, 3, 3), (1, 1, 2, 2, 2))
-INTEGERS = (3, 2)
-TRIED, ANSWERED = 300, 6
-"""Calls that are tried, and after how many that PyTorch answered no more are."""
+FLOATS = ((3, 3), (3,), (2, 3, 3), (1, 2, 3, 3), (1, 1, 2, 2, 2), (1, 2, 2, 2), ())
+INTEGERS = ((3,), (2,), (3, 3), (1, 2, 3, 3), ())
+TRIED, DRAWN, ANSWERED = 300, 500, 6
+"""Calls that are tried in turn, and drawn, and after how many that PyTorch answered no more are."""
 
 VALUES: dict[str, list[Any]] = {
-    "int": [1, 0], "SymInt": [1], "bool": [False], "float": [1.0], "number": [1], "str": ["ij,jk->ik", "sum"],
-    "List[int]": [[1], [1, 1], [3, 3]], "List[SymInt]": [[1], [1, 1], [3, 3]], "List[bool]": [[True] * 3, [True] * 2],
+    "int": [1, 0, 3], "SymInt": [1, 3], "bool": [False], "float": [1.0], "number": [1], "str": ["ij,jk->ik", "sum"],
+    "List[int]": [[1], [1, 1], [3, 3], [0, 0], [1, 1, 1], [0] * 4], "List[bool]": [[True] * 3, [True] * 2],
+    "List[SymInt]": [[1], [1, 1], [3, 3], [0, 0], [1, 1, 1], [0] * 4, [0] * 6, [3]], "List[number]": [[1.0, 2.0]],
 }  # fmt: skip
 """The values tried for an argument that is no tensor and has no default."""
+
+NAMED: dict[str, list[Any]] = {
+    "dtype": [torch.float64, torch.int8], "reduce": ["sum"], "interpolation": ["linear"], "indexing": ["ij"],
+    "quant_max": [9], "n_fft": [2],
+}  # fmt: skip
+"""Those of an argument of a name that is no tensor."""
+
+MASKS = ("mask", "condition", "is_target")
+"""Parts of the names of arguments that are booleans."""
+
+WHOLE = ("indices", "offset", "index", "pivots", "lengths", "bag_size", "zero_point", "batch_sizes")
+"""Parts of the names of arguments that are integers."""
 
 Leaf = tuple[int, int | None]
 """The place of a tensor among the arguments: of the argument, and in its list."""
@@ -71,21 +87,42 @@ def choices(argument: Any) -> list[Any]:
     kind = str(argument.type)
     is_optional, kind = kind.startswith("Optional"), kind.removeprefix("Optional[").removesuffix("]")
     if kind == "Tensor":
+        if any(word in argument.name for word in MASKS):
+            return [*([None] if is_optional else []), ("mask", (3, 3)), ("mask", (3,))]
         floats: list[Any] = [("float", shape) for shape in FLOATS]
-        return [None, *floats[:3]] if is_optional else [*floats, *(("integer", (n,)) for n in INTEGERS)]
+        integers = [("integer", shape) for shape in INTEGERS]
+        if any(word in argument.name for word in WHOLE):
+            return [*([None] if is_optional else []), *integers]
+        return [None, *floats[:3]] if is_optional else [*floats, *integers]
     if str(argument.type) in ("List[Tensor]", "List[Optional[Tensor]]"):
-        return [[("float", (3, 3)), ("float", (3, 3))]]
+        return [[("float", shape)] * 2 for shape in ((3, 3), (3,), ())] + [[("integer", (3,))]]
+    if argument.name in NAMED and not argument.has_default_value():
+        return NAMED[argument.name]
     if argument.has_default_value():
         return [argument.default_value]
     return VALUES.get(str(argument.type), [None] if is_optional else [])
+
+
+def drawn(per_argument: list[list[Any]], rng: random.Random) -> Iterator[tuple[Any, ...]]:
+    """Choices for all arguments, most of its tensors of one shape, some of numbers from 0 to 1."""
+    if not all(per_argument):
+        return
+    for _ in range(DRAWN):
+        alike, kind = ("float", rng.choice(FLOATS)), rng.choice(("float", "unit"))
+        chosen = [alike if alike in c and rng.random() < 0.6 else rng.choice(c) for c in per_argument]
+        yield tuple((kind, c[1]) if isinstance(c, tuple) and c[0] == "float" else c for c in chosen)
 
 
 def made(choice: Any, rng: Any) -> Any:
     match choice:
         case ("float", shape):
             return torch.randn(shape, generator=rng, dtype=torch.float64)
-        case ("integer", (count,)):
-            return torch.arange(count)
+        case ("unit", shape):
+            return torch.rand(shape, generator=rng, dtype=torch.float64)
+        case ("integer", shape):
+            return torch.arange(math.prod(shape)).reshape(shape) % 3
+        case ("mask", shape):
+            return torch.arange(math.prod(shape)).reshape(shape) % 2 == 0
         case [*several] if several and isinstance(several[0], tuple):
             return [made(one, rng) for one in several]
         case _:
@@ -179,8 +216,9 @@ def tried(operator: Any) -> set[str]:
     torch.manual_seed(1)
     per_argument = [choices(argument) for argument in operator._schema.arguments]
     alike = [c for c in zip(*per_argument, strict=False) if len(per_argument) > 3]
+    in_turn = itertools.islice(itertools.product(*per_argument), TRIED)
     answered, verdicts = 0, set()
-    for chosen in (*alike, *itertools.islice(itertools.product(*per_argument), TRIED)):
+    for chosen in itertools.chain(alike, in_turn, drawn(per_argument, random.Random(str(operator)))):
         arguments = [made(choice, rng) for choice in chosen]
         try:
             sums = sums_products(operator, arguments, rng)

@@ -3,6 +3,7 @@
 
 #include "converted_codes.hpp"
 #include "e_fdpa_lanes.hpp"
+#include "fma_arrays.hpp"
 #include "ftz_addmul_lanes.hpp"
 #include "gst_fdpa_lanes.hpp"
 #include "headroom_lanes.hpp"
@@ -109,6 +110,10 @@ inline void rows_by_lanes(const Plan& plan, const mmau_batch& batch, int64_t beg
 
 /// Rows begin … end−1 of a checked batch: by lanes where a kernel takes the plan, else one after another.
 inline void dot_rows(const Plan& plan, const mmau_batch& batch, int64_t begin, int64_t end) {
+    if (is_fma_of_arrays(plan, batch)) {
+        return plan.a.storage_bits == 32 ? fma_arrays<uint32_t, float>(plan, batch, begin, end)
+                                         : fma_arrays<uint64_t, double>(plan, batch, begin, end);
+    }
     if (const BlockChain chain = block_chain(plan)) return rows_by_lanes(plan, batch, begin, end, chain);
     Cursor cursor(plan, batch, begin);
     for (int64_t r = begin; r < end; ++r) store(plan.d, batch.d, r, dot(plan, cursor.next(), load(plan.c, batch.c, r)));
