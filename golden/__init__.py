@@ -8,10 +8,12 @@
 
 `instruction` and `instructions` return entries of the catalogue; `load_unit` reads a user's unit from a TOML file. An
 instruction and a unit both have `.dot`, which computes dot products, and `.explain`, which shows the steps of one. `gemm`
-multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its accumulation from a file.
+multiplies matrices of any size with an instruction or a unit; `load_order` reads the order of its accumulation from a file,
+and `recipes` has the orders of libraries.
 `FORMATS` and `OPERATIONS` are the number formats and the elementary operations of instructions and units.
 """
 
+from golden import recipes
 from golden.catalogue import ARCHITECTURES, PROCESSORS, architecture, catalogue_units, instruction, instructions
 from golden.formats import FORMATS, Cls, Decoded, Format
 from golden.gemm_file import load_order
@@ -46,5 +48,6 @@ __all__ = [
     "instructions",
     "load_order",
     "load_unit",
+    "recipes",
     "set_threads",
 ]
