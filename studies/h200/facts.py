@@ -1,4 +1,4 @@
-"""What the page of a GPU says, from what the job handed over: the object of docs/evidence/h100.json."""
+"""The facts on the page of a GPU, from what the job handed over: the object of docs/evidence/h100.json."""
 
 import json
 import re
@@ -105,7 +105,7 @@ def _probe_logs(logs: Path) -> list[Path]:
 
 
 def _probed(log: str) -> dict[str, Any]:
-    """What the probe found: the operation, each key's value and, where it could not tell, the values alike; the vectors that
+    """The finding of the probe: the operation, each key's value and, where it could not tell, the values alike; the vectors that
     it chose, and its validation."""
     section = re.search(r"^found +(.*?)^tree", log, re.MULTILINE | re.DOTALL)
     evidence = re.search(r"^evidence +(\d+) vectors, none not reproduced", log, re.MULTILINE)

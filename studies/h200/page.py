@@ -178,7 +178,7 @@ def of_tiles(tiles: dict[str, dict[str, Any]]) -> str:
 
 
 def of_probe(probed: dict[str, dict[str, Any]]) -> str:
-    """What was found, and whether it is the catalogue's."""
+    """The findings, and whether they are the catalogue's."""
     rows = (
         (
             f"`{name}`", found["operation"],
@@ -192,7 +192,7 @@ def of_probe(probed: dict[str, dict[str, Any]]) -> str:
 
 
 def beside(name: str, found: dict[str, Any]) -> Iterable[str]:
-    """What the catalogue says otherwise: keys whose value is neither found nor among those alike."""
+    """The catalogue where it says otherwise: keys whose value is neither found nor among those alike."""
     i = golden.instruction(ARCH, name)
     parameters = i.operation.parameters().items()
     known = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in parameters}
@@ -213,7 +213,7 @@ def among(value: str, alike: str) -> bool:
 
 
 def of_wmma(listing: dict[str, list[dict[str, int]]]) -> str:
-    """What the compiler made of each function."""
+    """The instructions that the compiler made of each function."""
     rows = []
     for function, parts in listing.items():
         first, d, a = (*function.split("_"), "")[:3]
