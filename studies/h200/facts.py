@@ -105,8 +105,8 @@ def _probe_logs(logs: Path) -> list[Path]:
 
 
 def _probed(log: str) -> dict[str, Any]:
-    """The finding of the probe: the operation, each key's value and, where it could not tell, the values alike; the vectors that
-    it chose, and its validation."""
+    """The finding of the probe: the operation, each key's value and, where it could not tell, the values alike; the vectors
+    that it chose, and its validation."""
     section = re.search(r"^found +(.*?)^tree", log, re.MULTILINE | re.DOTALL)
     evidence = re.search(r"^evidence +(\d+) vectors, none not reproduced", log, re.MULTILINE)
     validated = re.search(r"^validation +(\d+) random vectors, no difference", log, re.MULTILINE)
