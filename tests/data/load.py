@@ -22,6 +22,7 @@ MMA_SIM = "mma-sim"
 MATLAB = "matlab-tensor-core"
 TENSORSCOPE = "tensorscope"
 X86 = ("xeon", "epyc")
+H100 = "h100"
 RDNA = ("rocm-systems", "goc")
 """Folders of recordings, by who made them."""
 

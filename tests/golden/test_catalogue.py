@@ -113,8 +113,8 @@ def test_fp8_mma_sync_runs_as_fp16_work(arch: str) -> None:
                     "e_zero": {"f16": -21, "f32": -133}[d],
                     "truncation": "RZ",
                 }
-                assert i.note != ""
-                assert i.evidence == ("third-party" if a == b and (arch, d) != ("sm_90", "f32") else "inferred")
+                of_sm_100 = "third-party" if a == b else "inferred"
+                assert (i.note == "", i.evidence) == ((True, "recorded") if arch == "sm_90" else (False, of_sm_100))
 
 
 def test_evidence_of_every_entry() -> None:

@@ -13,7 +13,7 @@ def test_page_is_the_one_of_the_recordings() -> None:
     """All rows are replayed, and all keys changed."""
     written = (ROOT / "docs/evidence/recordings.md").read_text(encoding="utf-8")
     assert written == page(), "run: make recordings"
-    assert "383,981 rows in all, of which the models reproduce 383,981" in " ".join(written.split())
+    assert "716,490 rows in all, of which the models reproduce 716,490" in " ".join(written.split())
 
 
 def test_cell_tells_pinned_unpinned_and_idle_changes_apart() -> None:

@@ -51,7 +51,7 @@ def test_rows_are_told_with_their_origin_and_what_they_pin(folder: Path, capsys:
     out = capsys.readouterr().out
     first, second, header, row, *_ = out.splitlines()
     assert first == "sm_90 mma.m16n8k16.f32.f16.f16.f32: T-FDPA L=16 F=25 rho=RZ-FP32 e_zero=-133 truncation=RZ"
-    assert second == "evidence: third-party, published; published: the authors of the model validated it on silicon"
+    assert second == "evidence: recorded, published; published: the authors of the model validated it on silicon"
     assert header.split()[:4] == ["rows", "reproduced", "kind", "device"]
     columns = ["300 of 300", "silicon", "NVIDIA H100", "somebody", "a/b @ 1234", "none; none; none", "MIT"]
     assert re.split(" {2,}", row) == [*columns, "NaN, infinity, subnormal, −0"]
@@ -64,7 +64,7 @@ def test_json_holds_what_the_text_says(folder: Path, capsys: pytest.CaptureFixtu
     write(folder, recorded(PLAIN))
     assert main([*REQUEST, "--json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["instructions"]
-    assert (found["rows"], found["reproduced"], found["evidence"]) == (300, 300, ["third-party", "published"])
+    assert (found["rows"], found["reproduced"], found["evidence"]) == (300, 300, ["recorded", "published"])
     (silicon,) = found["silicon"]
     assert (silicon["who"], silicon["licence"], silicon["reproduced"], silicon["commit"]) == ("somebody", "MIT", 300, "1234")
     by_change = {(each["key"], each["change"]): each for each in found["ablation"]}
@@ -118,7 +118,7 @@ def test_where_no_recordings_are_installed_it_says_so(folder: Path, capsys: pyte
     assert main(REQUEST) == 2
     out = capsys.readouterr().out
     assert f"{folder} holds no recordings: no row of silicon can be replayed" in out
-    assert "evidence: third-party, published" in out
+    assert "evidence: recorded, published" in out
 
 
 def test_list_counts_rows_of_the_index_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
