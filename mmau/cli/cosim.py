@@ -60,7 +60,7 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         raise ValueError("--slice is for --all and --coverage")
     given = [spelling for name, spelling in ONE_DESIGN.items() if was_given(getattr(arguments, name))]
     if design is None and given:
-        raise ValueError(f"{WHICH_DESIGN}; {given[0]} is for one design")
+        raise ValueError(f"{given[0]} is for one design; {WHICH_DESIGN}")
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
     designs = chosen_job(arguments) if design is None else [design]
     recorded = RecordedEvidence(designs)

@@ -43,7 +43,7 @@ def add_cosim(commands: Commands) -> None:
     many.add_argument(
         "--slice",
         metavar="K/N",
-        help="cut these designs by their names into N slices, and run slice K, from 0 (default: all designs)",
+        help="with --all or --coverage: run only part K of N of the designs; parts count from 0 (default: all designs)",
     )
     options.add_dut_options(cosim)
     stimulus = cosim.add_argument_group(options.STIMULUS)
@@ -65,8 +65,8 @@ def add_cosim(commands: Commands) -> None:
     run.add_argument(
         "--mutants",
         action="store_true",
-        help="then simulate faults of state and protocol around the design, and list those that the vectors miss; "
-        "one design only (default: none)",
+        help="after a run that passes, inject faults of state and protocol, and list those that the vectors do not detect; "
+        "one design only (default: no faults)",
     )
     reports = cosim.add_argument_group(options.REPORTS)
     options.add_report_options(reports)
@@ -152,7 +152,7 @@ def add_probe(commands: Commands) -> None:
         "mmau probe --unit unit.toml -o found.toml",
     )
     which = options.add_unit_or_instruction(probe, "which device under test")
-    which.add_argument("-K", type=int, metavar="K", help="ask the unit for dot products of K elements (default: two steps)")
+    which.add_argument("-K", type=int, metavar="K", help="probe dot products of K elements (default: those of two steps)")
     which.add_argument(
         "--rtl", action="store_true", help="simulate the Verilog of the unit or the instruction, not its model"
     )

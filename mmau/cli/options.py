@@ -63,8 +63,8 @@ def add_design_options(command: CommandParser) -> None:
     group.add_argument(
         "--encoding",
         metavar="E",
-        help="encode negative terms of the instruction's datapath in sign-magnitude, ones-complement or twos-complement "
-        "(default: ones-complement); a unit's file has a key for it",
+        help="with --arch and --instr: encode negative terms in sign-magnitude, ones-complement or twos-complement "
+        "(default: ones-complement); with --unit, set the key in the file",
     )
     group.add_argument(
         "--stages",

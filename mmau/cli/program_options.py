@@ -12,8 +12,8 @@ def add_program(group: Group, formats: bool = True) -> None:
     group.add_argument(
         "--program",
         metavar="CMD",
-        help="ask this program, quoted with its arguments as one word: it reads rows as `mmau vectors` writes them, without "
-        "d, after a header line, and writes d, a line each",
+        help="run this program as the device; quote it with its arguments. It reads a header line, then a row of operands a "
+        "line, as `mmau vectors` writes them without d, and prints one d a line",
     )
     if formats:
         group.add_argument(

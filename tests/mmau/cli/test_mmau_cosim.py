@@ -95,22 +95,22 @@ def test_own_verilog_under_other_port_names_and_a_waveform(
     [
         (["--arch", "CDNA9", "--instr", "x"], "architecture must be one of"),
         (["--arch", "Hopper"], "--arch and --instr go together"),
-        (["--waves"], "no design is named; give --unit UNIT.toml, or --arch A --instr NAME; --waves is for one design"),
+        (["--waves"], "--waves is for one design; no design is named; give --unit UNIT.toml, or --arch A --instr NAME"),
         (
             ["--vector", "0"],
-            "no design is named; give --unit UNIT.toml, or --arch A --instr NAME; --vector is for one design",
+            "--vector is for one design; no design is named; give --unit UNIT.toml, or --arch A --instr NAME",
         ),
         (
             ["--dut", "x.v", "--top", "x"],
-            "no design is named; give --unit UNIT.toml, or --arch A --instr NAME; --dut is for one design",
+            "--dut is for one design; no design is named; give --unit UNIT.toml, or --arch A --instr NAME",
         ),
         (
             ["--rtl-coverage", "x.info"],
-            "no design is named; give --unit UNIT.toml, or --arch A --instr NAME; --rtl-coverage is for one design",
+            "--rtl-coverage is for one design; no design is named; give --unit UNIT.toml, or --arch A --instr NAME",
         ),
         (
             ["--top", "x", "--ports", "absent.toml"],
-            "no design is named; give --unit UNIT.toml, or --arch A --instr NAME; --top is for one design",
+            "--top is for one design; no design is named; give --unit UNIT.toml, or --arch A --instr NAME",
         ),
         (["--unit", "UNIT", "--all"], "give one of --all, --coverage and a unit, not several"),
         (["--coverage", "--all"], "give one of --all, --coverage and a unit, not several"),

@@ -152,7 +152,7 @@ def test_what_the_page_says_of_products_without_an_order(recorded: Recorded) -> 
 
 
 def test_probe_data_has_the_same_bits_in_every_order(found: dict[str, Any]) -> None:
-    """What docs/guides/kernel-tests.md says of the H100."""
+    """The figures of docs/guides/kernel-tests.md."""
     entries = {name: entry for name, entry in found["products"].items() if name.split(".")[4] in ("dense", "precision")}
     split = [name for name, entry in entries.items() if any("split" in kernel for kernel in entry["kernels"])]
     assert (len(entries), len(split), sum(entry["elements"] for entry in entries.values())) == (48, 28, 159744)
