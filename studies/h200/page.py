@@ -4,7 +4,7 @@
     python -m studies.h200.page docs/evidence STATE UNPACKED LOGS
 
 writes the page from the facts in h100.json; with three folders it first makes these facts from what the job handed over
-(`studies.h200.facts`). `make h100` runs it.
+(`studies.h200.measured_facts`). `make h100` runs it.
 """
 
 import json
@@ -18,8 +18,8 @@ from golden.catalogue.wmma import made_of
 from golden.chain import ConvertedChain
 from golden.files import write_atomically
 from mmau.report.markdown import bullets, document, table
-from studies.h200.facts import facts, load_state
 from studies.h200.job_stages import ARCH
+from studies.h200.measured_facts import facts, load_state
 from studies.pages import made_by
 
 JSON, PAGE = "h100.json", "h100.md"

@@ -12,8 +12,8 @@ from golden.recording import Recording
 from golden.recording_index import FOLDER, read_index, read_listed, write
 from golden.stimulus import CLASSES
 from hwtests.nvidia.sparse_and_integer import INTEGER, MatrixInstruction, integer_dot
-from studies.h200 import kept
-from studies.h200.kept import RANDOM_ROWS, keep, name_in_catalogue, of_integers, thinned
+from studies.h200 import thinned_recordings
+from studies.h200.thinned_recordings import RANDOM_ROWS, keep, name_in_catalogue, of_integers, thinned
 from studies.sparse_and_integer import recorded_tiles
 from studies.sparse_and_integer.__main__ import integer_operands
 from studies.sparse_and_integer.recorded_tiles import RecordedTiles
@@ -76,7 +76,7 @@ def test_result_of_another_place_is_seen() -> None:
 
 def test_files_below_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of wgmma N = 8 alone, of tiles the dense ones."""
-    monkeypatch.setattr(kept, "RANDOM_ROWS", 1)
+    monkeypatch.setattr(thinned_recordings, "RANDOM_ROWS", 1)
     job = tmp_path / "job"
     (job / "tiles").mkdir(parents=True)
     for name in (PLAIN[1], "wgmma.m64n8k8.f32.tf32.tf32", "wgmma.m64n256k8.f32.tf32.tf32"):

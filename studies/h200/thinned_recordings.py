@@ -1,6 +1,6 @@
 """The rows of the job that the project keeps: the recordings, thinned, and the diagonals of the integer tiles as recordings.
 
-    python -m studies.h200.kept UNPACKED PLACE
+    python -m studies.h200.thinned_recordings UNPACKED PLACE
 
 reads what `studies.h200.unpack` wrote and writes below hwtests/recordings/PLACE. Of a recording every row of the directed
 classes and corners stays, and the first rows of each random generator; rows are chosen by their place alone, never by their
@@ -105,5 +105,5 @@ if __name__ == "__main__":
         given, where = sys.argv[1:]
         print(f"{keep(Path(given), FOLDER, where):,} files")
     except (ValueError, OSError) as error:
-        print(f"studies.h200.kept: {error}", file=sys.stderr)
+        print(f"studies.h200.thinned_recordings: {error}", file=sys.stderr)
         sys.exit(2)
