@@ -11,7 +11,7 @@ from golden.stimulus import OperandShape, generate
 from golden.sum_chain import SumTable
 from golden.unit import Unit
 from golden.unit_file import unit_from_table
-from mmau.cli.distinguish import chosen
+from mmau.cli.devices_under_test import chosen
 from mmau.probe.candidates import alike_by_rule, neighbours
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_unit
 from mmau.probe.distinguish import Difference, distinguish, sides
