@@ -22,6 +22,30 @@ _NO_VALUE = re.compile(r"argument (\S+): expected one argument")
 """The message of argparse for an option without a value: it takes no word for one that begins with a minus sign."""
 
 
+def whole_number(word: str) -> int:
+    """The number that ASCII digits write; Python's `int` also takes other scripts' digits, underscores and blanks.
+
+    Raises:
+        ValueError: another text.
+    """
+    return int(_ascii(word))
+
+
+def number(word: str) -> float:
+    """The number that a text of ASCII characters writes, without underscores and blanks.
+
+    Raises:
+        ValueError: another text.
+    """
+    return float(_ascii(word))
+
+
+def _ascii(word: str) -> str:
+    if not word.isascii() or "_" in word or word != word.strip():
+        raise ValueError(f"not a number in ASCII digits: {word!r}")
+    return word
+
+
 class CommandParser(argparse.ArgumentParser):
     """A parser whose errors are one line on stderr with exit status 2.
 
@@ -32,6 +56,8 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.commands: dict[str, CommandParser] = {}
+        self.register("type", int, whole_number)
+        self.register("type", float, number)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the program; a message goes to stderr, of long lines both ends."""

@@ -73,5 +73,5 @@ def shape_of_text(text: str) -> OperandShape:
             raise ValueError(f"--formats must be words like a=fp16, K=16 (K at most {MAX_LENGTH}), got {word!r}")
         if key in table:
             raise ValueError(f"--formats must say {key} once, got {key}={table[key]} and {word}")
-        table[key] = int(value) if value.isdecimal() else value
+        table[key] = int(value) if value.isascii() and value.isdecimal() else value
     return formats_from_table(table)

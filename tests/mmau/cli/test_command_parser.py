@@ -132,3 +132,15 @@ def test_default_in_the_help_is_the_one_that_is_parsed() -> None:
     }
     assert stated.pop(("conform", "instr")) == "all"
     assert set(stated.values()) == {"%(default)s", "%(default)g"}
+
+
+@pytest.mark.parametrize("word", ["١٠", "1_0", " 10", "10\n", "ten", "1.0"])
+def test_whole_numbers_are_ascii_digits(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["cosim", "--vectors", word]) == 2
+    assert f"--vectors must be a whole number, in digits; got {word!r}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["١٠", "1_0.5", "1 ", "x"])
+def test_numbers_are_ascii_text(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(["prove", "--seconds", word]) == 2
+    assert f"--seconds must be a number; got {word!r}" in capsys.readouterr().err
