@@ -181,7 +181,6 @@ def _in_place(product: Callable[..., Any]) -> Callable[..., Any]:
     return lambda mode, c, *arguments, **keys: c.copy_(product(mode, c, *arguments, **keys))
 
 
-@cache
 def nearest_tf32(x: Any) -> Any:
     """An fp32 tensor rounded to tf32, to nearest even, as cuBLAS rounds on an H100 (docs/evidence/library-products.md)."""
     codes = x.contiguous().view(torch.int32)
@@ -189,6 +188,7 @@ def nearest_tf32(x: Any) -> Any:
     return torch.where(x.isfinite(), rounded, codes).view(torch.float32)
 
 
+@cache
 def _is_composite(function: Any) -> bool:
     """Whether PyTorch makes an operator of others."""
     return bool(torch._C._dispatch_has_kernel_for_dispatch_key(function.name(), "CompositeImplicitAutograd"))

@@ -71,7 +71,7 @@ def read(path: Path) -> Recorded:
     """The products of a file that `studies.library_products.record` wrote.
 
     Raises:
-        ValueError: a damaged file, or operands that are not those that were multiplied. OSError: it cannot be read.
+        ValueError: a damaged file. OSError: it cannot be read.
     """
     about = json.loads(read_npz(path, ["about"])["about"].tobytes())
     arrays = read_npz(path, [name for name, entry in about["cases"].items() if "refused" not in entry])
@@ -152,7 +152,16 @@ def candidates(product: Product) -> Iterator[Explanation]:
 
 
 def explain(product: Product) -> Explanation | None:
-    """The first candidate that gives every sampled element; None if there is none."""
+    """The first candidate that gives every sampled element; None if there is none.
+
+    Raises:
+        ValueError: the operands drawn here are not those that the GPU multiplied.
+    """
+    made = _operands(product.case)
+    if tuple(int(side.astype(np.uint64).sum()) for side in (made.a, made.b)) != product.sums:
+        raise ValueError(
+            f"{product.case.name}: the sums of the operands' codes must be {product.sums}, those drawn here differ"
+        )
     few = slice(0, 2)
     for candidate in candidates(product):
         if not differing(product, candidate, few) and not differing(product, candidate):

@@ -314,7 +314,10 @@ def test_fp32_is_rounded_to_tf32() -> None:
     x = drawn(1, 8, 8, dtype=torch.float32)
     with torch_mode.on("sm_90", tf32=True):
         d = x @ torch.eye(8)
-    assert same(d, torch_mode.nearest_tf32(x))
+        x.mul_(3)
+        tripled = x @ torch.eye(8)
+    assert same(d, torch_mode.nearest_tf32(drawn(1, 8, 8, dtype=torch.float32)))
+    assert same(tripled, torch_mode.nearest_tf32(drawn(1, 8, 8, dtype=torch.float32) * 3))
 
 
 def test_everything_else_is_pytorchs() -> None:

@@ -120,6 +120,13 @@ def test_another_order_is_noticed(recorded: Recorded) -> None:
             assert differing(product, replace(right, **change)), (name, change)
 
 
+@pytest.mark.attack("operands of another product")
+def test_other_operands_are_refused(recorded: Recorded) -> None:
+    product = recorded.products["mm.bf16.bf16.128x128x128.random.0"]
+    with pytest.raises(ValueError, match=r"^mm\.bf16.*: the sums of the operands' codes must be "):
+        explain(product._replace(sums=(product.sums[0] + 1, product.sums[1])))
+
+
 @pytest.mark.attack("bit of a library's product")
 def test_a_wrong_bit_is_not_explained(recorded: Recorded) -> None:
     product = recorded.products["mm.bf16.bf16.128x128x128.random.0"]
