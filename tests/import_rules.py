@@ -7,7 +7,7 @@ that begins so.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -91,10 +91,10 @@ class Imports:
         names, begun, unknown = dict[str, frozenset[str]](), dict[str, frozenset[str]](), set[str]()
         for path in sorted(path for folder in folders for path in (root / folder).rglob("*.py")):
             module = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _imports(node)]
+            nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+            calls = [node for node in nodes if isinstance(node, ast.Call) and _imports(node)]
             by_name = [_named(call, module) for call in calls]
-            names[module] = frozenset(_written(tree, path)) | {name for name, whole in by_name if whole}
+            names[module] = frozenset(_written(nodes, path)) | {name for name, whole in by_name if whole}
             begun[module] = frozenset(name for name, whole in by_name if name and not whole)
             unknown |= {module for name, _ in by_name if not name}
         return cls(names, begun, frozenset(unknown))
@@ -149,9 +149,9 @@ def _part(module: str, apart: frozenset[str]) -> str:
     return module if module in apart else ".".join(module.split(".")[:2])
 
 
-def _written(tree: ast.Module, path: Path) -> Iterator[str]:
+def _written(nodes: Iterable[ast.AST], path: Path) -> Iterator[str]:
     """The names of import statements, in full."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

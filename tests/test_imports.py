@@ -1,5 +1,6 @@
 """Imports go one way, as CONTRIBUTING.md says, and no modules import each other in a ring."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,6 @@ import pytest
 from tests.docs.documents import PACKAGES, ROOT
 from tests.import_rules import Imports, Rules
 
-PROJECT = Imports.of(ROOT, (*PACKAGES, "examples"))
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RULES = Rules.read(CONTRIBUTING)
 
@@ -26,29 +26,35 @@ CATALOGUE_WRITER = frozenset({"golden.native.catalogue_table"})
 """The program that writes the C++ catalogue from the Python one; nothing imports it, so it closes no ring of modules."""
 
 
+@cache
+def imports() -> Imports:
+    """Those of the project."""
+    return Imports.of(ROOT, (*PACKAGES, "examples"))
+
+
 def test_imports_go_one_way() -> None:
-    assert len(PROJECT.names) > 500
-    assert PROJECT.violations(RULES) == []
+    assert len(imports().names) > 500
+    assert imports().violations(RULES) == []
 
 
 def test_no_modules_import_each_other_in_a_ring() -> None:
-    assert PROJECT.ring() is None
+    assert imports().ring() is None
 
 
 def test_no_subpackages_import_each_other_in_a_ring() -> None:
-    assert PROJECT.ring_of_parts(CATALOGUE_WRITER) is None
-    assert PROJECT.ring_of_parts(frozenset()) is not None, "the exception is needed no more"
-    assert not [module for module in PROJECT.names if CATALOGUE_WRITER & PROJECT.modules(module)]
+    assert imports().ring_of_parts(CATALOGUE_WRITER) is None
+    assert imports().ring_of_parts(frozenset()) is not None, "the exception is needed no more"
+    assert not [module for module in imports().names if CATALOGUE_WRITER & imports().modules(module)]
 
 
 def test_bench_does_without_the_compiler_and_the_runner() -> None:
-    bench = [module for module in PROJECT.names if module.startswith("cosim.bench")]
+    bench = [module for module in imports().names if module.startswith("cosim.bench")]
     assert bench
-    assert not [(module, name) for module in bench for name in PROJECT.modules(module) if name.startswith(BENCH_ABOVE)]
+    assert not [(module, name) for module in bench for name in imports().modules(module) if name.startswith(BENCH_ABOVE)]
 
 
 def test_names_from_elsewhere_are_known() -> None:
-    assert PROJECT.unknown == set(BY_A_NAME_FROM_ELSEWHERE)
+    assert imports().unknown == set(BY_A_NAME_FROM_ELSEWHERE)
 
 
 def test_rules_are_those_of_every_package() -> None:

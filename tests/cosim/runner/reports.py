@@ -1,6 +1,7 @@
 """Reports without a simulator, for tests of their formats."""
 
 from dataclasses import replace
+from functools import cache
 
 from cosim import Report
 from cosim.bench.verdict import Outcome
@@ -12,10 +13,12 @@ HOSTILE = "<b>&\"'\x00\x1b]]> \N{SNOWMAN}"
 """A name that documents must escape."""
 
 
+@cache
 def passed() -> Report:
     return run_through(scoreboard())
 
 
+@cache
 def failed(name: str = "failing") -> Report:
     """A report in which normal results are one code too high, one result has undefined bits, and one NaN differs."""
 
@@ -26,11 +29,13 @@ def failed(name: str = "failing") -> Report:
     return replace(run_through(scoreboard(vectors=2000), answer), unit=name)
 
 
+@cache
 def explained() -> Report:
     """A report with diagnosis and trace."""
     return failed("explained").explained(UnitDesign(T_UNIT))
 
 
+@cache
 def hostile() -> Report:
     """A report with texts from a user's files that need escaping."""
     report = failed(HOSTILE)
@@ -39,6 +44,7 @@ def hostile() -> Report:
     return replace(report, groups=groups, classes=classes, stopped=HOSTILE, waived={HOSTILE: 2}, first_disagreement=HOSTILE)
 
 
+@cache
 def nothing_done() -> Report:
     """A report of a simulation that broke off before the first vector."""
     outcome = Outcome(

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -105,9 +106,9 @@ def test_links_lead_to_the_designs() -> None:
     assert page.ids == ["design-0", "design-1"]
 
 
-@pytest.mark.parametrize("report", [passed(), explained(), nothing_done()], ids=["passed", "explained", "nothing done"])
-def test_page_asks_for_nothing(report: Report) -> None:
-    page = report_page([report], {}, seed=0)
+@pytest.mark.parametrize("report", [passed, explained, nothing_done])
+def test_page_asks_for_nothing(report: Callable[[], Report]) -> None:
+    page = report_page([report()], {}, seed=0)
     assert_self_contained(page)
     Reader(page)
 

