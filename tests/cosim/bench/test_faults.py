@@ -140,15 +140,16 @@ def test_stuck_bit_of_one_lane(mode: str, wrapped: Wrapped) -> None:
     assert_differs(report, "bit 1 of a[1] is stuck at 1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "value",
     [
         "multiply_rows_prod_0_carry",
-        pytest.param("multiply_rows_c_sig", marks=pytest.mark.long),
-        pytest.param("accumulate_rows_sum_row_1", marks=pytest.mark.long),
-        pytest.param("accumulate_rows_sum_frame", marks=pytest.mark.long),
-        pytest.param("normalise_count_left", marks=pytest.mark.long),
-        pytest.param("normalise_count_sum_total", marks=pytest.mark.long),
+        "multiply_rows_c_sig",
+        "accumulate_rows_sum_row_1",
+        "accumulate_rows_sum_frame",
+        "normalise_count_left",
+        "normalise_count_sum_total",
     ],
 )
 @pytest.mark.attack("pipelines with a register missing inside of a step, for one of the values that cross it, in cosim")
@@ -209,6 +210,7 @@ def test_out_valid_high_outside_of_resets(wrapped: Wrapped) -> None:
     )
 
 
+@pytest.mark.long
 def test_stall_ignored(wrapped: Wrapped) -> None:
     """A datapath that advances although its result was not taken."""
     report = cosim.run(CLOCKED, vectors=500, dut=wrapped(CLOCKED, {"out_ready": "1'b1"}))

