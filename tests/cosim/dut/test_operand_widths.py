@@ -119,7 +119,7 @@ def mismatches(unit: Unit, dut: Dut, **request: Any) -> int:
             {"c": {"bits": 16}},
             False,
             id="c without its sign",
-            marks=pytest.mark.attack("designs by hand, in cosim"),
+            marks=(pytest.mark.long, pytest.mark.attack("designs by hand, in cosim")),
         ),
     ],
 )

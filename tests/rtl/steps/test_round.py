@@ -152,7 +152,7 @@ def conversions_and_ranges() -> list[Any]:
     """Every conversion over every range of exponents; in `make test` those of published modes, over every other range."""
     both = {later: [(name, *r) for name, rho in CONVERSIONS.items() if (rho.mode in LATER) is later for r in RANGES]
             for later in (False, True)}  # fmt: skip
-    return [*one_in(2, both[False]), *(pytest.param(*case, marks=pytest.mark.long) for case in both[True])]
+    return [*one_in(4, both[False]), *(pytest.param(*case, marks=pytest.mark.long) for case in both[True])]
 
 
 @pytest.mark.slow

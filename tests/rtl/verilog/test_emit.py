@@ -89,9 +89,9 @@ QUICK = ("GST-FDPA", "GTR-FDPA", "FTZ-FMA")
     [
         unit(),
         unit(stages=8, truncation="RD"),
-        unit(L=1, F=6, a="e2m1", b="e2m1", rho="RZ-BF16", c="bf16"),
+        pytest.param(unit(L=1, F=6, a="e2m1", b="e2m1", rho="RZ-BF16", c="bf16"), marks=pytest.mark.long),
         pytest.param(unit(L=64, F=40, a="bf16", b="tf32", c="fp32", rho="RU-FP32", e_zero=-300), marks=pytest.mark.long),
-        unit(L=3, F=40, a="bf16", b="tf32", c="fp32", rho="RU-FP32", e_zero=-300),
+        pytest.param(unit(L=3, F=40, a="bf16", b="tf32", c="fp32", rho="RU-FP32", e_zero=-300), marks=pytest.mark.long),
         pytest.param(unit(L=5, a="e5m2fnuz", b="e4m3fnuz", c="fp32", rho="RZ-E8M13", stages=3), marks=pytest.mark.long),
         *(pytest.param(random_unit(operation, 1, 0), marks=pytest.mark.long) for operation in MAKERS),
         *(

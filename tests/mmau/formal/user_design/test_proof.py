@@ -78,7 +78,7 @@ BY_MODE = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = m
 @pytest.mark.parametrize(
     ("mode", "verdict"),
     [
-        (1, PROVED),
+        pytest.param(1, PROVED, marks=pytest.mark.long),
         pytest.param(0, REFUTED, marks=pytest.mark.attack("a port of an enumeration that is read as another value")),
     ],
 )
@@ -185,7 +185,7 @@ TABLE = (
     [
         pytest.param(2, TABLE, marks=pytest.mark.long),
         (3, TABLE),
-        (3, TABLE.replace("end", "table_[3] = 0; end")),
+        pytest.param(3, TABLE.replace("end", "table_[3] = 0; end"), marks=pytest.mark.long),
     ],
 )
 def test_a_word_of_a_table_that_is_not_given_is_not_taken_for_zero(tmp_path: Path, words: int, body: str) -> None:
