@@ -8,7 +8,7 @@ from studies.recorded_evidence import cell, family, page
 from tests.docs.documents import ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_page_is_the_one_of_the_recordings() -> None:
     """All rows are replayed, and all keys changed."""
     written = (ROOT / "docs/evidence/recordings.md").read_text(encoding="utf-8")
