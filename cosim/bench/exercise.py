@@ -219,9 +219,11 @@ class _Clocked:
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
         """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. Every other
-        time operands are on offer during the reset."""
+        time operands are on offer during the reset; two times of four the design is not enabled."""
         self._driver.reset(self._scoreboard.drop(), offers=self._resets % 2 == 1)
         self._monitor.reset()
+        if self._en is not None:
+            self._en.value = int((RESETS - self._resets) % 4 >= 2)
         # An asynchronous reset must act without a clock edge.
         await self._reset(0 if self._timing.reset == "asynchronous" else 1)
         self._resets -= 1

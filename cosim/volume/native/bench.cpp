@@ -117,8 +117,7 @@ void Bench::clocked(Stream& stream) {
                 next_reset = at + stall_before_reset;
             } else {
                 stalls_for_reset = false;
-                reset_in_the_middle(stream, resets % 2 == 0);
-                ++resets;
+                reset_in_the_middle(stream, resets++);
                 next_reset = at + reset_period / 2 + static_cast<int64_t>(resets_.below(reset_period / 2));
             }
         }

@@ -61,7 +61,7 @@ class Bench {
     void take_result(Stream& stream, bool is_accepted);
     bool has_result();
     void power_up();
-    void reset_in_the_middle(Stream& stream, bool offers);
+    void reset_in_the_middle(Stream& stream, int64_t number);
     void reset(int edges);
     void receive(Stream& stream);
     void show(const Stream& stream);

@@ -14,8 +14,9 @@ void Bench::power_up() {
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param offers whether operands are on offer during the reset, which the design must not take.
-void Bench::reset_in_the_middle(Stream& stream, bool offers) {
+/// @param number of the reset, from 0. Every other time operands are on offer, which must not be taken; two times of four the
+///     design is not enabled.
+void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     const int64_t dropped = stream.drop();
     counts.sent -= dropped;
     counts.dropped += dropped;
@@ -24,7 +25,8 @@ void Bench::reset_in_the_middle(Stream& stream, bool offers) {
     offer_waited_ = result_waited_ = 0;
     was_ready_ = false;
     due_.clear();
-    if (in_valid_) *in_valid_ = offers;
+    if (in_valid_) *in_valid_ = number % 2 == 0;
+    if (en_) *en_ = number % 4 >= 2;
     invert();
     reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
 }
