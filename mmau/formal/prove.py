@@ -15,9 +15,9 @@ from mmau.formal.obligations.unit_questions import TOP, NotProvable, Question
 from mmau.formal.pipelines.carried_values import VALUES
 from mmau.formal.pipelines.cut_steps import CUT
 from mmau.formal.pipelines.pipeline import HANDSHAKE
+from mmau.formal.pipelines.pipeline_replay import broken
 from mmau.formal.pipelines.pipeline_targets import combinational
 from mmau.formal.pipelines.questions import assumed, handshake_trace, pipeline_questions
-from mmau.formal.pipelines.replay import broken
 from mmau.formal.replay import replayed
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, limited_memory, solver
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED

@@ -13,12 +13,12 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from studies.release.committed_tree import checked_out, exported
 from studies.release.compiler import TARGETS
 from studies.release.materials import bill_of_materials
 from studies.release.notes import release_notes
 from studies.release.packages import build_sdist, build_wheel
 from studies.release.recordings import recordings_archive
-from studies.release.tree import checked_out, exported
 
 
 def main() -> None:

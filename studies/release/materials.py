@@ -16,7 +16,7 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from studies.release.tree import Tree
+from studies.release.committed_tree import Tree
 
 LLVM_LICENCE = "Apache-2.0 WITH LLVM-exception"
 

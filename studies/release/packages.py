@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studies.release import compiler
 from studies.release.archive import write_archive
-from studies.release.tree import Tree
+from studies.release.committed_tree import Tree
 
 
 def build_sdist(tree: Tree, folder: Path) -> Path:

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.compile.circuit import READ_SLANG
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
+from cosim.compile.yosys_findings import READ_SLANG
 from cosim.dut.elaborate import WRAPPER
 from cosim.runner.report import Report
 from golden import Unit

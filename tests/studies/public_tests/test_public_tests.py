@@ -2,7 +2,7 @@
 
 from mmau.testing.tolerance_audit import PASSES, RIGHT
 from studies.public_tests.__main__ import KERNELS, page
-from studies.public_tests.facts import public_tests
+from studies.public_tests.audited_tests import public_tests
 from tests.docs.documents import ROOT
 
 

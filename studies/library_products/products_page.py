@@ -1,6 +1,6 @@
 """The page of the library products.
 
-python -m studies.library_products.page docs/evidence/library-products.json docs/evidence/library-products.md
+python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 
 from golden.files import write_atomically
 from mmau.report.markdown import bullets, document, table
-from studies.library_products.cases import ROUTES
+from studies.library_products.recorded_products import ROUTES
 
 INTRODUCTION = """\
 `python -m studies.library_products.record` multiplied matrices by cuBLAS, through PyTorch, and by a kernel in Triton on one

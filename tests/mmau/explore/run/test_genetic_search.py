@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mmau.explore.run.search import objectives, searched
+from mmau.explore.run.genetic_search import objectives, searched
 from mmau.explore.space import Point, Space
 from tests.mmau.explore.run import works
 from tests.mmau.explore.run.test_explore import explored, notes

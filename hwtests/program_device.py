@@ -1,6 +1,6 @@
 """A program that answers rows as a device of conformance, and the worker of a campaign on it.
 
-    python -m hwtests.row_program ARCH COMMAND FORM PATIENCE
+    python -m hwtests.program_device ARCH COMMAND FORM PATIENCE
 
 is `hwtests.conform.campaign_worker` on the program: every element of D is one row.
 """

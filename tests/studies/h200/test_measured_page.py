@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from studies.h200.measured_facts import facts, group_of, load_state
-from studies.h200.page import JSON, PAGE, among, beside, main, page
+from studies.h200.measured_page import JSON, PAGE, among, beside, main, page
 from studies.h200.state import STAGES, State, save
 from studies.microbenchmarks.run import Measured, write_points
 

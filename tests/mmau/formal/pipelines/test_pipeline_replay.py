@@ -2,8 +2,8 @@
 
 import pytest
 
+from mmau.formal.pipelines.pipeline_replay import broken
 from mmau.formal.pipelines.questions import handshake_trace
-from mmau.formal.pipelines.replay import broken
 from tests.mmau.formal.pipelines.designs import (
     PIPELINE_FAULTS,
     TILE_FAULTS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import golden
-from mmau.explore.network.product import Product, product_of
+from mmau.explore.network.product_arithmetic import Product, product_of
 from tests.mmau.explore.network.network_units import HYBRID, t_fdpa
 
 HOPPER = golden.instruction("sm_90", "wgmma.m64n8k32.f32.e4m3.e5m2")

@@ -11,8 +11,8 @@ from mmau.explore.run.result_records import is_verified
 from mmau.explore.space.axes import Axis
 from mmau.explore.space.column_names import value_of
 from mmau.explore.space.keys import Value
-from mmau.explore.space.points import Point
 from mmau.explore.space.space import Search, Space
+from mmau.explore.space.space_points import Point
 
 ROUNDS = 50
 """Generations without a new point after which the search has converged."""

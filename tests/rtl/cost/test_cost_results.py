@@ -2,7 +2,7 @@
 
 import pytest
 
-from rtl.cost.report import Cost, CostReport, PartCost, PipelineTiming, StageDelay
+from rtl.cost.cost_results import Cost, CostReport, PartCost, PipelineTiming, StageDelay
 
 WHOLE = Cost(cells=1001, transistors=4002, depth=50, registers=0)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from amaranth import Value
 
 from rtl.steps.interfaces import ExpRange, Operand, Special, Term, TermFormat
-from rtl.steps.record import COLUMNS, INLINE, Record
+from rtl.steps.step_record import COLUMNS, INLINE, Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The page docs/evidence/h100.md, from docs/evidence/h100.json.
 
-    python -m studies.h200.page docs/evidence
-    python -m studies.h200.page docs/evidence STATE UNPACKED LOGS
+    python -m studies.h200.measured_page docs/evidence
+    python -m studies.h200.measured_page docs/evidence STATE UNPACKED LOGS
 
 writes the page from the facts in h100.json; with three folders it first makes these facts from what the job handed over
 (`studies.h200.measured_facts`). `make h100` runs it.
@@ -251,5 +251,5 @@ if __name__ == "__main__":
     try:
         main(*map(Path, sys.argv[1:]))
     except (ValueError, OSError) as error:
-        print(f"studies.h200.page: {error}", file=sys.stderr)
+        print(f"studies.h200.measured_page: {error}", file=sys.stderr)
         sys.exit(2)

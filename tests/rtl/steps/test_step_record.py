@@ -6,7 +6,7 @@ import pytest
 from amaranth import Const, Signal, Value
 
 from rtl.steps.interfaces import ExpRange, Term, TermFormat, TermSignature
-from rtl.steps.record import COLUMNS, INLINE, Record
+from rtl.steps.step_record import COLUMNS, INLINE, Record
 
 FORMAT = TermFormat(ExpRange(-3, 4), 5, 3)
 

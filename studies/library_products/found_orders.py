@@ -1,6 +1,6 @@
 """Which order of `golden.gemm` gives every recorded element of a product, found by trying candidates.
 
-python -m studies.library_products.explain h100.npz docs/evidence/library-products.json
+python -m studies.library_products.found_orders h100.npz docs/evidence/library-products.json
 """
 
 import json
@@ -21,7 +21,17 @@ from golden.arrays import bits_dtype
 from golden.epilogue import OUTPUTS
 from golden.files import write_atomically
 from golden.npz import read_npz
-from studies.library_products.cases import SCALE_A, SCALE_B, Case, Operands, Tile, operands, sampled, scale_shapes, scales
+from studies.library_products.recorded_products import (
+    SCALE_A,
+    SCALE_B,
+    Case,
+    Operands,
+    Tile,
+    operands,
+    sampled,
+    scale_shapes,
+    scales,
+)
 
 OPERANDS = ("as they are", "rounded to tf32, to nearest even", "cut to tf32", "widened to fp16")
 """Conversions of the operands before a kernel multiplies."""

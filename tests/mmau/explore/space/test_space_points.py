@@ -6,7 +6,7 @@ import pytest
 
 import golden
 from golden.unit_file import unit_from_table
-from mmau.explore.space.points import arithmetic_of, reference_of
+from mmau.explore.space.space_points import arithmetic_of, reference_of
 from tests.mmau.explore.space.texts import MEASURED, SMALL, space_of
 
 

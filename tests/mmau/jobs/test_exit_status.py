@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mmau.jobs.program import program
+from mmau.jobs.exit_status import program
 from tests.docs.documents import ROOT
 from tests.golden.processes.running import alive
 
