@@ -1,11 +1,10 @@
 """The tree that a release is built from: what the commit holds, nothing that merely lies in the clone."""
 
-import io
-import subprocess
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from golden.processes import run_tool
 from studies.site.outside import ROOT
 
 
@@ -38,12 +37,16 @@ def checked_out() -> str:
 def exported(commit: str, folder: Path) -> Tree:
     """Write a commit's files into an empty folder."""
     epoch = int(_git("log", "-1", "--format=%ct", commit))
-    archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+    archive = folder.with_suffix(".tar")
+    _git("archive", "--output", str(archive), commit)
+    with tarfile.open(archive) as files:
         files.extractall(folder, filter="data")
+    archive.unlink()
     (folder / "golden" / "commit.txt").write_text(commit + "\n", encoding="ascii")
     return Tree(folder, commit, epoch)
 
 
 def _git(*arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    result = run_tool(["git", *arguments], cwd=ROOT)
+    result.check_returncode()
+    return result.stdout.strip()

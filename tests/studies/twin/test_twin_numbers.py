@@ -20,7 +20,7 @@ STANDARD = {"collections", "fractions", "math", "typing"}
 
 
 def outside(root: Path) -> dict[str, set[str]]:
-    """What each module of a project's studies/twin imports beyond its neighbours and the standard library."""
+    """For each module of a project's studies/twin, its imports beyond its neighbours and the standard library."""
     modules = Imports.of(root, ("studies/twin",)).names
     inside = {*STANDARD, "studies.twin"}
     return {
