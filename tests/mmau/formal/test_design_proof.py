@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from mmau.formal import prove
+from mmau.formal import design_proof as prove
 from mmau.formal.decision import DesignDecision
+from mmau.formal.design_proof import answered
 from mmau.formal.obligations.unit_questions import NotProvable, Question
 from mmau.formal.pipelines.pipeline import HANDSHAKE
-from mmau.formal.prove import answered
 from mmau.formal.solvers.answer import Answer, Solve
 from mmau.formal.solvers.installed import PACKAGES, MissingSolver, solver
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
@@ -61,7 +61,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.mark.parametrize("solve", [failing, giving_up])
 def test_a_solver_that_fails_leaves_the_question_to_the_next(solve: Solve, monkeypatch: pytest.MonkeyPatch) -> None:
     real = solver
-    monkeypatch.setattr("mmau.formal.prove.solver", lambda name: solve if name == "bitwuzla" else real(name))
+    monkeypatch.setattr("mmau.formal.design_proof.solver", lambda name: solve if name == "bitwuzla" else real(name))
     questions = [Question("one", NEVER, ("x",)), Question("two", SOMETIMES, ("x",))]
     assert [verdict for _, verdict in answered(questions, time.monotonic() + 20)] == [PROVED, REFUTED]
 
@@ -74,7 +74,7 @@ def test_where_every_solver_fails_the_question_is_open(error: type[Exception], m
         asked.append(name)
         raise error
 
-    monkeypatch.setattr("mmau.formal.prove.solver", none)
+    monkeypatch.setattr("mmau.formal.design_proof.solver", none)
     assert prove.verdict_of(NEVER, time.monotonic() + 20) == OPEN
     assert asked == list(PACKAGES)
 
