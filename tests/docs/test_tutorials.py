@@ -1,4 +1,4 @@
-"""docs/tutorials, each page from an empty folder to its end: files are saved, blocks run, and outputs are as shown."""
+"""docs/guides/tutorials, each page from an empty folder to its end: files are saved, blocks run, outputs are as shown."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.docs.documents import ROOT, Block, blocks, commands
 from tests.docs.python_blocks import run_blocks
 from tests.docs.test_own_design import holds, run
 
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = sorted((ROOT / "docs" / "guides" / "tutorials").glob("*.md"))
 
 STATUS = re.compile(r"  # ends with status (\d+)$", re.MULTILINE)
 
@@ -116,4 +116,4 @@ def test_page_that_is_wrong_is_noticed(
 
 def _in_project(block: Block) -> Block:
     """The block as one of the page itself, by whose path messages name it."""
-    return Block(ROOT / "docs" / "tutorials" / "conformance.md", block.line, block.language, block.text)
+    return Block(ROOT / "docs" / "guides" / "tutorials" / "conformance.md", block.line, block.language, block.text)
