@@ -17,7 +17,7 @@ from mmau.explore.network.convolution import convolution
 from mmau.explore.network.operator import matmul
 from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.pytorch import torch
-from mmau.frameworks.torch_mode import attention
+from mmau.frameworks.torch_attention import attention
 from mmau.frameworks.torch_products import is_product
 
 functional = torch.nn.functional

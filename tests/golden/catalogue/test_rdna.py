@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import golden
 from golden.native.observe import observe
-from studies.rdna_statements import disagreeing, rows_needed, statements
+from studies.changed_statements import statements
+from studies.rdna_statements import disagreeing, rows_needed
 from studies.twin import rdna_twin
 from tests.data.load import RDNA, Case
 from tests.data.load import cases as recordings_of
