@@ -153,7 +153,7 @@ recordings: $(VENV)/.dev  #: Replay every recorded row and change every key; wri
 	$(BIN)/python -m studies.recorded_evidence docs/evidence/recordings.md
 
 h100: $(VENV)/.dev  #: Write docs/evidence/h100.md from h100.json; with STATE=, UNPACKED= and LOGS= of a run of studies.h200 these facts first
-	$(BIN)/python -m studies.h200.page docs/evidence $(STATE) $(UNPACKED) $(LOGS)
+	$(BIN)/python -m studies.h200.measured_page docs/evidence $(STATE) $(UNPACKED) $(LOGS)
 
 rdna-statements: $(VENV)/.dev  #: Change every statement of RDNA's rules, on recorded rows and vectors; writes docs/evidence/rdna-statements.md
 	$(BIN)/python -m studies.rdna_statements docs/evidence/rdna-statements.md
@@ -174,8 +174,8 @@ public-tests: $(VENV)/.dev  #: Run the tolerances of eight public tests on wrong
 	$(BIN)/python -m studies.public_tests docs/evidence/public-tests.md
 
 library-products: $(VENV)/.dev  #: Find the orders of golden.gemm that give the recorded products of cuBLAS and Triton; writes docs/evidence/library-products.md
-	$(BIN)/python -m studies.library_products.explain studies/library_products/h100.npz docs/evidence/library-products.json
-	$(BIN)/python -m studies.library_products.page docs/evidence/library-products.json docs/evidence/library-products.md
+	$(BIN)/python -m studies.library_products.found_orders studies/library_products/h100.npz docs/evidence/library-products.json
+	$(BIN)/python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md
 
 profiles: $(VENV)/.dev  #: Write the numeric profiles of every architecture's model, docs/evidence/profiles
 	$(BIN)/python -m studies.profiles docs/evidence/profiles

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from golden.batched_dot import batched_dot, explained
 from golden.chain import Chain, ConvertedChain, Order
 from golden.checks import check_choice, check_int, check_name, check_type
 from golden.formats import Format
@@ -13,7 +14,6 @@ from golden.operations import Operation
 from golden.ordered_chain import ChainTable, OrderedChain
 from golden.paired_chain import PairedChain
 from golden.trace import Trace
-from golden.unit import batched_dot, explained
 
 EVIDENCE: dict[str, str] = {
     "recorded": "this project's own run on that silicon, kept in the project",

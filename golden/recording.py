@@ -29,12 +29,12 @@ import numpy.typing as npt
 import golden
 from golden import Instruction
 from golden.arrays import check_shape, to_bits
+from golden.batched_dot import batched_dot
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice
 from golden.formats import Format
 from golden.npz import read_npz
 from golden.stimulus import Operands
-from golden.unit import batched_dot
 
 VERSION = 2
 

@@ -4,16 +4,15 @@ from dataclasses import asdict, dataclass, field, replace
 from math import lcm
 from typing import Any, Self
 
-from golden.arrays import check_shape, from_bits, scale_codes, to_bits
+from golden.arrays import to_bits
+from golden.batched_dot import batched_dot, explained
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_choice, check_clock, check_int, check_name, check_type, named_registers
-from golden.engines import Batch, run
 from golden.formats import Format
-from golden.memory import check_operands
 from golden.operations import Operation
 from golden.ordered_chain import ChainTable, chain_of
 from golden.sum_chain import SumChain, SumTable, check_sums
-from golden.trace import Trace, trace_of
+from golden.trace import Trace
 
 ENCODINGS = ("sign-magnitude", "ones-complement", "twos-complement")
 """Encodings of negative numbers inside the aligned sum; the choice never changes a result."""
@@ -262,66 +261,3 @@ class Unit:
         if not K:
             raise ValueError(f"a must have shape [K] with K at least 1, got {bits.shape}")
         return explained(self.name, self.chain_over(K), K, (a, b, c, scale_a, scale_b), self.a, self.b)
-
-
-def batched_dot(
-    chain: Chain | ConvertedChain,
-    K: int,
-    operands: tuple[Any, Any, Any, Any, Any],
-    engine: str | None,
-    a_format: Format,
-    b_format: Format,
-) -> Any:
-    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
-
-    `a_format` and `b_format` are the formats of the arrays; the operation may multiply others (a chain that converts).
-    """
-    batch, lead = _batch(chain, K, operands, a_format, b_format)
-    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
-
-
-def explained(
-    name: str,
-    chain: Chain | ConvertedChain,
-    K: int,
-    operands: tuple[Any, Any, Any, Any, Any],
-    a_format: Format,
-    b_format: Format,
-) -> Trace:
-    """Check one row of operands and trace the chain over it; `name` is the unit's, the rest as in `batched_dot`."""
-    batch, lead = _batch(chain, K, operands, a_format, b_format)
-    if lead:
-        raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")
-    (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
-    scale_a, scale_b = ((), ()) if batch.scale_a is None or batch.scale_b is None else (batch.scale_a[0], batch.scale_b[0])
-    return trace_of(name, chain, a, b, c, list(map(int, scale_a)), list(map(int, scale_b)))
-
-
-def _batch(
-    chain: Chain | ConvertedChain,
-    K: int,
-    operands: tuple[Any, Any, Any, Any, Any],
-    a_format: Format,
-    b_format: Format,
-) -> tuple[Batch, tuple[int, ...]]:
-    """Check operands of shape [..., K]; return them as rows, and the shape of c."""
-    a, b, c, scale_a, scale_b = operands
-    operation = chain.operation
-    check_operands(operands, operation.d)
-    a_bits = to_bits("a", a, a_format)
-    b_bits = to_bits("b", b, b_format)
-    c_bits = to_bits("c", c, operation.c)
-    lead = a_bits.shape[:-1]
-    check_shape("a", a_bits, (*lead, K), "the last axis is K")
-    check_shape("b", b_bits, (*lead, K), "that of a")
-    check_shape("c", c_bits, lead, "that of a without K")
-    blocks = 0 if operation.block_size is None else -(-K // operation.block_size)
-    rule = f"one scale for every {operation.block_size} elements"
-    scales = [
-        None if codes is None else codes.reshape(-1, blocks)
-        for codes in (
-            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule),
-            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
-        )
-    ]
-    return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rtl.cost.cost_error import CostError
+    from rtl.cost.cost_results import CostReport
     from rtl.cost.flow import cost_report
     from rtl.cost.meet_clock import MetClock, meet_clock
-    from rtl.cost.report import CostReport
     from rtl.designs.design import Design
     from rtl.designs.multi_format_design import MultiFormatDesign
     from rtl.designs.ports import Port
@@ -40,7 +40,7 @@ __all__ = [
 
 _MODULES = {
     "CostError": "cost.cost_error",
-    "CostReport": "cost.report",
+    "CostReport": "cost.cost_results",
     "DATAPATHS": "designs.unit",
     "Design": "designs.design",
     "MetClock": "cost.meet_clock",

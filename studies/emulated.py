@@ -8,21 +8,34 @@ is written from all reports of the folder.
 import argparse
 import json
 import shlex
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import golden
 from golden.files import write_atomically
+from golden.processes import run_tool
 from golden.program import PATIENCE
 from hwtests import conform
+from mmau.report.markdown import document, table
 from studies.pages import made_by
 
 VECTORS = 10**7
 """Results of each instruction."""
 
 FORM = "binary"
+
+
+PROGRAMS = """\
+([probing.md](../guides/probing.md#a-program-is-a-device)), for the results of the stimulus of `mmau conform`:
+all classes and corners. The programs are in `examples/program`: `sme.c` runs the instruction under QEMU,
+`rvbna.cpp` calls Spike's own header at the commit of `tests/peers.py`. No silicon had a part in it."""
+
+NANS = """\
+Any NaN counts as any NaN;
+that it is the default NaN of the architecture is tested, with fewer rows, in
+`tests/golden/catalogue/test_sme_peer.py` and `tests/golden/catalogue/test_rvbna_peer.py`, which hold every
+instruction of both architectures to their executables."""
 
 
 class Row(NamedTuple):
@@ -73,7 +86,8 @@ def version_of(program: str) -> str:
     word = shlex.split(program)[0]
     if not Path(word).name.startswith("qemu-"):
         return ""
-    done = subprocess.run([word, "--version"], capture_output=True, text=True, check=True, timeout=60)
+    done = run_tool([word, "--version"], timeout=60)
+    done.check_returncode()
     return done.stdout.splitlines()[0]
 
 
@@ -98,28 +112,17 @@ def page(found: Sequence[Row]) -> str:
     if stopped or not found:
         raise ValueError(f"every campaign must be done before its page is written, got {', '.join(stopped) or 'no report'}")
     compared, differing = sum(row.compared for row in found), sum(row.differing for row in found)
-    lines = [
-        "# Models held to emulators",
-        "",
-        f"{made_by('emulated')} It asks an executable that others wrote, by the protocol of `--program`",
-        "([probing.md](../guides/probing.md#a-program-is-a-device)), for the results of the stimulus of `mmau conform`:",
-        "all classes and corners. The programs are in `examples/program`: `sme.c` runs the instruction under QEMU,",
-        "`rvbna.cpp` calls Spike's own header at the commit of `tests/peers.py`. No silicon had a part in it.",
-        "",
-        f"**{compared:,} results of {len(found)} instructions compared, {differing:,} differ.** Any NaN counts as any NaN;",
-        "that it is the default NaN of the architecture is tested, with fewer rows, in `tests/golden/test_sme_peer.py` and",
-        "`tests/golden/test_rvbna_peer.py`, which hold every instruction of both architectures to their executables.",
-        "",
-        "| architecture | instruction | model | results | differ | executable | date |",
-        "| --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in found:
-        i, date = row.instruction, row.report["runs"][-1]["started"][:10]
-        lines.append(
-            f"| {i.arch} | `{i.name}` | {i.operation.name} | {row.compared:,} | {row.differing:,} "
-            f"| {row.report['emulator'] or 'Spike'} | {date} |"
+    header = ("architecture", "instruction", "model", "results", "differ", "executable", "date")
+    cells = [
+        (
+            row.instruction.arch, f"`{row.instruction.name}`", row.instruction.operation.name, f"{row.compared:,}",
+            f"{row.differing:,}", row.report["emulator"] or "Spike", row.report["runs"][-1]["started"][:10],
         )
-    return "\n".join(lines) + "\n"
+        for row in found
+    ]  # fmt: skip
+    made = f"{made_by('emulated')} It asks an executable that others wrote, by the protocol of `--program`"
+    outcome = f"**{compared:,} results of {len(found)} instructions compared, {differing:,} differ.**"
+    return document("Models held to emulators", f"{made}\n{PROGRAMS}", f"{outcome} {NANS}", table(header, cells))
 
 
 def main() -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from cosim.bench.exercise import calmly
 from cosim.bench.handshake import Pins
 from cosim.bench.mismatch import Arrival
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
+from cosim.bench.run_vectors import calmly
 
 
 class Answers:

@@ -13,7 +13,7 @@ from cosim.bench.fixed_point import with_fixed_results
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.packing import packed
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
-from cosim.bench.repeats import REPEATED, Run, blocks_of, gathered, repeat_in_tiles, repeated
+from cosim.bench.repeated_operands import REPEATED, Run, blocks_of, gathered, repeat_in_tiles, repeated
 from cosim.bench.result_pairs import with_pairs
 from golden import Format, Instruction, Unit
 from golden.arrays import BitArray

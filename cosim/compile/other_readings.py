@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cosim.compile.circuit import UNSEEN, findings_of_yosys
 from cosim.compile.complaints import (
     WIDTHS,
     cases_of_one,
@@ -15,7 +14,7 @@ from cosim.compile.complaints import (
 )
 from cosim.compile.preprocessing import macros_not_defined, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
-from cosim.compile.tree import (
+from cosim.compile.verilator_findings import (
     initial_values,
     kept_by_functions,
     races,
@@ -23,6 +22,7 @@ from cosim.compile.tree import (
     tree_of,
     written_by_two_blocks,
 )
+from cosim.compile.yosys_findings import UNSEEN, findings_of_yosys
 from golden.text import printable, shortened
 
 PLAIN = ("-W", "-D", "-G", "-O", "+define+", *ASSERTIONS)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cosim.rtl_coverage.points import Point
+from cosim.rtl_coverage.coverage_points import Point
 
 
 @dataclass(frozen=True)

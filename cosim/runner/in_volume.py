@@ -14,9 +14,9 @@ from cosim.runner.in_cocotb import replay
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.runner.volume_outcome import part_of
-from cosim.volume.plan import write_plan
-from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.design_plan import write_plan
 from cosim.volume.segments import DIRECTED, Segment, Vectors
+from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import RowsFile
 from golden.processes import in_parallel
 from rtl.designs.design import Design

@@ -21,7 +21,7 @@ STEPS = (
     "convert", "decode", "multiply", "scale", "max_exp", "align", "accumulate", "truncate", "normalise", "round", "encode",
     "specials",
 )  # fmt: skip
-"""The steps of docs/vocabulary.md, in the order of the model."""
+"""The steps of docs/reference/vocabulary.md, in the order of the model."""
 
 OTHER_LABELS = {r"addend|\w+_term_[xyz]": "multiply"}
 """The step of components whose names do not contain it: a number as a term of a sum."""

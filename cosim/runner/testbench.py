@@ -12,12 +12,12 @@ import cocotb
 
 from cosim.bench.compared_elements import compared_row
 from cosim.bench.comparison_rules import Compare
-from cosim.bench.exercise import exercise
 from cosim.bench.minimise import Minimised, minimised
 from cosim.bench.mismatch import ComparedRow
 from cosim.bench.operand_widths import OperandWidths
 from cosim.bench.products import Vector
 from cosim.bench.protocol import Timing
+from cosim.bench.run_vectors import exercise
 from cosim.bench.scoreboard import Result, Scoreboard
 from cosim.bench.selection import Selection
 from cosim.bench.single_results import ask

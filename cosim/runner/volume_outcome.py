@@ -14,8 +14,8 @@ from cosim.coverage.counts import Counts
 from cosim.runner.report import Report
 from cosim.runner.request import Request
 from cosim.volume.decoded_vectors import Decoder
-from cosim.volume.program import Broken
 from cosim.volume.segments import Segment
+from cosim.volume.simulation_program import Broken
 from cosim.volume.vector_files import RowsFile
 from golden import Cls
 from golden.engines import fastest_engine

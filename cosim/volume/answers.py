@@ -13,8 +13,8 @@ import numpy.typing as npt
 from cosim.compile.errors import SimulationError
 from cosim.compile.sources import sources_of
 from cosim.dut.description import Dut
-from cosim.volume.plan import operand_ports, write_plan
-from cosim.volume.program import Broken, build_program, program_key, run_program
+from cosim.volume.design_plan import operand_ports, write_plan
+from cosim.volume.simulation_program import Broken, build_program, program_key, run_program
 from cosim.volume.vector_files import MAGIC, storage_bytes
 from golden.arrays import bits_dtype
 from rtl.designs.ports import Elements

@@ -9,7 +9,7 @@ import numpy as np
 from cosim.bench.mismatch import ComparedRow
 from cosim.bench.products import Chunk, DotProducts, Element, Vector
 from cosim.bench.stimulus import place
-from cosim.volume.plan import Product, products_of
+from cosim.volume.design_plan import Product, products_of
 from golden import Format
 from golden.arrays import bits_dtype
 from golden.stimulus import Operands, Stimulus

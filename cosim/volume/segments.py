@@ -8,11 +8,11 @@ from pathlib import Path
 from cosim.bench.crosscheck import SAMPLE
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import Timing
-from cosim.bench.repeats import REPEATED
+from cosim.bench.repeated_operands import REPEATED
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import specification_of
 from cosim.compile.power_up import VERILATOR_SEEDS, PowerUp, power_ups
-from cosim.volume.plan import products_of
+from cosim.volume.design_plan import products_of
 from cosim.volume.vector_files import LABELS, RowsFile, write_rows
 from rtl.designs.design import Design
 

@@ -10,7 +10,7 @@ from cosim.bench.crosscheck import ReferenceSample
 from cosim.bench.products import Vector
 from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification
-from cosim.volume.plan import operand_ports, products_of
+from cosim.volume.design_plan import operand_ports, products_of
 from rtl.designs.design import Design
 
 MAGIC = b"MMAUROW1"

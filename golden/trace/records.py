@@ -1,4 +1,4 @@
-"""The records of a trace: the steps of one dot product, in the terms of docs/vocabulary.md. Every number is exact."""
+"""The records of a trace: the steps of one dot product, in the terms of the vocabulary. Every number is exact."""
 
 from dataclasses import dataclass
 from fractions import Fraction

@@ -25,7 +25,7 @@ WORKER = (sys.executable, "-m", "hwtests.conform.campaign_worker")
 PROCESSOR_WORKER = (sys.executable, "-m", "hwtests.cpu.processor_worker")
 """The same on this machine's processor; the architecture follows."""
 
-PROGRAM_WORKER = (sys.executable, "-m", "hwtests.row_program")
+PROGRAM_WORKER = (sys.executable, "-m", "hwtests.program_device")
 """The same on a program; the architecture, the command, the form of its rows and the patience with it follow."""
 
 HANG_SECONDS = 120.0

@@ -9,7 +9,7 @@ from pathlib import Path
 from golden.cache import Cache, File, content_key, user_folder
 from golden.files import temporary_folder
 from golden.processes import run_tool
-from hwtests.cpu.kernel import Kernel
+from hwtests.cpu.processor_kernels import Kernel
 from hwtests.device import DeviceError
 
 OPTIONS = ("-O2", "-Wall", "-Wextra", "-fPIC", "-shared")

@@ -16,8 +16,8 @@ from golden.engines import Batch, fastest_engine, run
 from golden.stimulus import Operands, Tiles
 from hwtests import inputs
 from hwtests.cpu.build import built, compiler, version
-from hwtests.cpu.kernel import kernel_of
 from hwtests.cpu.processor import Processor, this_processor
+from hwtests.cpu.processor_kernels import kernel_of
 from hwtests.device import AbsentError, Description, DeviceError, Program
 from hwtests.tally import Tally, tally
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from golden import Instruction, Operation
+from golden.batched_dot import batched_dot
 from golden.chain import RUNS, Chain, ConvertedChain, product_order
 from golden.comparison import differing, is_nan
 from golden.conversion import CONVERSIONS, FP64_CONVERSIONS, TWO_STEP_CONVERSIONS
@@ -25,7 +26,6 @@ from golden.ordered_chain import ChainTable, chain_of
 from golden.recording import Recording
 from golden.stimulus import Operands, OperandShape, generate
 from golden.text import value_as_text
-from golden.unit import batched_dot
 
 VECTORS = 20_000
 """Default vectors that are searched for one that shows a change which no row shows."""

@@ -14,7 +14,7 @@ from mmau.analysis.side_by_side import Asked, Comparison, codes_for, compare, de
 from mmau.cli.evaluate import chosen_model, input_arrays
 from mmau.cli.explain import row_of
 from mmau.cli.json_objects import print_object
-from mmau.cli.programs import check_unused, program_of, shape_of
+from mmau.cli.program_devices import check_unused, program_of, shape_of
 
 VALUES = ("a", "b", "c", "scale_a", "scale_b")
 

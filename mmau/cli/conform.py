@@ -9,7 +9,7 @@ from golden.program import PATIENCE, split
 from hwtests import conform
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
-from mmau.cli.programs import check_unused
+from mmau.cli.program_devices import check_unused
 from mmau.cli.streams import progress
 
 

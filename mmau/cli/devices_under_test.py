@@ -15,7 +15,7 @@ from golden.program import RowProgram
 from golden.unit_file import unit_to_toml
 from hwtests.dot import DeviceDot
 from hwtests.source_digest import sources
-from mmau.cli.programs import check_unused, program_of, shape_of
+from mmau.cli.program_devices import check_unused, program_of, shape_of
 from mmau.probe.device_under_test import DeviceUnderTest, dut_of_instruction, dut_of_unit
 
 WHICH = (

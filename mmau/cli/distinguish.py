@@ -9,9 +9,9 @@ from golden.checks import check_least
 from mmau import DIFFERED, OK, UNDECIDED
 from mmau.cli.devices_under_test import chosen, dut_of_program
 from mmau.cli.distinguish_proof import proved
-from mmau.cli.extras import missing
 from mmau.cli.json_objects import print_object
-from mmau.cli.programs import check_unused, program_of
+from mmau.cli.missing_modules import missing
+from mmau.cli.program_devices import check_unused, program_of
 from mmau.probe.distinguish import Difference, Side, Verdict, distinguish, parting, sides, text_of
 from mmau.probe.model_and_device import DeviceDifference, held_against
 from mmau.probe.parameters_apart import parameters_apart

@@ -9,8 +9,8 @@ import mmau.explore.report
 import rtl
 from cosim.runner.needed_tools import check_tools
 from mmau import DIFFERED, OK, WRONG_REQUEST
-from mmau.cli.extras import missing
 from mmau.cli.json_objects import print_object
+from mmau.cli.missing_modules import missing
 from mmau.explore.run import Exploration
 from mmau.explore.run import explore as explore_space
 from mmau.explore.run.exploration_folder import RESULTS

@@ -13,7 +13,7 @@ from importlib import import_module
 
 from mmau import WRONG_REQUEST
 from mmau.cli import streams
-from mmau.cli.extras import missing
+from mmau.cli.missing_modules import missing
 from mmau.signals import Ended, Signals, raised_as_ended
 
 UNFINISHED = ".* created but never used$"

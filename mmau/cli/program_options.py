@@ -1,4 +1,4 @@
-"""The options of `--program`; `mmau.cli.programs` interprets them."""
+"""The options of `--program`; `mmau.cli.program_devices` interprets them."""
 
 from mmau.cli.options import Group
 

@@ -11,8 +11,8 @@ from mmau.cli.chosen_design import chosen_design
 from mmau.cli.json_objects import print_object
 from mmau.cli.options import WHICH_DESIGN
 from mmau.cli.user_design import described_dut
-from mmau.formal.decision import Decision
-from mmau.formal.proofs_with_deadline import prove_in_time, prove_user_design_in_time
+from mmau.formal import Decision, prove
+from mmau.formal.decision import UserDesignDecision
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 
 STATUS = {PROVED: OK, REFUTED: DIFFERED, OPEN: UNDECIDED}
@@ -30,10 +30,10 @@ def run_prove(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}")
     if not arguments.seconds > 0:
         raise ValueError(f"--seconds must be above 0, got {arguments.seconds:g}")
-    if arguments.dut is not None and isinstance(design, rtl.UnitDesign):
-        heading, table, found = _of_user_design(design, arguments.dut, arguments.seconds)
-    else:
-        heading, table, found = _of_design(design, arguments.seconds)
+    if arguments.dut is not None:
+        described_dut(arguments.dut)  # an error of the description is reported before anything starts
+    found = prove(design, arguments.seconds, arguments.dut)
+    heading, table = _of(design, arguments.dut, found)
     if arguments.json:
         print_object("prove", table | found.as_table())
     else:
@@ -41,16 +41,12 @@ def run_prove(arguments: argparse.Namespace) -> int:
     return STATUS[found.verdict]
 
 
-def _of_design(design: rtl.Design, seconds: float) -> tuple[str, dict[str, Any], Decision]:
-    """The heading of the report, the JSON keys of the design, and the decision."""
-    found, built = prove_in_time(design, seconds), design.implementation
+def _of(design: rtl.Design, dut: Path | None, found: Decision) -> tuple[str, dict[str, Any]]:
+    """The heading of the report, and the JSON keys of the design."""
+    if isinstance(found, UserDesignDecision):
+        return f"{dut}: {VERDICTS[found.verdict]} {found.equal_to} of {design.name}", {"unit": design.name}
+    built = design.implementation
     stages = f", {built.stages} {'stage' if built.stages == 1 else 'stages'}" if built.stages else ""
     verdict = "not decided" if found.verdict == OPEN else found.verdict
     table = {"unit": design.name, "encoding": built.encoding, "stages": built.stages}
-    return f"{design.name}, {built.encoding}{stages}: {verdict}", table, found
-
-
-def _of_user_design(design: rtl.UnitDesign, path: Path, seconds: float) -> tuple[str, dict[str, Any], Decision]:
-    described_dut(path)  # an error of the description is reported before anything starts
-    found = prove_user_design_in_time(design.unit, path, seconds)
-    return f"{path}: {VERDICTS[found.verdict]} {found.equal_to} of {design.name}", {"unit": design.name}, found
+    return f"{design.name}, {built.encoding}{stages}: {verdict}", table

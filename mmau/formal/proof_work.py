@@ -12,9 +12,9 @@ from cosim.dut.elaborate import ElaborationError
 from golden import Operation
 from golden.unit_file import unit_from_table
 from mmau.formal.decision import user_decision
+from mmau.formal.design_proof import prove
 from mmau.formal.equality import equality
 from mmau.formal.killable_work import Refused, Report
-from mmau.formal.prove import prove
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.user_design.samples import sampled
 from rtl.designs.from_table import design_from_table

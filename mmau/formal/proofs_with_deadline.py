@@ -6,13 +6,14 @@ The verdicts that were found until then are reported; everything else is open.
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from golden import Operation, Unit
 from golden.unit_file import unit_to_toml
 from mmau.formal.decision import (
     SPECIFICATION,
     UNDECIDED,
+    Decision,
     DesignDecision,
     Equality,
     UserDesignDecision,
@@ -22,6 +23,7 @@ from mmau.formal.decision import (
 from mmau.formal.killable_work import Seen, watched
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.design import Design
+from rtl.designs.unit_design import UnitDesign
 
 DESIGN, DUT, SAMPLES, COMPARE = (
     f"mmau.formal.proof_work:{name}" for name in ("prove_design", "prove_dut", "simulate_samples", "compare")
@@ -32,28 +34,26 @@ SIMULATION = 600.0
 """Limit of the simulation of sample vectors (s), which follows a proof of a user design that shows no fault."""
 
 
-def prove_in_time(design: Design, seconds: float) -> DesignDecision:
-    """`mmau.formal.prove.prove`, which ends after so many seconds of elapsed time and `GRACE`.
+@overload
+def prove(design: Design, seconds: float, dut: None = None) -> DesignDecision: ...
+@overload
+def prove(design: Design, seconds: float, dut: Path) -> UserDesignDecision: ...
+def prove(design: Design, seconds: float, dut: Path | None = None) -> Decision:
+    """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
+    Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
+
+    It ends after so many seconds of elapsed time and `GRACE`; sample vectors of a user design are simulated after that.
 
     Raises:
-        Refused: a program is missing or fails. ModuleNotFoundError: no solver is installed.
+        Refused: a program is missing or fails, or a user design and its description do not fit. ValueError: a user design
+        is compared with several units. ModuleNotFoundError: no solver is installed.
     """
-    seen = watched(DESIGN, {"design": design.as_table(), "seconds": seconds}, seconds)
-    if seen.result is not None:
-        return _design_decision(seen.result)
-    return _cut_short(seen)
-
-
-def prove_user_design_in_time(unit: Unit, dut: Path, seconds: float) -> UserDesignDecision:
-    """`mmau.formal.user_design.proof.prove_user_design`, whose solvers likewise end in time.
-
-    Args:
-        dut: the description of the design. seconds: for the solvers; sample vectors are simulated after that.
-
-    Raises:
-        Refused: as `prove_in_time`, or the design and its description do not fit. ModuleNotFoundError: likewise.
-    """
-    content = {"unit": unit_to_toml(unit), "dut": str(dut.absolute()), "seconds": seconds}
+    if dut is None:
+        seen = watched(DESIGN, {"design": design.as_table(), "seconds": seconds}, seconds)
+        return _cut_short(seen) if seen.result is None else _design_decision(seen.result)
+    if not isinstance(design, UnitDesign):
+        raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
+    content = {"unit": unit_to_toml(design.unit), "dut": str(dut.absolute()), "seconds": seconds}
     seen = watched(DUT, content, seconds)
     found = user_decision(seen.result if seen.result is not None else _user_keys_until(seen))
     if found.verdict == REFUTED:
@@ -72,7 +72,7 @@ def equality_in_time(x: Operation, y: Operation, steps: tuple[int, int], seconds
         x, y: the first step of each; d of a step is c of the next one. steps: their numbers.
 
     Raises:
-        ModuleNotFoundError: as `prove_in_time`.
+        ModuleNotFoundError: as `prove`.
     """
     first, second = (
         {"unit": unit_to_toml(Unit(name="step", operation=operation)), "steps": count}

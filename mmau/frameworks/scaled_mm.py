@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 import golden
 from mmau.frameworks.core import Part, multiply, scaled_instruction_of
+from mmau.frameworks.pytorch import torch
 
 BLOCK = 128
 """Products that share a scale, and columns of a block of B."""

@@ -11,8 +11,8 @@ from cosim.compile.errors import SimulationError
 from cosim.compile.power_up import power_ups
 from cosim.compile.sources import Sources
 from cosim.dut.description import Dut
-from cosim.volume.plan import write_plan
-from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.design_plan import write_plan
+from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import write_rows
 from mmau.mutation.schemata import SELECT
 from rtl.designs.design import Design

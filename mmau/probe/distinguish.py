@@ -7,6 +7,7 @@ from math import lcm
 import numpy as np
 
 from golden.arrays import BitArray
+from golden.batched_dot import explained
 from golden.chain import Chain, ConvertedChain
 from golden.checks import check_least
 from golden.comparison import differing
@@ -16,7 +17,7 @@ from golden.instruction import Instruction
 from golden.shrink import smallest_operands
 from golden.stimulus import Operands, OperandShape, chunks
 from golden.trace import Trace
-from golden.unit import Unit, explained
+from golden.unit import Unit
 from mmau.probe.candidates import pool_of
 from mmau.probe.device_under_test import dut_of_unit
 

@@ -14,7 +14,7 @@ from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
 from mmau.probe.features.feature import concatenated
 from mmau.probe.model import PAIRED, Model, toml_of
-from mmau.probe.search import Search
+from mmau.probe.model_search import Search
 from mmau.probe.start_models import possible_families
 
 

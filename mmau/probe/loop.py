@@ -22,8 +22,8 @@ from mmau.probe.find_tree import Order, order_of
 from mmau.probe.journal import Journal, row_keys
 from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
+from mmau.probe.model_search import Search
 from mmau.probe.model_tree import as_places
-from mmau.probe.search import Search
 from mmau.probe.start_models import possible_families, tree_starts
 
 FIRST_CHUNK, LAST_CHUNK = 512, 1 << 16

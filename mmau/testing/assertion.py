@@ -13,7 +13,7 @@ from golden.device_arrays import is_device_array
 from golden.instruction import Instruction
 from golden.tensors import from_tensor, is_tensor
 from mmau.testing.changes import explanations
-from mmau.testing.product import KernelProduct, kernel_product
+from mmau.testing.product_under_test import KernelProduct, kernel_product
 
 SHOWN = 5
 """Differing elements that a message lists."""

@@ -20,7 +20,7 @@ from golden.instruction import Instruction
 from golden.operations import FMA, Operation
 from golden.operations.t_fdpa import TFDPA
 from mmau.testing.narrow_accumulator import in_fp16
-from mmau.testing.product import KernelProduct
+from mmau.testing.product_under_test import KernelProduct
 
 
 class Change(NamedTuple):

@@ -7,7 +7,7 @@ from golden.additions import Additions, widened
 from golden.arrays import BitArray
 from golden.formats import FP16
 from golden.promoted_scales import PromotedScales
-from mmau.testing.product import KernelProduct
+from mmau.testing.product_under_test import KernelProduct
 
 
 def in_fp16(product: KernelProduct) -> BitArray:

@@ -9,7 +9,7 @@ import golden
 from golden.arrays import from_bits
 from mmau.testing.assertion import differing
 from mmau.testing.changes import wrong_kernels
-from mmau.testing.product import kernel_product
+from mmau.testing.product_under_test import kernel_product
 
 PASSES = "P"
 """The test lets a kernel pass whose results differ from the right one's."""

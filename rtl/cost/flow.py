@@ -19,9 +19,9 @@ from golden.cache import tool_environment
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
 from golden.text import BYTES, last_line
+from rtl.cost.cost_results import Cost, CostReport, PartCost
 from rtl.cost.liberty import LIBRARIES
 from rtl.cost.outlines import outlined_library
-from rtl.cost.report import Cost, CostReport, PartCost
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign, as_design
 from rtl.tools import MissingTool, python_program

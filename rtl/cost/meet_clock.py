@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from golden import Unit
 from rtl.cost.cost_error import one_message
+from rtl.cost.cost_results import PipelineTiming
 from rtl.cost.placer import Placer
-from rtl.cost.report import PipelineTiming
 from rtl.cost.stages_for_clock import search_stages
 
 Progress = Callable[[str], None]

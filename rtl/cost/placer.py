@@ -15,11 +15,11 @@ from golden.cache import cached_text
 from golden.unit import MAX_STAGES
 from rtl.cost import timing
 from rtl.cost.cost_request import CostRequest
+from rtl.cost.cost_results import PipelineTiming, StageDelay
 from rtl.cost.flow import tool_version as yosys_version
 from rtl.cost.liberty import Library, library
 from rtl.cost.mapped_netlist import NetlistError, samples
 from rtl.cost.netlist_check import check_netlist
-from rtl.cost.report import PipelineTiming, StageDelay
 from rtl.cost.segment_delays import Segments, measure_segments
 from rtl.cost.synthesis import TOP, Mapped, map_whole
 from rtl.cost.timing import Timing

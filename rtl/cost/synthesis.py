@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rtl.cost.cost_results import Cost
 from rtl.cost.flow import CELLS, GATES, check_tool, cost_of_stat, depths_of_ltp, modules_of_stat, run_yosys
 from rtl.cost.liberty import Library
 from rtl.cost.mapped_netlist import Netlist, NetlistError, cell_of, read_netlist
-from rtl.cost.report import Cost
 
 TOP = "unit"
 """The name of the unit's top module."""

@@ -9,8 +9,8 @@ from amaranth.lib.wiring import In, Member, Out
 
 from golden import Implementation, Operation
 from golden.checks import listed
+from rtl.datapath.fused_records import Code, Operands
 from rtl.datapath.pipeline import Pipeline, balanced_boundaries
-from rtl.datapath.records import Code, Operands
 from rtl.datapath.step import Build, Step, Steps, cut_inside
 from rtl.steps.component import AnyComponent, SharedModules
 

@@ -8,7 +8,7 @@ from golden import Implementation
 from golden.conversion import Conversion
 from golden.formats import Format
 from golden.operations.fused import FusedOperation
-from rtl.datapath.records import MaxExponent, NormalisedSum, SignedTotal
+from rtl.datapath.fused_records import MaxExponent, NormalisedSum, SignedTotal
 from rtl.datapath.step import Build
 from rtl.steps.encode import Encode, ResultRules
 from rtl.steps.interfaces import Special, Term

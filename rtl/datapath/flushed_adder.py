@@ -11,14 +11,14 @@ from golden.formats import FP32, Format
 from golden.specials import invalid_nan
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.conversion import normalise_total, round_and_encode
+from rtl.datapath.fused_records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.step import Build
 from rtl.datapath.vector_steps import addend, combine_specials, decode
 from rtl.steps.accumulate import signed_zero
 from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 RNE_FP32 = conversion("RNE-FP32")
 

@@ -21,11 +21,11 @@ from rtl.datapath.flushed_adder import (
     Product,
     is_flushed,
 )
-from rtl.datapath.records import Code, Operands
+from rtl.datapath.fused_records import Code, Operands
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import decode_vector, multiply_pairs
 from rtl.steps.interfaces import Operand
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from golden.operations.fused import FusedOperation
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
 from rtl.datapath.conversion import count_places, normalise_total, result_rules, round_and_encode, shift_total
-from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import (
+from rtl.datapath.fused_records import (
     Aligned,
     Code,
     Compared,
@@ -27,6 +26,7 @@ from rtl.datapath.records import (
     Terms,
     Total,
 )
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import decode_operands, subnormal_inputs
 from rtl.steps.accumulate import signed_zero

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from amaranth import Cat, Const, Signal, Value
 
 from golden import Implementation
-from rtl.datapath.records import AlignedTerm, AlignedTerms, Lost, MaxExponent, SignedTotal, TotalRows
+from rtl.datapath.fused_records import AlignedTerm, AlignedTerms, Lost, MaxExponent, SignedTotal, TotalRows
 from rtl.datapath.step import Build
 from rtl.steps.accumulate import Accumulate, AccumulateRows, AccumulateTotal
 from rtl.steps.align import Align, Truncation, aligned_width

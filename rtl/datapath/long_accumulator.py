@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from amaranth import Cat, Const
 
-from rtl.datapath.records import AlignedTerm, AlignedTerms, MaxExponent
+from rtl.datapath.fused_records import AlignedTerm, AlignedTerms, MaxExponent
 from rtl.datapath.step import Build
 from rtl.steps.align import Align
 from rtl.steps.interfaces import ExpRange, Term

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from amaranth import Module, Signal, Value
 
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 R = TypeVar("R", bound=Record)
 

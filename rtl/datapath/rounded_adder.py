@@ -10,8 +10,8 @@ from golden.conversion import Conversion, conversion
 from golden.operations import Operation
 from rtl.datapath import fused_sum
 from rtl.datapath.conversion import normalise_term, normalise_total, round_and_encode
+from rtl.datapath.fused_records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import AlignedTerms, MaxExponent, SignedTotal
 from rtl.datapath.step import Build
 from rtl.datapath.vector_steps import addend, decode, multiply_pairs
 from rtl.steps.accumulate import signed_zero
@@ -19,8 +19,8 @@ from rtl.steps.component import AnyComponent
 from rtl.steps.decode import Subnormals
 from rtl.steps.encode import ResultRules
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.record import COLUMNS, Record
 from rtl.steps.specials import Specials
+from rtl.steps.step_record import COLUMNS, Record
 
 RNE_FP32 = conversion("RNE-FP32")
 

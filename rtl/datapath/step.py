@@ -9,7 +9,7 @@ from amaranth.lib.wiring import Out
 
 from rtl.steps.component import SharedComponent, SharedModules, members
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.record import Record, WidthError
+from rtl.steps.step_record import Record, WidthError
 
 Input = TypeVar("Input", bound=Record)
 Output = TypeVar("Output", bound=Record)

@@ -9,7 +9,7 @@ from golden import Implementation
 from golden.formats import Format
 from golden.operations import Operation
 from golden.operations.fused import FusedOperation
-from rtl.datapath.records import Decoded, Operands
+from rtl.datapath.fused_records import Decoded, Operands
 from rtl.datapath.step import Build
 from rtl.steps.decode import Decode, Subnormals
 from rtl.steps.interfaces import Operand, Special, Term

@@ -15,14 +15,14 @@ from golden.operations import TFDPA
 from golden.text import value_as_text
 from rtl.datapath import depths
 from rtl.datapath.base import check_placed
-from rtl.datapath.records import Operands, Terms
+from rtl.datapath.fused_records import Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, decode, subnormal_inputs
 from rtl.designs.subword import LaneFormat, SubwordMultiply
 from rtl.operations.lengths import check_range
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 LANES = (1, 2, 4)
 """The numbers of elements of one format that may share a word."""

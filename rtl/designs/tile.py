@@ -17,7 +17,7 @@ from rtl.designs.tile_shape import TileShape
 from rtl.designs.unit import DATAPATHS
 from rtl.operations.lengths import check_range
 from rtl.steps.component import AnyComponent
-from rtl.steps.convert import Convert
+from rtl.steps.fp8_to_fp16 import Convert
 
 MAX_SIDE = 256
 """Most rows or columns of a tile; the largest published instruction has 256 columns."""

@@ -12,9 +12,9 @@ from golden.operations import EFDPA
 from golden.unit import ACCUMULATORS
 from rtl.datapath import fused_sum
 from rtl.datapath.fused import FusedDatapath
+from rtl.datapath.fused_records import Aligned, Compared, Decoded, Operands, Products, Terms
 from rtl.datapath.fused_sum import Precision
 from rtl.datapath.long_accumulator import align_in_own_places
-from rtl.datapath.records import Aligned, Compared, Decoded, Operands, Products, Terms
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import Special, Term, TermFormat

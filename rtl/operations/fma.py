@@ -11,8 +11,8 @@ from golden.specials import invalid_nan
 from golden.unit import MULTIPLIERS
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.fused import FusedDatapath
+from rtl.datapath.fused_records import Compared, Decoded, Operands, Terms
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import Compared, Decoded, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.interfaces import ExpRange, Special, Term, TermFormat

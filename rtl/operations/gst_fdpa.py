@@ -7,14 +7,14 @@ from amaranth import Cat, Signal, Value
 
 from golden.operations import GSTFDPA
 from rtl.datapath import depths, fused_sum
+from rtl.datapath.fused_records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import AlignedTerms, Decoded, MaxExponent, SignedTotal, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scaled
 from rtl.operations.t_fdpa import TruncatedDatapath
 from rtl.steps.interfaces import Operand, Special, Term
-from rtl.steps.record import COLUMNS, Record
 from rtl.steps.scale import ScaleGroup, ScaleSpecial
+from rtl.steps.step_record import COLUMNS, Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,12 @@ from typing import Any
 from amaranth import Mux
 
 from rtl.datapath import depths, fused_sum
+from rtl.datapath.fused_records import AlignedTerms, MaxExponent, Products
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import AlignedTerms, MaxExponent, Products
 from rtl.datapath.step import Build, Step, Steps
 from rtl.operations.tr_fdpa import AlignedProducts, ComparedDot, DotProduct, RoundedDatapath, SignedSum
 from rtl.steps.interfaces import Special, Term
-from rtl.steps.record import INLINE, Record
+from rtl.steps.step_record import INLINE, Record
 
 GROUPS = ("even", "odd")
 

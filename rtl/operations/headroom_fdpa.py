@@ -13,7 +13,7 @@ from golden.formats import FP32, Format
 from golden.operations.headroom_fdpa import HeadroomFDPA
 from golden.specials import factor_nan, invalid_nan
 from rtl.datapath.fused import FusedDatapath
-from rtl.datapath.records import Code, Decoded, Normalised, Operands, Terms
+from rtl.datapath.fused_records import Code, Decoded, Normalised, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import addend, combine_specials, decode, decode_vector, multiply_pairs
 from rtl.steps.decode import Subnormals

@@ -9,10 +9,10 @@ from golden.formats import IntegerFormat
 from golden.operations import IDPA
 from rtl.datapath import depths
 from rtl.datapath.base import Datapath
-from rtl.datapath.records import Code, Operands
+from rtl.datapath.fused_records import Code, Operands
 from rtl.datapath.step import Build, Step, Steps
 from rtl.steps.integer_steps import IntegerProduct, IntegerSum
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from typing import Any
 
 from golden.operations import OCFDPA
 from rtl.datapath import fused_sum
+from rtl.datapath.fused_records import Aligned, AlignedTerm, AlignedTerms, MaxExponent, SignedTotal, Total
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import Aligned, AlignedTerm, AlignedTerms, MaxExponent, SignedTotal, Total
 from rtl.datapath.step import Build, Steps
 from rtl.operations.headroom_fdpa import HeadroomDatapath, TermsWithNaN
 from rtl.steps.accumulate_in_frame import AccumulateInFrame

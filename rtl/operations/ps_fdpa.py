@@ -8,12 +8,12 @@ from amaranth import Mux, Value
 
 from golden.operations import PSFDPA
 from rtl.datapath import depths, fused_sum
+from rtl.datapath.fused_records import AlignedTerms, Compared, MaxExponent, SignedTotal
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import AlignedTerms, Compared, MaxExponent, SignedTotal
 from rtl.datapath.step import Build, Step, Steps
 from rtl.operations.headroom_fdpa import HeadroomDatapath, TermsWithNaN
 from rtl.steps.interfaces import Special, Term, TermFormat
-from rtl.steps.record import INLINE, Record
+from rtl.steps.step_record import INLINE, Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from golden.formats import UE8M0
 from golden.operations import STFDPA
 from rtl.datapath import depths
-from rtl.datapath.records import Decoded, Operands, Terms
+from rtl.datapath.fused_records import Decoded, Operands, Terms
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, multiply_pairs, place_scaled
 from rtl.operations.t_fdpa import TruncatedDatapath

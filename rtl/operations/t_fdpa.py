@@ -7,8 +7,8 @@ from golden import Implementation
 from golden.operations.t_fdpa import TruncatedFDPA
 from rtl.datapath import depths
 from rtl.datapath.fused import FusedDatapath
+from rtl.datapath.fused_records import Decoded, Operands, Products
 from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import Decoded, Operands, Products
 from rtl.datapath.step import Build, Step, Steps, part
 from rtl.datapath.vector_steps import add_rows, addend, combine_specials, multiply_pairs
 from rtl.steps.align import truncation_of

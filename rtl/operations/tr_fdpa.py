@@ -11,8 +11,7 @@ from golden.operations.tr_fdpa import PRODUCT_OVERFLOW_EXP, RoundedFDPA
 from rtl.datapath import depths, fused_sum
 from rtl.datapath.base import Datapath
 from rtl.datapath.conversion import normalise_term, normalise_total, result_rules, round_and_encode
-from rtl.datapath.fused_sum import Precision
-from rtl.datapath.records import (
+from rtl.datapath.fused_records import (
     AlignedTerms,
     Code,
     Decoded,
@@ -24,11 +23,12 @@ from rtl.datapath.records import (
     SignedTotal,
     Total,
 )
+from rtl.datapath.fused_sum import Precision
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import addend, combine_specials, decode_operands, multiply_pairs, subnormal_inputs
 from rtl.steps.align import Truncation, truncation_of
 from rtl.steps.interfaces import Special, Term, TermFormat
-from rtl.steps.record import INLINE, Record
+from rtl.steps.step_record import INLINE, Record
 from rtl.steps.truncate import TRUNCATE, TruncateNormalised
 
 

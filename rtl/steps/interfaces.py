@@ -7,7 +7,7 @@ from amaranth import Shape, Value
 from amaranth.lib.wiring import Out, Signature
 
 from golden.formats import Format
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 
 @dataclass(frozen=True)

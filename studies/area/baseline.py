@@ -10,7 +10,7 @@ from golden import Implementation
 from golden.operations import EFDPA
 from rtl.datapath import depths
 from rtl.datapath.base import Datapath
-from rtl.datapath.records import Code, Operands
+from rtl.datapath.fused_records import Code, Operands
 from rtl.datapath.rounded_adder import (
     RNE_FP32,
     ExactProducts,
@@ -21,7 +21,7 @@ from rtl.datapath.rounded_adder import (
 )
 from rtl.datapath.step import Build, Step, Steps
 from rtl.datapath.vector_steps import decode_vector
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from typing import Any
 
 import cocotb
 
-from cosim.bench.exercise import SETTLE
 from cosim.bench.protocol import Timing
+from cosim.bench.run_vectors import SETTLE
 from cosim.bench.stimulus import specification_of
 from rtl.designs.from_table import design_from_table
 

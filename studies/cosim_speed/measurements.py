@@ -15,8 +15,8 @@ from cosim.compile.errors import SimulationError
 from cosim.compile.sources import sources_of
 from cosim.runner.build import build
 from cosim.runner.run import run
-from cosim.volume.plan import write_plan
-from cosim.volume.program import Broken, build_program, run_program
+from cosim.volume.design_plan import write_plan
+from cosim.volume.simulation_program import Broken, build_program, run_program
 from cosim.volume.vector_files import write_rows
 from golden import Unit
 from golden.processes import run_tool

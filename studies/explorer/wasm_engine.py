@@ -1,10 +1,11 @@
 """The native engine's general path as a WebAssembly module, compiled by the clang that the package ziglang carries."""
 
-import subprocess
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
+
+from golden.processes import run_tool
 
 SOURCE = Path(__file__).with_name("engine.cpp")
 NATIVE = Path(__file__).parents[2] / "golden" / "native"
@@ -31,7 +32,7 @@ def compiled() -> bytes:
         folders = [f"-I{NATIVE / 'include'}", f"-I{NATIVE / 'src'}"]
         exports = [f"-Wl,--export={name}" for name in EXPORTS]
         command = [sys.executable, "-m", "ziglang", "c++", *FLAGS, *folders, str(SOURCE), *exports, "-o", str(module)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        result = run_tool(command)
         if result.returncode:
             raise RuntimeError(
                 f"the engine was not compiled to WebAssembly (extra `site` has the compiler):\n{result.stderr}"

@@ -7,8 +7,8 @@ from hwtests.device import Device
 from hwtests.nvidia.cupy_device import CudaDevice
 from hwtests.nvidia.sparse_and_integer import MatrixInstruction
 from studies.h200.prebuild import prebuild, sources
-from studies.microbenchmarks.kernels import Benchmark
 from studies.microbenchmarks.run import timer_on
+from studies.microbenchmarks.timed_loops import Benchmark
 from studies.sparse_and_integer.__main__ import Ran, run_on
 
 

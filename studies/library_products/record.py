@@ -21,7 +21,7 @@ import torch
 
 from golden.npz import npz_bytes
 from hwtests.device import first_line
-from studies.library_products.cases import (
+from studies.library_products.recorded_products import (
     SCALE_A,
     SCALE_B,
     STREAMS,

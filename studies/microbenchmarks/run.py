@@ -25,7 +25,8 @@ from hwtests.nvidia.launch import cuda_errors, loaded
 from hwtests.nvidia.sparse_and_integer import SPARSE
 from mmau.report.figures import line_plot
 from studies.microbenchmarks.cubin_info import largest_block, registers
-from studies.microbenchmarks.kernels import (
+from studies.microbenchmarks.published import A100_LOADS, GPUS
+from studies.microbenchmarks.timed_loops import (
     ENTRY,
     Benchmark,
     ldmatrix_benchmark,
@@ -34,7 +35,6 @@ from studies.microbenchmarks.kernels import (
     sparse_benchmark,
     wgmma_benchmark,
 )
-from studies.microbenchmarks.published import A100_LOADS, GPUS
 
 ITERATIONS = 1024
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 
 import golden
 from golden.formats import FORMATS
-from studies.microbenchmarks.kernels import ldmatrix_benchmark, shared_load_benchmark
 from studies.microbenchmarks.published import (
     A100_MATMUL,
     DENSE_2080TI,
@@ -20,6 +19,7 @@ from studies.microbenchmarks.published import (
     Figures,
     Point,
 )
+from studies.microbenchmarks.timed_loops import ldmatrix_benchmark, shared_load_benchmark
 from studies.papers.cells import Cell, equal
 from studies.profiles import INITS, OPERATIONS, PROFILED, against_of, element_errors, paper_pairs, types_of
 from studies.published_profiles import LAST_DIGIT, PAPER_001

@@ -1,5 +1,5 @@
-"""`make formal`: every distinct datapath of the catalogue in every encoding, and the others of `studies.proofs.targets`,
-proved step by step:
+"""`make formal`: every distinct datapath of the catalogue in every encoding, and the others of `proved_designs`, proved step
+by step:
 `python -m studies.proofs OUTCOME.json PAGE.md [--main-job] [--unit TEXT] [--missing] [--seconds N] [--within N]`.
 
 It resumes after an interruption: the obligations of each target and the answer to each question stay in build/formal. A
@@ -31,7 +31,7 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
 from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import Target, add_limits, add_options, chosen_targets, targets
+from studies.proofs.proved_designs import Target, add_limits, add_options, chosen_targets, targets
 from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
 
 SECONDS = 60.0

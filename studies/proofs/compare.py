@@ -21,7 +21,7 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations
-from studies.proofs.targets import Target, add_options, chosen_targets
+from studies.proofs.proved_designs import Target, add_options, chosen_targets
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

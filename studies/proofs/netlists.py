@@ -28,8 +28,8 @@ from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError, to_verilog
 from studies.pages import made_by
+from studies.proofs.proved_designs import Target, add_limits, add_options, built, main_job_targets
 from studies.proofs.synthesised import TOP, compared, synthesise
-from studies.proofs.targets import Target, add_limits, add_options, built, main_job_targets
 
 SECONDS = 300.0
 """Limit of Yosys for one comparison (elapsed s)."""

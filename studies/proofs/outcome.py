@@ -10,7 +10,7 @@ from mmau.formal.proof_identity import Identity
 from mmau.formal.targets import KINDS
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED, step_of
 from rtl.designs.identity import design_key, operation_key
-from studies.proofs.targets import Target, built
+from studies.proofs.proved_designs import Target, built
 from studies.proofs.tasks import question_key
 
 Answers = Mapping[str, Sequence[Mapping[str, Any]]]

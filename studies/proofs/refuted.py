@@ -21,8 +21,8 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import SECOND, STORE, kept, obligations
 from studies.proofs.proofs_page import document
+from studies.proofs.proved_designs import add_limits, add_options, chosen_targets
 from studies.proofs.refutation.refute import refutation
-from studies.proofs.targets import add_limits, add_options, chosen_targets
 from studies.proofs.tasks import distinct, questions_of
 
 SECONDS = 10.0

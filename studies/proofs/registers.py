@@ -30,7 +30,7 @@ from rtl.tools import MissingTool
 from rtl.verilog.emit import to_verilog
 from studies.pages import made_by
 from studies.proofs.__main__ import SECONDS, STORE, ask_all
-from studies.proofs.targets import Target, add_limits, add_options, distinct_targets, every_unit
+from studies.proofs.proved_designs import Target, add_limits, add_options, distinct_targets, every_unit
 from studies.proofs.tasks import distinct, keep_questions, kept_questions, question_key
 
 STAGES = (1, 3, MAX_STAGES)

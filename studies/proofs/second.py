@@ -25,7 +25,7 @@ from rtl.tools import MissingTool
 from studies.proofs.__main__ import REFUTED, STORE, ask_all, kept, obligations
 from studies.proofs.opinions import Opinion, decided, opinions_of, row_of
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import Target, add_limits, add_options, built, chosen_targets
+from studies.proofs.proved_designs import Target, add_limits, add_options, built, chosen_targets
 from studies.proofs.tasks import distinct, questions_of
 
 SECONDS = 60.0

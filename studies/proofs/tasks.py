@@ -15,7 +15,7 @@ from mmau.formal.recorded_outcomes import asked_by
 from mmau.formal.solvers.installed import limited_memory, solver, solver_version
 from mmau.jobs import Record, Task
 from rtl.designs.from_table import design_from_table
-from studies.proofs.targets import Target, built
+from studies.proofs.proved_designs import Target, built
 
 QUESTIONS = "questions.json.gz"
 """The file that holds a target's questions."""

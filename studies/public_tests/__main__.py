@@ -8,7 +8,7 @@ from typing import Any
 from golden.files import write_atomically
 from mmau.report.markdown import document, table
 from mmau.testing.tolerance_audit import CAUGHT, RIGHT, Audit
-from studies.public_tests.facts import public_tests
+from studies.public_tests.audited_tests import public_tests
 
 KERNELS = (
     "zero output", "K tail missing", "F - 1", "promotion missing", "scales swapped", "operand b transposed",

@@ -7,18 +7,18 @@ recordings as an archive of their own, and the release's notes. Everything is bu
 import argparse
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from golden.processes import run_tool
+from studies.release.committed_tree import checked_out, exported
 from studies.release.compiler import TARGETS
 from studies.release.materials import bill_of_materials
 from studies.release.notes import release_notes
 from studies.release.packages import build_sdist, build_wheel
 from studies.release.recordings import recordings_archive
-from studies.release.tree import checked_out, exported
 
 
 def main() -> None:
@@ -32,7 +32,8 @@ def main() -> None:
             different = [name for name in first if first[name].read_bytes() != second[name].read_bytes()]
             if different:
                 sys.exit(f"two builds differ in {', '.join(different)}: nothing is written")
-            subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *map(str, _packages(first))], check=True)
+            check = [sys.executable, "-m", "twine", "check", "--strict", *map(str, _packages(first))]
+            run_tool(check, stdout=None, stderr=None).check_returncode()
             folder.mkdir(parents=True, exist_ok=True)
             for name, file in first.items():
                 shutil.copy(file, folder / name)

@@ -3,7 +3,7 @@
 Called as a program in place of g++: `python compiler.py TARGET ARGUMENT…`. zig writes names of instruction sets with `_`.
 """
 
-import subprocess
+import os
 import sys
 
 TARGETS = {
@@ -21,4 +21,4 @@ def command(target: str, arguments: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(subprocess.run(command(sys.argv[1], sys.argv[2:]), check=False).returncode)
+    os.execv(sys.executable, command(sys.argv[1], sys.argv[2:]))

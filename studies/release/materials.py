@@ -3,7 +3,6 @@ installation of the wheel brings. Packages of extras are not in it: constraints.
 
 import json
 import re
-import subprocess
 import sys
 import tomllib
 import uuid
@@ -16,7 +15,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from studies.release.tree import Tree
+from golden.processes import run_tool
+from studies.release.committed_tree import Tree
 
 LLVM_LICENCE = "Apache-2.0 WITH LLVM-exception"
 
@@ -113,7 +113,8 @@ def _native_runtime() -> Any:
     from cyclonedx.model.component import Component
     from packageurl import PackageURL
 
-    said = subprocess.run([sys.executable, "-m", "ziglang", "c++", "--version"], capture_output=True, text=True, check=True)
+    said = run_tool([sys.executable, "-m", "ziglang", "c++", "--version"])
+    said.check_returncode()
     (version,) = re.findall(r"clang version ([\d.]+)", said.stdout)
     return Component(
         name="llvm-project", version=version, bom_ref="llvm-project", licenses=_licences(LLVM_LICENCE),

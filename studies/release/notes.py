@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from studies.release.tree import Tree
+from studies.release.committed_tree import Tree
 
 
 def release_notes(tree: Tree, out: Path) -> Path:

@@ -2,15 +2,15 @@
 
 import os
 import stat
-import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from golden.processes import run_tool
 from studies.release import compiler
 from studies.release.archive import write_archive
-from studies.release.tree import Tree
+from studies.release.committed_tree import Tree
 
 
 def build_sdist(tree: Tree, folder: Path) -> Path:
@@ -39,14 +39,18 @@ def build_wheel(tree: Tree, folder: Path, platform: str) -> Path:
 
 
 def _pip_build(tree: Tree, folder: Path, kind: str, environment: Mapping[str, str]) -> None:
-    command = [sys.executable, "-m", "build", kind, "--outdir", str(folder), str(tree.folder)]
-    subprocess.run(command, env={**environment, "SOURCE_DATE_EPOCH": str(tree.epoch)}, check=True, stdout=subprocess.DEVNULL)
+    _run(["build", kind, "--outdir", str(folder), str(tree.folder)], tree.epoch, environment)
+
+
+def _run(module: Sequence[str], epoch: int, environment: Mapping[str, str]) -> None:
+    """Run a Python program of packaging with the time of all files; its messages go to this process's standard error."""
+    settings = {**environment, "SOURCE_DATE_EPOCH": str(epoch)}
+    run_tool([sys.executable, "-m", *module], env=settings, stderr=None).check_returncode()
 
 
 def _tagged(wheel: Path, platform: str, epoch: int) -> Path:
     """Give a wheel another platform. The files that say so get the one time, too."""
-    command = [sys.executable, "-m", "wheel", "tags", "--remove", "--platform-tag", platform, str(wheel)]
-    subprocess.run(command, env={**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}, check=True, stdout=subprocess.DEVNULL)
+    _run(["wheel", "tags", "--remove", "--platform-tag", platform, str(wheel)], epoch, os.environ)
     (tagged,) = wheel.parent.glob(f"*-{platform}.whl")
     return tagged
 

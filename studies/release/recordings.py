@@ -6,8 +6,8 @@ import tarfile
 from pathlib import Path
 
 from studies.release.archive import write_archive
+from studies.release.committed_tree import Tree
 from studies.release.materials import sources
-from studies.release.tree import Tree
 
 FOLDER = "hwtests/recordings"
 

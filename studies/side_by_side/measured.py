@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.compile.circuit import READ_SLANG
 from cosim.compile.preprocessing import texts_of
 from cosim.compile.sources import sources_of
+from cosim.compile.yosys_findings import READ_SLANG
 from cosim.dut.elaborate import WRAPPER
 from cosim.runner.report import Report
 from golden import Unit
 from golden.files import temporary_folder
 from golden.unit_file import unit_from_table
-from mmau.formal.proofs_with_deadline import prove_in_time, prove_user_design_in_time
+from mmau.formal import prove
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.cost.cost_request import CostRequest
 from rtl.cost.flow import measure, run_yosys
@@ -77,10 +77,7 @@ def exactness(report: Report) -> dict[str, Any]:
 
 def proof(unit: Unit, path: Path | None, seconds: float) -> dict[str, Any]:
     """The verdict of `mmau prove`."""
-    if path is None:
-        found: Any = prove_in_time(UnitDesign(unit), seconds)
-    else:
-        found = prove_user_design_in_time(unit, path, seconds)
+    found = prove(UnitDesign(unit), seconds, path)
     shown = found.counterexample
     verdict = {PROVED: "proved", REFUTED: "refuted", OPEN: "open"}[found.verdict]
     return {"proof": verdict, "reason": found.reason, "counterexample": "" if shown is None else shown.summary}

@@ -4,13 +4,13 @@ import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
 from golden.files import write_atomically
+from golden.processes import run_tool
 from studies.site.outside import ROOT
 
 ALIAS = "latest"
@@ -30,7 +30,8 @@ def build(folder: Path, name: str) -> int:
         made = Path(scratch) / "site"
         command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(made)]
         # The variable is the theme's own, against an advertisement on standard error.
-        status = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=False).returncode
+        environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+        status = run_tool(command, cwd=ROOT, env=environment, stdout=None, stderr=None).returncode
         if status:
             return status
         for target in (folder / name, folder / ALIAS):

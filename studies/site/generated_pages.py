@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import golden
 from golden.catalogue import ARCHITECTURES, marketing_names
 from golden.instruction import EVIDENCE, Instruction
+from mmau.report.markdown import document, table
 from studies.explorer.catalogue import describe
 
 API = {
@@ -36,14 +37,12 @@ def api_pages() -> Iterator[tuple[str, str]]:
 def instruction_pages() -> Iterator[tuple[str, str]]:
     """Path and Markdown of the index and of each architecture's page."""
     rows = [
-        f"| [{arch}]({arch}.md) | {', '.join(marketing_names(arch))} | {len(golden.instructions(arch)):,} |"
+        (f"[{arch}]({arch}.md)", ", ".join(marketing_names(arch)), f"{len(golden.instructions(arch)):,}")
         for arch in ARCHITECTURES
     ]
-    head = ["# Instructions", "", "Every name opens the [explorer](../explorer.html), which computes it.", ""]
-    yield (
-        "instructions/index.md",
-        "\n".join([*head, "| architecture | sold as | instructions |", "| --- | --- | ---: |", *rows]) + "\n",
-    )
+    line = "Every name opens the [explorer](../explorer.html), which computes it."
+    index = table(("architecture", "sold as", "instructions"), rows, numbers=(2,))
+    yield "instructions/index.md", document("Instructions", line, index)
     for arch in ARCHITECTURES:
         yield f"instructions/{arch}.md", _architecture(arch)
 

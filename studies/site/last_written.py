@@ -3,6 +3,7 @@
 import subprocess
 from datetime import date
 
+from golden.processes import run_tool
 from studies.site.outside import ROOT
 
 OVERVIEW = "evidence/README.md"
@@ -40,5 +41,6 @@ def last_written(path: str) -> str:
 
 
 def _git(*arguments: str) -> str:
-    command = ["git", "-C", str(ROOT), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    result = run_tool(["git", "-C", str(ROOT), *arguments])
+    result.check_returncode()
+    return result.stdout.strip()

@@ -16,8 +16,8 @@ from golden.stimulus import OperandShape, generate
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from mmau.formal.user_design.asking import Limits, ask
-from mmau.formal.user_design.cases import CaseParts, cases_of
 from mmau.formal.user_design.deciding import Comparison
+from mmau.formal.user_design.operand_cases import CaseParts, cases_of
 from mmau.formal.user_design.row_evaluation import Column
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from studies.symbolic.model_copy import Change, Modules, unchanged

@@ -1,4 +1,4 @@
-"""docs/answers: each page answers first, its tables are what the models give now, and it says who asked."""
+"""docs/guides/answers: each page answers first, its tables are what the models give now, and it says who asked."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from studies.answers.questions.page_tables import names, with_tables
 from tests.docs.documents import ROOT, blocks, commands, links
 from tests.docs.test_own_design import run
 
-ANSWERS = sorted((ROOT / "docs" / "answers").glob("*.md"))
+ANSWERS = sorted((ROOT / "docs" / "guides" / "answers").glob("*.md"))
 
 SHELL = sorted(
     {tuple(words) for page in ANSWERS for block in blocks(page) if block.language == "sh" for words in commands(block)}
@@ -34,7 +34,7 @@ def parts(document: Path) -> tuple[str, str]:
 def test_tables_are_what_the_models_give_now(document: Path) -> None:
     text = document.read_text(encoding="utf-8")
     assert names(text) != []
-    assert with_tables(text, TABLES) == text, "run python -m studies.answers.questions docs/answers"
+    assert with_tables(text, TABLES) == text, "run python -m studies.answers.questions docs/guides/answers"
 
 
 def test_every_table_stands_on_a_page() -> None:
@@ -45,12 +45,12 @@ def test_every_table_stands_on_a_page() -> None:
 @pytest.mark.parametrize("words", SHELL, ids=" ".join)
 def test_every_command_runs(words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a copy of the pages, which stays as it is. A machine without the processor's instructions is told so."""
-    (tmp_path / "docs").mkdir()
-    shutil.copytree(ROOT / "docs" / "answers", tmp_path / "docs" / "answers")
+    copy = tmp_path / "docs" / "guides" / "answers"
+    shutil.copytree(ROOT / "docs" / "guides" / "answers", copy)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     status, _ = run(list(words), tmp_path)
     assert status == 0 or (words[:2] == ("mmau", "conform") and status == 2)
-    assert [page.name for page in ANSWERS if page.read_bytes() != (tmp_path / "docs/answers" / page.name).read_bytes()] == []
+    assert [page.name for page in ANSWERS if page.read_bytes() != (copy / page.name).read_bytes()] == []
 
 
 @EVERY_ANSWER
@@ -60,7 +60,7 @@ def test_page_has_a_question_an_answer_a_command_and_who_asked(document: Path) -
     assert re.fullmatch(r"# [^\n]+\?", title)
     assert first[0].isalpha()
     assert "?" not in first
-    assert "python -m studies.answers.questions docs/answers" in text
+    assert "python -m studies.answers.questions docs/guides/answers" in text
     _, _, asked = text.partition("\n## Who asked\n")
     assert "](https://" in asked, "a page links to who asked"
     assert links(document) != [], "an answer leads to the rule or the evidence"

@@ -33,7 +33,7 @@ from tests.mmau.explore.space.texts import SMALL, space_of
 README = ROOT / "README.md"
 FILE_FORMATS = ROOT / "docs/reference/file-formats.md"
 EVIDENCE = ROOT / "docs/evidence/README.md"
-TUTORIALS = ROOT / "docs/tutorials"
+TUTORIALS = ROOT / "docs/guides/tutorials"
 """Pages whose blocks run in order, in an empty folder: test_tutorials.py."""
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 TARGETS = re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)

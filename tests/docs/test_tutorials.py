@@ -1,4 +1,4 @@
-"""docs/tutorials, each page from an empty folder to its end: files are saved, blocks run, and outputs are as shown."""
+"""docs/guides/tutorials, each page from an empty folder to its end: files are saved, blocks run, outputs are as shown."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.docs.python_blocks import run_blocks
 from tests.docs.test_own_design import holds, run
 from tests.volume import one_in
 
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = sorted((ROOT / "docs" / "guides" / "tutorials").glob("*.md"))
 
 STATUS = re.compile(r"  # ends with status (\d+)$", re.MULTILINE)
 
@@ -120,4 +120,4 @@ def test_page_that_is_wrong_is_noticed(
 
 def _in_project(block: Block) -> Block:
     """The block as one of the page itself, by whose path messages name it."""
-    return Block(ROOT / "docs" / "tutorials" / "conformance.md", block.line, block.language, block.text)
+    return Block(ROOT / "docs" / "guides" / "tutorials" / "conformance.md", block.line, block.language, block.text)

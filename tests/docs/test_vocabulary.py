@@ -1,4 +1,4 @@
-"""docs/vocabulary.md: every word stands in the files that its row names, steps and names in Verilog are real."""
+"""docs/reference/vocabulary.md: every word stands in the files that its row names, steps and names in Verilog are real."""
 
 import re
 
@@ -10,7 +10,7 @@ from rtl import to_verilog
 from rtl.steps.component import SharedComponent
 from tests.docs.documents import ROOT
 
-VOCABULARY = (ROOT / "docs" / "vocabulary.md").read_text(encoding="utf-8")
+VOCABULARY = (ROOT / "docs" / "reference" / "vocabulary.md").read_text(encoding="utf-8")
 
 
 def rows() -> list[tuple[str, list[str], str]]:

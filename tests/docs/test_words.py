@@ -1,4 +1,4 @@
-"""Messages, docstrings and documents take the terms of docs/vocabulary.md, not the private words of earlier versions."""
+"""Messages, docstrings and documents take the terms of the vocabulary, not the private words of earlier versions."""
 
 import ast
 import re

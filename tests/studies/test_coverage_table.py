@@ -6,7 +6,7 @@ import pytest
 
 from cosim.coverage.sample_units import sample_units
 from studies.coverage_table import introduction, page
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 PAGE = Path(__file__).parents[2] / "docs" / "evidence" / "coverage.md"
 

@@ -17,7 +17,7 @@ from mmau.jobs.provenance import ROOT
 from studies import native_campaign
 from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from studies.native_campaign import ROWS_A_CHUNK, run
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 from tests.mmau.jobs.helpers import ThisProcess
 
 pytestmark = needs_native

@@ -12,7 +12,7 @@ from golden.operations import OPERATIONS
 from golden.stimulus import OperandShape, volume
 from studies.model_mutants import equivalence, mutants
 from studies.stimulus_mutants import agrees_with_equivalences, measure, measured, measured_instructions, page, rows_needed
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

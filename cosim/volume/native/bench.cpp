@@ -1,4 +1,4 @@
-// The rules of cosim/bench: exercise.py, driver.py, monitor.py. A cycle has two halves: the inputs are driven while the clock
+// The rules of cosim/bench: run_vectors.py, driver.py, monitor.py. A cycle has two halves: the inputs are driven while the clock
 // is low; when they have settled, the handshake of the coming rising edge is sampled.
 #include "bench.hpp"
 

@@ -8,7 +8,7 @@
 namespace volume {
 namespace {
 
-constexpr uint64_t half_period = 1'000'000;  // ps, as in cosim/bench/exercise.py
+constexpr uint64_t half_period = 1'000'000;  // ps, as in cosim/bench/run_vectors.py
 
 class VerilatedDesign final : public Model {
   public:

@@ -1,4 +1,4 @@
-// The plan of a design, written by cosim/volume/plan.py: timing, operand formats and reference computation.
+// The plan of a design, written by cosim/volume/design_plan.py: timing, operand formats and reference computation.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Power-up and resets of the design that a bench drives: cosim/bench/exercise.py.
+// Power-up and resets of the design that a bench drives: cosim/bench/run_vectors.py.
 #include "bench.hpp"
 
 namespace volume {

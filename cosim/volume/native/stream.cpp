@@ -1,4 +1,4 @@
-// The order of vectors under way, and when a side of the handshake pauses: cosim/bench/exercise.py.
+// The order of vectors under way, and when a side of the handshake pauses: cosim/bench/run_vectors.py.
 #include "stream.hpp"
 
 #include <algorithm>

@@ -18,7 +18,7 @@ from mmau.explore.accuracy.statistics import BLOCK, Errors
 from mmau.explore.accuracy.user_file import products_of_file
 from mmau.explore.accuracy.workload import PROPERTIES, Workload, check_workload
 from mmau.explore.network.network_workload import train_and_test
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 
 
 def measure(

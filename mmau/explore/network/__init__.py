@@ -5,7 +5,7 @@
 """
 
 from mmau.explore.network.network_workload import measure
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.settings import Settings, check
 
 __all__ = ["Product", "Settings", "check", "measure"]

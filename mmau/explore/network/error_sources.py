@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import golden
 from mmau.explore.network.operator import matmul
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.pytorch import torch
 from mmau.explore.network.scaling import quantised, scale_exponent
 

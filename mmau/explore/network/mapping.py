@@ -15,9 +15,9 @@ from typing import Any
 from golden.checks import check_type, listed, unknown
 from mmau.explore.network.convolution import convolution
 from mmau.explore.network.operator import matmul
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.pytorch import torch
-from mmau.frameworks.torch_mode import attention
+from mmau.frameworks.torch_attention import attention
 from mmau.frameworks.torch_products import is_product
 
 functional = torch.nn.functional

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import golden
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.settings import Settings, check
 
 

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from golden.arrays import bits_dtype
-from mmau.explore.network.product import Product, product_of
+from mmau.explore.network.product_arithmetic import Product, product_of
 from mmau.explore.network.pytorch import torch
 from mmau.explore.network.scaling import quantised, scale_exponent, unscaled
 

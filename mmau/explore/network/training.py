@@ -9,7 +9,7 @@ from typing import Any
 from mmau.explore.network.context import Texts, network, texts
 from mmau.explore.network.error_sources import Errors, errors
 from mmau.explore.network.mapping import MappedModule, map_module
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from mmau.explore.network.pytorch import torch
 from mmau.explore.network.settings import Settings
 

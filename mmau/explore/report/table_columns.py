@@ -2,63 +2,14 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from mmau.explore.report.flat_records import Cell, Record, flattened
+from mmau.explore.space import column_names
+from mmau.explore.space.column_names import MEASURES, Better
 
-Better = Literal["low", "high", "zero"] | None
-"""The better value: the lower, the higher, the one nearer to zero; None where a column is no figure of merit."""
-
-COSTS: Mapping[str, tuple[str, str, Better]] = {
-    "cost.cells": ("cells", "", "low"),
-    "cost.depth": ("depth", "cells", "low"),
-    "cost.transistors": ("transistors", "", "low"),
-    "cost.registers": ("registers", "", "low"),
-    "cost.netlist_vectors": ("vectors through the mapped netlist", "", None),
-    "cost.area_um2": ("area", "µm²", "low"),
-    "cost.delay_ns": ("delay", "ns", "low"),
-    "cost.power_mw": ("power", "mW", "low"),
-    "cost.energy_pj": ("energy an operation", "pJ", "low"),
-    "cost.stages_for_clock": ("stages for the clock", "", "low"),
-    "cost.products": ("products of a step", "", None),
-    "cost.cells_per_product": ("cells per product", "", "low"),
-    "cost.area_um2_per_product": ("area per product", "µm²", "low"),
-    "cost.energy_pj_per_product": ("energy per product", "pJ", "low"),
-}
+COSTS: Mapping[str, tuple[str, str, Better]] = {f"cost.{name}": figure for name, figure in column_names.COSTS.items()}
 """Label, unit, better value."""
-
-MEASURES: Mapping[str, tuple[str, str, Better]] = {
-    "rows": ("rows", "", None),
-    "finite_rows": ("finite rows", "", None),
-    "exact_rows": ("exact rows", "", "high"),
-    "special_mismatch": ("special values that differ", "", "low"),
-    "relative_error.mean": ("relative error, mean", "", "low"),
-    "relative_error.median": ("relative error, median", "", "low"),
-    "relative_error.p99": ("relative error, 99th percentile", "", "low"),
-    "relative_error.max": ("relative error, largest", "", "low"),
-    "relative_error.unbounded": ("errors where the exact result is 0", "", "low"),
-    "ulp.mean": ("error, mean", "ulp", "low"),
-    "ulp.median": ("error, median", "ulp", "low"),
-    "ulp.p99": ("error, 99th percentile", "ulp", "low"),
-    "ulp.max": ("error, largest", "ulp", "low"),
-    "bias.mean_ulp": ("bias", "ulp of the magnitude", "zero"),
-    "bias.low95": ("bias, lower end of the 95% interval", "ulp of the magnitude", None),
-    "bias.high95": ("bias, upper end of the 95% interval", "ulp of the magnitude", None),
-    "magnitude_bias.mean_ulp": ("bias of the magnitude", "ulp of the magnitude", "zero"),
-    "magnitude_bias.low95": ("bias of the magnitude, lower end of the 95% interval", "ulp of the magnitude", None),
-    "magnitude_bias.high95": ("bias of the magnitude, upper end of the 95% interval", "ulp of the magnitude", None),
-    "condition_median": ("condition number, median", "", None),
-    "snr_db": ("signal to noise", "dB", "high"),
-    "loss": ("loss of the network", "nats", "low"),
-    "accuracy": ("accuracy of the network", "", "high"),
-    "sum_error": ("error of the longest sums", "", "low"),
-    "quantisation_error": ("error of quantising their operands", "", None),
-    "worst.ulp": ("worst error found", "ulp", "low"),
-    "worst.bound_ulp": ("bound of the error", "ulp", "low"),
-    "monotonicity.violations": ("violations of monotonicity", "", "low"),
-    "symmetry.violations": ("violations of symmetry", "", "low"),
-}
-"""The same for the measures of a workload."""
 
 VERIFICATION: Mapping[str, str] = {
     "cosimulation.vectors": "vectors wanted in co-simulation",

@@ -9,7 +9,7 @@ from golden.checks import listed
 from golden.files import write_atomically
 from mmau.explore.run.cosimulation import VERILOG, renamed
 from mmau.explore.run.result_records import proof_of
-from mmau.explore.space.points import Point
+from mmau.explore.space.space_points import Point
 from mmau.jobs import Record
 from rtl.verilog.headers import with_paragraph
 

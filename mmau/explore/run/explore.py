@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from mmau.explore.run import estimate, exploration_folder
+from mmau.explore.run.genetic_search import searched
 from mmau.explore.run.point_tasks import Part, distinct_tasks, parts_of
 from mmau.explore.run.point_work import work
 from mmau.explore.run.result_records import INVALID, is_verified, measures, record_of
-from mmau.explore.run.search import searched
 from mmau.explore.space.constraints import broken_by_measures, of_cost
-from mmau.explore.space.points import Point
 from mmau.explore.space.space import Space
+from mmau.explore.space.space_points import Point
 from mmau.jobs import Engine, Record, Store, run
 from mmau.jobs.task_engines import Limits, Work
 

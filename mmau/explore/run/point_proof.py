@@ -1,9 +1,9 @@
-"""A proof of a point's datapath. It needs solvers, which an exploration without proofs does not."""
+"""A proof of a point's datapath."""
 
 from typing import Any
 
 from golden import Unit
-from mmau.formal.prove import prove
+from mmau.formal import prove
 from mmau.formal.verdicts import PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 

@@ -9,8 +9,8 @@ from typing import Any
 from cosim.compile.cache_key import tools
 from golden import Unit
 from golden.unit_file import unit_to_toml
-from mmau.explore.space.points import REFERENCE, Point, arithmetic_of
 from mmau.explore.space.space import Space
+from mmau.explore.space.space_points import REFERENCE, Point, arithmetic_of
 from mmau.formal import recorded_outcomes
 from mmau.formal.solvers import installed as solvers
 from mmau.jobs import Task

@@ -1,7 +1,6 @@
 """The work function: computes one part of a unit in a worker, which caches data that parts share."""
 
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import mmau.explore.accuracy
 from golden import Unit
 from golden.unit_file import unit_from_table
 from mmau.explore.run.cosimulation import co_simulate
+from mmau.explore.run.point_proof import prove_unit
 from mmau.explore.run.point_tasks import cost_tools
 from rtl.cost import cost_columns as cost
 from rtl.cost.cost_error import CostError
@@ -29,8 +29,8 @@ def work(content: dict[str, Any], folder: Path) -> Any:
             return cost_of(unit, content["wanted"], folder)
         case "cosimulation":
             return co_simulate(placed(unit, content), content["vectors"], content["seed"], folder)
-        case "proof":  # imported here: its solvers may be missing, and then the point is done without a proof
-            return import_module("mmau.explore.run.point_proof").prove_unit(placed(unit, content), content["seconds"])
+        case "proof":
+            return prove_unit(placed(unit, content), content["seconds"])
         case part:
             raise ValueError(f"no such part of a point: {part!r}")
 

@@ -6,8 +6,8 @@ from typing import Any
 from golden import Unit
 from mmau.explore.run.point_tasks import Part, wants_circuit, without_datapath
 from mmau.explore.space.constraints import broken_by_measures, unchecked
-from mmau.explore.space.points import Point
 from mmau.explore.space.space import Space
+from mmau.explore.space.space_points import Point
 from mmau.jobs import TIMED_OUT, Record
 
 SHARED = ("cells", "area_um2", "energy_pj")

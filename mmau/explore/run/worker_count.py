@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from mmau.explore.space.points import Point
+from mmau.explore.space.space_points import Point
 
 WORKER = 700 << 20
 """Bytes of a worker with what it starts, Yosys or a compiler, on a unit of a few products."""

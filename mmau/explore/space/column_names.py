@@ -1,22 +1,81 @@
-"""Columns of results by name, as constraints and objectives have them: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`."""
+"""Columns of results: their names, as tables, constraints and objectives have them, their labels and which value is better.
+
+In constraints and objectives: `cells`, `cost.cells`, `accuracy.normal.ulp.mean`.
+"""
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
 from golden.checks import unknown
 
-COST = (
-    "cells", "depth", "transistors", "area_um2", "delay_ns", "power_mw", "energy_pj", "stages_for_clock",
-    "cells_per_product", "area_um2_per_product", "energy_pj_per_product",
-)  # fmt: skip
-"""Numbers among the costs; a name alone is one of these."""
+Better = Literal["low", "high", "zero"] | None
+"""The better value: the lower, the higher, the one nearer to zero; None where a column is no figure of merit."""
 
-MEASURES = (
-    "finite_rows", "special_mismatch", "relative_error.mean", "relative_error.median", "relative_error.p99",
-    "relative_error.max", "ulp.mean", "ulp.p99", "bias.mean_ulp", "snr_db", "loss", "accuracy", "sum_error",
+COSTS: Mapping[str, tuple[str, str, Better]] = {
+    "cells": ("cells", "", "low"),
+    "depth": ("depth", "cells", "low"),
+    "transistors": ("transistors", "", "low"),
+    "registers": ("registers", "", "low"),
+    "netlist_vectors": ("vectors through the mapped netlist", "", None),
+    "area_um2": ("area", "µm²", "low"),
+    "delay_ns": ("delay", "ns", "low"),
+    "power_mw": ("power", "mW", "low"),
+    "energy_pj": ("energy an operation", "pJ", "low"),
+    "stages_for_clock": ("stages for the clock", "", "low"),
+    "products": ("products of a step", "", None),
+    "cells_per_product": ("cells per product", "", "low"),
+    "area_um2_per_product": ("area per product", "µm²", "low"),
+    "energy_pj_per_product": ("energy per product", "pJ", "low"),
+}
+"""The numbers among the costs: label, unit, better value."""
+
+MEASURES: Mapping[str, tuple[str, str, Better]] = {
+    "rows": ("rows", "", None),
+    "finite_rows": ("finite rows", "", None),
+    "exact_rows": ("exact rows", "", "high"),
+    "special_mismatch": ("special values that differ", "", "low"),
+    "relative_error.mean": ("relative error, mean", "", "low"),
+    "relative_error.median": ("relative error, median", "", "low"),
+    "relative_error.p99": ("relative error, 99th percentile", "", "low"),
+    "relative_error.max": ("relative error, largest", "", "low"),
+    "relative_error.unbounded": ("errors where the exact result is 0", "", "low"),
+    "ulp.mean": ("error, mean", "ulp", "low"),
+    "ulp.median": ("error, median", "ulp", "low"),
+    "ulp.p99": ("error, 99th percentile", "ulp", "low"),
+    "ulp.max": ("error, largest", "ulp", "low"),
+    "bias.mean_ulp": ("bias", "ulp of the magnitude", "zero"),
+    "bias.low95": ("bias, lower end of the 95% interval", "ulp of the magnitude", None),
+    "bias.high95": ("bias, upper end of the 95% interval", "ulp of the magnitude", None),
+    "magnitude_bias.mean_ulp": ("bias of the magnitude", "ulp of the magnitude", "zero"),
+    "magnitude_bias.low95": ("bias of the magnitude, lower end of the 95% interval", "ulp of the magnitude", None),
+    "magnitude_bias.high95": ("bias of the magnitude, upper end of the 95% interval", "ulp of the magnitude", None),
+    "condition_median": ("condition number, median", "", None),
+    "snr_db": ("signal to noise", "dB", "high"),
+    "loss": ("loss of the network", "nats", "low"),
+    "accuracy": ("accuracy of the network", "", "high"),
+    "sum_error": ("error of the longest sums", "", "low"),
+    "quantisation_error": ("error of quantising their operands", "", None),
+    "worst.ulp": ("worst error found", "ulp", "low"),
+    "worst.bound_ulp": ("bound of the error", "ulp", "low"),
+    "monotonicity.violations": ("violations of monotonicity", "", "low"),
+    "symmetry.violations": ("violations of symmetry", "", "low"),
+}
+"""The same for the measures of a workload."""
+
+TABLE_ONLY = frozenset(
+    ("registers", "netlist_vectors", "products", "rows", "exact_rows", "relative_error.unbounded", "ulp.median", "ulp.max",
+     "bias.low95", "bias.high95", "magnitude_bias.mean_ulp", "magnitude_bias.low95", "magnitude_bias.high95",
+     "condition_median", "quantisation_error", "worst.ulp", "worst.bound_ulp", "monotonicity.violations",
+     "symmetry.violations")
 )  # fmt: skip
-"""Numbers among the measures of a workload; the last three are those of a network."""
+"""Columns of the table that no constraint and no objective has."""
+
+COST = tuple(name for name in COSTS if name not in TABLE_ONLY)
+"""The costs that constraints and objectives may have; a name alone is one of these."""
+
+MEASURE = tuple(name for name in MEASURES if name not in TABLE_ONLY)
+"""The same of the measures of a workload."""
 
 
 def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
@@ -25,7 +84,7 @@ def check_column(where: str, name: str, workloads: Sequence[str]) -> None:
     Args:
         workloads: those that are measured.
     """
-    known = [*COST, *(f"accuracy.{workload}.{measure}" for workload in workloads for measure in MEASURES)]
+    known = [*COST, *(f"accuracy.{workload}.{measure}" for workload in workloads for measure in MEASURE)]
     if name.removeprefix("cost.") not in COST and name not in known:
         raise ValueError(f"{where} {unknown('column', name, known, shown=len(COST))}")
 

@@ -14,8 +14,8 @@ from mmau.explore.space.axes import Axis, axes_of
 from mmau.explore.space.column_names import check_column
 from mmau.explore.space.constraints import constraints_of
 from mmau.explore.space.keys import TABLES, Value, known_keys, table_keys
-from mmau.explore.space.points import reference_of
 from mmau.explore.space.space import Accuracy, Cosimulation, Search, Space
+from mmau.explore.space.space_points import reference_of
 from mmau.explore.space.tables import check_keys, sub_table, texts
 from rtl.cost.cost_columns import check_wanted
 

@@ -11,7 +11,7 @@ from mmau.explore.accuracy import Workload, check_measurable, check_workload
 from mmau.explore.space.axes import Axis
 from mmau.explore.space.constraints import Constraint, broken_by_parameters
 from mmau.explore.space.keys import Value
-from mmau.explore.space.points import Point, point_of, reference_of
+from mmau.explore.space.space_points import Point, point_of, reference_of
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from mmau.formal.obligations.unit_questions import Question, questions_of
 from mmau.formal.pipelines.carried_values import VALUES, Carried
 from mmau.formal.pipelines.composition import Composition
 from mmau.formal.pipelines.converted_tiles import addition_verilog
-from mmau.formal.pipelines.elements import elements_of
+from mmau.formal.pipelines.datapaths import elements_of
 from mmau.formal.pipelines.handshake_rules import RESULT, STAYS, Handshake
 from mmau.formal.pipelines.intended import Intended, Reference
 from mmau.formal.pipelines.logic import Logic

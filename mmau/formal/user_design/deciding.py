@@ -10,7 +10,7 @@ from mmau.formal.evaluation import variables
 from mmau.formal.netlist.terms import Bits, Terms
 from mmau.formal.solvers.answer import Verdict
 from mmau.formal.user_design.asking import Limits, ask
-from mmau.formal.user_design.cases import Case, check_complete
+from mmau.formal.user_design.operand_cases import Case, check_complete
 from mmau.formal.user_design.row_evaluation import Column, columns
 from mmau.formal.user_design.sweeping import Sweep
 

@@ -32,11 +32,11 @@ from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS, unspecified
 from mmau.formal.replay import replayed
 from mmau.formal.user_design.asking import Limits
-from mmau.formal.user_design.cases import Case, CaseParts, cases_of
 from mmau.formal.user_design.comparison_terms import Agreement
 from mmau.formal.user_design.deciding import Comparison, Decision, Differs
 from mmau.formal.user_design.handshake import RESET
 from mmau.formal.user_design.not_compared import NotCompared
+from mmau.formal.user_design.operand_cases import Case, CaseParts, cases_of
 from mmau.formal.user_design.reading import read_design
 from mmau.formal.user_design.row_evaluation import Column
 from mmau.formal.user_design.samples import CHANGED, is_of, sampled

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compile.circuit import AS_WRITTEN
 from cosim.compile.complaints import (
     complaints_of_verilator,
     complaints_of_yosys,
@@ -20,7 +19,14 @@ from cosim.compile.errors import SimulationError
 from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
 from cosim.compile.storage_elements import irregular_storage
-from cosim.compile.tree import constants_by_initial_value, kept_by_functions, races, tree_of, written_by_two_blocks
+from cosim.compile.verilator_findings import (
+    constants_by_initial_value,
+    kept_by_functions,
+    races,
+    tree_of,
+    written_by_two_blocks,
+)
+from cosim.compile.yosys_findings import AS_WRITTEN
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER
 from golden import Unit

@@ -10,8 +10,8 @@ from mmau.probe.features.limits import OVERFLOW, SUBNORMALS
 from mmau.probe.features.mixed import MIXED
 from mmau.probe.features.order import ORDER
 from mmau.probe.features.precision import PRECISION
-from mmau.probe.features.rounding import ALL_TIES, ROUNDING
 from mmau.probe.features.special import SPECIAL_VALUES
+from mmau.probe.features.ties_and_carries import ALL_TIES, ROUNDING
 
 FEATURES: tuple[Feature, ...] = (ORDER, PRECISION, ROUNDING, FLOOR, SUBNORMALS, OVERFLOW, SPECIAL_VALUES, MIXED)
 

@@ -1,5 +1,5 @@
-"""Tables of the pages in docs/answers, each computed from the models or counted in results that the project holds.
+"""Tables of the pages in docs/guides/answers, each computed from the models or counted in results that the project holds.
 
-`python -m studies.answers.questions docs/answers` writes every table between its marks; the text around them is written by
-hand.
+`python -m studies.answers.questions docs/guides/answers` writes every table between its marks; the text around them is
+written by hand.
 """

@@ -1,4 +1,4 @@
-"""`python -m studies.answers.questions docs/answers`: write the tables of every page in this folder."""
+"""`python -m studies.answers.questions docs/guides/answers`: write the tables of every page in this folder."""
 
 import sys
 from collections.abc import Sequence

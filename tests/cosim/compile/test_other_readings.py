@@ -18,7 +18,7 @@ pytestmark = pytest.mark.simulator
 
 @pytest.fixture(autouse=True)
 def _without_yosys(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """These tests are of Verilator's reading and of the text; test_circuit.py has those of Yosys."""
+    """These tests are of Verilator's reading and of the text; test_yosys_findings.py has those of Yosys."""
     if "plain" not in request.node.name:
         monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
 

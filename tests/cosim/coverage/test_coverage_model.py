@@ -19,7 +19,7 @@ from golden.native.observe import Observation, observe
 from golden.operations import TFDPA
 from golden.stimulus import CORNERS, OperandShape, generate
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of, missed, operands, wrongly_unreachable
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 from tests.golden.strategies import operations, products
 
 pytestmark = needs_native

@@ -8,7 +8,7 @@ from cosim.coverage.coverage_model import count, covergroups
 from golden.formats import INT8, INT32, UINT8, Format
 from golden.operations import IDPA
 from golden.stimulus import Operands
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

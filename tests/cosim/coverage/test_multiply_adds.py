@@ -9,7 +9,7 @@ from golden.formats import BF16, FP16, FP32
 from golden.operations import FTZEOFMA, FTZFMA
 from golden.operations.flushed_fma import FlushedFMA
 from golden.stimulus import Operands
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

@@ -12,7 +12,7 @@ from cosim.coverage.file import from_text, to_text
 from cosim.coverage.sample_units import sample_units
 from cosim.coverage.ucis import ucis_xml
 from tests.cosim.coverage.unit_coverage import bins_of, contradicted, counts_of
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

@@ -6,7 +6,7 @@ import pytest
 
 from cosim import SimulationError
 from cosim.rtl_coverage.coverage_files import CoverageFiles
-from tests.cosim.rtl_coverage.test_points import line, written
+from tests.cosim.rtl_coverage.test_coverage_points import line, written
 
 
 def test_files_of_an_earlier_run_are_removed(tmp_path: Path) -> None:

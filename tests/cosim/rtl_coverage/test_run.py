@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim.compile.sources import Sources, sources_of
-from cosim.rtl_coverage.points import Point, read_points
+from cosim.rtl_coverage.coverage_points import Point, read_points
 from cosim.runner.build import counted_files, program_key
 from golden import Unit
 from golden.formats import E3M2, E4M3, FP16

@@ -16,7 +16,7 @@ from cosim.runner.html_report import OPENED, report_page
 from golden.html import VOID
 from tests.cosim.coverage.unit_coverage import contradicted
 from tests.cosim.runner.reports import HOSTILE, explained, failed, hostile, nothing_done, passed
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 KNOWN = {
     "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "h3", "h4", "h5", "p", "ul", "li",

@@ -7,7 +7,7 @@ from cosim.rtl_coverage.file_coverage import FileCoverage
 from cosim.runner.text_report import MISSED
 from tests.cosim.coverage.unit_coverage import contradicted
 from tests.cosim.runner.reports import passed
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 
 def test_executed_lines_by_file_and_together() -> None:

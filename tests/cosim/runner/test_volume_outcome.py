@@ -12,7 +12,7 @@ from cosim.volume.vector_files import write_rows
 from golden import Unit
 from golden.operations import TFDPA
 from rtl.designs.unit_design import UnitDesign
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

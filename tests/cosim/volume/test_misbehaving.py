@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim.runner import in_volume
-from cosim.volume.program import Broken, run_program
+from cosim.volume.simulation_program import Broken, run_program
 from golden.processes import run_tool
 from tests.cosim.runner.test_misbehaving import CLOCKED, UNIT, Described, described, stage
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, clocked
@@ -116,7 +116,7 @@ def test_program_that_is_killed_is_a_verdict(described: Described, monkeypatch: 
             command = ["sh", "-c", "echo message >&2; kill -SEGV $$"]
         return sound(command, **options)
 
-    monkeypatch.setattr("cosim.volume.program.run_tool", killed)
+    monkeypatch.setattr("cosim.volume.simulation_program.run_tool", killed)
     report = cosim.run(UNIT, vectors=300, dut=described("  assign d = sum;"), mode="volume")
     assert report.failures[0] == "the simulation broke off: the simulation was ended by SIGSEGV: message"
     assert not report.passed

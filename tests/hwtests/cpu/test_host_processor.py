@@ -14,8 +14,8 @@ from hwtests import inputs
 from hwtests.conform.check import check
 from hwtests.conform.instruction_progress import Progress
 from hwtests.cpu.host_processor import ARCHITECTURES, ProcessorDevice, ProcessorProgram
-from hwtests.cpu.kernel import kernel_of
 from hwtests.cpu.processor import Processor, this_processor
+from hwtests.cpu.processor_kernels import kernel_of
 from hwtests.device import AbsentError, DeviceError
 from mmau.cli import main
 

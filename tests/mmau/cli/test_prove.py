@@ -11,7 +11,8 @@ from golden.operations import TFDPA
 from golden.unit_file import unit_to_toml
 from mmau.cli import prove as command
 from mmau.cli.main import main
-from mmau.formal import proofs_with_deadline, prove
+from mmau.formal import design_proof as prove
+from mmau.formal import proofs_with_deadline
 from mmau.formal.counterexample import golden_result
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UserDesignDecision, WrongResult
 from mmau.formal.obligations import unit_questions
@@ -102,7 +103,7 @@ def test_a_user_design(
     unit_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     found: UserDesignDecision, status: int, said: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(command, "prove_user_design_in_time", lambda unit, dut, seconds: found)
+    monkeypatch.setattr(command, "prove", lambda design, seconds, dut: found)
     (tmp_path / "mine.sv").touch()
     dut = tmp_path / "dut.toml"
     dut.write_text('top = "mine"\nsources = ["mine.sv"]\n', encoding="utf-8")

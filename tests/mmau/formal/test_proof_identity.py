@@ -17,7 +17,7 @@ from mmau.formal.recorded_rows import TEXTS
 from mmau.jobs.provenance import ROOT, sources
 from mmau.jobs.sealed import unsealed
 from rtl.designs.identity import design_key
-from studies.proofs.targets import targets
+from studies.proofs.proved_designs import targets
 from tests.mmau.formal.provable_units import OPERATIONS, SMALL
 
 QUESTIONS = tuple(Question(name, f"; {name}", ()) for name in ("decode_x_0", "decode_x_1", "d"))

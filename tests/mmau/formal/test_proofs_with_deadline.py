@@ -9,7 +9,7 @@ from golden.operations import FMA
 from mmau.formal import proofs_with_deadline
 from mmau.formal.decision import DATAPATH, SPECIFICATION, UNDECIDED, WrongCycles, WrongResult
 from mmau.formal.killable_work import Seen
-from mmau.formal.proofs_with_deadline import equality_in_time, prove_in_time, prove_user_design_in_time
+from mmau.formal.proofs_with_deadline import equality_in_time, prove
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 from tests.mmau.formal.provable_units import SMALL, unit_of
@@ -50,20 +50,20 @@ def test_verdicts_until_the_deadline_are_reported(
     told: list[dict[str, Any]], verdict: str, not_proved: list[str], reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen(monkeypatch, *told, ending=LATE)
-    found = prove_in_time(DESIGN, 2.0)
+    found = prove(DESIGN, 2.0)
     assert (found.verdict, found.not_proved, found.reason) == (verdict, not_proved, reason)
     assert found.assumed == (("rst is high in the first cycle",) if told else ())
 
 
 def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proofs_with_deadline, "DESIGN", "tests.mmau.formal.killable_works:proves_in_part")
-    found = prove_in_time(DESIGN, 2.0)
+    found = prove(DESIGN, 2.0)
     assert (found.verdict, found.obligations) == (OPEN, (("decode_x_0", PROVED), ("d", OPEN)))
     assert found.reason == "it did not end in 2 s, and 1 of 2 obligations remain undecided"
 
 
 def test_a_proof_through_a_child_is_the_same_proof() -> None:
-    found = prove_in_time(DESIGN, 120.0)
+    found = prove(DESIGN, 120.0)
     assert (found.verdict, found.reason, found.not_proved) == (PROVED, "", [])
     assert found.steps["accumulate"][0] == found.steps["accumulate"][1] > 0
 
@@ -74,12 +74,12 @@ def test_a_proof_through_a_child_is_the_same_proof() -> None:
 def test_counter_examples_come_through(shown: WrongResult | WrongCycles, monkeypatch: pytest.MonkeyPatch) -> None:
     keys = {"verdict": REFUTED, "reason": "", "assumed": [], "counterexample": plain(shown)}
     seen(monkeypatch, result={**keys, "obligations": [["d", REFUTED]], "verilog": "digest"})
-    found = prove_in_time(DESIGN, 2.0)
+    found = prove(DESIGN, 2.0)
     assert (found.verdict, found.obligations) == (REFUTED, (("d", REFUTED),))
     assert found.counterexample is not None
     assert found.counterexample.lines() == shown.lines()
     seen(monkeypatch, result={**keys, "equal_to": DATAPATH, "decided": ["zeros alone"], "decided_by": "simulation"})
-    of_user = prove_user_design_in_time(DESIGN.unit, Path("dut.toml"), 2.0)
+    of_user = prove(DESIGN, 2.0, Path("dut.toml"))
     assert (of_user.verdict, of_user.decided, of_user.equal_to) == (REFUTED, ("zeros alone",), DATAPATH)
     assert of_user.counterexample is not None
     assert of_user.counterexample.as_table() == shown.as_table()
@@ -92,12 +92,12 @@ def plain(shown: WrongResult | WrongCycles) -> dict[str, Any]:
 def test_decided_cases_of_a_user_design_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     seen(monkeypatch, {"assumed": ["rst is not active"], "equal_to": DATAPATH}, {"decided": ["3 states"]},
          {"decided": ["zeros alone", "special values"]}, ending=LATE)  # fmt: skip
-    found = prove_user_design_in_time(DESIGN.unit, Path("dut.toml"), 2.0)
+    found = prove(DESIGN, 2.0, Path("dut.toml"))
     assert (found.verdict, found.decided) == (OPEN, ("3 states", "zeros alone", "special values"))
     assert (found.assumed, found.equal_to) == (("rst is not active",), DATAPATH)
     assert found.reason == f"the proof ended early: {LATE}; sample vectors were not simulated: {LATE}"
     seen(monkeypatch, ending="its process was ended by SIGSEGV")
-    found = prove_user_design_in_time(DESIGN.unit, Path("dut.toml"), 2.0)
+    found = prove(DESIGN, 2.0, Path("dut.toml"))
     assert (found.verdict, found.equal_to) == (OPEN, SPECIFICATION)
     crashed = "its process was ended by SIGSEGV"
     assert found.reason == f"the proof ended early: {crashed}; sample vectors were not simulated: {crashed}"

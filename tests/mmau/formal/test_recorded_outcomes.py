@@ -19,7 +19,7 @@ from mmau.jobs.sealed import sealed
 from rtl.designs.identity import unit_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs.outcome import Settled, table
-from studies.proofs.targets import Target
+from studies.proofs.proved_designs import Target
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
 

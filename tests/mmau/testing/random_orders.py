@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import golden
-from mmau.testing.product import KernelProduct
+from mmau.testing.product_under_test import KernelProduct
 
 
 def permuted(product: KernelProduct, rng: np.random.Generator, group: int) -> KernelProduct:

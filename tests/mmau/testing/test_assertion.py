@@ -11,7 +11,7 @@ import golden
 from mmau.testing import assert_gemm, probe_data
 from mmau.testing.assertion import explained
 from mmau.testing.changes import explanations, wrong_kernels
-from mmau.testing.product import kernel_product
+from mmau.testing.product_under_test import kernel_product
 
 WGMMA = golden.instruction("sm_90", "wgmma.m64n128k32.f32.e4m3.e4m3")
 MMA = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")

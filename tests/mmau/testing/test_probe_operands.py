@@ -10,7 +10,7 @@ import pytest
 import golden
 from mmau.testing.changes import wrong_kernels
 from mmau.testing.probe_operands import KINDS, probe_data, probe_scales
-from mmau.testing.product import KernelProduct, kernel_product
+from mmau.testing.product_under_test import KernelProduct, kernel_product
 from tests.mmau.testing.random_orders import in_random_order
 
 HOPPER = {

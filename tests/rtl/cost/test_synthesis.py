@@ -10,10 +10,10 @@ from golden import Unit
 from golden.operations import TRFDPA
 from rtl import MissingTool, to_verilog
 from rtl.cost import flow
+from rtl.cost.cost_results import Cost
 from rtl.cost.flow import YosysFailure, measure_joined
 from rtl.cost.liberty import library
 from rtl.cost.mapped_netlist import NetlistError
-from rtl.cost.report import Cost
 from rtl.cost.synthesis import TOP, component_areas, component_name, map_whole, synthesise
 from tests.rtl.cost.needs import needs_library, needs_yosys
 

@@ -14,7 +14,7 @@ from amaranth.lib import data
 from golden import Implementation, Operation
 from golden.operations import FMA, TFDPA, FTZAddMul
 from rtl.datapath.base import Datapath
-from rtl.datapath.records import Aligned, Code, Compared, Decoded, Normalised, Operands, Products, Total
+from rtl.datapath.fused_records import Aligned, Code, Compared, Decoded, Normalised, Operands, Products, Total
 from rtl.datapath.rounded_adder import RoundedOperands
 from rtl.datapath.step import Build, HandOffError, Step, Steps
 from rtl.datapath.vector_steps import combine_specials, decode_operands, multiply_pairs
@@ -23,7 +23,7 @@ from rtl.operations.ftz_addmul import FTZAddMulDatapath
 from rtl.operations.t_fdpa import TFDPADatapath
 from rtl.steps.component import SharedModules
 from rtl.steps.interfaces import Special
-from rtl.steps.record import Record
+from rtl.steps.step_record import Record
 
 pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")  # what is refused is never built
 

@@ -11,7 +11,7 @@ from golden import Implementation, Operation, Unit
 from golden.operations import EFDPA, FMA, OCFDPA, STFDPA, TFDPA, TRFDPA
 from golden.unit import ENCODINGS, MULTIPLIERS
 from rtl.datapath.base import boundaries, in_parts
-from rtl.datapath.records import Counted, Normalised, Products, Reduced, Total
+from rtl.datapath.fused_records import Counted, Normalised, Products, Reduced, Total
 from rtl.datapath.step import Build, HandOffError, Step, Steps, cut_inside, part
 from rtl.designs.design import never_built
 from rtl.designs.unit import unit_datapath

@@ -12,8 +12,8 @@ from amaranth import Cat, Const, Module, Mux, Signal, Value
 from rtl.datapath.step import Build, HandOffError, Step, Steps
 from rtl.steps.component import SharedModules
 from rtl.steps.interfaces import Special
-from rtl.steps.record import Record
 from rtl.steps.specials import Specials
+from rtl.steps.step_record import Record
 
 pytestmark = pytest.mark.filterwarnings("ignore::amaranth.hdl.UnusedElaboratable")  # what is refused is never built
 

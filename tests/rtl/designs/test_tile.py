@@ -17,7 +17,7 @@ from golden.formats import E4M3, E5M2, FP16, Format
 from golden.stimulus import OperandShape, generate
 from rtl import TileDesign, to_verilog
 from rtl.designs.tile import MMATile, check_tile
-from rtl.steps.convert import Convert
+from rtl.steps.fp8_to_fp16 import Convert
 from tests.rtl.simulate import outputs
 from tests.rtl.stream import Handshake, ports_shown, stream_through
 from tests.rtl.verilog.test_emit import verilator

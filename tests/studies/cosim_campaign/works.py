@@ -10,7 +10,7 @@ from unittest import mock
 from cosim.compile import sources
 from cosim.dut.generated import write_generated
 from cosim.runner import in_volume
-from cosim.volume import program
+from cosim.volume import simulation_program
 from golden.operations import TFDPA
 from rtl.designs.design import Design
 from rtl.designs.unit_design import UnitDesign
@@ -29,10 +29,10 @@ def simulate_badly(content: dict[str, Any], folder: Path) -> Any:
         script = folder / "simulator"
         script.write_text(f"#!/bin/sh\n{'kill -SEGV $$' if content['seed'] == CRASHING else 'exec sleep 654'}\n")
         script.chmod(0o755)
-        return program.run_program(script, plan, arguments, give_up)
+        return simulation_program.run_program(script, plan, arguments, give_up)
 
     bad = content["seed"] in (CRASHING, HANGING, KILLING)
-    with mock.patch.object(in_volume, "run_program", run_program if bad else program.run_program):
+    with mock.patch.object(in_volume, "run_program", run_program if bad else simulation_program.run_program):
         return simulate(content, folder)
 
 

@@ -12,7 +12,7 @@ from studies.golden_mutants.mutations import mutations
 from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
-from tests.golden.native_rows import needs_native
+from tests.golden.native.native_rows import needs_native
 
 pytestmark = needs_native
 

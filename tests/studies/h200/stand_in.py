@@ -24,8 +24,8 @@ from hwtests.device import Description, Program
 from hwtests.nvidia.sparse_and_integer import MatrixInstruction, integer_dot, metadata_word
 from hwtests.tally import Tally
 from studies.h200.job_worker import main
-from studies.microbenchmarks.kernels import Benchmark
 from studies.microbenchmarks.run import PointError
+from studies.microbenchmarks.timed_loops import Benchmark
 from studies.sparse_and_integer.__main__ import Ran
 from studies.sparse_and_integer.hypotheses import Hypothesis, dense, expected
 

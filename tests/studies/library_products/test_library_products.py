@@ -12,9 +12,18 @@ import pytest
 import golden
 from golden.npz import read_npz
 from golden.recipes import recipe, recipes
-from studies.library_products.cases import Case, codes, operands
-from studies.library_products.explain import Explanation, Product, Recorded, candidates, computed, differing, explain, read
-from studies.library_products.page import page
+from studies.library_products.found_orders import (
+    Explanation,
+    Product,
+    Recorded,
+    candidates,
+    computed,
+    differing,
+    explain,
+    read,
+)
+from studies.library_products.products_page import page
+from studies.library_products.recorded_products import Case, codes, operands
 
 ROOT = Path(__file__).parents[3]
 FILE = ROOT / "studies/library_products/h100.npz"

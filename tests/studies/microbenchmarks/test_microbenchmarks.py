@@ -12,7 +12,6 @@ from golden.native.nvrtc import compile_cubin
 from hwtests.nvidia.disassembly import expected, sass
 from studies.microbenchmarks import run
 from studies.microbenchmarks.cubin_info import largest_block, registers
-from studies.microbenchmarks.kernels import Benchmark, ldmatrix_benchmark, shared_load_benchmark
 from studies.microbenchmarks.published import A100_LOADS, DENSE_2080TI, GPUS
 from studies.microbenchmarks.run import (
     ITERATIONS,
@@ -28,6 +27,7 @@ from studies.microbenchmarks.run import (
     write_plots,
     write_tables,
 )
+from studies.microbenchmarks.timed_loops import Benchmark, ldmatrix_benchmark, shared_load_benchmark
 from tests.hwtests.compilers import needs_cuda_compiler
 
 HOPPER = {benchmark.name: benchmark for benchmark in benchmarks("sm_90")}

@@ -28,7 +28,7 @@ from studies.proofs import __main__
 from studies.proofs.__main__ import prove
 from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
-from studies.proofs.targets import FURTHER, Target, distinct_targets, main_job_targets, targets
+from studies.proofs.proved_designs import FURTHER, Target, distinct_targets, main_job_targets, targets
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.provable_units import SMALL, unit_of, verilog_of
 from tests.studies.proofs import dying

@@ -12,9 +12,9 @@ from mmau.formal.recorded_outcomes import asked_by, made_of
 from mmau.jobs import Record, Task
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.unit_design import UnitDesign
-from studies.proofs import compare, targets
+from studies.proofs import compare, proved_designs
 from studies.proofs.outcome import Settled, table
-from studies.proofs.targets import Target
+from studies.proofs.proved_designs import Target
 from tests.mmau.formal.provable_units import SMALL, unit_of
 
 TARGET = Target("datapath", UnitDesign(unit_of(SMALL)))
@@ -62,7 +62,7 @@ def test_what_cannot_be_put_together_differs_unless_it_could_not_be_then() -> No
 def test_an_outcome_that_is_up_to_date_is_reported_and_another_file_is_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(targets, "targets", lambda: [TARGET])
+    monkeypatch.setattr(proved_designs, "targets", lambda: [TARGET])
     monkeypatch.setattr(compare, "STORE", tmp_path / "store")
     path = tmp_path / "proofs.json"
     (row,) = rows(TARGET, **asdict(identity("datapath", TARGET.design)))

@@ -10,8 +10,8 @@ from mmau.formal.pipelines.questions import register_questions
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 from rtl.verilog.emit import to_verilog
+from studies.proofs.proved_designs import Target
 from studies.proofs.registers import Built, page
-from studies.proofs.targets import Target
 from studies.proofs.tasks import question_key
 from tests.mmau.formal.pipelines.designs import faulty
 from tests.mmau.formal.pipelines.test_questions import refuted

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from tests.mmau.explore.network.network_units import HYBRID, t_fdpa
 
 pytestmark = pytest.mark.peer

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import golden
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from tests.mmau.explore.network.network_units import HYBRID, codes, t_fdpa
 
 pytestmark = pytest.mark.peer

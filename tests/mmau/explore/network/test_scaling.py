@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import golden
-from mmau.explore.network.product import OPERANDS
+from mmau.explore.network.product_arithmetic import OPERANDS
 from tests.mmau.explore.network.network_units import code, codes
 
 pytestmark = pytest.mark.peer

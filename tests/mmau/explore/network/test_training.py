@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mmau.explore.network.network_workload import measure, measure_fp32
-from mmau.explore.network.product import Product
+from mmau.explore.network.product_arithmetic import Product
 from tests.mmau.explore.network.network_units import t_fdpa
 
 pytestmark = pytest.mark.peer

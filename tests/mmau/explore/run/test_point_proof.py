@@ -15,13 +15,14 @@ from mmau.explore.run.exploration_folder import known_of
 from mmau.explore.run.point_proof import prove_unit
 from mmau.explore.run.point_work import work
 from mmau.explore.run.result_records import is_verified, proof_of, record_of
-from mmau.formal import prove as formal
+from mmau.formal import design_proof, proofs_with_deadline
 from mmau.formal.decision import DesignDecision, WrongCycles, WrongResult
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import CRASHED, DONE, Record, Task
 from tests.mmau.explore.run.test_cosimulation import TEXT
 from tests.mmau.explore.run.test_point_tasks import parts
 from tests.mmau.explore.space.texts import MEASURED, SMALL, space_of
+from tests.mmau.formal.in_this_process import in_this_process
 from tests.mmau.formal.obligations.test_unit_questions import FAULTS, faulty
 from tests.mmau.formal.provable_units import SMALL as OPERATION
 from tests.mmau.formal.provable_units import unit_of, verilog_of
@@ -54,7 +55,8 @@ def test_a_point_with_registers_is_proved_with_its_handshake() -> None:
 @pytest.mark.simulator
 def test_a_point_whose_verilog_is_wrong_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = faulty(verilog_of(OPERATION), *FAULTS["a product of significands"])
-    monkeypatch.setattr(formal, "to_verilog", lambda unit, top: wrong)
+    monkeypatch.setattr(proofs_with_deadline, "watched", in_this_process)
+    monkeypatch.setattr(design_proof, "to_verilog", lambda unit, top: wrong)
     found = prove_unit(unit_of(OPERATION), 60.0)
     assert found["proved"] is False
     assert found["reason"].startswith("refuted: a=0x")

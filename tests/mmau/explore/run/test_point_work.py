@@ -9,8 +9,8 @@ from golden import Unit
 from mmau.explore.run.point_tasks import cost_tools, parts_of
 from mmau.explore.run.point_work import check_tools, cost_of, placed, work
 from rtl.cost.cost_error import CostError
+from rtl.cost.cost_results import PipelineTiming, StageDelay
 from rtl.cost.meet_clock import MetClock
-from rtl.cost.report import PipelineTiming, StageDelay
 from tests.mmau.explore.space.texts import MEASURED, SMALL, space_of
 
 

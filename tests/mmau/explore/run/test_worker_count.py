@@ -7,7 +7,7 @@ import pytest
 
 from mmau.explore.run import worker_count
 from mmau.explore.run.worker_count import available_bytes, bytes_of, workers_for
-from mmau.explore.space.points import reference_of
+from mmau.explore.space.space_points import reference_of
 
 SMALL = reference_of("sm_70:mma.m8n8k4.f32.f16.f16.f32")
 LARGE = reference_of("sm_90:wgmma.m64n8k32.f32.e4m3.e4m3")

@@ -13,7 +13,7 @@ from mmau.formal.obligations.facts import Fact, IncompleteProof
 from mmau.formal.obligations.unit_questions import NotProvable
 from mmau.formal.pipelines.carried_values import Carried
 from mmau.formal.pipelines.composition import Composition, Induction
-from mmau.formal.pipelines.elements import elements_of
+from mmau.formal.pipelines.datapaths import elements_of
 from mmau.formal.pipelines.intended import Intended, Reference
 from mmau.formal.pipelines.pipeline import TOP, Pipeline
 from mmau.formal.pipelines.replacement import Replacement

@@ -8,7 +8,7 @@ from mmau.formal.netlist.flat_netlist import FlatNetlist
 from mmau.formal.netlist.terms import Terms, deep_stack
 from mmau.formal.netlist.verilog_text import read_netlist
 from mmau.formal.obligations.unit_questions import NotProvable
-from mmau.formal.pipelines.elements import elements_of
+from mmau.formal.pipelines.datapaths import elements_of
 from mmau.formal.pipelines.intended import Intended, Reference, alike
 from mmau.formal.pipelines.pipeline import TOP
 from tests.mmau.formal.pipelines.designs import datapath_of, faulty, piped, verilog_of

@@ -5,7 +5,7 @@ import pytest
 from mmau.formal.obligations.unit_questions import NotProvable
 from mmau.formal.pipelines.pipeline_targets import combinational, datapath_of, shape_of
 from rtl.designs.multi_format_design import MultiFormatDesign
-from studies.proofs.targets import pipeline_targets
+from studies.proofs.proved_designs import pipeline_targets
 from tests.mmau.formal.pipelines.designs import piped, small_tile
 
 

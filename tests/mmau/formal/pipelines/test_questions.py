@@ -12,7 +12,7 @@ from mmau.formal.solvers.installed import solver
 from rtl.designs.multi_format_design import MultiFormatDesign
 from rtl.designs.tile_design import TileDesign
 from rtl.designs.unit_design import UnitDesign
-from studies.proofs.targets import pipeline_targets
+from studies.proofs.proved_designs import pipeline_targets
 from tests.mmau.formal.pipelines.designs import (
     PIPELINE_FAULTS,
     TILE_FAULTS,

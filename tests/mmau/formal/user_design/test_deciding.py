@@ -12,12 +12,12 @@ from mmau.formal.evaluation import evaluate
 from mmau.formal.netlist.terms import Bits, Terms, deep_stack
 from mmau.formal.obligations.unit_questions import SPECIFICATIONS
 from mmau.formal.user_design.asking import Limits
-from mmau.formal.user_design.cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
 from mmau.formal.user_design.comparison_terms import Agreement
 from mmau.formal.user_design.deciding import Comparison
 from mmau.formal.user_design.extended_sums import Sums
 from mmau.formal.user_design.folding import Folding
 from mmau.formal.user_design.not_compared import NotCompared
+from mmau.formal.user_design.operand_cases import Case, CaseParts, IncompleteCases, cases_of, check_complete
 from mmau.formal.user_design.row_evaluation import Column, columns
 from mmau.formal.user_design.splitting import ask_split
 from tests.mmau.formal.provable_units import SMALL, random_inputs

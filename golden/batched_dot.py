@@ -1,0 +1,73 @@
+"""Operands of dot products as arrays: checked, computed row by row on an engine, or traced."""
+
+from typing import Any
+
+from golden.arrays import check_shape, from_bits, scale_codes, to_bits
+from golden.chain import Chain, ConvertedChain
+from golden.engines import Batch, run
+from golden.formats import Format
+from golden.memory import check_operands
+from golden.trace import Trace, trace_of
+
+
+def batched_dot(
+    chain: Chain | ConvertedChain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    engine: str | None,
+    a_format: Format,
+    b_format: Format,
+) -> Any:
+    """Check operands of shape [..., K], run the chain over their rows, and shape the result like c.
+
+    `a_format` and `b_format` are the formats of the arrays; the operation may multiply others (a chain that converts).
+    """
+    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    return from_bits(run(engine, chain, batch).reshape(lead), chain.operation.d, operands[2])
+
+
+def explained(
+    name: str,
+    chain: Chain | ConvertedChain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    a_format: Format,
+    b_format: Format,
+) -> Trace:
+    """Check one row of operands and trace the chain over it; `name` is the unit's, the rest as in `batched_dot`."""
+    batch, lead = _batch(chain, K, operands, a_format, b_format)
+    if lead:
+        raise ValueError(f"explain takes one dot product: a and b must have shape [{K}], got {(*lead, K)}")
+    (a,), (b,), (c,) = batch.a.tolist(), batch.b.tolist(), batch.c.tolist()
+    scale_a, scale_b = ((), ()) if batch.scale_a is None or batch.scale_b is None else (batch.scale_a[0], batch.scale_b[0])
+    return trace_of(name, chain, a, b, c, list(map(int, scale_a)), list(map(int, scale_b)))
+
+
+def _batch(
+    chain: Chain | ConvertedChain,
+    K: int,
+    operands: tuple[Any, Any, Any, Any, Any],
+    a_format: Format,
+    b_format: Format,
+) -> tuple[Batch, tuple[int, ...]]:
+    """Check operands of shape [..., K]; return them as rows, and the shape of c."""
+    a, b, c, scale_a, scale_b = operands
+    operation = chain.operation
+    check_operands(operands, operation.d)
+    a_bits = to_bits("a", a, a_format)
+    b_bits = to_bits("b", b, b_format)
+    c_bits = to_bits("c", c, operation.c)
+    lead = a_bits.shape[:-1]
+    check_shape("a", a_bits, (*lead, K), "the last axis is K")
+    check_shape("b", b_bits, (*lead, K), "that of a")
+    check_shape("c", c_bits, lead, "that of a without K")
+    blocks = 0 if operation.block_size is None else -(-K // operation.block_size)
+    rule = f"one scale for every {operation.block_size} elements"
+    scales = [
+        None if codes is None else codes.reshape(-1, blocks)
+        for codes in (
+            scale_codes("scale_a", scale_a, operation, (*lead, blocks), rule),
+            scale_codes("scale_b", scale_b, operation, (*lead, blocks), rule),
+        )
+    ]
+    return Batch(a_bits.reshape(-1, K), b_bits.reshape(-1, K), c_bits.reshape(-1), scales[0], scales[1]), lead

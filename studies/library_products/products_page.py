@@ -1,0 +1,136 @@
+"""The page of the library products.
+
+python -m studies.library_products.products_page docs/evidence/library-products.json docs/evidence/library-products.md
+"""
+
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from golden.files import write_atomically
+from mmau.report.markdown import bullets, document, table
+from studies.library_products.recorded_products import ROUTES
+
+INTRODUCTION = """\
+`python -m studies.library_products.record` multiplied matrices by cuBLAS, through PyTorch, and by a kernel in Triton on one
+GPU: {device}, PyTorch {torch}, CUDA {cuda}, Triton {triton}. Operands are random codes from a seed, with exponents
+from −3 to 3, or [probe data](../guides/kernel-tests.md). Up to 64 rows by 64 columns of each D are stored, and the sums
+of the operands' codes, which show that a reader has the same operands. `make library-products` searches for an order of
+`golden.gemm` that gives **every** stored element, bit for bit. A second run of every product gave the same bits."""
+
+LEGEND = """\
+The columns: how many products of how many stored elements; the orders found, with their shapes where there is more than one;
+how many elements have other bits if one chain of instructions runs through all of K. Where several orders give all
+elements, the page has the first that was tried: short sums do not tell promotion from a single chain, and equal shares
+of K do not tell the tile by which a kernel cuts them."""
+
+LIMITS = """\
+This is one part, and one version of each library. Another version may choose another kernel for a shape, and so another
+order. Scales of whole tensors were 1. Products in fp32 without tf32 run on no matrix instruction and are left out."""
+
+NO_ORDER = """\
+Rows (M = 1) are not multiplied by matrix instructions. The product of 64x64x16 in tf32 is the sum of four parts of four
+products, shorter than an instruction, which no order of `golden.gemm` has. In fp64 the product of 16x4096x4096 is the sum
+of four interleaved stripes of 32 products, added in the order 0, 2, 3, 1. Tests show both."""
+
+BY_ROWS = "; sums are multiplied by the scale of the column, then by that of the row, in fp32"
+
+
+def page(found: Mapping[str, Any]) -> str:
+    """The page's text."""
+    products = found["products"]
+    unexplained = [name for name, entry in products.items() if entry["explanation"] is None]
+    elements = sum(entry["elements"] for entry in products.values())
+    explained = sum(entry["elements"] for entry in products.values() if entry["explanation"] is not None)
+    counts = (
+        f"Of {len(products):,} products, {len(products) - len(unexplained):,} are explained: {explained:,} of {elements:,} "
+        f"stored elements, every one equal."
+    )
+    return document(
+        "What cuBLAS and Triton compute on an H100",
+        INTRODUCTION.format(**found["machine"]),
+        counts,
+        LEGEND,
+        table(
+            ["product", "operands", "products", "elements", "order", "plain chain differs in"],
+            _rows(products),
+            numbers=(2, 3, 5),
+        ),
+        "## Not explained",
+        bullets(f"{_words(name)} ({', '.join(products[name]['kernels'])})" for name in unexplained),
+        NO_ORDER,
+        "## Refused by the library",
+        bullets(f"{_words(name)}: {reason}" for name, reason in found["refused"].items()),
+        "## Limits",
+        LIMITS,
+    )  # fmt: skip
+
+
+def _rows(products: Mapping[str, Any]) -> Iterable[list[str]]:
+    """One row for each route and formats of operands."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in products:
+        route, a, b = name.split(".")[:3]
+        groups[route, a if a == b else f"{a} x {b}"].append(name)
+    for (route, formats), names in groups.items():
+        entries = [products[name] for name in names]
+        yield [
+            ROUTES[route], formats, f"{len(names)}", f"{sum(entry['elements'] for entry in entries):,}",
+            _orders(route, {name: products[name]["explanation"] for name in names}),
+            f"{sum(entry['plain chain differs'] for entry in entries):,}",
+        ]  # fmt: skip
+
+
+def _orders(route: str, explanations: Mapping[str, Any]) -> str:
+    """The orders of a group, each with its shapes where there are several."""
+    shapes: dict[str, list[str]] = defaultdict(list)
+    for name, explanation in explanations.items():
+        shapes[_order(explanation)].append(_shape(name))
+    if route.startswith("scaled-rows"):
+        return f"{_listed(shapes)}{BY_ROWS}"
+    return _listed(shapes)
+
+
+def _listed(shapes: Mapping[str, list[str]]) -> str:
+    """Orders, with the shapes of all but the commonest."""
+    most = max(shapes, key=lambda order: len(shapes[order]))
+    return "; ".join(order if order == most else f"{order}: {', '.join(listed)}" for order, listed in shapes.items())
+
+
+def _order(explanation: Mapping[str, Any] | None) -> str:
+    """An explanation in words."""
+    if explanation is None:
+        return "not explained"
+    parts = [f"`{explanation['instruction']}`"]
+    if explanation["operands"] != "as they are":
+        parts.append(f"operands {explanation['operands']}")
+    if explanation["promote_every"]:
+        parts.append(f"promote_every = {explanation['promote_every']}")
+    if explanation["split_k"] > 1:
+        parts.append(f"split_k = {explanation['split_k']}, split_tile = {explanation['split_tile']}")
+    return ", ".join(parts)
+
+
+def _shape(name: str) -> str:
+    """The shape in a product's name, with Triton's tile, and the kind of operands where they are not random."""
+    _, _, _, shape, *rest = name.split(".")
+    return " ".join([shape, *(word for word in rest[:-1] if word != "random")])
+
+
+def _words(name: str) -> str:
+    route, a, b = name.split(".")[:3]
+    return f"{ROUTES[route]}, {a} by {b}, {_shape(name)}"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page."""
+    found = json.loads(Path(arguments[0]).read_text(encoding="utf-8"))
+    write_atomically(Path(arguments[1]), page(found).encode())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,240 @@
+"""OC-FDPA and PS-FDPA, RDNA3 and RDNA4: every recorded row on every engine, NaN payloads too, and checks of their rules."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import golden
+from golden.native.observe import observe
+from studies.changed_statements import statements
+from studies.rdna_statements import disagreeing, rows_needed
+from studies.twin import rdna_twin
+from tests.data.load import RDNA, Case
+from tests.data.load import cases as recordings_of
+from tests.golden.differences import differing_rows, first_difference
+from tests.golden.inputs import operands
+from tests.golden.native.native_rows import needs_native
+
+OPERATIONS: dict[str, Any] = dict(golden.OPERATIONS)
+"""The operations by name; each takes its own parameters, which only the running program knows."""
+
+PAGE = Path(__file__).parents[3] / "docs/evidence/rdna-statements.md"
+
+RECORDINGS = recordings_of(*RDNA)
+FLOATS = [recording for recording in RECORDINGS if "i32" not in recording.instruction_name]
+
+
+def test_recordings_are_of_two_cards() -> None:
+    assert sum(recording.rows for recording in RECORDINGS) == 29_200
+    assert sum(recording.rows for recording in FLOATS) == 10_768
+    assert {recording.arch for recording in RECORDINGS} == {"gfx1100", "gfx1201"}
+    assert {r.instruction.evidence for r in RECORDINGS} == {"third-party"}
+
+
+def check(recording: Case, engine: str) -> None:
+    """Every row, bit for bit."""
+    instruction, d = recording.instruction, recording.expected()
+    got = instruction.dot(*recording.operands(), engine=engine)
+    assert len(got) == len(d) == recording.rows > 0
+    rows = differing_rows(got, d, any_nan=False)
+    assert rows.size == 0, first_difference(rows, got, d, instruction.d.describe)
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_reference_equals_recording(recording: Case) -> None:
+    check(recording, "reference")
+
+
+@needs_native
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_native_equals_recording(recording: Case) -> None:
+    check(recording, "native")
+
+
+@needs_native
+@pytest.mark.parametrize("recording", RECORDINGS, ids=str)
+def test_general_path_equals_recording(recording: Case) -> None:
+    """The path that computes one row at a time, which is the cuda engine's source too."""
+    operands, expected = recording.operands(), recording.expected()
+    seen = observe(recording.instruction.chain, operands.a, operands.b, operands.c)
+    rows = differing_rows(seen.d[:, -1].astype(expected.dtype), expected, any_nan=False)
+    assert rows.size == 0
+
+
+UNPINNED = {
+    "gfx1100": {"no floor of e_max for c", "the first NaN product decides"},
+    "gfx1201": {
+        "no floor of e_max for c", "the first NaN product decides", "fp16 result through fp32", "bf16 result −0 is +0",
+    },
+}  # fmt: skip
+"""Changed statements with which every row that is kept here agrees: said by others who hold more rows, or by analogy."""
+
+
+def of_arch(arch: str) -> list[Case]:
+    return [recording for recording in FLOATS if recording.arch == arch]
+
+
+STATEMENTS = [
+    (arch, name)
+    for arch in UNPINNED
+    for name in {name: None for r in of_arch(arch) for name in statements(r.instruction.operation)}
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arch", "statement"), STATEMENTS)
+def test_recorded_rows_tell_a_changed_statement(arch: str, statement: str) -> None:
+    """A model with one statement changed differs from the recordings, but for what they do not pin."""
+    found = False
+    for recording in sorted(of_arch(arch), key=lambda r: r.rows):
+        change = statements(recording.instruction.operation).get(statement)
+        found = found or (change is not None and disagreeing(recording.recording, change) > 0)
+        if found:
+            break
+    assert found == (statement not in UNPINNED[arch])
+
+
+def on_page(arch: str, name: str) -> dict[str, int | None]:
+    """The column of an instruction on the page of the statements, those left out that it cannot have."""
+    text = PAGE.read_text(encoding="utf-8").partition(f"## {arch}\n")[2]
+    lines = [line for line in text.partition("\n## ")[0].splitlines() if line.startswith("|")]
+    header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    cells = {row[0]: row[header.index(f"`{name}`")] for row in rows}
+    return {statement: None if cell == "**none**" else int(cell) for statement, cell in cells.items() if cell}
+
+
+@pytest.mark.attack("a page of evidence that is out of date")
+def test_page_with_one_other_number_has_another_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = {
+        (arch, name): on_page(arch, name) for arch, name in (("gfx1201", "v_dot2_f16_f16"), ("gfx1100", "v_dot2_f16_f16"))
+    }
+    text = PAGE.read_text(encoding="utf-8")
+    row = next(line for line in reversed(text.splitlines()) if line.startswith("| F=25 |"))
+    cells = row.split("|")
+    cells[5] = " 7777 "
+    (tmp_path / "page.md").write_text(text.replace(row, "|".join(cells)), encoding="utf-8")
+    monkeypatch.setattr("tests.golden.catalogue.test_rdna.PAGE", tmp_path / "page.md")
+    changed = {key: on_page(*key) for key in sound}
+    assert [key for key in sound if changed[key] != sound[key]] == [("gfx1201", "v_dot2_f16_f16")]
+    assert changed["gfx1201", "v_dot2_f16_f16"]["F=25"] == 7777
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arch", "name"),
+    [
+        ("gfx1201", "v_dot2_f16_f16"),
+        *(
+            pytest.param(arch, name, marks=pytest.mark.long)
+            for arch, name in (("gfx1100", "v_dot2_f32_bf16"), ("gfx1100", "v_dot2_f16_f16"), ("gfx1201", "v_dot2_f32_bf16"))
+        ),
+    ],
+)
+def test_default_vectors_tell_a_changed_statement(arch: str, name: str) -> None:
+    """Few enough that any run shows them, but for the floor that OC-FDPA's own flush hides; as the page has it."""
+    needed = rows_needed(golden.instruction(arch, name))
+    assert needed == on_page(arch, name), "run make rdna-statements"
+    hidden = {"no floor of e_max for c"} if (arch, name) == ("gfx1100", "v_dot2_f32_bf16") else set()
+    assert {statement for statement, rows in needed.items() if rows is None} == hidden
+    assert max(rows or 0 for rows in needed.values()) <= 8_000
+
+
+@pytest.mark.parametrize(
+    ("statement", "a", "b", "c", "d"),
+    [
+        # −2^-133 + 2^-150 + 2^-155: floored, a tie, which goes to −2^-133; else −2^-133 + 2^-149, which drops to −0
+        ("no floor of e_max for c", (0x9E00, 0x1A04), (0x1E80, 0x1A00), 0x0000, 0x8001),
+        # 2^-104 and −2^-133, which counts as −2^-128
+        ("c dropped where it is below the grid", (0x0B80, 0), (0x3F80, 0), 0x8001, 0x0B7F),
+    ],
+)
+def test_bf16_results_tell_the_exponent_of_a_zero_and_of_a_small_c(statement: str, a: Any, b: Any, c: int, d: int) -> None:
+    """Two statements of RDNA4 that few operands show, for a sum is rounded to fp32 and loses its lower half."""
+    operation = golden.instruction("gfx1201", "v_dot2_bf16_bf16").operation
+    assert operation.step(a, b, c) == d
+    assert statements(operation)[statement].of(operation).step(a, b, c) != d
+
+
+def dot2(arch: str, a: tuple[float, float], b: tuple[float, float], c: int) -> int:
+    """One dot product of fp16."""
+    x, y = np.array(a, np.float16), np.array(b, np.float16)
+    return int(golden.instruction(arch, "v_dot2_f32_f16").dot(x, y, np.uint32(c)))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "c", "rdna3", "rdna4"),
+    [
+        ((1, 1), (1, 1), 0xC0000000, 0x34000000, 0x00000000),  # 1 + 1 − 2
+        ((-1, 1), (0, 1), 0x00000000, 0x3F7FFFFF, 0x3F800000),  # −0 counts as −1
+        ((-1, 1), (0, 1), 0x80000000, 0x3F800000, 0x3F800000),  # in the other frame 1 does: 1 + 2^-24, a tie
+        ((0, 0), (1, 1), 0xBF800001, 0xBF800001, 0xBF800001),  # products of zero leave a normal c
+    ],
+)
+def test_checks_that_come_with_the_rules(a: Any, b: Any, c: int, rdna3: int, rdna4: int) -> None:
+    assert [dot2(arch, a, b, c) for arch in ("gfx1100", "gfx1151", "gfx1201")] == [rdna3, rdna3, rdna4]
+
+
+def test_four_small_products_beside_one() -> None:
+    """RDNA3 is monotonic here, RDNA4 gives one number for both c."""
+    a, b = np.zeros(16, np.float16), np.zeros(16, np.float16)
+    a[:4], b[:4] = 2.0**-12, 2.0**-12
+    c = np.array([0x3F7FFFFF, 0x3F800000], np.uint32)
+    expected = {"gfx1100": [0x3F800001, 0x3F800002], "gfx1201": [0x3F800002, 0x3F800002]}
+    for arch, d in expected.items():
+        instruction = golden.instruction(arch, "v_wmma_f32_16x16x16_f16_w64")
+        assert instruction.dot(np.tile(a, (2, 1)), np.tile(b, (2, 1)), c).tolist() == d
+
+
+@pytest.mark.parametrize(("arch", "symmetric"), [("gfx1100", True), ("gfx1201", False)])
+def test_symmetry(arch: str, symmetric: bool) -> None:
+    """−A and −C give −D on RDNA3, as one's complement has it; on RDNA4, which floors, they need not."""
+    instruction = golden.instruction(arch, "v_wmma_f32_16x16x16_f16_w32")
+    rng = np.random.default_rng(3)
+    a, b = (rng.standard_normal((4000, 16)).astype(np.float16) for _ in "ab")
+    c = rng.standard_normal(4000).astype(np.float32)
+    d, negated = instruction.dot(a, b, c).view(np.uint32), instruction.dot(-a, b, -c).view(np.uint32)
+    assert ((d ^ 0x80000000) == negated).all() == symmetric
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_sum_of_a_pair_may_be_exact(data: st.DataObject) -> None:
+    """Floors of two products at their largest exponent, or of their exact sum: the same with the published numbers."""
+    operation = OPERATIONS["PS-FDPA"](
+        a="fp16", b=data.draw(st.sampled_from(("fp16", "bf16", "e4m3"))), c="fp32", L=4, P=2, F=26, h=2, rho="RNE-FP32",
+        e_zero=-126,
+    )  # fmt: skip
+    drawn = operands(data.draw(st.randoms(use_true_random=False)), operation, 4)
+    exact = rdna_twin.operation_step(operation, drawn.a, drawn.b, drawn.c, exact_groups=True)
+    assert operation.step(drawn.a, drawn.b, drawn.c) == exact
+
+
+@pytest.mark.parametrize("arch", ["gfx1100", "gfx1201"])
+def test_fp16_ovfl_saturates_at_every_step(arch: str) -> None:
+    """MODE.FP16_OVFL = 1 is the key `overflow`: a finite sum stays finite, an infinite operand does not."""
+    instruction = golden.instruction(arch, "v_wmma_f16_16x16x16_f16_w64")
+    unit = golden.Unit(name="ovfl", operation=instruction.operation.changed(overflow="saturate"))
+    a, b = np.full(16, 256, np.float16), np.full(16, 256, np.float16)
+    assert [int(x.dot(a, b, np.uint16(0))) for x in (instruction, unit)] == [0x7C00, 0x7BFF]
+    assert int(unit.dot(a, b, np.uint16(0x7C00))) == 0x7C00
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"P": 3}, "L must be a multiple of P=3, got 4"),
+        ({"P": 5}, "P must be an integer from 1 to 4, got 5"),
+        ({"h": 9}, "h must be an integer from 0 to 8, got 9"),
+        ({"c": "fp16"}, "c of PS-FDPA must be fp32, the format of rho=RNE-FP32; got c=fp16"),
+        ({"flush_inputs": 1}, "flush_inputs must be true or false, without quotes, got 1"),
+    ],
+)
+def test_keys_refused(keys: dict[str, Any], message: str) -> None:
+    table = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 4, "P": 2, "F": 26, "h": 2, "rho": "RNE-FP32", "e_zero": -126}
+    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
+        OPERATIONS["PS-FDPA"](**(table | keys))
