@@ -9,7 +9,7 @@ import pytest
 
 import golden
 from golden.formats import FP16, FP32
-from golden.unit_file import operation_from_table
+from golden.unit_file import operation_from_table, unit_from_table
 from mmau.probe.device_under_test import DeviceUnderTest, Questioner, dut_of_instruction, dut_of_unit
 from mmau.probe.find_tree import Order, as_dict, order_of, text_of
 from mmau.probe.journal import Journal
@@ -79,6 +79,35 @@ def test_sums_that_are_rounded_one_way(rho: str) -> None:
     found = asked(dut(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=3))
     assert found.tree is not None
     assert canonical(found.tree) == canonical([[["c", "p0"], "p1"], "p2"])
+
+
+BY_NO_RULE: Tree = [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "p7"]]]
+LANES: Tree = [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"], [["0", "p3"], "p7"]]], "c"]
+
+
+@pytest.mark.parametrize("node", ["RZ-e8m23", "RZ-e8m13", "RZ-e8m7"])
+@pytest.mark.parametrize("tree", [BY_NO_RULE, LANES], ids=["by no rule", "lanes"])
+def test_sums_that_are_rounded_toward_zero(tree: Tree, node: str) -> None:
+    """A small term beside a large one of the other sign leaves a last place of the large one."""
+    sums = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "sums": {"tree": tree, "node": node}}
+    found = asked(dut_of_unit(unit_from_table({"name": "toward zero", **sums})))
+    assert found.tree is not None, found.why
+    assert canonical(found.tree) == canonical(without_zeros(tree))
+
+
+@pytest.mark.parametrize("rho", ["RZ-FP32", "RO-FP32"])
+def test_chain_that_is_rounded_toward_zero_or_to_odd(rho: str) -> None:
+    found = asked(dut(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=5))
+    assert found.tree is not None, found.why
+    assert canonical(found.tree) == canonical([[[[["c", "p0"], "p1"], "p2"], "p3"], "p4"])
+
+
+def without_zeros(tree: Tree) -> Tree:
+    """The tree without the zeros that sums begin with."""
+    if isinstance(tree, str):
+        return tree
+    members = [without_zeros(member) for member in tree if member != "0"]
+    return members[0] if len(members) == 1 else members
 
 
 def test_places_that_meet_three_apart() -> None:
