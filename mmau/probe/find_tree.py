@@ -7,7 +7,8 @@ may lose the others too (swamped), or retain them beside U and −U (exact, with
 section 3.2. The places are the K products, and c last.
 
 Where sums are rounded toward zero, −U + v is not −U but the next number above it, h more; each node on the way from −U adds
-another h. Then v is chosen so small that all of them together are less than h, and d modulo h is counted.
+another h. Then v is chosen so small that all of them together are less than h, d modulo h is counted, and the tree must give
+the multiple of h too.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -23,7 +24,7 @@ from golden.stimulus import Operands, OperandShape
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.device_under_test import Questioner
 from mmau.probe.model_tree import Exact, Tree, drawn
-from mmau.probe.tree_nodes import Builder, Unresolved, expected_loss, leaves
+from mmau.probe.tree_nodes import Builder, Unresolved, expected_gain, expected_loss, leaves
 from mmau.probe.tree_nodes import Tree as Places
 
 SMALL = (6, 40)
@@ -103,6 +104,7 @@ class _Asker:
         self._step: Fraction | None = None
         self._contradiction: tuple[int, int] | None = None
         self._known: dict[tuple[int, int], int] = {}
+        self._gains: dict[tuple[int, int], int] = {}
 
     def choose_small(self) -> None:
         """Find the smallest v such that K + 1 terms v are summed without loss, and also K − 1 of them beside two zeros (the
@@ -172,14 +174,15 @@ class _Asker:
             row[i], row[j] = large, -large
             rows.append(row)
         for pair, total in zip(fresh, self._ask(rows) if rows else [], strict=True):
-            remaining = None if total is None else (total if self._step is None else total % self._step) / v
+            gain = 0 if total is None or self._step is None else total // self._step
+            remaining = None if total is None else (total - gain * (self._step or 0)) / v
             if remaining is None or remaining.denominator != 1 or not 0 <= remaining <= n - 2:
                 self._contradiction = pair
                 where = " and ".join("c" if place == n - 1 else f"p{place}" for place in pair)
                 raise Unresolved(
                     f"with 2^{self._top} and its opposite in {where}, d is not a whole number of terms 2^{self._small}"
                 )
-            self._known[pair] = n - int(remaining)
+            self._known[pair], self._gains[pair] = n - int(remaining), gain
 
     def check(self, tree: Places) -> None:
         """Compare a tree with the answer to every pair that was asked.
@@ -192,6 +195,8 @@ class _Asker:
                 raise Unresolved(
                     f"{lost} terms are lost between places {i} and {j}: no tree gives this and the other answers"
                 )
+            if self._step is not None and expected_gain(tree, i, j) != self._gains[i, j]:
+                raise Unresolved(f"{self._gains[i, j]} nodes round between places {i} and {j}: no tree gives this")
 
     def _ask(self, rows: list[list[Fraction]]) -> list[Fraction | None]:
         """d of rows of K products and c; None where d is not finite."""
