@@ -225,3 +225,21 @@ def test_lone_bits_stand_at_every_place(name: str) -> None:
                 seen.add((math.floor(halves) % 2, below.denominator.bit_length() - 2))
     places = range(2 * shape.d.man_bits)
     assert seen >= {(half, place) for half in (0, 1) for place in places}
+
+
+def last_bit(value: Fraction) -> int:
+    """The exponent of a number's last bit; its denominator is a power of two."""
+    return (value.numerator & -value.numerator).bit_length() - value.denominator.bit_length()
+
+
+@pytest.mark.parametrize("name", ["one product", "fp16-out"])
+def test_two_bits_of_c_stand_far_below_a_single_product(name: str) -> None:
+    """An alignment that takes their exclusive or for the sticky bit loses both."""
+    shape = replace(SHAPES[name], K=1)
+    stimulus = only(generate(shape, complete_rows(shape), 1), "lone-bits")
+    distances = set()
+    for row in range(len(stimulus)):
+        product, c = exact_terms(shape, stimulus, row)
+        if product and abs(c) == 3 * power_of_two(last_bit(c) if c else 0):
+            distances.add(last_bit(product) - last_bit(c))
+    assert len({distance for distance in distances if distance > 16}) >= 5
