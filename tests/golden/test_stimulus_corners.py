@@ -234,8 +234,8 @@ def last_bit(value: Fraction) -> int:
 
 @pytest.mark.parametrize("name", ["one product", "fp16-out"])
 def test_three_times_the_smallest_c_stands_at_every_place_below_a_single_product(name: str) -> None:
-    """An alignment that takes the exclusive or of both bits for the sticky bit loses them: here of ties, which c breaks; with
-    two seeds, because factors of a product that ends in a tie are tried at random."""
+    """An alignment that takes the exclusive or of both bits for the sticky bit loses them: here of ties, which c breaks.
+    There are two seeds, because factors of a product that ends in a tie are tried at random."""
     shape = replace(SHAPES[name], K=1)
     smallest = exact(shape.c, 1)
     places = set()
