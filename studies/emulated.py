@@ -2,15 +2,17 @@
 
 COMMAND asks a program for one instruction of the architecture (`--program` of mmau); `{name}` in it is the instruction's
 name. Every instruction is a campaign of `hwtests.conform` with a report in FOLDER, from which another run goes on. The page
-is written from all reports of the folder.
+is written from all reports of the folder, and keeps its lines of instructions without one: those with enough results, of
+which none differs, are not asked again. To ask all of them, name a new page.
 """
 
 import argparse
 import json
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import golden
 from golden.files import write_atomically
@@ -25,6 +27,9 @@ VECTORS = 10**7
 
 FORM = "binary"
 
+Key = tuple[str, str]
+"""An architecture and an instruction of it."""
+
 
 PROGRAMS = """\
 ([probing.md](../guides/probing.md#a-program-is-a-device)), for the results of the stimulus of `mmau conform`:
@@ -37,25 +42,41 @@ that it is the default NaN of the architecture is tested, with fewer rows, in
 `tests/golden/catalogue/test_sme_peer.py` and `tests/golden/catalogue/test_rvbna_peer.py`, which hold every
 instruction of both architectures to their executables."""
 
+HEADER = ("architecture", "instruction", "model", "results", "differ", "executable", "date")
 
-class Row(NamedTuple):
-    """The report of an instruction."""
 
-    instruction: golden.Instruction
-    report: dict[str, Any]
+class Line(NamedTuple):
+    """A line of the page's table: an instruction, and what was compared on which day."""
 
-    @property
-    def progress(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.report["instructions"][self.instruction.name]
-        return found
-
-    @property
-    def compared(self) -> int:
-        return sum(self.progress["vectors"].values())
+    arch: str
+    instruction: str
+    model: str
+    results: int
+    differing: int
+    executable: str
+    date: str
 
     @property
-    def differing(self) -> int:
-        return sum(self.progress["mismatches"].values())
+    def key(self) -> Key:
+        return self.arch, self.instruction
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Those of its row in the table."""
+        name = f"`{self.instruction}`"
+        return self.arch, name, self.model, f"{self.results:,}", f"{self.differing:,}", self.executable, self.date
+
+
+LINE = re.compile(r"\| (\S+) \| `(\S+)` \| (.+) \| ([\d,]+) \| ([\d,]+) \| (.+) \| (\d{4}-\d\d-\d\d) \|")
+
+
+def lines_of(page: Path) -> Iterator[Line]:
+    """The lines of a page whose model is the catalogue's operation still; of a page that does not exist none."""
+    for found in LINE.finditer(page.read_text(encoding="utf-8") if page.exists() else ""):
+        arch, name, model, results, differing, executable, date = found.groups()
+        if any(i.name == name and i.operation.name == model for i in golden.instructions(arch)):
+            compared, wrong = (int(count.replace(",", "")) for count in (results, differing))
+            yield Line(arch, name, model, compared, wrong, executable, date)
 
 
 def asked(arch: str) -> list[golden.Instruction]:
@@ -63,22 +84,20 @@ def asked(arch: str) -> list[golden.Instruction]:
     return [i for i in golden.instructions(arch) if not (arch == "riscv-zvbdota" and i.d.name == "int32")]
 
 
-def run(arch: str, command: str, folder: Path, vectors: int) -> None:
-    """Run or resume the campaigns of an architecture.
+def campaign(i: golden.Instruction, command: str, folder: Path, vectors: int) -> None:
+    """Run or resume the campaign of an instruction.
 
     Raises:
         DeviceError, ValueError, OSError: as `hwtests.conform.run_campaign`.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for i in asked(arch):
-        program = command.replace("{name}", i.name)
-        job = conform.Job(arch=arch, pattern=i.name, vectors=vectors, seed=0, seconds=None, retry=False, record=None)
-        path = folder / f"{arch}.{i.name}.json"
-        worker = (*conform.PROGRAM_WORKER, arch, program, FORM, str(PATIENCE))
-        hang = conform.HANG_SECONDS + 2 * PATIENCE
-        report = conform.run_campaign(job, path, lambda line: print(line, flush=True), worker=worker, hang_seconds=hang)
-        about = report.to_json() | {"emulator": version_of(program)}
-        write_atomically(path.with_suffix(".outcome"), json.dumps(about, indent=1).encode())
+    program = command.replace("{name}", i.name)
+    job = conform.Job(arch=i.arch, pattern=i.name, vectors=vectors, seed=0, seconds=None, retry=False, record=None)
+    path = folder / f"{i.arch}.{i.name}.json"
+    worker = (*conform.PROGRAM_WORKER, i.arch, program, FORM, str(PATIENCE))
+    hang = conform.HANG_SECONDS + 2 * PATIENCE
+    report = conform.run_campaign(job, path, lambda line: print(line, flush=True), worker=worker, hang_seconds=hang)
+    about = report.to_json() | {"emulator": version_of(program)}
+    write_atomically(path.with_suffix(".outcome"), json.dumps(about, indent=1).encode())
 
 
 def version_of(program: str) -> str:
@@ -91,52 +110,58 @@ def version_of(program: str) -> str:
     return done.stdout.splitlines()[0]
 
 
-def rows(folder: Path) -> list[Row]:
-    """The reports of a folder, in the order of the catalogue."""
-    found = []
-    for arch in golden.ARCHITECTURES:
-        for i in golden.instructions(arch):
-            path = folder / f"{arch}.{i.name}.outcome"
-            if path.exists():
-                found.append(Row(i, json.loads(path.read_text(encoding="utf-8"))))
-    return found
-
-
-def page(found: Sequence[Row]) -> str:
-    """The page, in Markdown.
+def reported(folder: Path) -> Iterator[Line]:
+    """A line of each report of a folder.
 
     Raises:
-        ValueError: a report holds an instruction that was not asked whole, or nothing was asked.
+        ValueError: a report holds an instruction that was not asked whole.
     """
-    stopped = [f"{row.instruction.name}: {row.progress['status']}" for row in found if row.progress["status"] != "done"]
-    if stopped or not found:
-        raise ValueError(f"every campaign must be done before its page is written, got {', '.join(stopped) or 'no report'}")
-    compared, differing = sum(row.compared for row in found), sum(row.differing for row in found)
-    header = ("architecture", "instruction", "model", "results", "differ", "executable", "date")
-    cells = [
-        (
-            row.instruction.arch, f"`{row.instruction.name}`", row.instruction.operation.name, f"{row.compared:,}",
-            f"{row.differing:,}", row.report["emulator"] or "Spike", row.report["runs"][-1]["started"][:10],
-        )
-        for row in found
-    ]  # fmt: skip
+    for path in sorted(folder.glob("*.outcome")):
+        report = json.loads(path.read_text(encoding="utf-8"))
+        ((name, progress),) = report["instructions"].items()
+        if progress["status"] != "done":
+            raise ValueError(f"every campaign must be done before its page is written, got {name}: {progress['status']}")
+        arch = report["device"]["arch"]
+        model = golden.instruction(arch, name).operation.name
+        counts = sum(progress["vectors"].values()), sum(progress["mismatches"].values())
+        yield Line(arch, name, model, *counts, report["emulator"] or "Spike", report["runs"][-1]["started"][:10])
+
+
+def page(found: Iterable[Line]) -> str:
+    """The page, in Markdown; of two lines of an instruction the later one counts.
+
+    Raises:
+        ValueError: nothing was asked.
+    """
+    lines = {line.key: line for line in found}
+    if not lines:
+        raise ValueError("every campaign must be done before its page is written, got no report")
+    compared, differing = sum(line.results for line in lines.values()), sum(line.differing for line in lines.values())
+    of_catalogue = [(arch, i.name) for arch in golden.ARCHITECTURES for i in golden.instructions(arch)]
     made = f"{made_by('emulated')} It asks an executable that others wrote, by the protocol of `--program`"
-    outcome = f"**{compared:,} results of {len(found)} instructions compared, {differing:,} differ.**"
-    return document("Models held to emulators", f"{made}\n{PROGRAMS}", f"{outcome} {NANS}", table(header, cells))
+    outcome = f"**{compared:,} results of {len(lines)} instructions compared, {differing:,} differ.**"
+    cells = [lines[key].cells for key in of_catalogue if key in lines]
+    return document("Models held to emulators", f"{made}\n{PROGRAMS}", f"{outcome} {NANS}", table(HEADER, cells))
 
 
 def main() -> None:
-    """Run the campaigns that are named, and write the page of all reports."""
+    """Run the campaigns that are named, and write the page, after each of them too."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("page", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("programs", nargs="*", metavar="ARCH=COMMAND")
     parser.add_argument("--vectors", type=int, default=VECTORS)
     arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    before = list(lines_of(arguments.page))
+    done = {line.key for line in before if line.results >= arguments.vectors and not line.differing}
     for word in arguments.programs:
         arch, _, command = word.partition("=")
-        run(golden.architecture(arch), command, arguments.folder, arguments.vectors)
-    write_atomically(arguments.page, page(rows(arguments.folder)).encode())
+        for instruction in asked(golden.architecture(arch)):
+            if (instruction.arch, instruction.name) not in done:
+                campaign(instruction, command, arguments.folder, arguments.vectors)
+                write_atomically(arguments.page, page([*before, *reported(arguments.folder)]).encode())
+    write_atomically(arguments.page, page([*before, *reported(arguments.folder)]).encode())
 
 
 if __name__ == "__main__":

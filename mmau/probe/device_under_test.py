@@ -41,6 +41,18 @@ class DeviceUnderTestError(ValueError):
         self.answers = answers
 
 
+class TwoAnswersError(DeviceUnderTestError):
+    """The device under test gave two answers to one question.
+
+    Attributes:
+        row: the question. first, then: the codes of d.
+    """
+
+    def __init__(self, message: str, row: Operands, first: int, then: int) -> None:
+        super().__init__(message)
+        self.row, self.first, self.then = row, first, then
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeviceUnderTest:
     """A function from operands to results of which the probe knows the formats alone.
@@ -140,6 +152,32 @@ class Questioner:
         rows = len(operands.c)
         parts = [self._answer(operands.rows(slice(start, start + self._batch))) for start in self._starts(rows)]
         return np.concatenate(parts) if parts else np.empty(0, bits_dtype(self.dut.shape.d))
+
+    def ask_again(self, operands: Operands, d: BitArray, some: np.ndarray, rng: np.random.Generator) -> None:
+        """Ask some rows a second time, in this order: the answers must be the same, wherever in a question a row stands.
+        Where one is not, all rows are asked again, and the journal does not keep those with two answers.
+
+        Args:
+            operands, d: all rows, and the answers to them. some: numbers of rows. rng: draws the order of all.
+
+        Raises:
+            TwoAnswersError: other answers. DeviceUnderTestError: as `ask`.
+        """
+        others: dict[int, int] = {}
+        for rows in (some, rng.permutation(len(d))):
+            again = self.ask_unrecorded(operands.rows(rows))
+            differing = again != d[rows]
+            if not differing.any() and not others:
+                return
+            others |= dict(zip(rows[differing].tolist(), again[differing].tolist(), strict=True))
+            self.journal.forget(row_keys(operands.rows(rows[differing])))
+        row = next(iter(others))
+        first, then = int(d[row]), others[row]
+        raise TwoAnswersError(
+            f"{self.dut.name} must give the same result whenever it is asked, and gave {len(others)} of {len(d)} "
+            f"vectors another one: {self.dut.shape.d} {first:#x} first, then {then:#x}",
+            operands.rows(slice(row, row + 1)), first, then,
+        )  # fmt: skip
 
     def _starts(self, rows: int) -> Any:
         """The first row of each question; the length `_batch` may change from one question to the next."""

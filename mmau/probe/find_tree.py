@@ -5,9 +5,13 @@ One place holds a large number U, another −U, and all others a small number v.
 so d / v is the number of terms that do not lie below the lowest common node of the two places. A node of more than two terms
 may lose the others too (swamped), or retain them beside U and −U (exact, within the range of the formats): paper 000,
 section 3.2. The places are the K products, and c last.
+
+Where sums are rounded toward zero, −U + v is not −U but the next number above it, h more; each node on the way from −U adds
+another h. Then v is chosen so small that all of them together are less than h, d modulo h is counted, and the tree must give
+the multiple of h too.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,7 +24,7 @@ from golden.stimulus import Operands, OperandShape
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.device_under_test import Questioner
 from mmau.probe.model_tree import Exact, Tree, drawn
-from mmau.probe.tree_nodes import Builder, Unresolved, expected_loss, leaves
+from mmau.probe.tree_nodes import Builder, Unresolved, expected_gain, expected_loss, leaves
 from mmau.probe.tree_nodes import Tree as Places
 
 SMALL = (6, 40)
@@ -52,21 +56,23 @@ def order_of(questioner: Questioner) -> Order:
     shape = questioner.dut.shape
     if is_integer(shape):
         return Order(None, 0, 0, "sums of integers are exact in every order")
+    up, down = _Asker(questioner, 1), _Asker(questioner, -1)
     asked, orders = 0, []
-    for sign in (1, -1):  # where sums are rounded up, only negative terms show losses
-        order = _of_sign(_Asker(questioner, sign))
-        asked += order.asked
+    for asker, choose in ((up, up.choose_small), (down, down.choose_small), (up, up.choose_below_step)):
+        before = asker.asked
+        order = _found(asker, choose)  # where sums are rounded up, only negative terms show losses
+        asked += order.asked - before
         orders.append(replace(order, asked=asked))
         if order.tree is not None:
             return orders[-1]
     return replace(orders[0], asked=asked)
 
 
-def _of_sign(asker: "_Asker") -> Order:
-    """The findings with small terms of one sign."""
+def _found(asker: "_Asker", choose: Callable[[], None]) -> Order:
+    """The findings with small terms that are chosen so."""
     K = asker.shape.K
     try:
-        asker.choose_small()
+        choose()
         tree = Builder(asker).tree(tuple(range(K + 1)))
         asker.check(tree)
     except Unresolved as error:
@@ -95,7 +101,10 @@ class _Asker:
         self._questioner, self.shape, self._sign = questioner, questioner.dut.shape, sign
         self.asked = self.reach = 0
         self._small = self._top = 0
+        self._step: Fraction | None = None
+        self._contradiction: tuple[int, int] | None = None
         self._known: dict[tuple[int, int], int] = {}
+        self._gains: dict[tuple[int, int], int] = {}
 
     def choose_small(self) -> None:
         """Find the smallest v such that K + 1 terms v are summed without loss, and also K − 1 of them beside two zeros (the
@@ -109,14 +118,40 @@ class _Asker:
         self._top = min(shape.a.e_max + shape.b.e_max, shape.c.e_max, shape.d.e_max - 1)
         for count in SMALL:
             tried = np.unique(np.linspace(low, self._top, count).astype(int)).tolist()
-            small = [self._sign * Fraction(2) ** v for v in tried]
-            sums = self._ask([[v] * (shape.K + 1) for v in small])
-            beside_zeros = self._ask([[Fraction(0), *[v] * (shape.K - 1), Fraction(0)] for v in small])
-            for v, value, *totals in zip(tried, small, sums, beside_zeros, strict=True):
-                if totals == [(shape.K + 1) * value, (shape.K - 1) * value]:
-                    self._small, self.reach = v, self._top - v
-                    return
+            if self._choose_among(tried):
+                return
         raise Unresolved("no power of two in all places is summed without loss, with and without zeros beside it")
+
+    def choose_below_step(self) -> None:
+        """Find h, which −U gains from a single small term, at a pair of places whose answer contradicts every tree; then v
+        for which those of all places are less than h.
+
+        Raises:
+            Unresolved: there is no such pair, or −U gains nothing, or v is not summed without loss.
+        """
+        if self._contradiction is None:
+            raise Unresolved("no answer shows a sum that is rounded toward zero")
+        n, v, large = self.shape.K + 1, Fraction(2) ** self._small, Fraction(2) ** self._top
+        i, j = self._contradiction
+        alone = [{i: large, j: -large, k: v} for k in range(n) if k not in (i, j)]
+        totals = self._ask([[row.get(k, Fraction(0)) for k in range(n)] for row in alone])
+        step = min((total for total in totals if total is not None and total not in (0, v)), default=Fraction(0))
+        bits = step.numerator.bit_length() - step.denominator.bit_length()
+        if step != Fraction(2) ** bits or not self._choose_among([bits - n.bit_length()]):
+            raise Unresolved("a small term leaves no power of two beside a large one of the other sign")
+        self._step = step
+        self._known.clear()
+
+    def _choose_among(self, tried: Sequence[int]) -> bool:
+        """Choose the first power of two that is summed without loss, if there is one."""
+        n, small = self.shape.K + 1, [self._sign * Fraction(2) ** v for v in tried]
+        sums = self._ask([[v] * n for v in small])
+        beside_zeros = self._ask([[Fraction(0), *[v] * (n - 2), Fraction(0)] for v in small])
+        for v, value, *totals in zip(tried, small, sums, beside_zeros, strict=True):
+            if totals == [n * value, (n - 2) * value]:
+                self._small, self.reach = v, self._top - v
+                return True
+        return False
 
     def lost(self, i: int, j: int) -> int:
         """The number of terms lost, including those in i and j.
@@ -139,13 +174,15 @@ class _Asker:
             row[i], row[j] = large, -large
             rows.append(row)
         for pair, total in zip(fresh, self._ask(rows) if rows else [], strict=True):
-            remaining = None if total is None else total / v
+            gain = 0 if total is None or self._step is None else total // self._step
+            remaining = None if total is None else (total - gain * (self._step or 0)) / v
             if remaining is None or remaining.denominator != 1 or not 0 <= remaining <= n - 2:
+                self._contradiction = pair
                 where = " and ".join("c" if place == n - 1 else f"p{place}" for place in pair)
                 raise Unresolved(
                     f"with 2^{self._top} and its opposite in {where}, d is not a whole number of terms 2^{self._small}"
                 )
-            self._known[pair] = n - int(remaining)
+            self._known[pair], self._gains[pair] = n - int(remaining), gain
 
     def check(self, tree: Places) -> None:
         """Compare a tree with the answer to every pair that was asked.
@@ -158,6 +195,8 @@ class _Asker:
                 raise Unresolved(
                     f"{lost} terms are lost between places {i} and {j}: no tree gives this and the other answers"
                 )
+            if self._step is not None and expected_gain(tree, i, j) != self._gains[i, j]:
+                raise Unresolved(f"{self._gains[i, j]} nodes round between places {i} and {j}: no tree gives this")
 
     def _ask(self, rows: list[list[Fraction]]) -> list[Fraction | None]:
         """d of rows of K products and c; None where d is not finite."""

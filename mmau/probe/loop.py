@@ -15,11 +15,11 @@ from golden.stimulus import GeneratorDraws, Operands, OperandShape, generate, vo
 from golden.stimulus.integer_classes import is_integer
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.candidates import Candidate, consistent, pool_of, telling_rows
-from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner
+from mmau.probe.device_under_test import DeviceUnderTest, DeviceUnderTestError, Questioner, TwoAnswersError
 from mmau.probe.features import features_of
 from mmau.probe.features.feature import some_of
 from mmau.probe.find_tree import Order, order_of
-from mmau.probe.journal import Journal, row_keys
+from mmau.probe.journal import Journal
 from mmau.probe.known_properties import Established, established
 from mmau.probe.model import Model
 from mmau.probe.model_search import Search
@@ -46,7 +46,7 @@ MINIMISED = 2
 """How many of them are made smaller first."""
 
 AGAIN = 24
-"""Rows that are asked a second time, at the beginning and at the end."""
+"""Rows that are asked a second time, at the beginning, as many of each feature, and at the end."""
 
 REVISIONS = 40
 """Models that may fail before the probe gives up."""
@@ -67,6 +67,7 @@ class Finding:
         questions, vectors, seconds: what it cost.
         revisions: models that failed before.
         smallest: an input that no model explains, and the device's answer; known, order: of such a device. stopped: why.
+        two_answers: an input that had two answers, and both.
     """
 
     dut: str
@@ -86,6 +87,7 @@ class Finding:
     known: list[Established] = field(default_factory=list)
     order: Order | None = None
     stopped: str | None = None
+    two_answers: tuple[Operands, int, int] | None = None
 
     def is_whole(self) -> bool:
         """Whether everything that was asked is reproduced."""
@@ -141,6 +143,9 @@ class _Probe:
     def run(self) -> Finding:
         try:
             self._loop()
+        except TwoAnswersError as error:  # from such answers no model is inferred
+            self.found.stopped = str(error)
+            self.found.two_answers = error.row, error.first, error.then
         except DeviceUnderTestError as error:
             self.found.stopped = str(error)
             self._learned_so_far()
@@ -160,7 +165,7 @@ class _Probe:
         for revision in range(REVISIONS):
             self.found.revisions = revision
             search = Search(evidence, self.seed + revision)
-            model = search.run(self.shape, model, self._in_its_order)
+            model = search.run(self.shape, model, self._in_its_order, self._suspect)
             self.found.validated = 0
             self.found.models_tried += search.tried
             failing = evidence.failing(model)
@@ -173,7 +178,7 @@ class _Probe:
             if not self._told_apart(evidence, model, pool):
                 continue
             if self._validated(evidence, model):
-                self._check_determinism(evidence, np.arange(0))
+                self._ask_again(evidence, np.arange(len(evidence)))
                 return
         self.found.stopped = f"{REVISIONS} models failed, one after the other"
 
@@ -184,8 +189,9 @@ class _Probe:
         return [] if tree is None else tree_starts(self.shape, tree)
 
     def _first_evidence(self) -> Evidence:
-        """The features' questions, one feature after the other."""
-        for n, feature in enumerate(features_of(self.shape)):
+        """The features' questions, one feature after the other, and some of each a second time."""
+        features, again = features_of(self.shape), 0
+        for n, feature in enumerate(features):
             draws = GeneratorDraws(np.random.default_rng(np.random.SeedSequence([self.seed, 0, n])))
             operands = some_of(feature.questions(self.shape, draws), draws)
             d = self.questioner.ask(operands)
@@ -196,8 +202,10 @@ class _Probe:
             self.found.evidence = len(self._evidence)
             self.journal.save()
             self.say(f"{feature.name}: {len(d)} vectors: {feature.about}")
+            some = min(AGAIN * (n + 1) // len(features) - again, len(d))
+            self._ask_again(self._evidence, np.arange(len(self._evidence))[-len(d) :], some)
+            again += some
         assert self._evidence is not None
-        self._check_determinism(self._evidence, np.arange(0))
         return self._evidence
 
     def _learned_so_far(self) -> None:
@@ -206,28 +214,19 @@ class _Probe:
             self.found.model = Search(self._evidence, self.seed).run(self.shape)
             self.found.missed = len(self._evidence.failing(self.found.model))
 
-    def _check_determinism(self, evidence: Evidence, suspicious: np.ndarray) -> None:
-        """Some rows again, in another order, the suspicious ones among them: the same answers, wherever in a question a row
-        stands. Where there are others, all rows are asked again, and those with two answers are not kept.
+    def _ask_again(self, evidence: Evidence, rows: np.ndarray, most: int = AGAIN) -> None:
+        """Ask some of these rows a second time.
 
         Raises:
-            DeviceUnderTestError: other answers.
+            TwoAnswersError: other answers.
         """
         rng = np.random.default_rng(self.seed)
-        some = rng.permutation(np.union1d(rng.permutation(len(evidence))[:AGAIN], suspicious[:AGAIN]))
-        others: dict[int, int] = {}
-        for rows in (some, rng.permutation(len(evidence))):
-            again = self.questioner.ask_unrecorded(evidence.operands.rows(rows))
-            differing = again != evidence.d[rows]
-            if not differing.any() and not others:
-                return
-            others |= dict(zip(rows[differing].tolist(), again[differing].tolist(), strict=True))
-            self.journal.forget(row_keys(evidence.operands.rows(rows[differing])))
-        row, d = next(iter(others)), self.shape.d
-        raise DeviceUnderTestError(
-            f"{self.dut.name} must give the same result whenever it is asked, and gave {len(others)} of {len(evidence)} "
-            f"vectors another one: {d} {int(evidence.d[row]):#x} first, then {others[row]:#x}"
-        )
+        self.questioner.ask_again(evidence.operands, evidence.d, rng.permutation(rows)[:most], rng)
+
+    def _suspect(self, failing: np.ndarray) -> None:
+        """Ask some rows again that a model misses: where answers are random, they are among them."""
+        assert self._evidence is not None
+        self._ask_again(self._evidence, failing)
 
     def _told_apart(self, evidence: Evidence, model: Model, pool: Operands) -> bool:
         """Ask questions that distinguish the model from candidate models, until the model fails or no such question remains.
@@ -283,6 +282,7 @@ class _Probe:
 
     def _add_failing(self, evidence: Evidence, model: Model, operands: Operands, d: BitArray) -> None:
         evidence.add(operands, d, "failing")
+        self._ask_again(evidence, np.arange(len(evidence))[-len(d) :])
         for n in range(min(MINIMISED, len(d))):
             row = self._minimised(model, operands.rows(slice(n, n + 1)))
             evidence.add(row, self.questioner.ask(row), "failing, minimised")
@@ -292,7 +292,8 @@ class _Probe:
 
     def _unexplained(self, evidence: Evidence, failing: np.ndarray, model: Model) -> None:
         """Store the smallest input that the best model misses, unless the device now gives another answer to it."""
-        self._check_determinism(evidence, failing)
+        self._ask_again(evidence, failing)
+        self._ask_again(evidence, np.arange(len(evidence)))
         row = self._minimised(model, evidence.operands.rows(failing[:1]))
         self.found.smallest = row, int(self.questioner.ask(row)[0])
         self.found.known = established(self.dut, evidence, min(len(evidence), AGAIN))

@@ -59,6 +59,9 @@ COARSE = 24
 Programs = Callable[[], Sequence[Model]]
 """Makes programs of additions to begin with."""
 
+Suspect = Callable[[np.ndarray], None]
+"""Looks at the rows that a model misses."""
+
 
 class Search:
     """One search; its rows grow when a model that reproduces them fails others."""
@@ -72,12 +75,14 @@ class Search:
         self._active = np.arange(0)
         self._ends: set[tuple[Model, bool, int]] = set()
 
-    def run(self, shape: OperandShape, known: Model | None = None, in_its_order: Programs = list) -> Model:
+    def run(self, shape: OperandShape, known: Model | None = None, in_its_order: Programs = list,
+            suspect: Suspect = lambda failing: None) -> Model:  # fmt: skip
         """The model that reproduces the most evidence: all of it where the search succeeds.
 
         Args:
             known: a model that reproduced the evidence before its last rows.
             in_its_order: makes programs of additions in the device's own order, where no operation and no named tree does.
+            suspect: sees the rows that the first model misses, if there are any, and may end the search by raising.
         """
         best: Model | None = None
         most = (-1, False)
@@ -90,7 +95,10 @@ class Search:
             for beginning in beginnings:
                 found = self._with_nan(self._refined(beginning, in_pairs))
                 # An operation that gives the device's code of NaN is preferred to one that leaves the code open.
-                reached = (len(self.evidence) - len(self.evidence.failing(found)), self.evidence.is_equal(found))
+                failing = self.evidence.failing(found)
+                reached = (len(self.evidence) - len(failing), self.evidence.is_equal(found))
+                if best is None and len(failing):
+                    suspect(failing)
                 if reached > most:
                     best, most = found, reached
                 if self.tried > self._until:

@@ -100,6 +100,11 @@ def _lines(finding: Finding, opened: list[OpenKey]) -> Iterator[str]:
     yield f"operands    {shape.a} x {shape.b} + {shape.c} -> {shape.d}, K = {shape.K}{scales}"
     if finding.stopped is not None:
         yield f"stopped     {finding.stopped}"
+    if finding.two_answers is not None:
+        row, first, then = finding.two_answers
+        yield "two answers " + _row_text(row, shape)
+        yield f"            the device gave first {shape.d.describe(first)}"
+        yield f"            the device gave then  {shape.d.describe(then)}"
     if model is None:
         yield f"learned     the answers to {finding.evidence} vectors; no model yet"
     else:
@@ -165,6 +170,7 @@ def as_dict(finding: Finding, opened: list[OpenKey]) -> dict[str, Any]:
         "unit": None if model is None or model.family == PAIRED else toml_of(model, "probed"),
         "open": [{"key": key.key, "values": key.values, "why": key.why} for key in opened],
         "evidence": finding.evidence,
+        "two_answers": None if finding.two_answers is None else _two_answers_dict(*finding.two_answers),
         "missed": finding.missed,
         "revisions": finding.revisions,
         "validated": finding.validated,
@@ -188,3 +194,7 @@ def as_dict(finding: Finding, opened: list[OpenKey]) -> dict[str, Any]:
 def _row_dict(row: Operands, d: int) -> dict[str, Any]:
     named = zip(Operands._fields, row, strict=True)
     return {name: np.asarray(array)[0].tolist() for name, array in named if array is not None} | {"d": d}
+
+
+def _two_answers_dict(row: Operands, first: int, then: int) -> dict[str, Any]:
+    return _row_dict(row, first) | {"d_again": then}

@@ -59,6 +59,20 @@ def expected_loss(tree: Tree, i: int, j: int) -> int:
     return sum(map(size_of, holding)) if tree.exact else tree.size
 
 
+def expected_gain(tree: Tree, i: int, j: int) -> int:
+    """The nodes between place j and the first one above it that place i is in too."""
+    assert isinstance(tree, Node)
+    child = next(child for child in tree.children if j in leaves(child))
+    return expected_gain(child, i, j) if i in leaves(child) else _levels(child, j)
+
+
+def _levels(tree: Tree, place: int) -> int:
+    """The nodes above a place."""
+    if isinstance(tree, int):
+        return 0
+    return 1 + _levels(next(child for child in tree.children if place in leaves(child)), place)
+
+
 class Builder:
     """Builds the tree from the numbers of lost terms, and asks for the numbers that it needs."""
 

@@ -1,4 +1,4 @@
-"""The units whose mutants `make mutants` runs: two or three small ones for each operation, with different options."""
+"""The units whose mutants `make mutants` runs: small ones of each operation, and of each option that has a circuit."""
 
 from typing import Any
 
@@ -13,6 +13,13 @@ _UNITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"operation": "FMA", "a": "fp16", "b": "fp16", "c": "fp16", "rho": "RO-FP16", "overflow": "by-mode"},
         {"stages": 2, "encoding": "sign-magnitude", "max_exp": "pairwise", "leading_zeros": "anticipate"},
     ),
+    "FMA fp16 in rows": (
+        {"operation": "FMA", "a": "fp16", "b": "fp16", "c": "fp16"},
+        {
+            "stages": 3, "multiplier": "booth", "adder": "kogge-stone", "normaliser": "narrowing", "rounder": "compound",
+            "leading_zeros": "anticipate", "registers": ("multiply", "accumulate_rows", "encode"),
+        },
+    ),
     "FTZ-AddMul fp16": ({"operation": "FTZ-AddMul", "a": "fp16", "b": "fp16", "c": "fp32", "P": 2}, {}),
     "FTZ-AddMul bf16": (
         {"operation": "FTZ-AddMul", "a": "bf16", "b": "bf16", "c": "fp32", "P": 2},
@@ -22,6 +29,17 @@ _UNITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "E-FDPA e4m3 e5m2": (
         {"operation": "E-FDPA", "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 3, "rho": "RD-FP16"},
         {"stages": 2, "encoding": "sign-magnitude", "leading_zeros": "anticipate"},
+    ),
+    "E-FDPA fp16 long": (
+        {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 2, "zero": "ieee"},
+        {"accumulator": "long", "multiplier": "carry-save", "adder": "sklansky", "rounder": "compound"},
+    ),
+    "E-FDPA e4m3 e5m2 long": (
+        {"operation": "E-FDPA", "a": "e4m3", "b": "e5m2", "c": "fp16", "L": 3, "rho": "RD-FP16", "zero": "ieee"},
+        {
+            "stages": 3, "accumulator": "long", "encoding": "twos-complement", "multiplier": "booth", "adder": "kogge-stone",
+            "normaliser": "narrowing", "registers": ("multiply_rows", "normalise_count", "encode"),
+        },
     ),
     "T-FDPA fp16 sticky": (
         {

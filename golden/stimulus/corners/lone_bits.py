@@ -34,15 +34,17 @@ def lone_bit_cases(shape: OperandShape) -> int:
 def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Operands:
     """An even result or a tie above one, and a single bit below, which alone tells that the sum is not exact or which way
     the tie goes. The bit goes through all places, anywhere in the result's range and about its smallest numbers;
-    there another one stands beside it in a third of the rows, so that their number is even. Elsewhere the factors and c are
-    normal where the place allows it, for some operations read subnormal ones as zeros."""
+    there another one stands beside it in a third of the rows, so that their number is even, and in as many c holds two, its
+    smallest ones, below a single product. Elsewhere the factors and c are normal where the place allows it, for some
+    operations read subnormal ones as zeros."""
     reach = lone_bit_places(shape)
     step, tie, holder, at_low_end = crossed(case, len(reach), 2, len(HOLDERS), 2)
     place = reach[step]
     rows, (low, high), d = len(case), lead_range(shape), shape.d
     tail = np.where((at_low_end == 1) & (holder == TWO_OF_C) & (place > 0), 3, 1)
-    # Under the result's smallest numbers c has no bits.
-    holder = np.where(at_low_end == 1, PRODUCT_BELOW, holder)
+    # Under the result's smallest numbers c has no bits; below a single product it is three times its smallest number.
+    smallest_c = (at_low_end == 1) & (holder == C_BELOW) & (shape.K == 1)
+    holder = np.where((at_low_end == 1) & ~smallest_c, PRODUCT_BELOW, holder)
     two = holder == TWO_OF_C
     wide = shape.c.man_bits * (two & (shape.K == 1))
     by_c = holder != PRODUCT_BELOW
@@ -59,7 +61,7 @@ def lone_bits(shape: OperandShape, draws: GeneratorDraws, case: IntArray) -> Ope
     # 2. c: the lone bit, with another above it where it has room; or what is kept
     above = np.where(tie == 1, 0, 2)
     shift = np.where(two & (shape.K > 1) & (place + 1 + above <= shape.c.man_bits), place + 1 + above, wide)
-    c_alone = np.where(shift > 0, (np.int64(1) << shift) + 1, 1)
+    c_alone = np.where(smallest_c & (place > 0), 3, np.where(shift > 0, (np.int64(1) << shift) + 1, 1))
     c = codes_of(shape.c, sign, np.where(by_c, c_alone, upper + lower), np.where(by_c, lone - wide, half))
     # 3. products: what c does not hold
     places = Places(rows, shape.K)

@@ -58,6 +58,16 @@ def test_conform_reports_a_program_that_misbehaves(
     assert json.loads(report.read_text())["agreed"] is False
 
 
+@pytest.mark.attack("programs that answer rows")
+def test_program_that_rounds_by_lot_is_called_so_by_its_first_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    formats = "a=fp16 b=fp16 c=fp32 d=fp32 K=4"
+    assert run("probe", "--program", program("rounds by lot"), "--formats", formats, "--vectors", 2000, "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert "must give the same result whenever it is asked" in found["stopped"]
+    assert found["two_answers"]["d"] ^ found["two_answers"]["d_again"] == 1
+    assert (found["operation"], found["vectors"] < 100) == (None, True)
+
+
 def test_compare_and_distinguish_take_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = ("--a=1,2", "--b=3,4", "--c=5", "--on", "x86-amx")
     assert run("compare", *numbers, "--program", IDPA, "--formats", FORMATS, "--json") == 0

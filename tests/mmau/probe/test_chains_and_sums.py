@@ -62,8 +62,12 @@ def test_tables_of_chains_are_found(keys: dict[str, Any], chain: dict[str, str])
         {"tree": [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"], [["0", "p3"], "p7"]]], "c"]},
         {"tree": [["p0", "p1", "p2", "p3"], [["p4", "p5", "p6", "p7"], "c"]], "node": "RNE-e8m20"},
         {"tree": [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "p7"]]], "product": "RNE-e8m12"},
+        *(
+            {"tree": [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "p7"]]], "node": node}
+            for node in ("RZ-e8m23", "RZ-e8m13", "RZ-e8m7")
+        ),
     ],
-    ids=["lanes", "exact in fours", "by no rule"],
+    ids=["lanes", "exact in fours", "by no rule", "fp32 toward zero", "FP22 toward zero", "bf16 toward zero"],
 )
 def test_trees_of_places_are_found(table: dict[str, Any]) -> None:
     found(unit_from_table({"name": "sums", **SUMS, "sums": table}))

@@ -9,7 +9,8 @@ import pytest
 
 import golden
 from golden.formats import FP16, FP32
-from golden.unit_file import operation_from_table
+from golden.stimulus import Operands
+from golden.unit_file import operation_from_table, unit_from_table
 from mmau.probe.device_under_test import DeviceUnderTest, Questioner, dut_of_instruction, dut_of_unit
 from mmau.probe.find_tree import Order, as_dict, order_of, text_of
 from mmau.probe.journal import Journal
@@ -79,6 +80,71 @@ def test_sums_that_are_rounded_one_way(rho: str) -> None:
     found = asked(dut(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=3))
     assert found.tree is not None
     assert canonical(found.tree) == canonical([[["c", "p0"], "p1"], "p2"])
+
+
+BY_NO_RULE: Tree = [["c", ["p0", ["p1", "p2"]]], [[["p3", "p4"], "p5"], ["p6", "p7"]]]
+LANES: Tree = [[[[["0", "p0"], "p4"], [["0", "p1"], "p5"]], [[["0", "p2"], "p6"], [["0", "p3"], "p7"]]], "c"]
+
+
+def toward_zero(tree: Tree, node: str) -> DeviceUnderTest:
+    sums = {"operation": "E-FDPA", "a": "fp16", "b": "fp16", "c": "fp32", "L": 1, "sums": {"tree": tree, "node": node}}
+    return dut_of_unit(unit_from_table({"name": "toward zero", **sums}))
+
+
+@pytest.mark.parametrize("node", ["RZ-e8m23", "RZ-e8m13", "RZ-e8m7"])
+@pytest.mark.parametrize("tree", [BY_NO_RULE, LANES], ids=["by no rule", "lanes"])
+def test_sums_that_are_rounded_toward_zero(tree: Tree, node: str) -> None:
+    """A small term beside a large one of the other sign leaves a last place of the large one."""
+    found = asked(toward_zero(tree, node))
+    assert found.tree is not None, found.why
+    assert canonical(found.tree) == canonical(without_zeros(tree))
+
+
+def fma_chain(rho: str) -> DeviceUnderTest:
+    return dut(operation_from_table({"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32", "rho": rho}), K=5)
+
+
+def test_chain_that_is_rounded_toward_zero() -> None:
+    found = asked(fma_chain("RZ-FP32"))
+    assert found.tree is not None, found.why
+    assert canonical(found.tree) == canonical([[[[["c", "p0"], "p1"], "p2"], "p3"], "p4"])
+
+
+def test_groups_that_are_exact_and_are_then_cut() -> None:
+    """The scales are one, so that all groups of a step are one exact sum, which is cut beside a large c."""
+    groups = {"a": "e4m3", "b": "e5m2", "F": 25, "e_zero": -133, "scale": "ue8m0", "rho": "RNE-FP32"}
+    found = asked(of("GST-FDPA", L=4, G=2, K_block=2, **groups))
+    assert found.tree is not None, found.why
+    assert canonical(found.tree) == canonical([["c", [*named(4)]], [*named(8, 4)]])
+
+
+@pytest.mark.parametrize(
+    "device", [fma_chain("RO-FP32"), of("T-FDPA", L=4, **FUSED, truncation="RO")], ids=["sums", "terms"]
+)
+def test_what_is_rounded_to_odd_has_no_tree(device: DeviceUnderTest) -> None:
+    assert asked(device).tree is None
+
+
+@pytest.mark.attack("orders that answers do not show")
+def test_gain_that_no_rounding_toward_zero_explains_has_no_tree() -> None:
+    """The terms that are lost are those of a tree; where -U is in p5, it gains one last place more than its nodes give."""
+    honest = toward_zero(BY_NO_RULE, "RZ-e8m23")
+    assert asked(honest).tree is not None
+
+    def more(operands: Operands, d: np.ndarray) -> np.ndarray:
+        value = d.view(np.float32)
+        gains = (operands.a[:, 5] >> 15 == 1) & (value >= 64)
+        return np.where(gains, value + np.float32(64), value).view(np.uint32)
+
+    assert asked(changed(honest, more)).tree is None
+
+
+def without_zeros(tree: Tree) -> Tree:
+    """The tree without the zeros that sums begin with."""
+    if isinstance(tree, str):
+        return tree
+    members = [without_zeros(member) for member in tree if member != "0"]
+    return members[0] if len(members) == 1 else members
 
 
 def test_places_that_meet_three_apart() -> None:

@@ -1,17 +1,20 @@
 """When mutants leave nothing to do, and the committed outcome."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from golden import OPERATIONS
+from golden import OPERATIONS, Implementation, Unit
+from golden.unit import CIRCUIT_CHOICES, ENCODINGS, LATER_KEYS
 from mmau.formal.netlist.equivalence import DIFFERENT, EQUAL, UNDECIDED
 from mmau.jobs.provenance import ROOT
 from mmau.mutation.bench import CRASHED, ENDLESS, KILLED, NOT_BUILT, SURVIVED
 from mmau.mutation.outcome_table import COLUMNS, is_accounted_for, is_clean
 from mmau.mutation.sample import Mutant
 from mmau.mutation.unit_work import MUTANTS, SEED, VECTORS
+from rtl.verilog.emit import to_verilog
 from studies.mutants import __main__
 from studies.mutants.__main__ import merged, outcome_of, tasks
 from studies.mutants.mutants_page import document
@@ -148,6 +151,32 @@ def test_tasks_of_one_operation_are_of_its_units_alone() -> None:
     units = [task.content["design"]["unit"] for task in tasks(22, {}, ["OC-FDPA"])]
     assert len(units) == 2
     assert all('operation = "OC-FDPA"' in text for text in units)
+
+
+def without(unit: Unit, key: str) -> Unit:
+    """The unit with the key of its implementation at the default."""
+    default = getattr(Implementation(), key)
+    return replace(unit, implementation=replace(unit.implementation, **{key: default}))
+
+
+@pytest.mark.slow
+def test_each_value_of_each_option_is_that_of_a_unit_whose_verilog_it_changes() -> None:
+    missing = {
+        (key, value)
+        for key, values in {"encoding": ENCODINGS, **CIRCUIT_CHOICES, **LATER_KEYS}.items()
+        for value in values
+        if value != getattr(Implementation(), key)
+    }
+    for unit in mutated_units():
+        for key, value in missing & {(key, getattr(unit.implementation, key)) for key, _ in missing}:
+            if to_verilog(unit, "unit") != to_verilog(without(unit, key), "unit"):
+                missing.remove((key, value))
+    assert missing == set()
+
+
+def test_zeros_of_ieee_754_are_those_of_units_with_and_without_registers() -> None:
+    built = {unit.implementation.stages > 0 for unit in mutated_units() if unit.operation.parameters().get("zero") == "ieee"}
+    assert built == {False, True}
 
 
 @pytest.fixture(scope="module")
