@@ -47,9 +47,8 @@ def test_page_keeps_the_lines_of_a_page_before_and_takes_the_later_of_two(tmp_pa
     "changed", [FMOPA._replace(model="T-FDPA"), FMOPA._replace(instruction="fmopa.za.s.q")], ids=["model", "name"]
 )
 def test_line_of_another_model_is_not_kept(changed: Line, tmp_path: Path) -> None:
-    (tmp_path / "page.md").write_text(
-        page([SPIKE, FMOPA]).replace(*(" | ".join(line.cells) for line in (FMOPA, changed))), encoding="utf-8"
-    )
+    sound, other = (" | ".join(line.cells) for line in (FMOPA, changed))
+    (tmp_path / "page.md").write_text(page([SPIKE, FMOPA]).replace(sound, other), encoding="utf-8")
     assert list(lines_of(tmp_path / "page.md")) == [SPIKE]
 
 

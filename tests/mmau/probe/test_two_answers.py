@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mmau.probe.model_search import Search
 
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands, OperandShape
@@ -14,7 +15,6 @@ from mmau.probe.features import FEATURES
 from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, Finding, probe
 from mmau.probe.probe_report import as_dict, text_of
-from mmau.probe.search import Search
 from tests.mmau.probe.devices import changed, dut
 
 SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
