@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mmau.probe.model_search import Search
 
 from golden.formats import FP16, FP32
 from golden.stimulus import Operands, OperandShape
@@ -14,6 +13,7 @@ from mmau.probe.device_under_test import DeviceUnderTest
 from mmau.probe.features import FEATURES
 from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, Finding, probe
+from mmau.probe.model_search import Search
 from mmau.probe.probe_report import as_dict, text_of
 from tests.mmau.probe.devices import changed, dut
 
