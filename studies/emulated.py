@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import golden
+from golden.cache import content_key
 from golden.files import write_atomically
 from golden.processes import run_tool
 from golden.program import PATIENCE
@@ -42,7 +43,7 @@ that it is the default NaN of the architecture is tested, with fewer rows, in
 `tests/golden/catalogue/test_sme_peer.py` and `tests/golden/catalogue/test_rvbna_peer.py`, which hold every
 instruction of both architectures to their executables."""
 
-HEADER = ("architecture", "instruction", "model", "results", "differ", "executable", "date")
+HEADER = ("architecture", "instruction", "model", "arithmetic", "results", "differ", "executable", "date")
 
 
 class Line(NamedTuple):
@@ -51,6 +52,7 @@ class Line(NamedTuple):
     arch: str
     instruction: str
     model: str
+    arithmetic: str
     results: int
     differing: int
     executable: str
@@ -64,19 +66,25 @@ class Line(NamedTuple):
     def cells(self) -> tuple[str, ...]:
         """Those of its row in the table."""
         name = f"`{self.instruction}`"
-        return self.arch, name, self.model, f"{self.results:,}", f"{self.differing:,}", self.executable, self.date
+        counts = f"{self.results:,}", f"{self.differing:,}"
+        return self.arch, name, self.model, self.arithmetic, *counts, self.executable, self.date
 
 
-LINE = re.compile(r"\| (\S+) \| `(\S+)` \| (.+) \| ([\d,]+) \| ([\d,]+) \| (.+) \| (\d{4}-\d\d-\d\d) \|")
+LINE = re.compile(r"\| (\S+) \| `(\S+)` \| (.+) \| ([0-9a-f]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \| (\d{4}-\d\d-\d\d) \|")
+
+
+def arithmetic(i: golden.Instruction) -> str:
+    """A digest of all that an instruction's result follows from: its operation with every parameter, its chain and its K."""
+    return content_key({"operation": i.operation.name, **i.operation.parameters(), "chain": repr(i.chain), "K": i.k})[:12]
 
 
 def lines_of(page: Path) -> Iterator[Line]:
-    """The lines of a page whose model is the catalogue's operation still; of a page that does not exist none."""
+    """The lines of a page whose arithmetic is the catalogue's still; of a page that does not exist none."""
     for found in LINE.finditer(page.read_text(encoding="utf-8") if page.exists() else ""):
-        arch, name, model, results, differing, executable, date = found.groups()
-        if any(i.name == name and i.operation.name == model for i in golden.instructions(arch)):
+        arch, name, model, digest, results, differing, executable, date = found.groups()
+        if any((i.name, i.operation.name, arithmetic(i)) == (name, model, digest) for i in golden.instructions(arch)):
             compared, wrong = (int(count.replace(",", "")) for count in (results, differing))
-            yield Line(arch, name, model, compared, wrong, executable, date)
+            yield Line(arch, name, model, digest, compared, wrong, executable, date)
 
 
 def asked(arch: str) -> list[golden.Instruction]:
@@ -122,18 +130,29 @@ def reported(folder: Path) -> Iterator[Line]:
         if progress["status"] != "done":
             raise ValueError(f"every campaign must be done before its page is written, got {name}: {progress['status']}")
         arch = report["device"]["arch"]
-        model = golden.instruction(arch, name).operation.name
+        i = golden.instruction(arch, name)
         counts = sum(progress["vectors"].values()), sum(progress["mismatches"].values())
-        yield Line(arch, name, model, *counts, report["emulator"] or "Spike", report["runs"][-1]["started"][:10])
+        yield Line(
+            arch,
+            name,
+            i.operation.name,
+            arithmetic(i),
+            *counts,
+            report["emulator"] or "Spike",
+            report["runs"][-1]["started"][:10],
+        )
 
 
 def page(found: Iterable[Line]) -> str:
-    """The page, in Markdown; of two lines of an instruction the later one counts.
+    """The page, in Markdown; of two lines of an instruction the later one counts, or the larger one if none differs.
 
     Raises:
         ValueError: nothing was asked.
     """
-    lines = {line.key: line for line in found}
+    lines: dict[Key, Line] = {}
+    for line in found:
+        before = lines.get(line.key, line)
+        lines[line.key] = before if before.results > line.results and not before.differing + line.differing else line
     if not lines:
         raise ValueError("every campaign must be done before its page is written, got no report")
     compared, differing = sum(line.results for line in lines.values()), sum(line.differing for line in lines.values())

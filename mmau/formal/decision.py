@@ -120,10 +120,12 @@ class DesignDecision(Decision):
 
     Attributes:
         obligations: everything that must be proved. verilog: digest of the Verilog that the obligations are about.
+        crashed: whether the proof ended because its process did.
     """
 
     obligations: Obligations = ()
     verilog: str = ""
+    crashed: bool = False
 
     @property
     def not_proved(self) -> list[str]:

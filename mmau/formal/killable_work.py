@@ -47,12 +47,13 @@ class Seen:
 
     Attributes:
         findings: those that it sent, in order. result: of the work; None if it did not end in time or crashed.
-        ending: why there is no result.
+        ending: why there is no result. crashed: whether that is because its process ended by itself.
     """
 
     findings: list[Mapping[str, Any]] = field(default_factory=list)
     result: Any = None
     ending: str = ""
+    crashed: bool = False
 
 
 def ignored(found: Mapping[str, Any]) -> None:
@@ -82,7 +83,7 @@ def watched(work: str, content: Mapping[str, Any], seconds: float) -> Seen:
         return seen
     how = ending("its process", ended.status)
     if watch.is_ready:
-        return Seen(watch.findings, ending=how)
+        return Seen(watch.findings, ending=how, crashed=True)
     raise Failed(f"{how} before it began: {ended.log.strip()}")
 
 

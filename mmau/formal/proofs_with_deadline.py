@@ -37,8 +37,8 @@ SIMULATION = 600.0
 @overload
 def prove(design: Design, seconds: float, dut: None = None) -> DesignDecision: ...
 @overload
-def prove(design: Design, seconds: float, dut: Path) -> UserDesignDecision: ...
-def prove(design: Design, seconds: float, dut: Path | None = None) -> Decision:
+def prove(design: Design, seconds: float, dut: str | Path) -> UserDesignDecision: ...
+def prove(design: Design, seconds: float, dut: str | Path | None = None) -> Decision:
     """Prove that a design computes golden's operation for every input, or find operands for which it does not: the generated
     Verilog of `design`, or the user design that `dut` describes and the unit `design` specifies.
 
@@ -53,7 +53,7 @@ def prove(design: Design, seconds: float, dut: Path | None = None) -> Decision:
         return _cut_short(seen) if seen.result is None else _design_decision(seen.result)
     if not isinstance(design, UnitDesign):
         raise ValueError(f"a user design is compared with one unit, not a tile or several formats, got {design.name}")
-    content = {"unit": unit_to_toml(design.unit), "dut": str(dut.absolute()), "seconds": seconds}
+    content = {"unit": unit_to_toml(design.unit), "dut": str(Path(dut).absolute()), "seconds": seconds}
     seen = watched(DUT, content, seconds)
     found = user_decision(seen.result if seen.result is not None else _user_keys_until(seen))
     if found.verdict == REFUTED:
@@ -100,7 +100,7 @@ def _cut_short(seen: Seen) -> DesignDecision:
         reason = f"{seen.ending}, and {verdicts.count(OPEN)} of {len(verdicts)} obligations remain undecided"
     else:
         return _design_decision({**known, "verdict": PROVED})
-    return _design_decision({**known, "verdict": OPEN, "reason": reason})
+    return _design_decision({**known, "verdict": OPEN, "reason": reason, "crashed": seen.crashed})
 
 
 def _design_decision(keys: Mapping[str, Any]) -> DesignDecision:

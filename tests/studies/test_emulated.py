@@ -7,14 +7,23 @@ from typing import Any
 
 import pytest
 
+import golden
 from hwtests.device import DeviceError
 from mmau.jobs.provenance import ROOT
 from studies import emulated
-from studies.emulated import Line, lines_of, page, reported, version_of
+from studies.emulated import Line, arithmetic, lines_of, page, reported, version_of
 
 COMMITTED = ROOT / "docs" / "evidence" / "emulated.md"
-FMOPA = Line("armv9-sme", "fmopa.za.s.s", "FMA", 10_000_000, 0, "qemu-aarch64 version 11.1.3", "2026-11-25")
-SPIKE = Line("riscv-zvbdota", "vfwbdota.vv.bf16.k8", "T-FDPA", 10_000_000, 0, "Spike", "2026-11-25")
+ARITHMETIC, OF_SPIKE = (
+    arithmetic(golden.instruction(*key)) for key in (("armv9-sme", "fmopa.za.s.s"), ("riscv-zvbdota", "vfwbdota.vv.bf16.k8"))
+)
+FMOPA = Line("armv9-sme", "fmopa.za.s.s", "FMA", ARITHMETIC, 10_000_000, 0, "qemu-aarch64 version 11.1.3", "2026-11-25")
+SPIKE = Line("riscv-zvbdota", "vfwbdota.vv.bf16.k8", "T-FDPA", OF_SPIKE, 10_000_000, 0, "Spike", "2026-11-25")
+
+
+def of(name: str) -> str:
+    """The arithmetic of an instruction of SME."""
+    return arithmetic(golden.instruction("armv9-sme", name))
 
 
 def report(folder: Path, line: Line, status: str = "done") -> None:
@@ -31,7 +40,7 @@ def test_committed_page_is_that_of_its_lines() -> None:
     assert all(line.differing == 0 for line in lines_of(COMMITTED))
 
 
-def test_page_keeps_the_lines_of_a_page_before_and_takes_the_later_of_two(tmp_path: Path) -> None:
+def test_page_keeps_the_lines_of_a_page_before_and_takes_the_later_of_two_that_differ(tmp_path: Path) -> None:
     before = tmp_path / "page.md"
     before.write_text(page([SPIKE, FMOPA]), encoding="utf-8")
     later = FMOPA._replace(results=20_000_000, differing=3, date="2026-11-27")
@@ -40,11 +49,15 @@ def test_page_keeps_the_lines_of_a_page_before_and_takes_the_later_of_two(tmp_pa
     before.write_text(found, encoding="utf-8")
     assert list(lines_of(before)) == [later, SPIKE]
     assert "**30,000,000 results of 2 instructions compared, 3 differ.**" in found
+    assert page([FMOPA, FMOPA._replace(results=5)]) == page([FMOPA])
+    assert page([FMOPA, FMOPA._replace(results=5, differing=1)]) != page([FMOPA])
 
 
 @pytest.mark.attack("pages of evidence")
 @pytest.mark.parametrize(
-    "changed", [FMOPA._replace(model="T-FDPA"), FMOPA._replace(instruction="fmopa.za.s.q")], ids=["model", "name"]
+    "changed",
+    [FMOPA._replace(model="T-FDPA"), FMOPA._replace(instruction="fmopa.za.s.q"), FMOPA._replace(arithmetic="0" * 12)],
+    ids=["model", "name", "parameters"],
 )
 def test_line_of_another_model_is_not_kept(changed: Line, tmp_path: Path) -> None:
     sound, other = (" | ".join(line.cells) for line in (FMOPA, changed))
@@ -72,7 +85,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
             if "dies" in command and len(found) == 2:
                 raise DeviceError("the program died")
             found.append(i.name)
-            report(folder, Line(i.arch, i.name, i.operation.name, vectors, 0, "QEMU", "2026-11-27"))
+            report(folder, Line(i.arch, i.name, i.operation.name, arithmetic(i), vectors, 0, "QEMU", "2026-11-27"))
 
         monkeypatch.setattr(emulated, "campaign", campaign)
         monkeypatch.setattr("sys.argv", ["emulated", str(tmp_path / "page.md"), str(tmp_path / "reports"), *programs])
@@ -83,8 +96,8 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
 
 
 def test_what_the_page_has_is_not_asked_again(asked: Callable[..., list[str]], tmp_path: Path) -> None:
-    few = FMOPA._replace(instruction="fmopa.za.d.d", results=100)
-    wrong = FMOPA._replace(instruction="fmopa.za.h.h", differing=1)
+    few = FMOPA._replace(instruction="fmopa.za.d.d", arithmetic=of("fmopa.za.d.d"), results=100)
+    wrong = FMOPA._replace(instruction="fmopa.za.h.h", arithmetic=of("fmopa.za.h.h"), differing=1)
     (tmp_path / "page.md").write_text(page([FMOPA, few, wrong]), encoding="utf-8")
     names = asked("armv9-sme=qemu sme {name}")
     assert "fmopa.za.s.s" not in names

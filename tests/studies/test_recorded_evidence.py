@@ -3,17 +3,23 @@
 import pytest
 
 import golden
+from golden.recording_index import FOLDER, read_index
 from mmau.analysis.ablation import Finding
 from studies.recorded_evidence import cell, family, page
 from tests.docs.documents import ROOT
+
+PAGE = (ROOT / "docs/evidence/recordings.md").read_text(encoding="utf-8")
+
+
+def test_page_counts_the_rows_of_the_index() -> None:
+    rows = sum(entry["rows"] for entry in read_index(FOLDER).values())
+    assert f" {rows:,} rows in all, of which the models reproduce {rows:,}" in " ".join(PAGE.split())
 
 
 @pytest.mark.long
 def test_page_is_the_one_of_the_recordings() -> None:
     """All rows are replayed, and all keys changed."""
-    written = (ROOT / "docs/evidence/recordings.md").read_text(encoding="utf-8")
-    assert written == page(), "run: make recordings"
-    assert "716,490 rows in all, of which the models reproduce 716,490" in " ".join(written.split())
+    assert page() == PAGE, "run: make recordings"
 
 
 def test_cell_tells_pinned_unpinned_and_idle_changes_apart() -> None:

@@ -118,7 +118,9 @@ void Bench::clocked(Stream& stream) {
             } else {
                 stalls_for_reset = false;
                 reset_in_the_middle(stream, resets++);
-                next_reset = at + reset_period / 2 + static_cast<int64_t>(resets_.below(reset_period / 2));
+                const bool soon = en_ && resets == 1;
+                const auto further = static_cast<int64_t>(resets_.below(soon ? first_reset : reset_period / 2));
+                next_reset = at + further + (soon ? 0 : reset_period / 2);
             }
         }
         if (out_ready_ && at >= next_joint && !is_offering_ && stream.is_waiting()) {

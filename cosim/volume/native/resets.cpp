@@ -14,8 +14,8 @@ void Bench::power_up() {
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
-/// @param number of the reset, from 0. Every other time operands are on offer, which must not be taken; two times of four the
-///     design is not enabled.
+/// @param number of the reset, from 0. Every other time operands are on offer, which must not be taken; two times of four, where it
+///     is asynchronous, the design is not enabled.
 void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     const int64_t dropped = stream.drop();
     counts.sent -= dropped;
@@ -26,7 +26,7 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     was_ready_ = false;
     due_.clear();
     if (in_valid_) *in_valid_ = number % 2 == 0;
-    if (en_) *en_ = number % 4 >= 2;
+    if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 == 0 || number % 4 == 3;
     invert();
     reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
 }

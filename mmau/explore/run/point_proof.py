@@ -4,6 +4,7 @@ from typing import Any
 
 from golden import Unit
 from mmau.formal import prove
+from mmau.formal.killable_work import Failed
 from mmau.formal.verdicts import PROVED, REFUTED
 from rtl.designs.unit_design import UnitDesign
 
@@ -14,8 +15,13 @@ def prove_unit(unit: Unit, seconds: float) -> dict[str, Any]:
     Returns:
         `proved`: True; False where a simulation shows a counter-example; None where it is not decided.
         `reason`: why not. `obligations`: how many there are; `open`: those that are not proved. `verilog`: its digest.
+
+    Raises:
+        Failed: the process of the proof ended by itself; another run may succeed.
     """
     found = prove(UnitDesign(unit), seconds)
+    if found.crashed:
+        raise Failed(found.reason)
     reason = f"not decided: {found.reason}"
     if found.verdict == PROVED:
         reason = ""

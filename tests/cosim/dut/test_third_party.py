@@ -19,10 +19,6 @@ def parts(name: str) -> tuple[golden.Unit, cosim.Dut]:
     return golden.load_unit(FOLDER / name / "unit.toml"), cosim.load_dut(FOLDER / name / "dut.toml")
 
 
-QUICK = ("lanes", "BUG_VALID_NOT_RESET")
-"""The bug of the short run. Volume mode has another one, and so do the one-stage designs of tests/cosim/state."""
-
-
 def bugs() -> Iterator[tuple[str, str]]:
     """Every design with each macro that puts a bug into it."""
     for name in DESIGNS:
@@ -52,7 +48,7 @@ def chosen() -> Iterator[Any]:
         is_new = not seen >= {*bug}
         seen |= {*bug}
         volume = pytest.mark.long if is_new else pytest.mark.campaign
-        yield pytest.param(*bug, marks=() if bug == QUICK else volume, id="-".join(bug))
+        yield pytest.param(*bug, marks=volume, id="-".join(bug))
 
 
 @pytest.mark.simulator

@@ -81,6 +81,15 @@ def test_bug_is_found_in_volume(bug: str, protocol: str, seed: int, lanes: dict[
     assert not run_with(bug, lanes[protocol], 10_000, seed, "volume").passed
 
 
+@pytest.mark.parametrize("mode", ["volume", "cocotb"])
+@pytest.mark.parametrize("bug", ["ENABLE_NEEDED_FOR_RESET", "ENABLE_ABOVE_RESET"])
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_reset_that_acts_at_one_level_of_the_enable_alone_is_found_in_a_short_run(
+    bug: str, mode: str, lanes: dict[str, Dut]
+) -> None:
+    assert not run_with(bug, lanes[VALID], 500, 0, mode).passed
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(("bug", "protocol"), CASES)

@@ -18,7 +18,7 @@ module two_lanes #(parameter PROTOCOL = 0) (
     COUNTS_RESULTS, LAST_RESULT_STAYS_IN_OR,
     // valid and reset, which a fixed latency does without
     ENABLE_MISSES_VALID, ENABLE_NEEDED_FOR_RESET, COUNTS_NANS, RESET_MISSES_VALID, RESET_BEHIND_A_CYCLE,
-    VALID_AFTER_LONG_GAP_LOST
+    VALID_AFTER_LONG_GAP_LOST, ENABLE_ABOVE_RESET
   } bug_t;
   reg [7:0] numbers[0:0];
   initial $readmemh("BUG_FILE", numbers);
@@ -85,7 +85,8 @@ module two_lanes #(parameter PROTOCOL = 0) (
     disabled <= en ? 0 : disabled + {15'b0, ~&disabled};
     if (en) gap <= in_valid ? 0 : gap + {15'b0, ~&gap};
   end
-  wire clears = bug == RESET_BEHIND_A_CYCLE ? rst_late : bug == ENABLE_NEEDED_FOR_RESET ? rst & en : rst;
+  wire clears = bug == RESET_BEHIND_A_CYCLE ? rst_late : bug == ENABLE_NEEDED_FOR_RESET ? rst & en
+    : bug == ENABLE_ABOVE_RESET ? rst & ~en : rst;
   always @(posedge gated or posedge clears) begin
     if (clears) begin
       if (bug != RESET_MISSES_VALID) valid_1 <= 0;

@@ -15,7 +15,7 @@ from mmau.probe.journal import Journal
 from mmau.probe.loop import AGAIN, Finding, probe
 from mmau.probe.model_search import Search
 from mmau.probe.probe_report import as_dict, text_of
-from tests.mmau.probe.devices import changed, dut
+from tests.mmau.probe.devices import changed, dies_after, dut
 
 SHAPE = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=4)
 FUSED = {"operation": "FMA", "a": "fp32", "b": "fp32", "c": "fp32"}
@@ -91,15 +91,25 @@ def called_random(device: DeviceUnderTest, vectors: int = 2000) -> Finding:
     return found
 
 
+def every_bit(seed: int) -> DeviceUnderTest:
+    rng = np.random.default_rng(seed)
+    return changed(fma(), lambda _, d: rng.integers(0, 1 << 32, d.shape, d.dtype))
+
+
 @NAMED
 @pytest.mark.parametrize("seed", range(4))
 def test_answers_at_random_end_the_probe_after_its_first_questions(seed: int, searches: list[int]) -> None:
-    rng = np.random.default_rng(seed)
-    every_bit = changed(fma(), lambda _, d: rng.integers(0, 1 << 32, d.shape, d.dtype))
-    found = called_random(every_bit)
+    found = called_random(every_bit(seed))
     assert (searches, found.model) == ([], None)
     assert found.vectors <= 2 * found.evidence + AGAIN // len(FEATURES)  # one feature, some of it, all of it again
     assert f" of {found.evidence} vectors another one" in str(found.stopped)
+
+
+@NAMED
+def test_two_answers_are_reported_of_a_device_that_dies_before_all_are_asked_again(searches: list[int]) -> None:
+    whole = called_random(every_bit(0))
+    called_random(dies_after(every_bit(0), whole.vectors - whole.evidence))
+    assert searches == []
 
 
 @NAMED

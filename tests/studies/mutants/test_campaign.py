@@ -159,7 +159,7 @@ def without(unit: Unit, key: str) -> Unit:
     return replace(unit, implementation=replace(unit.implementation, **{key: default}))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_value_of_each_option_is_that_of_a_unit_whose_verilog_it_changes() -> None:
     missing = {
         (key, value)

@@ -17,6 +17,7 @@ from mmau.explore.run.point_work import work
 from mmau.explore.run.result_records import is_verified, proof_of, record_of
 from mmau.formal import design_proof, proofs_with_deadline
 from mmau.formal.decision import DesignDecision, WrongCycles, WrongResult
+from mmau.formal.killable_work import Failed, Seen
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from mmau.jobs import CRASHED, DONE, Record, Task
 from tests.mmau.explore.run.test_cosimulation import TEXT
@@ -101,6 +102,13 @@ def test_only_the_verilog_that_was_simulated_is_reported_as_proved(
     proof: Record | None, told: dict[str, Any] | None
 ) -> None:
     assert proof_of(SIMULATED, proof) == told
+
+
+def test_a_proof_whose_process_ends_by_itself_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Seen(ending="its process was ended by SIGKILL", crashed=True)
+    monkeypatch.setattr(proofs_with_deadline, "watched", lambda *given: seen)
+    with pytest.raises(Failed, match=r"its obligations were not all generated: its process was ended by SIGKILL$"):
+        prove_unit(UNIT, 7.0)
 
 
 def test_a_proof_that_crashes_leaves_the_point_done() -> None:

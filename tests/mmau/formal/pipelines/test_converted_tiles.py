@@ -61,7 +61,7 @@ def in_converter(verilog: str, there: str, instead: str) -> str:
     return f"{before}module unit_convert_e5m2({faulty(module[:end], there, instead)}{module[end:]}"
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_a_converting_tile_is_proved() -> None:
     questions = converted_questions(converting(), verilog_of(converting()))
     assert {"convert_a", "convert_b", "add_specials", "add_encode exact"} <= {each.name for each in questions}
