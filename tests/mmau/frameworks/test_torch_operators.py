@@ -60,7 +60,7 @@ UNREACHED = {
         "_ctc_loss", "_ctc_loss_backward", "ctc_loss", "multilabel_margin_loss_backward", "nll_loss2d",
         "nll_loss2d_backward", "nll_loss2d_forward", "nll_loss_backward",
     ),
-    "a step of an optimiser": ("_fused_adagrad", "_fused_adam", "_fused_adamw"),
+    "a step of an optimiser": ("_fused_adagrad", "_fused_adam", "_fused_adamw", "_fused_sgd"),
     "rounded to integers element by element": (
         "_dyn_quant_pack_4bit_weight", "_empty_per_channel_affine_quantized", "_fake_quantize_learnable_per_channel_affine",
         "_fake_quantize_learnable_per_channel_affine_backward", "_fake_quantize_learnable_per_tensor_affine_backward",
