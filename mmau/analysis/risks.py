@@ -8,6 +8,7 @@ from golden.formats import FP32
 from golden.operations import FTZAddMul, Operation
 from golden.operations.fused import FusedOperation
 from golden.operations.headroom_fdpa import HeadroomFDPA
+from golden.operations.oc_fdpa import OCFDPA
 from golden.operations.ps_fdpa import PSFDPA
 from golden.operations.t_fdpa import TruncatedFDPA
 from golden.operations.tr_fdpa import RoundedFDPA
@@ -21,7 +22,8 @@ RISKS: Mapping[str, str] = {
     INPUT_FTZ: "subnormal operands count as zeros, in a format whose smallest normal number lies above that of FP32",
     SMALL_F: "the fused summation keeps fewer fraction bits than FP32 has",
     LOW_PRECISION_RHO: "the output conversion keeps fewer fraction bits than FP32 has",
-    ASYMMETRY: "terms, or the sum, are rounded in a direction that depends on the sign: RD or RU",
+    ASYMMETRY: "terms, or the sum, are rounded in a direction that depends on the sign: RD or RU, or the one's complement of a step "
+    "that begins from a zero, which is +0 whatever the signs of the products before",
 }
 """Each risk with its rule."""
 
@@ -60,6 +62,10 @@ def risks(operation: Operation) -> list[Risk]:
     return found
 
 
-def risks_of_chain(chain: Chain | ConvertedChain) -> list[Risk]:
-    """Those of the operation that the chain runs: a converted chain's operands are fp16 by then."""
-    return risks(chain.operation)
+def risks_of_chain(chain: Chain | ConvertedChain, K: int) -> list[Risk]:
+    """Those of the operation that the chain runs, a converted chain's operands are fp16 by then, and of its steps."""
+    operation = chain.operation
+    found = risks(operation)
+    if isinstance(operation, OCFDPA) and K > operation.L:
+        found.append(Risk(ASYMMETRY, f"{operation.name} in {K // operation.L} steps"))
+    return found

@@ -35,7 +35,7 @@ def affected(instructions: Iterable[Instruction]) -> list[Affected]:
     for i in instructions:
         if i.arch not in PROCESSORS and i.a.name not in INTEGERS:  # whose sums are exact
             types = " × ".join(dict.fromkeys((TYPES[i.a.name], TYPES[i.b.name])))
-            for risk in risks_of_chain(i.chain):
+            for risk in risks_of_chain(i.chain, i.k):
                 found[Affected(risk, i.arch, types, i.name.split(".")[0].partition("_f")[0])] = None
     return list(found)
 

@@ -3,7 +3,7 @@
 from golden.instruction import Instruction
 from mmau.analysis.exact_value import Arithmetic
 from mmau.analysis.input_row import value_of
-from mmau.analysis.risks import ASYMMETRY, risks
+from mmau.analysis.risks import ASYMMETRY, risks_of_chain
 from mmau.analysis.side_by_side import shown
 from mmau.analysis.symmetry import Asymmetry, search
 from mmau.report import markdown
@@ -47,4 +47,4 @@ def described(i: Instruction, example: Asymmetry) -> tuple[str, str, str]:
 
 def predicted(i: Instruction) -> bool:
     """Whether its parameters make an instruction asymmetric."""
-    return any(risk.name == ASYMMETRY for risk in risks(i.operation))
+    return any(risk.name == ASYMMETRY for risk in risks_of_chain(i.chain, i.k))

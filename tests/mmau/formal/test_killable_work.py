@@ -26,7 +26,9 @@ def test_work_that_hangs_is_killed_with_its_programs_and_files_and_its_findings_
 
 
 def test_work_that_crashes_has_no_result() -> None:
-    assert watched(f"{WORK}crashes", {}, 60.0) == Seen([{"first": 1}], None, "its process was ended by SIGSEGV")
+    assert watched(f"{WORK}crashes", {}, 60.0) == Seen(
+        [{"first": 1}], None, "its process was ended by SIGSEGV", crashed=True
+    )
 
 
 @pytest.mark.parametrize(
