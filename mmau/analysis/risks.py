@@ -22,8 +22,8 @@ RISKS: Mapping[str, str] = {
     INPUT_FTZ: "subnormal operands count as zeros, in a format whose smallest normal number lies above that of FP32",
     SMALL_F: "the fused summation keeps fewer fraction bits than FP32 has",
     LOW_PRECISION_RHO: "the output conversion keeps fewer fraction bits than FP32 has",
-    ASYMMETRY: "terms, or the sum, are rounded in a direction that depends on the sign: RD or RU, or the one's complement of a "
-    "step that begins from a zero, which is +0 whatever the signs of the products before",
+    ASYMMETRY: "terms, or the sum, are rounded in a direction that depends on the sign: RD or RU, or the "
+    "one's complement of a step that begins from a zero, which is +0 whatever the signs of the products before",
 }
 """Each risk with its rule."""
 

@@ -155,7 +155,8 @@ class Questioner:
 
     def ask_again(self, operands: Operands, d: BitArray, some: np.ndarray, rng: np.random.Generator) -> None:
         """Ask some rows a second time, in this order: the answers must be the same, wherever in a question a row stands.
-        Where one is not, all rows are asked again, and the journal does not keep those with two answers.
+        Where one is not, all rows are asked again, and the journal does not keep those with two answers, nor any answer of an
+        earlier run if it was one of these.
 
         Args:
             operands, d: all rows, and the answers to them. some: numbers of rows. rng: draws the order of all.
@@ -175,7 +176,10 @@ class Questioner:
             if not differing.any() and not others:
                 return
             others |= dict(zip(rows[differing].tolist(), again[differing].tolist(), strict=True))
-            self.journal.forget(row_keys(operands.rows(rows[differing])))
+            keys = row_keys(operands.rows(rows[differing]))
+            self.journal.forget(keys)
+            if not self.journal.earlier.isdisjoint(keys):
+                self.journal.forget(self.journal.earlier)
         row = next(iter(others))
         first, then = int(d[row]), others[row]
         raise TwoAnswersError(

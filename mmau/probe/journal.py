@@ -40,6 +40,7 @@ class Journal:
     Attributes:
         answers: the key of a row (`row_keys`) to the code of d.
         validated: a model's text to the random vectors on which it agreed, from the first on.
+        earlier: the keys of what an earlier run has asked.
     """
 
     def __init__(self, name: str, shape: OperandShape, path: Path | None = None, identity: str = "") -> None:
@@ -61,6 +62,7 @@ class Journal:
         self._shape = shape
         if path is not None and path.exists():
             self._read(path)
+        self.earlier = frozenset(self.answers)
 
     def add(self, operands: Operands, d: BitArray, keys: list[bytes]) -> None:
         """Record answers of the device under test."""

@@ -22,8 +22,9 @@ def read(case: Case) -> Reading:
     return read_rows(dut_of_instruction(case.instruction).shape, case.operands(), case.expected())
 
 
-ALSO = {"tdpbf16ps.m16n16k4": ["FMA"]}
-"""Families that have the same arithmetic too: an FMA that flushes, in a chain of the even and one of the odd products."""
+ALSO = {"tdpbf16ps.m16n16k4": ["FMA"], "vfmaddph": ["E-FDPA"]}
+"""Families that have the same arithmetic too: an FMA that flushes, in a chain of the even and one of the odd products; the
+exact sum of one product and c, with zeros of IEEE 754."""
 
 
 @pytest.mark.parametrize("name", FOUND)
