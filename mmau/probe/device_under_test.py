@@ -155,8 +155,8 @@ class Questioner:
 
     def ask_again(self, operands: Operands, d: BitArray, some: np.ndarray, rng: np.random.Generator) -> None:
         """Ask some rows a second time, in this order: the answers must be the same, wherever in a question a row stands.
-        Where one is not, all rows are asked again, and the journal does not keep those with two answers, nor any answer of an
-        earlier run if it was one of these.
+        Where one is not, all rows are asked again, and the journal does not keep those with two answers, nor, if it was one
+        of these, any answer of an earlier run.
 
         Args:
             operands, d: all rows, and the answers to them. some: numbers of rows. rng: draws the order of all.
