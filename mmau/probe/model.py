@@ -73,8 +73,8 @@ ORDERED = ("order", "add_c")
 CHAINED = (*ORDERED, "addition", "subtract")
 """Keys of the table [chain]; a report shows them where they are not at their defaults."""
 
-UNCHAINED = ("ST-FDPA", "GST-FDPA", "IDPA", PAIRED)
-"""Families without a table [chain]: operations with scales, exact sums, and pairs."""
+UNCHAINED = ("ST-FDPA", "GST-FDPA", PAIRED)
+"""Families without a table [chain]: operations with scales, and pairs."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +225,8 @@ def keys_of(family: str) -> tuple[str, ...]:
     if family == SUMS:
         return OF_SUMS
     of_operation = tuple(key for key in OPERATIONS[operation_of(family)].unit_keys() if key in SEARCHED)
+    if family == "IDPA":  # which adds nothing in a format of rho, and whose elements have no bit that is their sign alone
+        return (*of_operation, "order")
     return of_operation if family in UNCHAINED else (*of_operation, *CHAINED)
 
 

@@ -56,8 +56,8 @@ def tree_starts(shape: OperandShape, tree: Places) -> list[Model]:
 @lru_cache(maxsize=64)
 def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
     """Models to begin a search with: every length and chain, and precisions (or every rounding for families without a
-    precision); other keys at values without effect. A chain other than in order has fewer precisions. Empty where the family
-    does not take the device's formats."""
+    precision, and every overflow of integers); other keys at values without effect. A chain other than in order has fewer
+    precisions. Empty where the family does not take the device's formats."""
     base: Keys = {}
     for key in keys_of(family):
         values = values_of(key, family, shape)
@@ -67,7 +67,8 @@ def starts(family: str, shape: OperandShape) -> tuple[Model, ...]:
     if "rho" in base:
         base["rho"] = next((name for name in values_of("rho", family, shape) if name.startswith("RNE")), base["rho"])
     lengths = [key for key in base if key in ("L", "P", "G", *ORDERED)]
-    precisions = [key for key in base if key in ("F", "F2", "h")] or [key for key in base if key == "rho"]
+    conversion = "rho" if "rho" in base else "overflow"
+    precisions = [key for key in base if key in ("F", "F2", "h")] or [key for key in base if key == conversion]
     found = []
     for chosen in product(*(values_of(key, family, shape) for key in lengths)):
         first = model(family, base | dict(zip(lengths, chosen, strict=True)), shape)

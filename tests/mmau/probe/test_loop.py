@@ -105,6 +105,15 @@ def test_fp8_as_fp16_work_is_recovered() -> None:
     assert 'order = "pairs-of-four"' in toml_of(found.model, "found")
 
 
+def test_the_order_of_integers_that_saturate_is_found() -> None:
+    """Nothing but a sum that leaves the range and comes back shows in which order the steps take the products."""
+    instruction = golden.instruction("gfx1201", "v_wmma_i32_16x16x32_iu4_w32.s4.u4.clamp")
+    found = probe(dut_of_instruction(instruction), VECTORS)
+    assert found.model is not None
+    assert {"L": 16, "overflow": "saturate", "order": "eights-of-sixteen"}.items() <= found.model.keys.items()
+    assert verdict(found, dut_of_instruction(instruction), instruction.chain) == "same"
+
+
 @pytest.mark.slow
 def test_the_keys_that_show_are_the_units_own() -> None:
     found = probe(dut(TINY), VECTORS)
