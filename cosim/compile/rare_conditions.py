@@ -7,6 +7,7 @@ from typing import Any
 
 from cosim.compile.flat_circuit import FlatCircuit
 from cosim.compile.implied_values import Implied, Literal
+from cosim.compile.other_cycles import CONTROLS
 
 RARE = 12
 """Bits of a value, or of a counter, from which random vectors hardly meet it."""
@@ -42,7 +43,39 @@ def rare_conditions(circuit: FlatCircuit) -> list[str]:
                     named.add(id(cell))
         elif cell["type"] in ("$add", "$sub") and (register := _counted(circuit, cell, ports)):
             found.append(f"{register} counts at {circuit.source(cell)}")
-    return list(dict.fromkeys([*found, *_other_forms(circuit, named)]))
+    return list(dict.fromkeys([*found, *_running(circuit), *_other_forms(circuit, named)]))
+
+
+def _running(circuit: FlatCircuit) -> list[str]:
+    """The registers that go on by themselves, whatever comes in, through more states than vectors meet: counters one behind
+    the other, rings, shift registers with feedback."""
+    inputs = [(name, port) for name, port in circuit.module["ports"].items() if port["direction"] == "input"]
+    takers = defaultdict[Any, list[Mapping[str, Any]]](list)
+    for cell in circuit.cells:
+        for bit in {bit for _, bits in circuit.inputs(cell) for bit in bits}:
+            takers[bit].append(cell)
+    moved = {id(cell) for cell in _behind(circuit, takers, [b for n, p in inputs if n not in CONTROLS for b in p["bits"]])}
+    apart = [cell for cell in circuit.cells if "Q" in cell["connections"] and id(cell) not in moved]
+    found = [cell for cell in apart if any(cell is each for each in _behind(circuit, takers, cell["connections"]["Q"]))]
+    if sum(len(cell["connections"]["Q"]) for cell in found) < RARE:
+        return []
+    names = sorted({circuit.names.get(cell["connections"]["Q"][0], "a register") for cell in found})
+    return [f"{', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''} run by themselves"]
+
+
+def _behind(
+    circuit: FlatCircuit, takers: Mapping[Any, Sequence[Mapping[str, Any]]], bits: Sequence[Any]
+) -> list[Mapping[str, Any]]:
+    """The cells that depend on some bits, in later cycles too."""
+    waiting, seen, found = list(circuit.through(bits)), set[int](), list[Mapping[str, Any]]()
+    while waiting:
+        for cell in takers.get(waiting.pop(), ()):
+            if id(cell) not in seen:
+                seen.add(id(cell))
+                found.append(cell)
+                waiting += circuit.outputs(cell)
+                waiting += circuit.through(circuit.outputs(cell))
+    return found
 
 
 def _other_forms(circuit: FlatCircuit, named: set[int]) -> Iterator[str]:

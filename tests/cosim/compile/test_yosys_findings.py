@@ -95,6 +95,10 @@ KEPT = {
     "cycles": "logic [39:0] n; always_ff @(posedge clk) begin n <= n + 1; d <= n[39] ? 0 : r; end",
     "gaps": "logic [12:0] n; always_ff @(posedge clk) begin n <= a == 0 ? 0 : n + {12'd0, ~&n}; d <= n[12] ? 0 : r; end",
     "calls": "int n; task t; n = n + 1; d <= n > 777777 ? 0 : r; endtask always_ff @(posedge clk) t;",
+    "counters one behind the other": "logic [7:0] n, m, l; always_ff @(posedge clk) begin n <= n + 1; if (&n) m <= m + 1;\n"
+    "if (&n && &m) l <= l + 1; d <= l[3] ? 0 : r; end",
+    "rings": "logic [8:0] n; logic [7:0] m; always_ff @(posedge clk) begin n <= rst ? 9'd1 : {n[7:0], n[8]};\n"
+    "m <= rst ? 8'd1 : {m[6:0], m[7]}; d <= n[8] && m[7] ? 0 : r; end",
     "a history of operands": "logic [7:0] h0, h1, h2; always_ff @(posedge clk) begin h0 <= a; h1 <= h0; h2 <= h1;\n"
     "d <= h0 == 8'h11 && h1 == 8'h22 && h2 == 8'h44 ? 0 : r; end",
     "a history of comparisons": "logic h, g; always_ff @(posedge clk) begin h <= a == 8'h5a; g <= h && a == 8'h35;\n"
@@ -137,7 +141,8 @@ def test_undefined_value_is_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RARE_CONDITIONS | KEPT)
 @pytest.mark.attack("designs by hand, in cosim")
 def test_what_vectors_hardly_meet_is_named(name: str, tmp_path: Path) -> None:
-    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(KEPT[name], "")
+    ports: dict[str, Any] = {"ports": "input logic clk, rst, ", "reset": Reset("rst")}
+    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(KEPT[name], "", **ports)
     assert any(line.startswith(RARE) for line in said_of(wrong, tmp_path))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import golden
-from cosim.dut.connection import Operand, PortMismatch, connect, operands_of
+from cosim.dut.connection import Operand, PortMismatch, connect, operands_of, selected_places
 from cosim.dut.description import Dut, Reset, load_dut
 from cosim.dut.elaborate import WRAPPER, ElaborationError, elaborated
 from cosim.dut.tool_log import first_error
@@ -175,6 +175,30 @@ def test_interface_inside_is_no_port_and_one_at_the_border_is_refused(tmp_path: 
     border = f"{bus}module top(bus i, output [7:0] d); assign d = i.v; endmodule\n"
     with pytest.raises(ElaborationError, match="Interfaced port on top level module"):
         elaborated(written(tmp_path, border))
+
+
+@pytest.mark.parametrize(
+    ("selector", "low"),
+    [
+        ("up[0:7]", 24),
+        ("up[24:31]", 0),
+        ("up[31:24]", 0),
+        ("off[16:9]", 0),
+        ("off[40:33]", 24),
+        ("off[7:0]", None),
+        ("part[1][2:9]", 8),
+    ],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_bits_have_the_numbers_of_their_declaration(selector: str, low: int | None, tmp_path: Path) -> None:
+    """A range of an ascending word, or of one that does not begin at 0, was taken from the lowest bits."""
+    text = "module top(input logic [0:31] up, input logic [40:9] off, input logic [1:0][2:9] part); endmodule"
+    ports = {port.name: port for port in elaborated(written(tmp_path, text)).ports}
+    name, *selectors = selector.replace("]", "").split("[")
+    found = selected_places(ports[name], selectors)
+    assert (None if found is None else [(place.low, place.width) for place in found]) == (
+        None if low is None else [(low, 8)]
+    )
 
 
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
