@@ -64,13 +64,13 @@ class Connection:
     Attributes:
         ports: all ports of the design.
         elements: places of the elements of each operand.
-        controls: ports for clock, reset, enable and handshake, by this project's names.
+        controls: places of clock, reset, enable and handshake, by this project's names.
         ties: places of inputs that are held at a value, each with its value.
     """
 
     ports: tuple[Port, ...]
     elements: Mapping[str, tuple[Place, ...]]
-    controls: Mapping[str, Port]
+    controls: Mapping[str, Place]
     ties: tuple[tuple[Place, int | str], ...]
 
 
@@ -147,8 +147,8 @@ class _Matcher:
             self._use(place, operand.name)
         return tuple(places)
 
-    def controls(self) -> dict[str, Port]:
-        """The ports for clock, reset, enable and handshake."""
+    def controls(self) -> dict[str, Place]:
+        """The places of clock, reset, enable and handshake."""
         dut = self._dut
         wanted = {"clk": dut.clock, "rst": None if dut.reset is None else dut.reset.name, "en": dut.enable}
         names = {control: name for control, name in wanted.items() if name is not None}
@@ -166,7 +166,7 @@ class _Matcher:
                 self.reasons.append(f"{control} must be one bit, {piece[0].port} has more")
                 continue
             self._use(piece[0], control)
-            found[control] = piece[0].port
+            found[control] = piece[0]
         return found
 
     def ties(self) -> tuple[tuple[Place, int | str], ...]:

@@ -86,6 +86,8 @@ RARE_CONDITIONS = {
     "a sum": "wire [15:0] t = {a, b} + 16'h1357; assign d = r ^ 32'(&t);",
     "a range": "assign d = r ^ 32'(c > 32'h1234_5678 && c < 32'h1234_567a);",
     "a range below zero": "assign d = r ^ 32'($signed(c) > -32'sd1234567 && $signed(c) < -32'sd1234560);",
+    "two words": "assign d = c[23:0] == {a, b, a} ? 0 : r;",
+    "two words by xor": "assign d = ~|(c[23:0] ^ {a, b, a}) ? 0 : r;",
     "branches": "always_comb begin d = r; if (a == 8'h5a) if (b == 8'h3c) d = 0; end",
     "branches of choices": "assign d = a == 8'h5a ? b == 8'h3c ? 0 : r : r;",
     "cases in cases": "always_comb case (a) 8'h5a: case (b) 8'ha6: d = 0; default: d = r; endcase default: d = r; endcase",
@@ -250,6 +252,7 @@ SOUND = {
     "branches in cases": "always_comb case (a[1:0]) 2'd1: if (b[0]) d = r; else d = 5; 2'd2: case (b[3:2]) 0: d = 4;\n"
     "1, 2: d = 5; default: if (c[3]) d = 6; else d = r; endcase\n"
     "default: if (b[2]) d = r; else if (b[3]) d = 2; else d = 1; endcase",
+    "exponents that are equal": "assign d = r ^ 32'(a == b || c[30:23] == b) ^ 32'({a, b[0]} == c[8:0]);",
     "numbers of their own": "wire nan = &c[30:23] & |c[22:0], inf = &c[30:23] & ~|c[22:0];\n"
     "wire one = c[30:0] - 31'h3f800000 == 0, largest = ~|(c[30:0] ^ 31'h7f7fffff), least = c[30:0] > 0 && c[30:0] < 2;\n"
     "assign d = inf & a == 0 & b == 8'h80 ? 1 : largest & a == 8'hff ? 2 : one & least ? 3 : nan ? 4 : r;",

@@ -201,6 +201,18 @@ def test_bits_have_the_numbers_of_their_declaration(selector: str, low: int | No
     )
 
 
+@pytest.mark.attack("designs by hand, in cosim")
+def test_control_that_is_one_bit_of_a_port_is_that_bit(tmp_path: Path) -> None:
+    """The wrapper took the lowest bit of the port instead."""
+    text = "module top(input logic clk, input logic [2:0] ctl, input logic n [2], output logic [0:3] state); endmodule"
+    keys: dict[str, Any] = {"protocol": "valid", "clock": "clk", "reset": Reset("n[1]"), "tie": {"ctl[1:0]": 0, "n[0]": 0}}
+    dut = written(tmp_path, text, ports={"in_valid": ("ctl[2]",), "out_valid": ("state[0]",)}, **keys)
+    lines = wrapper(dut, [], connect(dut, [], elaborated(dut).ports)).splitlines()
+    assert "  assign port_ctl[2 +: 1] = in_valid;" in lines
+    assert "  assign port_n[1][0 +: 1] = rst;" in lines
+    assert "  assign out_valid = port_state[3 +: 1];" in lines
+
+
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     dut = written(tmp_path, TYPES, ports={"a": ("u[2][1]",), "b": ("u[0]",)})
     with pytest.raises(PortMismatch) as error:
