@@ -73,7 +73,8 @@ class Judge:
             return True
         if not differs:
             return True
-        if self.compare.zero_sign == "ignore" and d.decode(got).cls is d.decode(expected).cls is Cls.ZERO:
+        is_sign_alone = got ^ expected == d.codes >> 1  # no bit that the format does not use
+        if self.compare.zero_sign == "ignore" and is_sign_alone and d.decode(got).cls is d.decode(expected).cls is Cls.ZERO:
             self._waive("zero_sign = ignore", True)
             return True
         return False
@@ -87,7 +88,7 @@ class Judge:
         if rule == "any":
             return True
         payloads = {_quiet(code, operand, d) for code, operand in operands() if operand.decode(code).cls is Cls.NAN}
-        return got in payloads if payloads else bool(got >> (d.man_bits - 1) & 1)
+        return got in payloads if payloads else bool(got & _quiet_bit(d))
 
     def _waive(self, rule: str, needed: bool) -> None:
         if needed:
@@ -100,7 +101,11 @@ def _quiet(code: int, operand: Format, d: Format) -> int:
     payload = code >> operand.pad_bits & ((1 << operand.man_bits) - 1)
     shift = d.man_bits - operand.man_bits
     mantissa = payload << shift if shift >= 0 else payload >> -shift
-    return d.signed_infinity(sign) | mantissa | 1 << (d.man_bits - 1)
+    return d.signed_infinity(sign) | mantissa << d.pad_bits | _quiet_bit(d)
+
+
+def _quiet_bit(d: Format) -> int:
+    return 1 << (d.pad_bits + d.man_bits - 1)
 
 
 def is_hexadecimal(text: str) -> bool:

@@ -31,7 +31,7 @@ class Driver:
         self._again: list[Vector] = []
         self._shown: Mapping[str, int] = {}
         self._vector = next(vectors, None)
-        self._accepted = 0
+        self._accepted = self._disturbed = 0
         self._offering = self.refused = False
         self.waited = 0
 
@@ -58,12 +58,14 @@ class Driver:
             self._invert()
 
     def disturb(self) -> None:
-        """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays."""
+        """Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under
+        valid/ready in_valid, which may be high from the last transfer, falls every other time."""
         if self._offering or self._vector is None:
             return
         self._show(self._vector.transfers[self._accepted])
-        if self._valid is not None and not self._ready:
-            self._valid.show(True)
+        self._disturbed += 1
+        if self._valid is not None and (not self._ready or self._disturbed % 2):
+            self._valid.show(not self._ready)
 
     def sample(self, is_free: bool = True) -> bool:
         """Check whether the transfer on offer is accepted at the coming edge.

@@ -112,6 +112,10 @@ class Level:
             self._pin.value = int(level)
             self._level = level
 
+    def toggle(self) -> None:
+        """Drive the other level from now on."""
+        self.show(not self._level)
+
 
 def is_high(port: str, pins: Pins, scoreboard: Board) -> bool:
     """Whether a one-bit signal is 1; X or Z stops the run."""

@@ -42,6 +42,11 @@ class Monitor:
             self.ready = self._stalled_result is not None if after_valid else not self._stalls.pause()
             self._can_take.show(self.ready)
 
+    def disturb(self) -> None:
+        """Change out_ready in each cycle of a disabled design, which must not give a result."""
+        if self._can_take is not None:
+            self._can_take.toggle()
+
     def sample(self, sent: bool) -> None:
         """Receive the result of the coming edge, if any.
 

@@ -3,7 +3,7 @@ unless another one changed is right for all other vectors."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -18,6 +18,16 @@ EVERY = 192
 
 LENGTHS = (*(2,) * 12, *(3,) * 4, *(4,) * 4, *(20,) * 3, 80)
 """Vectors of a run, all equally likely: mostly pairs; long ones for what counts repetitions."""
+
+
+LONG = 272
+"""Vectors of a longer run at the beginning of each large chunk, for what counts repetitions in 8 bits."""
+
+BLOCK_OF_LONG = 1024
+"""Vectors among which its rows are chosen."""
+
+LARGE = 2048
+"""Vectors of a chunk that has one."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +54,11 @@ class Run:
         return slice(self.first + 1, self.first + self.length)
 
 
-def gathered(stimulus: Stimulus, of_vector: int, rng: np.random.Generator) -> tuple[Stimulus, list[Run]]:
+def gathered(stimulus: Stimulus, of_vector: int, rng: np.random.Generator, part: int) -> tuple[Stimulus, list[Run]]:
     """Choose runs, and move rows of random classes into them: rows of corners are never changed.
 
     Args:
-        of_vector: rows of a vector.
+        of_vector: rows of a vector. part: number of the chunk; in each other one the long run holds every operand.
 
     Returns:
         The rows in an order in which the vectors of each run are of random classes alone; and the runs.
@@ -57,17 +67,26 @@ def gathered(stimulus: Stimulus, of_vector: int, rng: np.random.Generator) -> tu
     is_random = np.isin(stimulus.label, [n for n, name in enumerate(stimulus.names) if name in CLASSES])
     order, runs = np.arange(len(stimulus)), []
     kinds = _kinds(stimulus.operands, rng)
-    for start in range(0, vectors - 1, EVERY):
-        end = min(start + EVERY, vectors)
+    every = frozenset(name for name, codes in stimulus.operands._asdict().items() if codes is not None)
+    for start, end in _blocks(vectors):
+        is_long = end - start > EVERY
         places = np.arange(start * of_vector, end * of_vector)
         random = places[is_random[places]]
-        length = min(int(rng.choice(LENGTHS)), vectors // 16 + 2, len(random) // of_vector)
+        wanted = min(LONG, vectors // 12) if is_long else min(int(rng.choice(LENGTHS)), vectors // 16 + 2)
+        length = min(wanted, len(random) // of_vector)
         if length < 2:
             continue
         chosen = random[: length * of_vector]
         order[places] = np.concatenate([chosen, np.setdiff1d(places, chosen)])
-        runs.append(Run(start, length, next(kinds)))
+        runs.append(Run(start, length, every if is_long and part % 2 == 0 else next(kinds)))
     return stimulus.rows(order), runs
+
+
+def _blocks(vectors: int) -> list[tuple[int, int]]:
+    """The first vector of each block with a run, and the one behind its last: a large chunk begins with a long block."""
+    first = BLOCK_OF_LONG if vectors >= LARGE else 0
+    further = (min(start + EVERY, vectors) for start in range(first, vectors - 1, EVERY))
+    return list(pairwise([*dict.fromkeys((0, first)), *further]))
 
 
 def repeated(stimulus: Stimulus, runs: Sequence[Run], of_vector: int) -> Stimulus:

@@ -44,6 +44,12 @@ STALLED_RESET = 2
 STALL_BEFORE_RESET = 16
 """Its length (cycles)."""
 
+IDLE_BEFORE_RESET = 64
+"""Cycles without new operands before the last reset, so that it comes to an idle design."""
+
+LONG_RESET = 70
+"""Length of the last reset (clock edges)."""
+
 FIRST_JOINT_PAUSE = 100
 """Cycle after which both sides pause together, operands at the ports that are not valid; each further one is eight times as
 late."""
@@ -122,7 +128,7 @@ class _Clocked:
         self._resets = self._resets_in_all
         self._next_reset = self._random.randrange(FIRST_RESET)
         self._edges = self._cycles = 0
-        self._stalls_for_reset = False
+        self._is_prepared = False
         self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
@@ -139,19 +145,30 @@ class _Clocked:
             extra = extra + 1 if self._driver.done and not self._scoreboard.waiting else 0
 
     async def _reset_if_due(self, cycle: int) -> None:
-        """Reset while vectors are inside, if it is time; once after a stall, at whose end results wait everywhere."""
+        """Reset while vectors are inside, if it is time; once after a stall, at whose end results wait everywhere, and the
+        last time after a gap, at whose end the design is idle."""
         if not self._resets:
             return
-        if not self._stalls_for_reset and any(stalls.in_long_pause for stalls in self._stalls):
+        if not self._is_prepared and any(stalls.in_long_pause for stalls in self._stalls):
             self._next_reset = max(self._next_reset, cycle + AFTER_LONG_PAUSE)
-        if cycle < self._next_reset or not self._scoreboard.waiting:
+        if cycle < self._next_reset or not (self._scoreboard.waiting or self._is_prepared):
             return
-        if self._resets == STALLED_RESET and "out_ready" in self._pins and not self._stalls_for_reset:
+        pause = 0 if self._is_prepared else self._pause_before_reset()
+        self._is_prepared = pause > 0
+        if pause:
+            self._next_reset = cycle + pause
+        else:
+            await self._reset_in_the_middle(cycle)
+
+    def _pause_before_reset(self) -> int:
+        """Let the side pause that the next reset needs, and return for how many cycles."""
+        if self._resets == STALLED_RESET and "out_ready" in self._pins:
             self._stalls[1].hold(STALL_BEFORE_RESET)
-            self._stalls_for_reset, self._next_reset = True, cycle + STALL_BEFORE_RESET
-            return
-        self._stalls_for_reset = False
-        await self._reset_in_the_middle(cycle)
+            return STALL_BEFORE_RESET
+        if self._resets == 1:
+            self._stalls[0].hold(IDLE_BEFORE_RESET)
+            return IDLE_BEFORE_RESET
+        return 0
 
     def _pause_if_due(self, cycle: int) -> None:
         """Let both sides pause together, if it is time and results are inside."""
@@ -172,6 +189,7 @@ class _Clocked:
             self._monitor.drive()
         else:
             self._driver.disturb()
+            self._monitor.disturb()
         return enabled
 
     async def _cycle(self) -> None:
@@ -226,8 +244,8 @@ class _Clocked:
         self._monitor.reset()
         if self._en is not None:
             self._en.value = int(self._timing.reset != "asynchronous" or number % 4 in (0, 3))
-        # An asynchronous reset must act without a clock edge.
-        await self._reset(0 if self._timing.reset == "asynchronous" else 1)
+        # An asynchronous reset must act without a clock edge; the last one lasts long, whatever its kind.
+        await self._reset(LONG_RESET if self._resets == 1 else 0 if self._timing.reset == "asynchronous" else 1)
         self._resets -= 1
         soon = self._en is not None and number == 0
         shortest, longest = (0, FIRST_RESET) if soon else (RESET_PERIOD // 2, RESET_PERIOD)

@@ -107,8 +107,8 @@ class UnitSpecification:
 
 
 def _with_runs(rows: Stimulus, of_vector: int, seed: Sequence[int]) -> tuple[Stimulus, list[Run]]:
-    """The rows with runs of vectors that repeat operands, and these runs."""
-    stimulus, runs = gathered(rows, of_vector, np.random.default_rng([*seed, of_vector]))
+    """The rows with runs of vectors that repeat operands, and these runs. The seed is the run's, then the chunk's number."""
+    stimulus, runs = gathered(rows, of_vector, np.random.default_rng([*seed, of_vector]), seed[1])
     return repeated(stimulus, runs, of_vector), runs
 
 
@@ -195,7 +195,7 @@ class TileSpecification:
 
     def _chunk(self, rows: Stimulus, seed: int, part: int, engine: str | None) -> Chunk:
         i, rng = self.instruction, np.random.default_rng([seed, part])
-        stimulus, runs = gathered(rows, places(i.m, i.n), rng)
+        stimulus, runs = gathered(rows, places(i.m, i.n), rng, part)
         tiles, label = among_mixed(stimulus, i.m, i.n, rng)
         tiles = self._repeated(tiles, runs)
         label = label.reshape(len(tiles), -1)

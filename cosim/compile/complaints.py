@@ -21,6 +21,12 @@ words are extended and cut."""
 
 _WAIVER = re.compile(r"/\*verilator\s+lint_\w+\s*(.*?)\*/", re.DOTALL)
 
+_CONFIGURED, _LINT_OFF = (
+    re.compile(r"`verilator_config\b.*?(?=`verilog\b|\Z)", re.DOTALL),
+    re.compile(r"^\s*lint_off\b.*$", re.M),
+)
+"""A section of the text with options of Verilator, also from a file `.vlt`, and a line there that waives warnings."""
+
 _WARNING = re.compile(
     r"^%(?:Error(?:-\w+)?: (?!Exiting due to)|Warning-(?:{}): ).*".format("|".join((*SOUND, *WIDTHS))), re.MULTILINE
 )
@@ -58,7 +64,8 @@ def complaints_of_verilator(
         libraries: arguments that name folders, in which Verilator finds further modules.
     """
     source = folder / "lint.sv"
-    source.write_text(_WAIVER.sub(_waiver_of_widths, verilog), encoding="utf-8", errors=BYTES)
+    text = _CONFIGURED.sub(lambda section: _LINT_OFF.sub(_lint_off_of_widths, section[0]), verilog)
+    source.write_text(_WAIVER.sub(_waiver_of_widths, text), encoding="utf-8", errors=BYTES)
     waived = [word for word in verilator_args if word.removeprefix("-Wno-") in WIDTHS]
     flags = ["--lint-only", "-Wall", "-Wno-fatal", *waived, *libraries, "--no-timing", "--top-module", top]
     messages = run_tool(["verilator", *flags, str(source)], cwd=folder).stderr
@@ -68,6 +75,11 @@ def complaints_of_verilator(
 def _waiver_of_widths(waiver: re.Match[str]) -> str:
     codes = re.split(r"[\s,]+", waiver[1].strip())
     return waiver[0] if set(codes) <= set(WIDTHS) else ""
+
+
+def _lint_off_of_widths(line: re.Match[str]) -> str:
+    rule = re.search(r"-rule\s+(\w+)", line[0])
+    return line[0] if rule is not None and rule[1] in WIDTHS else ""
 
 
 def promises(verilog: str) -> list[str]:

@@ -12,6 +12,7 @@ from cosim.compile.complaints import (
     switches_of_assertions,
     used_before_declared,
 )
+from cosim.compile.expression_findings import effects_without_order, hidden_inputs
 from cosim.compile.preprocessing import macros_not_defined, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
@@ -74,16 +75,16 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     if not several and not any("-MULTIDRIVEN: " in warning for warning in warnings):
         driven = written_by_two_blocks(tree, "ASSIGNW")
         found += [f"two assignments drive the same bits: {_listed(driven)}"] if driven else []
-    twice = written_by_two_blocks(tree)
-    found += [f"two clocked blocks write the same bits, and none says whose stay: {_listed(twice)}"] if twice else []
-    raced = races(tree)
-    found += [f"a clocked block writes at once what another block reads: {_listed(raced)}"] if raced else []
-    kept = kept_by_functions(tree)
-    found += [f"functions keep values between calls, which not every tool does: {_listed(kept)}"] if kept else []
-    begun = initial_values(tree)
-    found += [f"its text gives initial values, which an ASIC does not have: {_listed(begun)}"] if begun else []
-    beside = read_from_the_simulator(tree)
-    found += [f"it reads more than its ports: {_listed(beside)}"] if beside else []
+    for what, names in (
+        ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),
+        ("a clocked block writes at once what another block reads", races(tree)),
+        ("functions keep values between calls, which not every tool does", kept_by_functions(tree)),
+        ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
+        ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
+        ("its text gives initial values, which an ASIC does not have", initial_values(tree)),
+        ("it reads more than its ports", read_from_the_simulator(tree)),
+    ):
+        found += [f"{what}: {_listed(names)}"] if names else []
     for kind, places in findings_of_yosys(first.verilog, sources.timing, folder):
         found.append(f"{kind}: {_listed(places, '; ')}" if places else kind)
     return tuple(map(_one_line, found))

@@ -7,9 +7,13 @@ from typing import Any
 
 from cosim.compile.flat_circuit import FlatCircuit
 from cosim.compile.implied_values import Implied, Literal
+from cosim.compile.other_cycles import CONTROLS
 
 RARE = 12
 """Bits of a value, or of a counter, from which random vectors hardly meet it."""
+
+RARELY_EQUAL = 16
+"""Bits of two words from which random vectors hardly make them equal; exponents have fewer."""
 
 CHANGES = 6
 """Neighbours of unlike value in the words of a condition, from which no special value (an infinity, the largest number, a
@@ -22,6 +26,11 @@ MOST_BRANCHES = 16
 """Choices around a choice that are followed."""
 
 _COMPARES = ("$eq", "$ne", "$eqx", "$nex")
+
+_DIFFERENCES = ("$xor", "$xnor", "$sub")
+
+_OF_ALL = ("$reduce_or", "$reduce_bool", "$reduce_and", "$logic_not", "$eq", "$ne")
+"""Cells that say whether all bits of a word are 0, or 1."""
 
 _CHOOSES = ("$mux", "$pmux", "$and", "$or", "$logic_not", "$pos")
 """Cells through which a counter's next value returns to its register."""
@@ -40,9 +49,66 @@ def rare_conditions(circuit: FlatCircuit) -> list[str]:
                     name = circuit.names.get(pairs[0][0], "a value")
                     found.append(f"{name} with {len(pairs)}'h{value:x} at {circuit.source(cell)}")
                     named.add(id(cell))
+            if len(_different(ports["A"], ports["B"])) >= RARELY_EQUAL:
+                found.append(_equality(circuit, cell, ports))
+        elif cell["type"] in _DIFFERENCES and _is_compared_with_0(circuit, cell, ports):
+            found.append(_equality(circuit, cell, ports))
         elif cell["type"] in ("$add", "$sub") and (register := _counted(circuit, cell, ports)):
             found.append(f"{register} counts at {circuit.source(cell)}")
-    return list(dict.fromkeys([*found, *_other_forms(circuit, named)]))
+    return list(dict.fromkeys([*found, *_running(circuit), *_other_forms(circuit, named)]))
+
+
+def _different(one: Sequence[Any], other: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """The pairs of bits of two words of which neither is constant and that are not the same."""
+    return [(a, b) for a, b in zip(one, other, strict=False) if isinstance(a, int) and isinstance(b, int) and a != b]
+
+
+def _is_compared_with_0(circuit: FlatCircuit, cell: Mapping[str, Any], ports: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether the difference of two long words goes into a comparison of all its bits alone."""
+    if len(_different(ports["A"], ports["B"])) < RARELY_EQUAL:
+        return False
+    result = {*cell["connections"]["Y"]}
+    takers = [each for each in circuit.cells if result & {bit for _, bits in circuit.inputs(each) for bit in bits}]
+    return bool(takers) and all(
+        each["type"] in _OF_ALL and {*dict(circuit.inputs(each))["A"]} - {"0", "1"} == result for each in takers
+    )
+
+
+def _equality(circuit: FlatCircuit, cell: Mapping[str, Any], ports: Mapping[str, Sequence[Any]]) -> str:
+    one, other = (circuit.names.get(ports[port][0], "a value") for port in ("A", "B"))
+    return f"{one} with {other} at {circuit.source(cell)}"
+
+
+def _running(circuit: FlatCircuit) -> list[str]:
+    """The registers that go on by themselves, whatever comes in, through more states than vectors meet: counters one behind
+    the other, rings, shift registers with feedback."""
+    inputs = [(name, port) for name, port in circuit.module["ports"].items() if port["direction"] == "input"]
+    takers = defaultdict[Any, list[Mapping[str, Any]]](list)
+    for cell in circuit.cells:
+        for bit in {bit for _, bits in circuit.inputs(cell) for bit in bits}:
+            takers[bit].append(cell)
+    moved = {id(cell) for cell in _behind(circuit, takers, [b for n, p in inputs if n not in CONTROLS for b in p["bits"]])}
+    apart = [cell for cell in circuit.cells if "Q" in cell["connections"] and id(cell) not in moved]
+    found = [cell for cell in apart if any(cell is each for each in _behind(circuit, takers, cell["connections"]["Q"]))]
+    if sum(len(cell["connections"]["Q"]) for cell in found) < RARE:
+        return []
+    names = sorted({circuit.names.get(cell["connections"]["Q"][0], "a register") for cell in found})
+    return [f"{', '.join(names[:NAMED])}{', …' if len(names) > NAMED else ''} run by themselves"]
+
+
+def _behind(
+    circuit: FlatCircuit, takers: Mapping[Any, Sequence[Mapping[str, Any]]], bits: Sequence[Any]
+) -> list[Mapping[str, Any]]:
+    """The cells that depend on some bits, in later cycles too."""
+    waiting, seen, found = list(circuit.through(bits)), set[int](), list[Mapping[str, Any]]()
+    while waiting:
+        for cell in takers.get(waiting.pop(), ()):
+            if id(cell) not in seen:
+                seen.add(id(cell))
+                found.append(cell)
+                waiting += circuit.outputs(cell)
+                waiting += circuit.through(circuit.outputs(cell))
+    return found
 
 
 def _other_forms(circuit: FlatCircuit, named: set[int]) -> Iterator[str]:

@@ -124,20 +124,34 @@ def races(tree: Any) -> list[str]:
 
 def constants_by_initial_value(tree: Any) -> list[str]:
     """The variables that hold a value because a declaration or an initial block gives it, and nothing else writes them."""
-    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
     constant = {node["addr"] for node in nodes_of(tree) if node.get("type") == "VAR" and node.get("isConst")}
-    blocks = (node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
-    at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
-    only = [variable for variable, count in at_start.items() if count == ever[variable] and variable not in constant]
-    return list(dict.fromkeys(names[variable] for variable in only if variable in names))
+    at_start, later = _written_at_start_and_later(tree)
+    return _named(tree, [variable for variable in at_start if variable not in {*later, *constant}])
 
 
 def initial_values(tree: Any) -> list[str]:
     """The variables that begin with a value which a declaration or an initial block gives, and that change later."""
-    names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
-    blocks = (node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC"))
-    at_start, ever = Counter(variable for block in blocks for variable in _written(block)), Counter(_written(tree))
-    return sorted({names[v] for v, count in at_start.items() if count < ever[v] and v in names})
+    at_start, later = _written_at_start_and_later(tree)
+    return sorted(_named(tree, [variable for variable in at_start if variable in later]))
+
+
+def _written_at_start_and_later(tree: Any) -> tuple[dict[str, None], set[str]]:
+    """The variables that initial blocks write, and those that anything else writes, themselves or by a task."""
+    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    blocks = [node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC")]
+    apart = {id(each) for part in (*blocks, *tasks.values()) for each in nodes_of(part)}
+    others = [node for node in nodes_of(tree) if id(node) not in apart and ("access" in node or "taskp" in node)]
+    at_start, later = (
+        [variable for part in (*parts, *_called(parts, tasks)) for variable in _written(part)] for parts in (blocks, others)
+    )
+    return dict.fromkeys(at_start), set(later)
+
+
+def _named(tree: Any, variables: Sequence[str]) -> list[str]:
+    """The names of variables, without those that live in a call."""
+    declared = (node for node in nodes_of(tree) if node.get("type") == "VAR" and not node.get("isFuncLocal"))
+    names = {node["addr"]: str(node["origName"]) for node in declared}
+    return list(dict.fromkeys(names[variable] for variable in variables if variable in names))
 
 
 # values that functions keep

@@ -7,7 +7,7 @@ from itertools import product
 from cosim.bench.operand_widths import THE_UNITS, OperandWidths
 from cosim.bench.protocol import HANDSHAKES
 from cosim.dut.description import Dut
-from cosim.dut.elaborate import Port
+from cosim.dut.elaborate import Port, Range
 from golden.checks import listed
 from rtl.designs.design import Design
 from rtl.designs.ports import OPERANDS
@@ -64,13 +64,13 @@ class Connection:
     Attributes:
         ports: all ports of the design.
         elements: places of the elements of each operand.
-        controls: ports for clock, reset, enable and handshake, by this project's names.
+        controls: places of clock, reset, enable and handshake, by this project's names.
         ties: places of inputs that are held at a value, each with its value.
     """
 
     ports: tuple[Port, ...]
     elements: Mapping[str, tuple[Place, ...]]
-    controls: Mapping[str, Port]
+    controls: Mapping[str, Place]
     ties: tuple[tuple[Place, int | str], ...]
 
 
@@ -147,8 +147,8 @@ class _Matcher:
             self._use(place, operand.name)
         return tuple(places)
 
-    def controls(self) -> dict[str, Port]:
-        """The ports for clock, reset, enable and handshake."""
+    def controls(self) -> dict[str, Place]:
+        """The places of clock, reset, enable and handshake."""
         dut = self._dut
         wanted = {"clk": dut.clock, "rst": None if dut.reset is None else dut.reset.name, "en": dut.enable}
         names = {control: name for control, name in wanted.items() if name is not None}
@@ -166,7 +166,7 @@ class _Matcher:
                 self.reasons.append(f"{control} must be one bit, {piece[0].port} has more")
                 continue
             self._use(piece[0], control)
-            found[control] = piece[0].port
+            found[control] = piece[0]
         return found
 
     def ties(self) -> tuple[tuple[Place, int | str], ...]:
@@ -242,21 +242,23 @@ def _merged(places: list[Place], count: int, width: int) -> list[Place]:
 def selected_places(port: Port, selectors: Sequence[str]) -> list[Place] | None:
     """The words of a port under selectors like `3` or `31:16`, ascending by index; None where they lie outside the port.
 
-    A selector takes one index of the outermost remaining dimension; after the last dimension it takes bits.
+    A selector takes one index of the outermost remaining dimension; after the last dimension it takes bits, by their numbers
+    in the design's declaration.
     """
     dimensions = [*port.unpacked, *port.packed]
     chosen: list[Sequence[int]] = [dimension.indices for dimension in dimensions]
     low, width = 0, port.word
     for number, selector in enumerate(selectors):
-        bounds = sorted(int(bound) for bound in selector.split(":"))
+        bounds = [int(bound) for bound in selector.split(":")]
+        bits = port.bits or Range(port.word - 1, 0)
         if number < len(dimensions):
             if len(bounds) > 1 or bounds[0] not in dimensions[number].indices:
                 return None
             chosen[number] = bounds
-        elif number > len(dimensions) or bounds[-1] >= port.word:
+        elif number > len(dimensions) or not {*bounds} <= {*bits.indices}:
             return None
         else:
-            low, width = bounds[0], bounds[-1] - bounds[0] + 1
+            low, width = min(abs(bound - bits.right) for bound in bounds), abs(bounds[0] - bounds[-1]) + 1
     return [
         Place(port, index[: len(port.unpacked)], _word_low(port, index[len(port.unpacked) :]) + low, width)
         for index in product(*chosen)

@@ -68,6 +68,7 @@ class Port:
         packed: dimensions before the name without the innermost, outermost first; `logic [3:0][15:0]` has one.
         word: bits of the innermost packed dimension, or of a struct.
         signed: whether it is declared as signed.
+        bits: the range of the innermost packed dimension as it is declared, None for `[word - 1:0]`.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Port:
     packed: tuple[Range, ...]
     word: int
     signed: bool = False
+    bits: Range | None = None
 
     @property
     def vector(self) -> int:
@@ -238,7 +240,8 @@ def _port(node: dict[str, Any], types: dict[str, Any]) -> Port:
         packed.append(_range(kind["declRange"]))
         kind = _resolved(types[kind["refDTypep"]], types)
     word = _bits(kind, types, name)
-    return Port(name, str(node["direction"]).lower(), tuple(unpacked), tuple(packed), word, bool(kind.get("signed")))
+    bits = _range(f"[{kind['range']}]") if "range" in kind else None
+    return Port(name, str(node["direction"]).lower(), tuple(unpacked), tuple(packed), word, bool(kind.get("signed")), bits)
 
 
 def _resolved(kind: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]:

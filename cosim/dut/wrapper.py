@@ -13,7 +13,7 @@ from cosim.dut.elaborate import WRAPPER, Port, instance
 def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> str:
     """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake."""
     ports = [_port(o.direction, o.name, o.count * o.pitch * dut.results) for o in operands]
-    ports += [_port(port.direction, control, 1) for control, port in connection.controls.items()]
+    ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
     lines += [f"  {_net(port)}" for port in connection.ports]
     for operand in operands:
@@ -22,9 +22,9 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> st
             lines.append(_assign(place, outside, operand.direction == "input"))
             if operand.count * dut.results > 1:  # readable in waveforms
                 lines.append(f"  wire logic [{operand.width - 1}:0] {operand.name}_{number} = {outside};")
-    for control, port in connection.controls.items():
+    for control, place in connection.controls.items():
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
-        lines.append(_assign(Place(port, (), 0, 1), f"{'~' if inverted else ''}{control}", port.direction == "input"))
+        lines.append(_assign(place, f"{'~' if inverted else ''}{control}", place.port.direction == "input"))
     for place, value in connection.ties:
         constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
         lines.append(_assign(place, constant, True))

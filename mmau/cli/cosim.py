@@ -97,7 +97,8 @@ def mutants_of(design: rtl.Design, dut: Dut | None, report: Report, request: Req
     if not report.passed:
         raise ValueError(f"--mutants is for a design that passes; this one fails: {report.failures[0]}")
     with temporary_folder("mmau-mutants-") as folder:
-        return judged_states(design, dut, min(request.vectors, DIRECTED), request.seed, Path(folder), progress)
+        vectors, seed = min(request.vectors, DIRECTED), request.seed
+        return judged_states(design, dut, vectors, seed, Path(folder), progress, request.selection)
 
 
 def was_given(value: object) -> bool:

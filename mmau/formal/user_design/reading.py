@@ -16,6 +16,7 @@ from cosim.compile.complaints import (
     promises,
 )
 from cosim.compile.errors import SimulationError
+from cosim.compile.expression_findings import effects_without_order, hidden_inputs
 from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
 from cosim.compile.sources import sources_of
 from cosim.compile.storage_elements import irregular_storage
@@ -128,15 +129,15 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
             _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
         )
     tree = tree_of(WRAPPER, text.verilog, folder)
-    twice = written_by_two_blocks(tree)
-    if twice:
-        raise NotCompared(_in(text, f"two clocked blocks write the same bits, and none says whose stay: {', '.join(twice)}"))
-    raced = races(tree)
-    if raced:
-        raise NotCompared(_in(text, f"a clocked block writes at once what another block reads: {', '.join(raced)}"))
-    kept = kept_by_functions(tree)
-    if kept:
-        raise NotCompared(_in(text, f"functions keep values between calls: {', '.join(kept)}"))
+    for what, names in (
+        ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),
+        ("a clocked block writes at once what another block reads", races(tree)),
+        ("functions keep values between calls", kept_by_functions(tree)),
+        ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
+        ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
+    ):
+        if names:
+            raise NotCompared(_in(text, f"{what}: {', '.join(names)}"))
     fixed = constants_by_initial_value(tree)
     if fixed:
         assumed = [*assumed, f"registers and memories that nothing writes hold their initial values: {', '.join(fixed)}"]

@@ -11,7 +11,7 @@ from cocotb.types import Logic, LogicArray
 
 import golden
 from cosim.bench import Bits, Chunk, Compare, Inverted, Lanes, Result, Scoreboard, Specification, Vector, user_rows
-from golden.formats import FP16, FP32
+from golden.formats import FP16, FP32, TF32
 from golden.operations import FMA, TFDPA
 from golden.stimulus import OperandShape, chunks
 
@@ -97,6 +97,22 @@ def test_rules_of_comparison_hold() -> None:
         board.receive(answer)
     assert board.failures == ()
     assert board.outcome().waived == {"nan = any": 1, "zero_sign = ignore": 1}
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected", "answer"),
+    [({"zero_sign": "ignore"}, 0, 0x0000_1FFF), ({"nan": "propagate"}, 0x7FC0_0000, 0x7F80_2200)],
+    ids=["a zero", "a quiet NaN"],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_no_rule_waives_bits_that_the_format_does_not_use(rule: dict[str, str], expected: int, answer: int) -> None:
+    code = np.array([expected], np.uint32)
+    rows = user_rows({"x": (np.zeros(1, np.uint8), Bits(2))}, TF32, lambda ports, engine: code)
+    board = Scoreboard(Fixed(rows.chunk()), 1, 1, Compare(**rule))
+    (vector,) = board.vectors()
+    board.send(vector)
+    board.receive(answer)
+    assert board.mismatches == 1
 
 
 NANS = np.array([0x7FC0_0000, 0, 0x3F80_0000], np.uint32)

@@ -86,6 +86,8 @@ RARE_CONDITIONS = {
     "a sum": "wire [15:0] t = {a, b} + 16'h1357; assign d = r ^ 32'(&t);",
     "a range": "assign d = r ^ 32'(c > 32'h1234_5678 && c < 32'h1234_567a);",
     "a range below zero": "assign d = r ^ 32'($signed(c) > -32'sd1234567 && $signed(c) < -32'sd1234560);",
+    "two words": "assign d = c[23:0] == {a, b, a} ? 0 : r;",
+    "two words by xor": "assign d = ~|(c[23:0] ^ {a, b, a}) ? 0 : r;",
     "branches": "always_comb begin d = r; if (a == 8'h5a) if (b == 8'h3c) d = 0; end",
     "branches of choices": "assign d = a == 8'h5a ? b == 8'h3c ? 0 : r : r;",
     "cases in cases": "always_comb case (a) 8'h5a: case (b) 8'ha6: d = 0; default: d = r; endcase default: d = r; endcase",
@@ -95,6 +97,10 @@ KEPT = {
     "cycles": "logic [39:0] n; always_ff @(posedge clk) begin n <= n + 1; d <= n[39] ? 0 : r; end",
     "gaps": "logic [12:0] n; always_ff @(posedge clk) begin n <= a == 0 ? 0 : n + {12'd0, ~&n}; d <= n[12] ? 0 : r; end",
     "calls": "int n; task t; n = n + 1; d <= n > 777777 ? 0 : r; endtask always_ff @(posedge clk) t;",
+    "counters one behind the other": "logic [7:0] n, m, l; always_ff @(posedge clk) begin n <= n + 1; if (&n) m <= m + 1;\n"
+    "if (&n && &m) l <= l + 1; d <= l[3] ? 0 : r; end",
+    "rings": "logic [8:0] n; logic [7:0] m; always_ff @(posedge clk) begin n <= rst ? 9'd1 : {n[7:0], n[8]};\n"
+    "m <= rst ? 8'd1 : {m[6:0], m[7]}; d <= n[8] && m[7] ? 0 : r; end",
     "a history of operands": "logic [7:0] h0, h1, h2; always_ff @(posedge clk) begin h0 <= a; h1 <= h0; h2 <= h1;\n"
     "d <= h0 == 8'h11 && h1 == 8'h22 && h2 == 8'h44 ? 0 : r; end",
     "a history of comparisons": "logic h, g; always_ff @(posedge clk) begin h <= a == 8'h5a; g <= h && a == 8'h35;\n"
@@ -137,7 +143,8 @@ def test_undefined_value_is_named(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", RARE_CONDITIONS | KEPT)
 @pytest.mark.attack("designs by hand, in cosim")
 def test_what_vectors_hardly_meet_is_named(name: str, tmp_path: Path) -> None:
-    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(KEPT[name], "")
+    ports: dict[str, Any] = {"ports": "input logic clk, rst, ", "reset": Reset("rst")}
+    wrong = Wrong(RARE_CONDITIONS[name], "") if name in RARE_CONDITIONS else clocked(KEPT[name], "", **ports)
     assert any(line.startswith(RARE) for line in said_of(wrong, tmp_path))
 
 
@@ -245,6 +252,7 @@ SOUND = {
     "branches in cases": "always_comb case (a[1:0]) 2'd1: if (b[0]) d = r; else d = 5; 2'd2: case (b[3:2]) 0: d = 4;\n"
     "1, 2: d = 5; default: if (c[3]) d = 6; else d = r; endcase\n"
     "default: if (b[2]) d = r; else if (b[3]) d = 2; else d = 1; endcase",
+    "exponents that are equal": "assign d = r ^ 32'(a == b || c[30:23] == b) ^ 32'({a, b[0]} == c[8:0]);",
     "numbers of their own": "wire nan = &c[30:23] & |c[22:0], inf = &c[30:23] & ~|c[22:0];\n"
     "wire one = c[30:0] - 31'h3f800000 == 0, largest = ~|(c[30:0] ^ 31'h7f7fffff), least = c[30:0] > 0 && c[30:0] < 2;\n"
     "assign d = inf & a == 0 & b == 8'h80 ? 1 : largest & a == 8'hff ? 2 : one & least ? 3 : nan ? 4 : r;",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import golden
-from cosim.dut.connection import Operand, PortMismatch, connect, operands_of
+from cosim.dut.connection import Operand, PortMismatch, connect, operands_of, selected_places
 from cosim.dut.description import Dut, Reset, load_dut
 from cosim.dut.elaborate import WRAPPER, ElaborationError, elaborated
 from cosim.dut.tool_log import first_error
@@ -175,6 +175,42 @@ def test_interface_inside_is_no_port_and_one_at_the_border_is_refused(tmp_path: 
     border = f"{bus}module top(bus i, output [7:0] d); assign d = i.v; endmodule\n"
     with pytest.raises(ElaborationError, match="Interfaced port on top level module"):
         elaborated(written(tmp_path, border))
+
+
+@pytest.mark.parametrize(
+    ("selector", "low"),
+    [
+        ("up[0:7]", 24),
+        ("up[24:31]", 0),
+        ("up[31:24]", 0),
+        ("off[16:9]", 0),
+        ("off[40:33]", 24),
+        ("off[7:0]", None),
+        ("part[1][2:9]", 8),
+    ],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_bits_have_the_numbers_of_their_declaration(selector: str, low: int | None, tmp_path: Path) -> None:
+    """A range of an ascending word, or of one that does not begin at 0, was taken from the lowest bits."""
+    text = "module top(input logic [0:31] up, input logic [40:9] off, input logic [1:0][2:9] part); endmodule"
+    ports = {port.name: port for port in elaborated(written(tmp_path, text)).ports}
+    name, *selectors = selector.replace("]", "").split("[")
+    found = selected_places(ports[name], selectors)
+    assert (None if found is None else [(place.low, place.width) for place in found]) == (
+        None if low is None else [(low, 8)]
+    )
+
+
+@pytest.mark.attack("designs by hand, in cosim")
+def test_control_that_is_one_bit_of_a_port_is_that_bit(tmp_path: Path) -> None:
+    """The wrapper took the lowest bit of the port instead."""
+    text = "module top(input logic clk, input logic [2:0] ctl, input logic n [2], output logic [0:3] state); endmodule"
+    keys: dict[str, Any] = {"protocol": "valid", "clock": "clk", "reset": Reset("n[1]"), "tie": {"ctl[1:0]": 0, "n[0]": 0}}
+    dut = written(tmp_path, text, ports={"in_valid": ("ctl[2]",), "out_valid": ("state[0]",)}, **keys)
+    lines = wrapper(dut, [], connect(dut, [], elaborated(dut).ports)).splitlines()
+    assert "  assign port_ctl[2 +: 1] = in_valid;" in lines
+    assert "  assign port_n[1][0 +: 1] = rst;" in lines
+    assert "  assign out_valid = port_state[3 +: 1];" in lines
 
 
 def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ module one_stage (
     NONE,
     // operands that come again
     C_ISOLATED, C_ISOLATED_BY_B, A_ISOLATED_BY_B, SAME_OPERANDS, SAME_WEIGHTS, SAME_WEIGHTS_SIXTEEN_TIMES,
+    SAME_WEIGHTS_FOR_LONG,
     // long stalls and gaps
     CLEARED_WHILE_WAITING, CLEARED_WHILE_WAITING_LONG, AFTER_A_STALL, AFTER_A_GAP, AFTER_A_LONG_GAP, VALID_LOST_IN_A_GAP,
     // the handshake
@@ -18,7 +19,7 @@ module one_stage (
     TAKEN_WITHOUT_VALID, TAKEN_IN_A_GAP, TRANSPARENT_WHILE_HIGH,
     // resets
     TAKEN_IN_RESET, RESET_WAITS_FOR_IDLE, RESET_KEEPS_A_STALLED_RESULT, RESET_WAITS_FOR_READY, AFTER_THREE_RESETS,
-    RESET_KEEPS_WHAT_WAITED_LONG,
+    RESET_KEEPS_WHAT_WAITED_LONG, AFTER_A_LONG_RESET, AFTER_A_RESET_OF_AN_IDLE_DESIGN,
     // counts
     EVERY_THOUSANDTH_RESULT, AFTER_A_GAP_OF_SOME_LENGTHS, AFTER_MANY_WITHOUT_PAUSE, AFTER_ALTERNATING_STALLS,
     NAN_TWO_RESULTS_BEFORE, AFTER_THREE_NANS, STICKY_SIGN, PARITY_OF_ALL_BEFORE,
@@ -27,7 +28,7 @@ module one_stage (
     // what a run of vectors meets by chance alone
     ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
     // long runs
-    AFTER_MANY_CYCLES, AFTER_MANY_VECTORS, AFTER_MANY_VECTORS_WITHOUT_RESET
+    AFTER_MANY_CYCLES, AFTER_MANY_VECTORS, AFTER_MANY_VECTORS_WITHOUT_RESET, SAME_WEIGHTS_FOR_VERY_LONG
   } bug_t;
   reg [7:0] numbers[0:0];
   initial $readmemh("BUG_FILE", numbers);
@@ -75,12 +76,16 @@ module one_stage (
   reg gap_of_one_length = 0;
   reg rst_before = 0, gap_modulo = 0, nan_before = 0, parity = 0;
   reg [9:0] results = 0;
-  reg [5:0] in_a_row = 0;
+  reg [5:0] in_a_row = 0, reset_for = 0;
+  reg long_reset = 0, reset_while_idle = 0;
   reg [3:0] alternations = 0;
   reg sticky_sign = 0;
   always @(posedge clk) begin
     took <= take;
     rst_before <= rst;
+    reset_for <= rst ? reset_for + {5'b0, ~&reset_for} : 0;
+    if (&reset_for) long_reset <= 1;
+    if (rst & ~rst_before & ~full & gap > 40) reset_while_idle <= 1;
     resets <= resets + {2'b0, rst & ~rst_before & ~&resets};
     if (give) results <= results == 999 ? 0 : results + 1;
     if (give) nan_before <= &last[30:23] & |last[22:0];
@@ -120,7 +125,9 @@ module one_stage (
   localparam PLUS = 32'h7f800000, MINUS = 32'hff800000;
   wire wrong = bug == AFTER_A_STALL & after_stall | bug == AFTER_A_GAP & after_gap | bug == AFTER_A_LONG_GAP & after_long_gap |
                bug == SAME_OPERANDS & twice_ab | bug == SAME_WEIGHTS & twice_b |
-               bug == SAME_WEIGHTS_SIXTEEN_TIMES & same == 15 | bug == AFTER_MANY_CYCLES & cycles[19] |
+               bug == SAME_WEIGHTS_SIXTEEN_TIMES & same == 15 | bug == SAME_WEIGHTS_FOR_LONG & same == 200 |
+               bug == SAME_WEIGHTS_FOR_VERY_LONG & same == 1500 |
+               bug == AFTER_A_LONG_RESET & long_reset | bug == AFTER_A_RESET_OF_AN_IDLE_DESIGN & reset_while_idle | bug == AFTER_MANY_CYCLES & cycles[19] |
                bug == AFTER_MANY_VECTORS & taken[19] | bug == AFTER_MANY_VECTORS_WITHOUT_RESET & taken_since_reset[19] |
                bug == INFINITIES_BACK_TO_BACK & last == PLUS & sum == MINUS |
                bug == NAN_BEFORE_ZERO & &last[30:23] & |last[22:0] & is_zero |

@@ -23,8 +23,8 @@ NUMBERED = re.sub(r"//.*", "", SOURCE.read_text().partition("{")[2].partition("}
 BUGS = [name.strip() for name in NUMBERED.split(",")]
 """The faults by number; number 0 is none."""
 
-LATE = ("AFTER_MANY_CYCLES", "AFTER_MANY_VECTORS", "AFTER_MANY_VECTORS_WITHOUT_RESET")
-"""Bugs that show after 2^19 cycles, which only volume mode simulates."""
+LATE = ("AFTER_MANY_CYCLES", "AFTER_MANY_VECTORS", "AFTER_MANY_VECTORS_WITHOUT_RESET", "SAME_WEIGHTS_FOR_VERY_LONG")
+"""Bugs that show after more cycles, or more of the same weights, than only volume mode simulates."""
 
 FURTHER = BUGS[BUGS.index("SURPLUS_AFTER_A_LONG_GAP") : BUGS.index("INFINITIES_BACK_TO_BACK")]
 """Bugs whose runs in cocotb only `make attack` makes."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from cosim.bench.selection import Selection
 from golden.formats import FP32
 from mmau.mutation.missed_faults import judged_states, missed_lines
 from mmau.mutation.state_mutants import KINDS, Around
@@ -56,3 +57,11 @@ def test_too_few_vectors_miss_faults(tmp_path: Path) -> None:
     unit, dut = parts("stream")
     missed = {row["kind"] for row in judged_states(UnitDesign(unit), dut, 30, 0, tmp_path) if row["status"] != "killed"}
     assert {"timeout", "counter"} <= missed
+
+
+@pytest.mark.simulator
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_faults_get_the_selected_vectors_alone(tmp_path: Path) -> None:
+    unit, dut = parts("lanes")
+    found = judged_states(UnitDesign(unit), dut, 500, 0, tmp_path, selection=Selection(vector=7))
+    assert sum(row["status"] == "killed" for row in found) < len(found) / 2

@@ -12,12 +12,13 @@ from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
 from tests.mmau.formal.user_design.further_wrong_designs import FURTHER
 from tests.mmau.formal.user_design.wrong_designs import ALL
+from tests.mmau.formal.user_design.wrong_expressions import EXPRESSIONS, HELD
 
 SECONDS = 300.0
 
 QUICK = {
     "a bit of a wire twice", "a loop that cancels", "an initial value that holds", "right under VERILATOR",
-    "a result after a cycle without valid", "valid after ready",
+    "a result after a cycle without valid", "valid after ready", "an increment beside a read",
 }  # fmt: skip
 """One of each kind; the others are `long`, and further ones are for `make attack` alone."""
 
@@ -27,7 +28,10 @@ QUICK = {
 @pytest.mark.parametrize(
     "wrong",
     [
-        *(pytest.param(each, id=name, marks=() if name in QUICK else pytest.mark.long) for name, each in ALL.items()),
+        *(
+            pytest.param(each, id=name, marks=() if name in QUICK else pytest.mark.long)
+            for name, each in (ALL | EXPRESSIONS).items()
+        ),
         *(pytest.param(each, id=name, marks=pytest.mark.campaign) for name, each in FURTHER.items()),
     ],
 )
@@ -39,6 +43,16 @@ def test_a_wrong_design_is_not_proved(wrong: Wrong, tmp_path: Path, record_prope
     if wrong.says:
         assert verdict == OPEN
         assert wrong.says in reason
+
+
+@pytest.mark.long
+@pytest.mark.simulator
+@pytest.mark.usefixtures("solvers_alone")
+@pytest.mark.parametrize("name", HELD)
+@pytest.mark.attack("designs by hand, in prove")
+def test_a_proof_names_the_initial_values_that_it_rests_on(name: str, tmp_path: Path) -> None:
+    found = prove_user_design(PRODUCT, HELD[name].described(tmp_path), SECONDS)
+    assert (found.verdict, found.assumed) == (PROVED, (HELD[name].says,))
 
 
 def decided(dut: Dut) -> tuple[str, str]:

@@ -1,0 +1,72 @@
+"""Wrong designs whose expressions tools evaluate in different orders, or at different times.
+
+Tools read the first ones as other circuits, but for one operand of 2^16 or more, so that no sample vector shows it.
+"""
+
+from tests.mmau.formal.user_design.design_by_hand import Wrong, clocked
+
+_RARE = "a == 8'h5a && b == 8'h3c && c[7:0] == 8'h77"
+
+_ORDER = "an expression writes what it also reads, in an order that no rule gives: i"
+
+_HIDDEN = "functions read more than their arguments, where only a change of these counts: b, c"
+
+_READS_MORE = "x); {} = signed'(c) + 32'(signed'(x)) * 32'(signed'(b));"
+
+
+def _rarely(statement: str, beside: str = "") -> Wrong:
+    """A design that is right but for rare operands, for which it does a statement."""
+    return Wrong(f"logic [31:0] i; {beside} always_comb begin i = 0; d = r; if ({_RARE}) {statement} end", _ORDER)
+
+
+_SETS = "function automatic [31:0] f(input [31:0] x); i = 5; return x; endfunction"
+
+EXPRESSIONS = {
+    "an increment beside a read": _rarely("d = r + i + (i++);"),
+    "an increment of an index": _rarely("d = t[i[1:0] + 2'(i++)];", "wire [3:0][31:0] t = {r, r, ~r, r};"),
+    "two increments": _rarely("d = r + (i++) - 2 * (i++);"),
+    "an assignment inside of a sum": _rarely("d = r + i + (i = 5) - 5;"),
+    "a function that writes what stands beside it": _rarely("d = i + f(r);", _SETS),
+    "a function of a function that writes": _rarely(
+        "d = i + g(r);", f"{_SETS} function automatic [31:0] g(input [31:0] x); return f(x); endfunction"
+    ),
+    "an argument that is incremented": _rarely(
+        "d = r ^ f(i++, i);", "function automatic [31:0] f(input [31:0] x, y); return x ^ y; endfunction"
+    ),
+    "an output argument in a sum": _rarely(
+        "d = i + f(r, i);", "function automatic [31:0] f(input [31:0] x, output [31:0] y); y = 7; return x; endfunction"
+    ),
+    "an effect behind a condition that fails": Wrong(
+        "logic [31:0] i; function automatic logic f(input logic x); i = 5; return x; endfunction\n"
+        f"always_comb begin i = 0; d = r; if ({_RARE} && f(a[1])) d = r; d = d + (({_RARE}) ? i - 5 : i); end",
+        _ORDER,
+    ),
+    "an effect of an item of a case": Wrong(
+        "logic [31:0] i; function automatic [7:0] f(input [7:0] x); i = 1; return x; endfunction\n"
+        "always_comb begin i = 0; case (a) 8'h5a: d = r; f(8'h5b): d = r; default: d = r; endcase\n"
+        f"if ({_RARE}) d = d + i; end",
+        _ORDER,
+    ),
+    "a function of an assignment that reads more": Wrong(
+        f"function [31:0] f(input [7:0] {_READS_MORE.format('f')} endfunction assign d = f(a);", _HIDDEN
+    ),
+    "a function of an always @* that reads more": Wrong(
+        f"function [31:0] f(input [7:0] {_READS_MORE.format('f')} endfunction always @* d = f(a);", _HIDDEN
+    ),
+    "a task of an always @* that reads more": Wrong(
+        f"task t(input [7:0] {_READS_MORE.format('d')} endtask always @* t(a);", _HIDDEN
+    ),
+}
+
+HELD = {
+    "an initial value by a task": clocked(
+        "logic f; task t; f = 1'b1; endtask initial t(); always_ff @(posedge clk) d <= f ? r : 32'd0;",
+        "registers and memories that nothing writes hold their initial values: f",
+    ),
+    "a memory with initial values by a task": clocked(
+        "logic [31:0] m [0:3]; task t; for (int k = 0; k < 4; k++) m[k] = 0; endtask initial t();\n"
+        "always_ff @(posedge clk) d <= r ^ m[a[1:0]];",
+        "registers and memories that nothing writes hold their initial values: m",
+    ),
+}
+"""Designs that are right from their initial values alone, each with the assumption that a proof names."""
