@@ -17,7 +17,7 @@ def run_conform(arguments: argparse.Namespace) -> int:
     """`mmau conform`."""
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
-    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+    if arguments.seconds is not None and arguments.seconds < 0:
         raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
     if is_stdout(arguments.report) or (arguments.report.exists() and not arguments.report.is_file()):
         raise ValueError(f"--report must name a file, from which a later run resumes; got {arguments.report}")

@@ -40,7 +40,7 @@ def run_probe(arguments: argparse.Namespace) -> int:
         raise ValueError("--settle goes with --recording")
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"vectors must be at least 1 and seed at least 0, got {arguments.vectors} and {arguments.seed}")
-    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+    if arguments.seconds is not None and arguments.seconds < 0:
         raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
     check_files(arguments)
     with chosen_device(arguments) as dut:
