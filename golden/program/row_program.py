@@ -194,11 +194,18 @@ def digest_of(command: str) -> str:
         ValueError: as `RowProgram`.
     """
     total = hashlib.sha256(command.encode())
-    for word in split(command):
-        path = Path(shutil.which(word) or word)
-        if path.is_file():
-            total.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in files_of(command):
+        total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
+
+
+def files_of(command: str) -> list[Path]:
+    """The files that a command's words name, the program first.
+
+    Raises:
+        ValueError: as `RowProgram`.
+    """
+    return [path for path in (Path(shutil.which(word) or word) for word in split(command)) if path.is_file()]
 
 
 def split(command: str) -> list[str]:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from golden.files import check_output, is_stdout, write_output
+from golden.program import files_of
 from mmau import DIFFERED, OK
 from mmau.cli.devices_under_test import chosen_device
 from mmau.cli.json_objects import print_object
@@ -50,6 +51,7 @@ def run_probe(arguments: argparse.Namespace) -> int:
 def check_files(arguments: argparse.Namespace) -> None:
     """Raise ValueError where an output file is also an input, or cannot be written."""
     read = [path for path in (arguments.unit, arguments.dut) if path is not None]
+    read += [] if arguments.program is None else files_of(arguments.program)
     state: Path | None = arguments.state
     if arguments.output is not None:
         check_output(arguments.output, [*read, *([] if state is None else [state])])
