@@ -221,7 +221,7 @@ def _pieces(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read the table of a TOML file.
+    """Read the table of a TOML file; a byte order mark at its beginning, which some editors write, is passed over.
 
     Raises:
         ValueError: not a TOML file, or one larger or nested deeper than is read. OSError: the file cannot be read.
@@ -231,7 +231,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     if len(content) > MAX_TOML_BYTES:
         raise ValueError(f"{path}: must be a TOML file of at most {MAX_TOML_BYTES} bytes, but is larger")
     try:
-        table = tomllib.loads(content.decode("utf-8"))
+        table = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a TOML file: {error}") from error
     level: list[Any] = [table]

@@ -78,7 +78,7 @@ def _text(path: Path) -> str:
     if len(content) > MAX_BYTES:
         raise ValueError(f"{path}: must be a filelist of at most {MAX_BYTES:,} bytes, but is larger")
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: must be a filelist, which is text in UTF-8: {error}") from error
 
