@@ -76,6 +76,29 @@ def test_template_knows_common_names(name: str, tmp_path: Path, capsys: pytest.C
     assert '"?"' not in text
 
 
+def test_template_knows_names_behind_other_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where one port alone has such a name; two of them leave it open."""
+    ports = "input clk, req_valid, rsp_ready, input [7:0] req_a0, req_a1, req_a2, x_b, y_b, req_c, "
+    ports += "output req_ready, rsp_valid, output [7:0] rsp_d"
+    text = described(ports, "assign req_ready = rsp_ready; assign rsp_valid = req_valid;", tmp_path, capsys)
+    assert 'protocol = "valid-ready"  # guessed from the names of the ports' in text
+    named = """a = ["req_a0", "req_a1", "req_a2"]
+b = "?"
+c = "req_c"
+d = "rsp_d"
+in_valid = "req_valid"
+in_ready = "req_ready"
+out_valid = "rsp_valid"
+out_ready = "rsp_ready"
+"""
+    assert f"{named}\n[tie]  # inputs that are held at a value; remove those that [ports] names\nx_b = 0\ny_b = 0\n" in text
+
+
+def test_template_says_that_no_port_is_called_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = described("input clk, go, input [7:0] a, b, output [7:0] d", "assign d = a;", tmp_path, capsys)
+    assert 'protocol = "fixed-latency"  # guessed: no port has the name of a valid bit' in text
+
+
 @pytest.mark.parametrize(
     ("edge", "reset"),
     [
