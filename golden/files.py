@@ -41,17 +41,18 @@ def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
         inputs: files that are read; the output must not be one of them under another name.
 
     Raises:
-        ValueError: the output is an input. OSError: the folder is missing, or the file is a folder or read-only.
+        ValueError: the output is an input. OSError: its folder is missing or read-only, or it is a folder or read-only.
     """
     if is_stdout(path):
         return
     status = _status(Path(path))
-    if status is None:
-        folder = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(errno.ENOENT, f"cannot be written: there is no folder {folder}", str(path))
+    is_file = status is not None and stat.S_ISREG(status.st_mode)
+    folder = os.path.dirname(os.path.realpath(path))
+    if status is None and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, f"cannot be written: there is no folder {folder}", str(path))
+    if (status is None or is_file) and not os.access(folder, os.W_OK | os.X_OK):  # a new file takes the old one's place
+        raise PermissionError(errno.EACCES, f"cannot be written: folder {folder} is read-only", str(path))
     for given in inputs:
-        is_file = status is not None and stat.S_ISREG(status.st_mode)
         if status is not None and is_file and os.path.exists(given) and os.path.samestat(status, os.stat(given)):
             raise ValueError(f"output {path} must be another file than the input, which is {given}; name another output")
 

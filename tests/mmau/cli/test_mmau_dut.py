@@ -1,6 +1,7 @@
 """`mmau cosim` with designs of one's own: their files, their description, and a first one from their ports."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,19 @@ def test_report_replaces_no_file_that_names_the_design(
     assert main.main(["cosim", *design, option, f"sub/../{name}"]) == 2
     assert f"output sub/../{name} must be another file than the input, which is " in capsys.readouterr().err
     assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == texts
+
+
+@pytest.mark.parametrize("words", [["--waves"], ["--html", "r.html"]])
+def test_read_only_folder_is_told_before_the_run(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    design = ["--unit", str(LANES / "unit.toml"), "--dut", str(LANES / "dut.toml")]
+    assert main.main(["cosim", *design, *words]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mmau cosim: ")
+    assert f"cannot be written: folder {tmp_path} is read-only" in said
 
 
 @pytest.mark.slow
