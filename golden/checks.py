@@ -8,11 +8,16 @@ from typing import Any
 def unknown(what: str, value: Any, known: Collection[str], shown: int = 16) -> str:
     """`rho must be one of …, got 'RZ-FP23' (did you mean 'RZ-FP32'?)`; long lists are named by their near spellings only."""
     known = list(dict.fromkeys(known))
-    near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
-    hint = f" (did you mean {' or '.join(repr(n) for n in near)}?)" if near else ""
+    hint = near(value, known)
     if len(known) <= shown:
         return f"{what} must be one of {', '.join(known)}; got {value!r}{hint}"
     return f"{what} {value!r} is not one of the {len(known)} known{hint}"
+
+
+def near(value: Any, known: Collection[str]) -> str:
+    """` (did you mean 'RZ-FP32'?)`, or nothing where no spelling is near."""
+    found = difflib.get_close_matches(str(value), known, n=3, cutoff=0.5)
+    return f" (did you mean {' or '.join(repr(n) for n in found)}?)" if found else ""
 
 
 def check_int(key: str, value: Any, low: int, high: int) -> None:

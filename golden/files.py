@@ -41,17 +41,18 @@ def check_output(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
         inputs: files that are read; the output must not be one of them under another name.
 
     Raises:
-        ValueError: the output is an input. OSError: the folder is missing, or the file is a folder or read-only.
+        ValueError: the output is an input. OSError: its folder is missing or read-only, or it is a folder or read-only.
     """
     if is_stdout(path):
         return
     status = _status(Path(path))
-    if status is None:
-        folder = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(folder):
-            raise FileNotFoundError(errno.ENOENT, f"cannot be written: there is no folder {folder}", str(path))
+    is_file = status is not None and stat.S_ISREG(status.st_mode)
+    folder = os.path.dirname(os.path.realpath(path))
+    if status is None and not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, f"cannot be written: there is no folder {folder}", str(path))
+    if (status is None or is_file) and not os.access(folder, os.W_OK | os.X_OK):  # a new file takes the old one's place
+        raise PermissionError(errno.EACCES, f"cannot be written: folder {folder} is read-only", str(path))
     for given in inputs:
-        is_file = status is not None and stat.S_ISREG(status.st_mode)
         if status is not None and is_file and os.path.exists(given) and os.path.samestat(status, os.stat(given)):
             raise ValueError(f"output {path} must be another file than the input, which is {given}; name another output")
 
@@ -221,7 +222,7 @@ def _pieces(content: bytes | Iterable[bytes]) -> Iterable[bytes]:
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """Read the table of a TOML file.
+    """Read the table of a TOML file; a byte order mark at its beginning, which some editors write, is passed over.
 
     Raises:
         ValueError: not a TOML file, or one larger or nested deeper than is read. OSError: the file cannot be read.
@@ -231,7 +232,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     if len(content) > MAX_TOML_BYTES:
         raise ValueError(f"{path}: must be a TOML file of at most {MAX_TOML_BYTES} bytes, but is larger")
     try:
-        table = tomllib.loads(content.decode("utf-8"))
+        table = tomllib.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not a TOML file: {error}") from error
     level: list[Any] = [table]

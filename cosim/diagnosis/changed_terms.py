@@ -129,16 +129,19 @@ def decoding(model: Model) -> Iterator[Change]:
     def lowered(x: Decoded) -> Decoded:
         return x._replace(exp=x.exp - 1) if x.cls is Cls.SUBNORMAL else x
 
-    def operands(self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int) -> Any:
-        x, y, z = FusedOperation.decoded(self, a, b, c)
-        return list(map(lowered, x)), list(map(lowered, y)), z
+    for names in (("a", "b"), ("a",), ("b",), ("c",)):
 
-    def addend(self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int) -> Any:
-        x, y, z = FusedOperation.decoded(self, a, b, c)
-        return x, y, lowered(z)
+        def decoded(
+            self: FusedOperation, a: Sequence[int], b: Sequence[int], c: int, names: Sequence[str] = names
+        ) -> tuple[list[Decoded], list[Decoded], Decoded]:
+            x, y, z = FusedOperation.decoded(self, a, b, c)
+            return (
+                list(map(lowered, x)) if "a" in names else x,
+                list(map(lowered, y)) if "b" in names else y,
+                lowered(z) if "c" in names else z,
+            )
 
-    yield stepped(model, "the exponent of a subnormal a or b is one too small", decoded=operands)
-    yield stepped(model, "the exponent of a subnormal c is one too small", decoded=addend)
+        yield stepped(model, f"the exponent of a subnormal {' or '.join(names)} is one too small", decoded=decoded)
 
 
 def products(model: Model, operation: FusedOperation) -> Iterator[Change]:

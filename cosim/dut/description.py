@@ -55,6 +55,7 @@ class Dut:
         results: number of dot products in a vector. widths: of c and d, where they are not the unit's.
         tie: value of each input that is held at a value.
         compare: the permitted differences.
+        lists: the filelists that name its sources.
     """
 
     top: str
@@ -74,6 +75,7 @@ class Dut:
     widths: OperandWidths = THE_UNITS
     tie: Mapping[str, int | str] = field(default_factory=dict)
     compare: Compare = field(default_factory=Compare)
+    lists: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         _check_text("top", self.top)
@@ -102,6 +104,11 @@ class Dut:
             check_int("latency", self.latency, 1, MAX_LATENCY)
         elif self.latency:
             raise ValueError(f"latency goes with protocol 'fixed-latency', got {self.latency} with {self.protocol!r}")
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that describe it, as far as they are named: its sources and filelists, not what these include."""
+        return (*self.sources, *self.lists)
 
     @property
     def timing(self) -> Timing:
@@ -139,7 +146,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
     Raises:
         ValueError, TypeError: as `load_dut`, without the path.
     """
-    known = {f.name for f in fields(Dut)} - {"widths"} | _FURTHER_KEYS
+    known = {f.name for f in fields(Dut)} - {"widths", "lists"} | _FURTHER_KEYS
     for key in table:
         if key not in known:
             raise ValueError(unknown("key", key, sorted(known)))
@@ -167,6 +174,7 @@ def dut_from_table(table: Mapping[str, Any], folder: Path) -> Dut:
         tie={name: _tied(name, value) for name, value in _table("tie", table.get("tie", {})).items()},
         widths=widths_from_table(_table("operands", table.get("operands", {}))),
         compare=_record("compare", table.get("compare", {}), Compare),
+        lists=tuple(filelist.lists),
     )
 
 

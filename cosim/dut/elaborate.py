@@ -12,7 +12,7 @@ from typing import Any
 from cosim.dut.description import Dut
 from cosim.dut.files_read import FileRead, files_read
 from cosim.dut.tool_log import first_error
-from golden.checks import listed
+from golden.checks import listed, near
 from golden.files import temporary_folder
 from golden.processes import run_tool
 
@@ -143,14 +143,20 @@ def elaborated(dut: Dut) -> Elaborated:
         if result.returncode or not tree.is_file():
             error = first_error(result.stderr or result.stdout)
             if f"{AROUND}.sv" in error and f"module: '{dut.top}'" in error:
-                raise ElaborationError(
-                    f"none of the sources holds the top module {dut.top}; got {listed(map(str, dut.sources))}"
-                )
+                hint = near(dut.top, _modules(dut))
+                files = listed(map(str, dut.sources))
+                raise ElaborationError(f"none of the sources holds the top module {dut.top}; got {files}{hint}")
             raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
         nodes = read_tree(tree)
         _check_wrapper(nodes, read_tree(tree.with_suffix(".meta.json")))
         read = files_read(Path(folder), Path.cwd(), [around])
         return Elaborated(ports_of_tree(nodes, dut.top), read, _opened(nodes), _loaded(nodes), _edges(nodes))
+
+
+def _modules(dut: Dut) -> list[str]:
+    """The names of modules in the text of a design's files, for a message."""
+    text = "\n".join(source.read_text(encoding="utf-8", errors="replace") for source in dut.sources)
+    return re.findall(r"^\s*module\s+(\w+)", text, re.MULTILINE)
 
 
 def read_tree(path: Path) -> Any:

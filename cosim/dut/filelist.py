@@ -20,12 +20,14 @@ class Filelist:
         include: folders of included files.
         defines: macros and their values, empty where a macro has none.
         parameters: parameters of the top module and their values.
+        lists: the filelists that were read, nested ones too.
     """
 
     sources: list[Path] = field(default_factory=list)
     include: list[Path] = field(default_factory=list)
     defines: dict[str, str] = field(default_factory=dict)
     parameters: dict[str, str] = field(default_factory=dict)
+    lists: list[Path] = field(default_factory=list)
 
 
 def read_filelist(path: Path) -> Filelist:
@@ -45,6 +47,7 @@ def _read(path: Path, found: Filelist, depth: int) -> None:
     if depth > MAX_DEPTH:
         raise ValueError(f"{path}: filelists must not be nested deeper than {MAX_DEPTH}; does one name itself?")
     words = _words(_text(path))
+    found.lists.append(path)
     for word in words:
         option, value = word[:2], word[2:]
         if option in ("-f", "-F"):
@@ -75,7 +78,7 @@ def _text(path: Path) -> str:
     if len(content) > MAX_BYTES:
         raise ValueError(f"{path}: must be a filelist of at most {MAX_BYTES:,} bytes, but is larger")
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: must be a filelist, which is text in UTF-8: {error}") from error
 

@@ -81,7 +81,12 @@ def _together(ports: Sequence[Port]) -> dict[str, list[str]]:
 def _matching(ours: str, ports: Sequence[Port]) -> list[str]:
     """The design's ports whose names and direction match, in order of the numbers in their names."""
     direction = "output" if ours in OUTPUTS else "input"
-    names = [p.name for p in ports if p.direction == direction and re.fullmatch(NAMES[ours], p.name, re.IGNORECASE)]
+    there = [port.name for port in ports if port.direction == direction]
+    names = [name for name in there if re.fullmatch(NAMES[ours], name, re.IGNORECASE)]
+    if not names:  # behind words that are not known, as req_valid: it is meant if no other port has such a name
+        names = [name for name in there if re.fullmatch(rf"\w+_({NAMES[ours]})", name, re.IGNORECASE)]
+        if len({re.sub(r"\d", "", name) for name in names}) > 1:
+            return []
     if len(names) > 1 and ours not in ("a", "b"):
         return names[:1]
     return sorted(names, key=lambda name: int(re.sub(r"\D", "", name) or 0))
@@ -97,7 +102,7 @@ def _timing(
     elif {"in_valid", "out_valid"} <= set(found):
         lines = ['protocol = "valid"  # guessed from the names of the ports']
     else:
-        lines = ['protocol = "fixed-latency"  # guessed: no valid ports were found', 'latency = "?"  # cycles']
+        lines = ['protocol = "fixed-latency"  # guessed: no port has the name of a valid bit', 'latency = "?"  # cycles']
     lines.append(f'clock = "{clock}"')
     if enable is not None:
         lines.append(f'enable = "{enable}"')

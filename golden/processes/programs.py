@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import IO, Any, TypeVar
+from weakref import WeakSet
 
 from golden.processes.child import Child
 from golden.processes.messages import Messages
@@ -32,12 +33,19 @@ class Interrupted(Exception):
 
 
 class Children:
-    """The child processes of one request. Stopping it kills them, and no further one starts."""
+    """The child processes of one request. Stopping it kills them, and no further one starts.
 
-    def __init__(self) -> None:
+    Args:
+        outer: the request that made this one; stopping it stops this one too.
+    """
+
+    def __init__(self, outer: "Children | None") -> None:
         self._lock = threading.Lock()
         self._running: set[Child] = set()
         self._stopped = False
+        self._inner: WeakSet[Children] = WeakSet()
+        if outer is not None:
+            outer._add(self)
 
     def run(
         self,
@@ -70,11 +78,19 @@ class Children:
         return subprocess.CompletedProcess(command, child.process.returncode, stdout, stderr)
 
     def stop(self) -> None:
-        """Kill every child and its descendants."""
+        """Kill every child and its descendants, those of inner requests too."""
         with self._lock:
             self._stopped = True
             for child in self._running:
                 child.kill()
+            for inner in self._inner:
+                inner.stop()
+
+    def _add(self, inner: "Children") -> None:
+        with self._lock:
+            self._inner.add(inner)
+            if self._stopped:
+                inner.stop()
 
 
 _children: ContextVar[Children | None] = ContextVar("children", default=None)
@@ -126,7 +142,7 @@ def in_parallel(functions: Sequence[Callable[[], T]], jobs: int) -> list[T]:
     Raises:
         Exception: the first exception of a function; the others are ended or not started.
     """
-    children = Children()
+    children = Children(_children.get())
 
     def call(function: Callable[[], T]) -> T:
         _children.set(children)

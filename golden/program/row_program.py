@@ -19,6 +19,9 @@ from golden.stimulus import Operands, OperandShape
 PATIENCE = 60.0
 """Seconds that a program may be silent."""
 
+MOST_PATIENCE = 10**7
+"""Longest patience (seconds): a third of a year."""
+
 QUESTION = 1 << 16
 """Rows of one question at most."""
 
@@ -56,8 +59,9 @@ class RowProgram:
         self, command: str, shape: OperandShape, form: RowForm = TEXT, patience: float = PATIENCE,
         say: Callable[[str], None] = lambda line: None,
     ) -> None:  # fmt: skip
-        if not patience > 0:  # NaN is not either
-            raise ValueError(f"the patience with a program must be a number of seconds above 0, got {patience}")
+        if not 0 < patience <= MOST_PATIENCE:  # NaN is not either
+            most = f"above 0 and at most {MOST_PATIENCE}"
+            raise ValueError(f"the patience with a program must be a number of seconds {most}, got {patience}")
         self.name, self.shape, self.form, self.patience = command, shape, form, patience
         self._command, self._say = split(command), say
         self._conversation: Conversation | None = None
@@ -190,11 +194,18 @@ def digest_of(command: str) -> str:
         ValueError: as `RowProgram`.
     """
     total = hashlib.sha256(command.encode())
-    for word in split(command):
-        path = Path(shutil.which(word) or word)
-        if path.is_file():
-            total.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in files_of(command):
+        total.update(hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
+
+
+def files_of(command: str) -> list[Path]:
+    """The files that a command's words name, the program first.
+
+    Raises:
+        ValueError: as `RowProgram`.
+    """
+    return [path for path in (Path(shutil.which(word) or word) for word in split(command)) if path.is_file()]
 
 
 def split(command: str) -> list[str]:

@@ -190,6 +190,6 @@ def _enter(event: dict[str, Any], report: Report, show: Callable[[str], None]) -
 
 
 def line_of(name: str, progress: Progress, vectors: int) -> str:
-    """`mma.…: 4,194,304 of 1,000,000,000 compared, 0 differ, 1.2 s, running`."""
-    compared = f"{progress.total():,} of {vectors:,} compared, {progress.wrong():,} differ"
+    """`mma.…: 4,194,304 of at least 1,000,000,000 compared, 0 differ, 1.2 s, running`."""
+    compared = f"{progress.total():,} of at least {vectors:,} compared, {progress.wrong():,} differ"
     return f"{name}: {compared}, {progress.seconds:.1f} s, {progress.status}"

@@ -16,7 +16,10 @@ from mmau.cli.streams import say
 _WRONG_NUMBER = re.compile(r"argument (\S+): invalid (int|float) value: (.*)", re.DOTALL)
 """The message of argparse for an option whose value is no number."""
 
-_NUMBERS = {"int": "a whole number, in digits", "float": "a number"}
+LONGEST = 10**7
+"""Most seconds that an option takes: a third of a year. Waits of the system end far above, with an error of its own."""
+
+_NUMBERS = {"int": "a whole number, in digits", "float": f"a number of seconds, at most {LONGEST}"}
 
 _NO_VALUE = re.compile(r"argument (\S+): expected one argument")
 """The message of argparse for an option without a value: it takes no word for one that begins with a minus sign."""
@@ -31,13 +34,16 @@ def whole_number(word: str) -> int:
     return int(_ascii(word))
 
 
-def number(word: str) -> float:
-    """The number that a text of ASCII characters writes, without underscores and blanks.
+def seconds(word: str) -> float:
+    """The seconds that a text of ASCII characters writes, without underscores and blanks.
 
     Raises:
-        ValueError: another text.
+        ValueError: another text, no number (NaN), or more than `LONGEST`.
     """
-    return float(_ascii(word))
+    value = float(_ascii(word))
+    if not value <= LONGEST:
+        raise ValueError(f"more than {LONGEST} seconds: {word}")
+    return value
 
 
 def _ascii(word: str) -> str:
@@ -57,7 +63,7 @@ class CommandParser(argparse.ArgumentParser):
         super().__init__(**options, formatter_class=argparse.RawDescriptionHelpFormatter)
         self.commands: dict[str, CommandParser] = {}
         self.register("type", int, whole_number)
-        self.register("type", float, number)
+        self.register("type", float, seconds)
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the program; a message goes to stderr, of long lines both ends."""

@@ -8,6 +8,7 @@ import numpy as np
 import golden
 from golden.arrays import bits_dtype, to_bits
 from golden.files import check_output, is_stdout, write_output
+from golden.program import files_of
 from mmau import OK
 from mmau.analysis.input_row import Input, number, value_of
 from mmau.analysis.side_by_side import Asked, Comparison, codes_for, compare, described
@@ -24,7 +25,8 @@ def run_compare(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         if is_stdout(arguments.html) and arguments.json:
             raise ValueError("--json and --html - both write to stdout; give --html a file")
-        check_output(arguments.html, () if arguments.input is None else (arguments.input,))
+        program = [] if arguments.program is None else files_of(arguments.program)
+        check_output(arguments.html, [*program, *([] if arguments.input is None else [arguments.input])])
     check_unused(arguments)
     given = _from_file(arguments) if arguments.input is not None else _from_text(arguments)
     on = {golden.architecture(arch) for arch in arguments.on} or set(golden.ARCHITECTURES)

@@ -5,7 +5,7 @@ from typing import Any
 
 import golden
 from golden.files import check_output, is_stdout
-from golden.program import PATIENCE, split
+from golden.program import PATIENCE, files_of, split
 from hwtests import conform
 from mmau import DIFFERED, OK
 from mmau.cli.json_objects import print_object
@@ -17,11 +17,11 @@ def run_conform(arguments: argparse.Namespace) -> int:
     """`mmau conform`."""
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"--vectors must be at least 1 and --seed at least 0, got {arguments.vectors} and {arguments.seed}")
-    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+    if arguments.seconds is not None and arguments.seconds < 0:
         raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
     if is_stdout(arguments.report) or (arguments.report.exists() and not arguments.report.is_file()):
         raise ValueError(f"--report must name a file, from which a later run resumes; got {arguments.report}")
-    check_output(arguments.report)
+    check_output(arguments.report, [] if arguments.program is None else files_of(arguments.program))
     if arguments.record is not None and not arguments.record.is_dir():
         raise ValueError(
             f"--record must name an existing folder, got {arguments.record}; create it: mkdir -p {arguments.record}"

@@ -26,7 +26,7 @@ from cosim import (
 )
 from cosim.runner.run import file_name
 from cosim.volume.segments import DIRECTED
-from golden.files import temporary_folder
+from golden.files import check_output, temporary_folder
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.cosim_files import ReportFiles
@@ -62,9 +62,12 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     if design is None and given:
         raise ValueError(f"{given[0]} is for one design; {WHICH_DESIGN}")
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
+    if waves is not None:
+        check_output(waves)
     designs = chosen_job(arguments) if design is None else [design]
     recorded = RecordedEvidence(designs)
-    files = ReportFiles(arguments, len(designs), inputs(arguments), recorded)
+    dut = None if design is None else chosen_dut(design, arguments)
+    files = ReportFiles(arguments, len(designs), inputs(arguments, dut), recorded)
     errors: dict[str, str] = {}
     mutants: list[dict[str, Any]] | None = None
     try:
@@ -72,7 +75,6 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         if design is None:
             reports = run_many(designs, request, jobs=os.cpu_count() or 1, on_report=files.add)
         else:
-            dut = chosen_dut(design, arguments)
             check_rtl_coverage(arguments, dut)
             reports = [run(design, request, dut=dut, waves=waves, processes=os.cpu_count() or 1)]
             mutants = mutants_of(design, dut, reports[0], request) if arguments.mutants else None
@@ -127,10 +129,10 @@ def chosen_request(arguments: argparse.Namespace) -> Request:
     )
 
 
-def inputs(arguments: argparse.Namespace) -> list[Path]:
-    """The files that a run reads, which no report may overwrite."""
-    named = [arguments.unit, arguments.ports, arguments.filelist, *(arguments.also or []), *(arguments.dut or [])]
-    return [path for path in named if path is not None]
+def inputs(arguments: argparse.Namespace, dut: Dut | None) -> list[Path]:
+    """The files that a run reads, which no report may overwrite; those that a design includes are in its report."""
+    named = [arguments.unit, arguments.ports, *(arguments.also or []), *(arguments.dut or [])]
+    return [*(path for path in named if path is not None), *(() if dut is None else dut.files)]
 
 
 def show(

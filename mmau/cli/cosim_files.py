@@ -43,12 +43,13 @@ class ReportFiles:
         wanted = {"--junit": self._junit, "--html": self._html, "--coverage-file": self._coverage, "--ucis": self._ucis}
         wanted |= {"--rtl-coverage": self._rtl_coverage}
         named = {option: path for option, path in wanted.items() if path is not None}
+        self._paths = list(named.values())
         for option, path in named.items():
             if is_stdout(path):
                 raise ValueError(f"{option} must name a file, got {path}")
             check_output(path, inputs)
         for (option, path), (other, same) in combinations(named.items(), 2):
-            if path.absolute() == same.absolute():
+            if path.resolve() == same.resolve():
                 raise ValueError(f"{option} and {other} must name two files, got {path} twice")
         if self._coverage is not None:
             read(self._coverage)
@@ -63,9 +64,11 @@ class ReportFiles:
         """Write the reports of all designs in their order, and the errors of those that could not be run.
 
         Raises:
-            OSError: a file cannot be written.
+            ValueError: a file is one that a design includes or loads. OSError: a file cannot be written.
         """
         with self._lock:
+            for path in self._paths:
+                check_output(path, (source for report in reports for source in report.sources))
             self._write(reports, errors, 0)
             counts = merged(counts for report in reports for counts in report.coverage)
             if self._coverage is not None:

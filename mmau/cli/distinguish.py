@@ -21,7 +21,7 @@ def run_distinguish(arguments: argparse.Namespace) -> int:
     """`mmau distinguish`."""
     check_least("vectors", arguments.vectors, 1)
     check_least("seed", arguments.seed, 0)
-    if not arguments.prove > 0:  # NaN is not either
+    if arguments.prove <= 0:
         raise ValueError(f"--prove must be a number of seconds above 0, got {arguments.prove}")
     check_unused(arguments)
     if (arguments.y is None) == (arguments.program is None):

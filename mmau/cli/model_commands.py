@@ -222,7 +222,7 @@ def add_conform(commands: Commands) -> None:
         type=int,
         default=1_000_000,
         metavar="N",
-        help="compare N results of each instruction (default: %(default)s)",
+        help="compare at least N results of each instruction (default: %(default)s)",
     )
     options.add_seed(stimulus)
     run = conform.add_argument_group(options.RUN)

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from golden.files import check_output, is_stdout, write_output
+from golden.program import files_of
 from mmau import DIFFERED, OK
 from mmau.cli.devices_under_test import chosen_device
 from mmau.cli.json_objects import print_object
@@ -40,7 +41,7 @@ def run_probe(arguments: argparse.Namespace) -> int:
         raise ValueError("--settle goes with --recording")
     if arguments.vectors < 1 or arguments.seed < 0:
         raise ValueError(f"vectors must be at least 1 and seed at least 0, got {arguments.vectors} and {arguments.seed}")
-    if arguments.seconds is not None and not arguments.seconds >= 0:  # NaN is not either
+    if arguments.seconds is not None and arguments.seconds < 0:
         raise ValueError(f"--seconds must be at least 0, got {arguments.seconds}")
     check_files(arguments)
     with chosen_device(arguments) as dut:
@@ -50,6 +51,7 @@ def run_probe(arguments: argparse.Namespace) -> int:
 def check_files(arguments: argparse.Namespace) -> None:
     """Raise ValueError where an output file is also an input, or cannot be written."""
     read = [path for path in (arguments.unit, arguments.dut) if path is not None]
+    read += [] if arguments.program is None else files_of(arguments.program)
     state: Path | None = arguments.state
     if arguments.output is not None:
         check_output(arguments.output, [*read, *([] if state is None else [state])])

@@ -21,6 +21,8 @@ def run_recording(arguments: argparse.Namespace) -> int:
             if is_stdout(output):
                 raise ValueError("with --recording, -o and --settle must name files: the report goes to stdout")
             check_output(output, [arguments.recording])
+    if None not in (arguments.output, arguments.settle) and arguments.output.resolve() == arguments.settle.resolve():
+        raise ValueError(f"-o and --settle must name two files, got {arguments.output} twice")
     recording = read(arguments.recording)
     shape = dut_of_instruction(recording.instruction).shape
     reading = read_rows(shape, recording.operands, recording.d, arguments.seed, progress)

@@ -28,7 +28,7 @@ def run_prove(arguments: argparse.Namespace) -> int:
         raise ValueError(WHICH_DESIGN if arguments.dut is None else f"{WHICH_DESIGN}, which --dut must equal")
     if arguments.dut is not None and not isinstance(design, rtl.UnitDesign):
         raise ValueError(f"--dut is compared with one unit, not a tile or several formats; {WHICH_DESIGN}")
-    if not arguments.seconds > 0:
+    if arguments.seconds <= 0:
         raise ValueError(f"--seconds must be above 0, got {arguments.seconds:g}")
     if arguments.dut is not None:
         described_dut(arguments.dut)  # an error of the description is reported before anything starts

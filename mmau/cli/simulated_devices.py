@@ -10,6 +10,7 @@ from cosim.bench.operand_widths import THE_UNITS
 from cosim.dut.operand_formats import load_formats
 from cosim.volume.answers import Answers
 from golden.cache import content_key
+from golden.files import check_output
 from golden.stimulus import OperandShape
 from golden.unit_file import unit_to_toml
 from mmau.cli.user_design import described_dut
@@ -27,6 +28,9 @@ def simulated(
     if arguments.rtl and model is None:
         raise ValueError("--rtl goes with --unit, or --arch and --instr: it probes the Verilog of that unit or instruction")
     dut = None if arguments.dut is None else described_dut(arguments.dut)
+    for output in (arguments.output, arguments.state):
+        if dut is not None and output is not None:
+            check_output(output, dut.files)
     shape = None if arguments.dut is None else load_formats(arguments.dut)
     if dut is not None and dut.widths != THE_UNITS:
         raise ValueError(

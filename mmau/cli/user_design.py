@@ -74,6 +74,7 @@ def changed(dut: Dut, arguments: argparse.Namespace) -> Dut:
         defines={**dut.defines, **added["defines"]},
         parameters={**dut.parameters, **added["parameters"]},
         verilator_args=(*dut.verilator_args, *added["verilator_args"]),
+        lists=(*dut.lists, *added["lists"]),
     )
 
 
@@ -102,6 +103,7 @@ def _build_options(listed: Filelist, arguments: argparse.Namespace) -> dict[str,
         "defines": listed.defines | _values(arguments.define),
         "parameters": listed.parameters | _values(arguments.parameter),
         "verilator_args": tuple(word for text in arguments.verilator_args or [] for word in shlex.split(text)),
+        "lists": tuple(listed.lists),
     }
 
 

@@ -42,3 +42,16 @@ def test_hostile_toml_is_refused(text: str, tmp_path: Path) -> None:
     path.write_text(text)
     with pytest.raises(ValueError, match=rf"^{re.escape(str(path))}: not a TOML file: "):
         read_toml(path)
+
+
+def test_byte_order_mark_and_carriage_returns_are_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "of an editor.toml"
+    path.write_bytes(b'\xef\xbb\xbfname = "u"\r\nL = 4\r\n')
+    assert read_toml(path) == {"name": "u", "L": 4}
+
+
+def test_byte_order_mark_elsewhere_is_no_toml(tmp_path: Path) -> None:
+    path = tmp_path / "twice.toml"
+    path.write_bytes(b"\xef\xbb\xbf\xef\xbb\xbfL = 4\n")
+    with pytest.raises(ValueError, match="not a TOML file"):
+        read_toml(path)

@@ -49,6 +49,20 @@ def test_read_only_file_is_left_as_it_is(folder: Path) -> None:
     assert (folder / "d").read_bytes() == b"before"
 
 
+@pytest.mark.parametrize("was_there", [False, True])
+def test_read_only_folder_is_refused_before_there_is_a_content(
+    was_there: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root writes everywhere, so that the folder is read-only by word of the system alone."""
+    if was_there:
+        (folder / "d").write_bytes(b"before")
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != folder)
+    with pytest.raises(PermissionError, match=rf"^\[Errno 13\] cannot be written: folder {folder} is read-only: "):
+        check_output(folder / "d")
+    check_output("/dev/null")
+    assert [path.read_bytes() for path in folder.iterdir()] == [b"before"] * was_there
+
+
 def test_target_of_a_symlink_is_written(folder: Path) -> None:
     (folder / "sub").mkdir()
     (folder / "sub" / "target").write_bytes(b"before")

@@ -85,6 +85,16 @@ def renormalised(operation: TFDPA, a: list[int], b: list[int], c: int) -> int:
     return operation.with_steps(multiply=staticmethod(multiply)).step(a, b, c)
 
 
+def stored_exponent_of_b(operation: TFDPA, a: list[int], b: list[int], c: int) -> int:
+    """T-FDPA whose products with a subnormal b have the exponent that is stored in b, 0 in place of 1."""
+
+    def multiply(x: Any, y: Any, frac: int, zero_exp: int) -> Term:
+        sig = (-1) ** (x.sign ^ y.sign) * x.sig * y.sig
+        return Term(sig, x.exp + y.exp - (y.cls is Cls.SUBNORMAL) if sig else zero_exp, frac)
+
+    return operation.with_steps(multiply=staticmethod(multiply)).step(a, b, c)
+
+
 def scale_ignored(operands: Any, _: Any) -> Any:
     return golden_results(ST, operands._replace(scale_a=np.full_like(operands.scale_a, 127)))
 

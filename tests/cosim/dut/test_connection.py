@@ -76,9 +76,10 @@ def test_first_error_of_a_design_that_does_not_read(tmp_path: Path) -> None:
     assert ":3:" not in str(error.value)
 
 
-def test_missing_top_is_one_message(tmp_path: Path) -> None:
-    with pytest.raises(ElaborationError, match=r"^none of the sources holds the top module other; got .*top\.sv$"):
-        elaborated(written(tmp_path, TYPES, top="other"))
+@pytest.mark.parametrize(("top", "hint"), [("other", ""), ("tops", r" \(did you mean 'top'\?\)")])
+def test_missing_top_is_one_message(top: str, hint: str, tmp_path: Path) -> None:
+    with pytest.raises(ElaborationError, match=rf"^none of the sources holds the top module {top}; got .*top\.sv{hint}$"):
+        elaborated(written(tmp_path, TYPES, top=top))
 
 
 def test_first_error_of_a_log_without_one() -> None:

@@ -112,6 +112,15 @@ def test_filelist(tmp_path: Path) -> None:
     assert found.include == [tmp_path / "rtl", tmp_path / "rtl"]
     assert found.defines == {"SYNTHESIS": "", "DEPTH": "3", "X": "2"}
     assert found.parameters == {"L": "8"}
+    assert found.lists == [path, tmp_path / "rtl/inner.f"]
+
+
+def test_filelist_of_an_editor_that_writes_a_byte_order_mark_and_carriage_returns(tmp_path: Path) -> None:
+    (tmp_path / "a.sv").touch()
+    path = tmp_path / "list.f"
+    path.write_bytes(b"\xef\xbb\xbfa.sv\r\n-D X\r\n")
+    found = read_filelist(path)
+    assert (found.sources, found.defines) == ([tmp_path / "a.sv"], {"X": ""})
 
 
 @pytest.mark.parametrize(

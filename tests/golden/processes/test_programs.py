@@ -118,14 +118,14 @@ def test_error_ends_the_other_programs(tmp_path: Path) -> None:
 INTERRUPTED = """
 import sys, tempfile
 from pathlib import Path
-from golden.processes import run_tool, supervised
+from golden.processes import in_parallel, run_tool, supervised
 
 def hang():
     with tempfile.TemporaryDirectory(dir=sys.argv[1]) as folder:
         run_tool([sys.executable, "-c", sys.argv[3], sys.argv[2]], cwd=folder)
 
 try:
-    supervised(hang)
+    supervised(CALL)
 except KeyboardInterrupt:
     sys.exit(5)
 """
@@ -133,10 +133,12 @@ except KeyboardInterrupt:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("default_signals")
-def test_signal_leaves_neither_programs_nor_folders(tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", ["hang", "lambda: in_parallel([hang], 2)", "lambda: in_parallel([hang, hang, hang], 1)"])
+def test_signal_leaves_neither_programs_nor_folders(call: str, tmp_path: Path) -> None:
+    """A request within a request ends too, and starts nothing more."""
     pids, folder = tmp_path / "pids", tmp_path / "temporary"
     folder.mkdir()
-    words = [sys.executable, "-c", INTERRUPTED, str(folder), str(pids), CHILD_IN_A_SESSION]
+    words = [sys.executable, "-c", INTERRUPTED.replace("CALL", call), str(folder), str(pids), CHILD_IN_A_SESSION]
     with subprocess.Popen(words, start_new_session=True) as running:
         children = written(pids)
         assert list(folder.iterdir())

@@ -179,9 +179,11 @@ def test_command_that_is_none_is_refused(text: str, message: str) -> None:
         RowProgram(text, SHAPE)
 
 
-def test_patience_of_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="the patience with a program must be a number of seconds above 0, got nan"):
-        RowProgram("cat", SHAPE, patience=float("nan"))
+@pytest.mark.parametrize("patience", ["nan", "0.0", "-1.0", "inf", "10000001.0"])
+def test_patience_of_nothing_or_without_end_is_refused(patience: str) -> None:
+    rule = "a number of seconds above 0 and at most 10000000"
+    with pytest.raises(ValueError, match=f"^the patience with a program must be {rule}, got {patience}$"):
+        RowProgram("cat", SHAPE, patience=float(patience))
 
 
 def test_identity_follows_the_bytes_of_the_program(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from golden.recording import MIN_ROWS
 from golden.recording_index import read_index, read_listed
 from hwtests import source_digest
 from hwtests.conform import campaign
-from hwtests.conform.campaign import Report, load_report, run_campaign
+from hwtests.conform.campaign import Report, line_of, load_report, run_campaign
 from hwtests.conform.campaign_worker import Job, chosen
 from hwtests.conform.instruction_progress import Progress
 from hwtests.conform.process import WorkerStopped
@@ -267,3 +267,8 @@ def test_report_of_other_sources_is_refused(tmp_path: Path) -> None:
 def test_machine_without_a_gpu_says_so() -> None:
     with pytest.raises(DeviceError, match=r"^(conformance needs CuPy, which is not installed|no usable CUDA device)"):
         CudaDevice()
+
+
+def test_line_of_an_instruction_says_that_corners_come_beside_what_was_asked_for() -> None:
+    progress = Progress(vectors={"bits": 500, "ties": 41}, mismatches={"ties": 2}, seconds=1.25, status="done")
+    assert line_of("mma", progress, 500) == "mma: 541 of at least 500 compared, 2 differ, 1.2 s, done"

@@ -65,7 +65,8 @@ def options_of(command: CommandParser) -> list[argparse.Action]:
         ),
         (
             ["prove", "--seconds", "1m"],
-            "mmau prove: --seconds must be a number; got '1m' (mmau prove --help shows every option)",
+            "mmau prove: --seconds must be a number of seconds, at most 10000000; got '1m' "
+            "(mmau prove --help shows every option)",
         ),
         (
             ["compare", "--a", "-1,2", "--b", "1,2", "--c", "0"],
@@ -140,7 +141,19 @@ def test_whole_numbers_are_ascii_digits(word: str, capsys: pytest.CaptureFixture
     assert f"--vectors must be a whole number, in digits; got {word!r}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("word", ["١٠", "1_0.5", "1 ", "x"])
-def test_numbers_are_ascii_text(word: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["prove", "--seconds", word]) == 2
-    assert f"--seconds must be a number; got {word!r}" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("prove", "--seconds"),
+        ("probe", "--seconds"),
+        ("conform", "--patience"),
+        ("distinguish", "--prove"),
+        ("explore", "--seconds"),
+    ],
+)
+@pytest.mark.parametrize("word", ["١٠", "1_0.5", "1 ", "x", "nan", "inf", "1e300", "10000001"])
+def test_seconds_are_ascii_text_that_the_system_can_wait(
+    command: str, option: str, word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main([command, option, word]) == 2
+    assert f"{option} must be a number of seconds, at most 10000000; got {word!r}" in capsys.readouterr().err

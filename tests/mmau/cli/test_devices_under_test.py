@@ -96,6 +96,11 @@ def test_what_does_not_go_together(tmp_path: Path, capsys: pytest.CaptureFixture
         "mmau probe: --recording goes without a device"
     )
     assert "must be another file than the input" in wrong(capsys, "probe", "--dut", dut, "-o", dut)
+    source, mine = bare / "mine.sv", bare / "mine.toml"
+    source.write_text("module mine; endmodule\n")
+    mine.write_text(f'top = "mine"\nsources = ["mine.sv"]\n{FORMATS}')
+    for output in ("-o", "--state"):
+        assert "must be another file than the input" in wrong(capsys, "probe", "--dut", mine, output, source)
 
 
 def test_a_stand_in_has_the_operands_of_a_design() -> None:

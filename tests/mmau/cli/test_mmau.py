@@ -170,7 +170,7 @@ def test_rtl_refuses_what_it_cannot_build_and_writes_nothing(tmp_path: Path, cap
     assert sorted(path.name for path in tmp_path.iterdir()) == ["long.toml", "u.toml"]
 
 
-@pytest.mark.parametrize("seconds", ["nan", "-1", "-inf"])
+@pytest.mark.parametrize("seconds", ["-1", "-inf"])
 def test_conform_for_no_time_is_refused(seconds: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = wrong(capsys, "conform", f"--seconds={seconds}")
     assert said == f"mmau conform: --seconds must be at least 0, got {float(seconds)}"

@@ -1,6 +1,7 @@
 """`mmau cosim` with designs of one's own: their files, their description, and a first one from their ports."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,29 @@ def test_template_knows_common_names(name: str, tmp_path: Path, capsys: pytest.C
     assert '"?"' not in text
 
 
+def test_template_knows_names_behind_other_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where one port alone has such a name; two of them leave it open."""
+    ports = "input clk, req_valid, rsp_ready, input [7:0] req_a0, req_a1, req_a2, x_b, y_b, req_c, "
+    ports += "output req_ready, rsp_valid, output [7:0] rsp_d"
+    text = described(ports, "assign req_ready = rsp_ready; assign rsp_valid = req_valid;", tmp_path, capsys)
+    assert 'protocol = "valid-ready"  # guessed from the names of the ports' in text
+    named = """a = ["req_a0", "req_a1", "req_a2"]
+b = "?"
+c = "req_c"
+d = "rsp_d"
+in_valid = "req_valid"
+in_ready = "req_ready"
+out_valid = "rsp_valid"
+out_ready = "rsp_ready"
+"""
+    assert f"{named}\n[tie]  # inputs that are held at a value; remove those that [ports] names\nx_b = 0\ny_b = 0\n" in text
+
+
+def test_template_says_that_no_port_is_called_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = described("input clk, go, input [7:0] a, b, output [7:0] d", "assign d = a;", tmp_path, capsys)
+    assert 'protocol = "fixed-latency"  # guessed: no port has the name of a valid bit' in text
+
+
 @pytest.mark.parametrize(
     ("edge", "reset"),
     [
@@ -144,3 +168,56 @@ def test_design_that_does_not_fit_ends_with_status_2(text: str, tmp_path: Path, 
     source.write_text(f"module mine(input logic [63:0] a, b, {text}, output logic [31:0] d_o); endmodule\n")
     assert main.main(["cosim", "--unit", str(LANES / "unit.toml"), "--dut", str(source), "--top", "mine"]) == 2
     assert "mmau cosim: design mine does not fit its description:\n- c: mine has no port c" in capsys.readouterr().err
+
+
+REPORTS = ["--html", "--junit", "--ucis", "--coverage-file", "--rtl-coverage"]
+
+
+@pytest.mark.parametrize("option", REPORTS)
+@pytest.mark.parametrize("name", ["dut.toml", "outer.f", "inner.f", "mine.sv", "added.sv", "added.f"])
+def test_report_replaces_no_file_that_names_the_design(
+    option: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "dut.toml": 'top = "mine"\nfilelist = "outer.f"\n', "outer.f": "-f inner.f\n", "inner.f": "mine.sv\n",
+        "mine.sv": "module mine; endmodule\n", "added.f": "added.sv\n", "added.sv": "module added; endmodule\n",
+    }  # fmt: skip
+    for file, text in texts.items():
+        Path(file).write_text(text)
+    Path("sub").mkdir()
+    design = ["--unit", str(LANES / "unit.toml"), "--dut", "dut.toml", "-f", "added.f"]
+    assert main.main(["cosim", *design, option, f"sub/../{name}"]) == 2
+    assert f"output sub/../{name} must be another file than the input, which is " in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.is_file()} == texts
+
+
+@pytest.mark.parametrize("words", [["--waves"], ["--html", "r.html"]])
+def test_read_only_folder_is_told_before_the_run(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path) != tmp_path)
+    design = ["--unit", str(LANES / "unit.toml"), "--dut", str(LANES / "dut.toml")]
+    assert main.main(["cosim", *design, *words]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mmau cosim: ")
+    assert f"cannot be written: folder {tmp_path} is read-only" in said
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_report_replaces_no_file_that_the_design_includes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it includes is known once it is read: the report is then printed, and not written."""
+    monkeypatch.chdir(tmp_path)
+    Path("mine.sv").write_text('module mine(input [7:0] a, b, output [31:0] d);\n`include "body.svh"\nendmodule\n')
+    Path("body.svh").write_text("assign d = {16'd0, a * b};\n")
+    Path("unit.toml").write_text('name = "u"\noperation = "IDPA"\nL = 1\na = "uint8"\nb = "uint8"\nc = "int32"\n')
+    Path("dut.toml").write_text('top = "mine"\nsources = ["mine.sv"]\ninclude = ["."]\n[operands]\nc = "none"\n')
+    assert main.main(["cosim", "--unit", "unit.toml", "--dut", "dut.toml", "--vectors", "50", "--html", "body.svh"]) == 2
+    printed = capsys.readouterr()
+    assert "50 sent, 50 received" in printed.out
+    assert "output body.svh must be another file than the input, which is " in printed.err
+    assert Path("body.svh").read_text() == "assign d = {16'd0, a * b};\n"

@@ -96,3 +96,24 @@ def test_wrong_requests(capsys: pytest.CaptureFixture[str]) -> None:
     assert wrong(capsys, "probe", "--program", "cat", "--formats", twice) == (
         "mmau probe: --formats must say K once, got K=2 and K=4"
     )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["probe", "--formats", FORMATS, "-o"],
+        ["probe", "--formats", FORMATS, "--state"],
+        ["compare", "--formats", FORMATS, "--a=1", "--b=1", "--c=1", "--html"],
+        ["conform", "--arch", "sm_80", "--report"],
+    ],
+)
+def test_output_replaces_no_file_of_the_program(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "my program.py"
+    mine.write_text("print()\n")
+    said = wrong(capsys, *words, mine, "--program", f"{sys.executable} '{mine}'")
+    assert (
+        said == f"mmau {words[0]}: output {mine} must be another file than the input, which is {mine}; name another output"
+    )
+    assert mine.read_text() == "print()\n"

@@ -79,3 +79,5 @@ def test_what_does_not_go_with_a_recording_is_refused(tmp_path: Path, capsys: py
     assert wrong(capsys, "probe", "--recording", path, "-o", "-").startswith("mmau probe: with --recording, -o and --settle")
     assert wrong(capsys, "probe", "--settle", path) == "mmau probe: --settle goes with --recording"
     assert "must be another file than the input" in wrong(capsys, "probe", "--recording", path, "-o", path)
+    same = wrong(capsys, "probe", "--recording", path, "-o", "none.out", "--settle", f"{Path.cwd()}/none.out")
+    assert same == "mmau probe: -o and --settle must name two files, got none.out twice"
