@@ -24,6 +24,9 @@ MODES = ("cocotb", "volume")
 MOST_VECTORS = 10**12
 """Vectors of one run: more would take months even in volume mode."""
 
+MOST_SEED = 2**63
+"""Largest seed of native code, which adds the number of a vector to it in 64 bits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -95,6 +98,8 @@ class Request:
             raise ValueError(f"vectors must be at most {MOST_VECTORS:,}, got {self.vectors:.3g}")
         if self.seed < 0:
             raise ValueError(f"seed must be at least 0, got {self.seed}")
+        if self.mode == "volume" and self.seed > MOST_SEED:
+            raise ValueError(f"seed in mode 'volume' must be at most {MOST_SEED}, got {self.seed}")
         if self.waves is not None and not self.waves.absolute().parent.is_dir():
             raise ValueError(f"waves must go into an existing folder, got {self.waves}")
         if self.waves is not None:

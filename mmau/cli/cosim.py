@@ -26,7 +26,7 @@ from cosim import (
 )
 from cosim.runner.run import file_name
 from cosim.volume.segments import DIRECTED
-from golden.files import check_output, temporary_folder
+from golden.files import temporary_folder
 from mmau import DIFFERED, OK, WRONG_REQUEST
 from mmau.cli.chosen_design import chosen_design
 from mmau.cli.cosim_files import ReportFiles
@@ -62,8 +62,6 @@ def run_cosim(arguments: argparse.Namespace) -> int:
     if design is None and given:
         raise ValueError(f"{given[0]} is for one design; {WHICH_DESIGN}")
     waves = wave_file(design.name, arguments.sim) if design is not None and arguments.waves else None
-    if waves is not None:
-        check_output(waves)
     designs = chosen_job(arguments) if design is None else [design]
     recorded = RecordedEvidence(designs)
     dut = None if design is None else chosen_dut(design, arguments)

@@ -96,7 +96,8 @@ def add_prove(commands: Commands) -> None:
         type=float,
         default=60.0,
         metavar="S",
-        help="end after S seconds, with the verdicts found until then (default: %(default)g)",
+        help="end after S seconds, with the verdicts found until then; with --dut sample vectors are simulated afterwards "
+        "(default: %(default)g)",
     )
     options.add_json(prove.add_argument_group(options.REPORTS))
 

@@ -110,6 +110,10 @@ def test_design_that_is_no_verilog(tmp_path: Path, temporary: Path) -> None:
         ({"vectors": 0}, "vectors must be at least 1, got 0"),
         ({"vectors": 10**20}, "vectors must be at most 1,000,000,000,000, got 1e+20"),
         ({"seed": -1}, "seed must be at least 0, got -1"),
+        (
+            {"seed": 2**63 + 1, "mode": "volume"},
+            "seed in mode 'volume' must be at most 9223372036854775808, got 9223372036854775809",
+        ),
         ({"simulator": "icaru"}, "simulator must be one of verilator, icarus; got 'icaru' (did you mean 'icarus'?)"),
     ],
 )

@@ -210,7 +210,7 @@ def test_read_only_folder_is_told_before_the_run(
 def test_report_replaces_no_file_that_the_design_includes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it includes is known once it is read: the report is then printed, and not written."""
+    """Included files are known once the design is read: the report is then printed, and not written."""
     monkeypatch.chdir(tmp_path)
     Path("mine.sv").write_text('module mine(input [7:0] a, b, output [31:0] d);\n`include "body.svh"\nendmodule\n')
     Path("body.svh").write_text("assign d = {16'd0, a * b};\n")
