@@ -11,8 +11,6 @@ namespace {
 constexpr int half_period = 1000;  // ns
 constexpr int reset_period = 2000;  // typical number of cycles between resets in the middle of a stream
 constexpr int first_reset = 50;     // cycles within which the first one falls due: fewer than to the first long pause
-constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one reset of three comes
-constexpr int idle_before_reset = 64;   // cycles without new operands before another one of three, which lasts long
 constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch has inputs that change while the clock is high
 constexpr int64_t stretch = 32;         // cycles
 constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late
@@ -131,20 +129,6 @@ void Bench::clocked(Stream& stream) {
         cycle(stream);
         extra = stream.is_done() && !stream.is_waiting() ? extra + 1 : 0;
     }
-}
-
-/// Let the side pause that a reset needs.
-/// @return for how many cycles.
-int Bench::pause_before_reset(int64_t number) {
-    if (out_ready_ && number % kinds_of_resets == 1) {
-        out_.hold(stall_before_reset);
-        return stall_before_reset;
-    }
-    if (number % kinds_of_resets == long_reset) {
-        in_.hold(idle_before_reset);
-        return idle_before_reset;
-    }
-    return 0;
 }
 
 void Bench::cycle(Stream& stream) {

@@ -6,12 +6,28 @@ namespace {
 
 constexpr int reset_cycles = 4;
 constexpr int long_reset_cycles = 70;
+constexpr int stall_before_reset = 16;  // cycles of a stall at whose end one reset of three comes
+constexpr int idle_before_reset = 64;   // cycles without new operands before another one of three, which lasts long
 
 }  // namespace
 
 void Bench::power_up() {
     if (en_) *en_ = 1;
     reset(reset_cycles);
+}
+
+/// Let the side pause that a reset needs.
+/// @return for how many cycles.
+int Bench::pause_before_reset(int64_t number) {
+    if (out_ready_ && number % kinds_of_resets == 1) {
+        out_.hold(stall_before_reset);
+        return stall_before_reset;
+    }
+    if (number % kinds_of_resets == long_reset) {
+        in_.hold(idle_before_reset);
+        return idle_before_reset;
+    }
+    return 0;
 }
 
 /// Reset while vectors are inside: they are dropped and sent again, and none of their results may appear.
