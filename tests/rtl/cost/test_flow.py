@@ -4,8 +4,10 @@ import importlib.util
 import json
 import re
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -122,6 +124,22 @@ def reported() -> tuple[CostReport, list[str]]:
 
 @pytest.mark.slow
 @needs_yosys
+@needs_yosys
+def test_a_limit_does_not_count_the_compilation_of_yosys_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[str, object]]()
+
+    def run(command: Sequence[str], *, cwd: Path, timeout: float | None = None, **_: object) -> CompletedProcess[str]:
+        asked.append((command[3], timeout))
+        (cwd / "found.txt").touch()
+        return CompletedProcess(command, 0, "Yosys", "")
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(flow, "run_tool", run)
+    for _ in range(2):
+        flow.run_yosys("", "", ["found.txt"], limit=5.0)
+    assert asked == [("-V", None), ("-q", 5.0), ("-q", 5.0)]
+
+
 def test_report_says_how_far_it_is() -> None:
     _, lines = reported()
     steps = [line for line in lines if not line.startswith("  ")]
