@@ -29,7 +29,7 @@ from mmau.jobs import Record, Store, program, run
 from mmau.jobs.provenance import provenance
 from mmau.jobs.sealed import sealed, unsealed
 from rtl.tools import MissingTool
-from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
+from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
 from studies.proofs.proved_designs import Target, add_limits, add_options, chosen_targets, targets
 from studies.proofs.tasks import ask, distinct, put_together, question_task, questions_of, target_task
@@ -106,7 +106,7 @@ def prove(
         Settled(
             target, tuple(each), answers,
             identity=Identity(**record.result) if record is not None and record.done else None,
-            problem="not begun" if record is None else record.message,
+            problem=NOT_BEGUN if record is None else record.message,
         )
         for target, record, each in zip(chosen, records, questions, strict=True)
     ]  # fmt: skip

@@ -21,6 +21,7 @@ from mmau.jobs.sealed import sealed, unsealed
 from rtl.designs.identity import design_key
 from rtl.tools import MissingTool
 from studies.proofs.__main__ import STORE, obligations
+from studies.proofs.outcome import NOT_BEGUN
 from studies.proofs.proved_designs import Target, add_options, chosen_targets
 
 
@@ -57,7 +58,7 @@ def compared(rows: Sequence[Mapping[str, Any]], chosen: Sequence[Target], record
     lines = []
     for target, record in zip(chosen, records, strict=True):
         row = recorded.get(_key(target))
-        problem = "not begun" if record is None else record.message
+        problem = NOT_BEGUN if record is None else record.message
         if row is None:
             differs = "nothing is recorded of it"
         elif record is not None and record.done:

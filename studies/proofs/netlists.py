@@ -28,6 +28,7 @@ from rtl.designs.from_table import design_from_table
 from rtl.tools import MissingTool
 from rtl.verilog.emit import YosysError, to_verilog
 from studies.pages import made_by
+from studies.proofs.outcome import NOT_BEGUN
 from studies.proofs.proved_designs import Target, add_limits, add_options, built, main_job_targets
 from studies.proofs.synthesised import TOP, compared, synthesise
 
@@ -82,7 +83,7 @@ def compare_all(
     rows = []
     for (number, way), task in tasks.items():
         record, design = by_key.get(task.key), targets[number].design
-        why = "not begun" if record is None else record.message
+        why = NOT_BEGUN if record is None else record.message
         found = record.result if record and record.done else {"modules": [(TOP, OPEN, why)], "cpu": 0.0}
         row = {"name": design.name, "operation": design.operation.name, "built": built(design.implementation), "way": way}
         rows.append(row | found)

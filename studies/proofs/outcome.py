@@ -16,6 +16,9 @@ from studies.proofs.tasks import question_key
 Answers = Mapping[str, Sequence[Mapping[str, Any]]]
 """The answers of the solvers, by the key of the question."""
 
+NOT_BEGUN = "not begun"
+"""The problem of a target for which there was no time."""
+
 
 @dataclass(frozen=True)
 class Settled:
@@ -122,10 +125,12 @@ def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequ
     """An outcome with the rows of a later one, each with its date, in the order of the targets.
 
     What made the texts of `before` stays: where it is not what made those of `added`, every text is compared again. A
-    question of the later run counts beside those of the earlier one, which may have asked it too.
+    question of the later run counts beside those of the earlier one, which may have asked it too. A design for which the
+    later run had no time gets no row: it is still missing.
     """
+    begun = [row for row in added["subjects"] if row["problem"] != NOT_BEGUN]
     rows = {(row["kind"], row["design"]): row for row in before["subjects"]}
-    rows |= {(row["kind"], row["design"]): row | {"date": added["date"]} for row in added["subjects"]}
+    rows |= {(row["kind"], row["design"]): row | {"date": added["date"]} for row in begun}
     order = {_key(target): place for place, target in enumerate(listed)}
     counts: dict[tuple[str, str], dict[str, Any]] = {}
     for each in (*before["questions"], *added["questions"]):
@@ -133,7 +138,7 @@ def with_added(before: Mapping[str, Any], added: Mapping[str, Any], listed: Sequ
         row |= {"step": each["step"], "solver": each["solver"], "longest": max(row["longest"], each["longest"])}
         row |= {key: row[key] + each[key] for key in ("asked", "proved", "refuted")}
         row["seconds"] = round(row["seconds"] + each["seconds"], 3)
-    run = {key: added[key] for key in ("date", "made_with", "versions")} | {"designs": len(added["subjects"])}
+    run = {key: added[key] for key in ("date", "made_with", "versions")} | {"designs": len(begun)}
     return {
         **before, "added": [*before.get("added", ()), run],
         "subjects": sorted(rows.values(), key=lambda row: order.get((row["kind"], row["design"]), len(order))),

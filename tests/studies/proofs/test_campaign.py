@@ -26,7 +26,7 @@ from rtl.designs.identity import operation_key, verilog_digest
 from rtl.designs.unit_design import UnitDesign
 from studies.proofs import __main__
 from studies.proofs.__main__ import prove
-from studies.proofs.outcome import Settled, exit_status, missing, summary, table, with_added
+from studies.proofs.outcome import NOT_BEGUN, Settled, exit_status, missing, summary, table, with_added
 from studies.proofs.proofs_page import document
 from studies.proofs.proved_designs import FURTHER, Target, distinct_targets, main_job_targets, targets
 from studies.proofs.tasks import question_key
@@ -227,6 +227,15 @@ def test_designs_of_which_there_is_no_row_are_added_in_the_order_of_the_targets(
     assert "Designs added by `make formal-missing`: 1 on 2026-01-02; " in document(joined)
     assert "formal-missing" not in document(before)
     assert missing([TARGET, OTHER], joined["subjects"]) == []
+
+
+def test_a_design_for_which_there_was_no_time_is_still_missing() -> None:
+    before = outcome("2026-01-01", settled("never"))
+    late = replace(settled(problem=NOT_BEGUN), target=OTHER)
+    joined = with_added(before, outcome("2026-01-02", late), [TARGET, OTHER])
+    assert joined["subjects"] == before["subjects"]
+    assert [run["designs"] for run in joined["added"]] == [0]
+    assert missing([TARGET, OTHER], joined["subjects"]) == [OTHER]
 
 
 @pytest.mark.attack("a later run that would replace a proof by a refutation, or hide one")
