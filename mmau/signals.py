@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -42,7 +42,7 @@ class Signals:
         self.received: int | None = None
         self._raised = 0.0
         self._hook = sys.unraisablehook
-        self._repeats: threading.Timer | None = None
+        self._repeats: threading.Thread | None = None
 
     def handle(self, signum: int, frame: FrameType | None) -> None:
         """End the process, or raise `Ended`."""
@@ -65,15 +65,30 @@ class Signals:
         self._raised = -REPEAT
         main = threading.main_thread().ident
         if main is not None:
-            self._repeats = threading.Timer(AFTER, signal.pthread_kill, (main, unraisable.exc_value.signum))
+            self._repeats = threading.Thread(target=self._repeat, args=(main, unraisable.exc_value.signum))
             self._repeats.start()
+
+    def _repeat(self, main: int, signum: int) -> None:
+        """Repeat a signal once `again` has ended, whose own exceptions Python drops too."""
+        time.sleep(AFTER)
+        while _is_running(Signals.again.__code__, main):
+            time.sleep(AFTER)
+        if self._raised < math.inf:
+            signal.pthread_kill(main, signum)
 
     def stop(self) -> None:
         """Repeat nothing any more: the run has ended."""
         self._raised = math.inf
         if self._repeats is not None:
-            self._repeats.cancel()
             self._repeats.join()
+
+
+def _is_running(code: CodeType, thread: int) -> bool:
+    """Whether a thread is inside of a function."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None and frame.f_code is not code:
+        frame = frame.f_back
+    return frame is not None
 
 
 @contextmanager
