@@ -7,6 +7,7 @@ or an `always @*` is called again only when an operand there changes. Tools deci
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from cosim.compile.verilator_findings import called_by, tasks_of
 from cosim.dut.elaborate import nodes_of
 
 _ASSIGNS = ("ASSIGN", "ASSIGNW", "ASSIGNDLY")
@@ -28,7 +29,7 @@ def effects_without_order(tree: Any) -> list[str]:
     """The variables that an expression writes (`i++`, `(i = 5)`, a function with an effect) and also reads or writes
     elsewhere, or writes in an operand that need not be evaluated: tools evaluate operands in orders of their own."""
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
-    tasks = _tasks(tree)
+    tasks = tasks_of(tree)
     outside = {address: _written_outside(address, tasks) for address in tasks}
     counted = _counted(tree, names)
     found = set[str]()
@@ -49,12 +50,12 @@ def hidden_inputs(tree: Any) -> list[str]:
     """The variables that a function or a task reads beside its arguments, where a continuous assignment or an `always @*`
     that does not name them calls it: by the standard it is not called again when they change."""
     variables = {node["addr"]: node for node in nodes_of(tree) if node.get("type") == "VAR"}
-    tasks, found = _tasks(tree), set[str]()
+    tasks, found = tasks_of(tree), set[str]()
     for block in (node for node in nodes_of(tree) if node.get("type") == "ALWAYS"):
         if block.get("keyword") == "always_comb" or not _is_implicit(block):
             continue
         own = {node["varp"] for node in nodes_of(block) if "varp" in node}
-        called = (part for name in _all_called(block, tasks) for part in nodes_of(tasks[name]))
+        called = (part for task in called_by(block, tasks) for part in nodes_of(task))
         read = {node["varp"] for node in called if "varp" in node and node.get("access") == "RD"}
         found |= {each for each in read - own if each in variables and _is_signal(variables[each])}
     return sorted(str(variables[each]["origName"]) for each in found)
@@ -68,22 +69,6 @@ def _is_implicit(block: Mapping[str, Any]) -> bool:
 
 def _is_signal(variable: Mapping[str, Any]) -> bool:
     return not variable.get("isFuncLocal") and not variable.get("isConst") and not variable.get("isParam")
-
-
-def _tasks(tree: Any) -> dict[str, Any]:
-    return {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("FUNC", "TASK")}
-
-
-def _all_called(part: Any, tasks: Mapping[str, Any]) -> list[str]:
-    """The functions and tasks that a part of a design calls, directly or not."""
-    waiting, called = [part], dict[str, None]()
-    while waiting:
-        for node in nodes_of(waiting.pop()):
-            name = str(node.get("taskp"))
-            if name in tasks and name not in called:
-                called[name] = None
-                waiting.append(tasks[name])
-    return list(called)
 
 
 def _counted(tree: Any, names: Mapping[str, str]) -> dict[str, str]:
@@ -137,7 +122,7 @@ def _effects(
 
 def _written_outside(address: str, tasks: Mapping[str, Any]) -> set[str]:
     """The variables that a function or task writes, itself or by others, and that are not its own."""
-    bodies = [tasks[each] for each in dict.fromkeys((address, *_all_called(tasks[address], tasks)))]
+    bodies = [tasks[address], *called_by(tasks[address], tasks)]
     return _written(bodies) - {node["addr"] for node in nodes_of(bodies) if node.get("type") == "VAR"}
 
 
@@ -149,9 +134,10 @@ def _mentioned(part: Any, tasks: Mapping[str, Any], inside: set[int]) -> Iterato
         if "varp" in node:
             yield str(node["varp"])
         if node.get("taskp") in tasks:
-            for name in (node["taskp"], *_all_called(tasks[node["taskp"]], tasks)):
-                yield from (str(each["varp"]) for each in nodes_of(tasks[name]) if "varp" in each)
+            for task in (tasks[node["taskp"]], *called_by(tasks[node["taskp"]], tasks)):
+                yield from (str(each["varp"]) for each in nodes_of(task) if "varp" in each)
 
 
 def _written(part: Any) -> set[str]:
+    """The variables that a part of a design writes, members of a class among them."""
     return {str(node["varp"]) for node in nodes_of(part) if "varp" in node and node.get("access") in ("WR", "RW")}

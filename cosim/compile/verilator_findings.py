@@ -24,7 +24,7 @@ def written_by_two_blocks(tree: Any, kind: str = "ASSIGNDLY") -> list[str]:
         kind: of the assignments, as Verilator's tree has it: "ASSIGNW" for wires with two continuous ones.
     """
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
-    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    tasks = tasks_of(tree)
     instances = Counter(node["modp"] for node in nodes_of(tree) if node.get("type") == "CELL")
     seen, found = dict[str, list[Place]](), set[str]()
     for module in tree["modulesp"]:
@@ -44,16 +44,21 @@ def written_by_two_blocks(tree: Any, kind: str = "ASSIGNDLY") -> list[str]:
 
 def _assigned(block: Any, tasks: Mapping[str, Any], kind: str) -> list[Any]:
     """The left sides of the assignments of a block and of the tasks that it calls."""
-    return [side for part in (block, *_called(block, tasks)) for side in _sides(part, kind)]
+    return [side for part in (block, *called_by(block, tasks)) for side in _sides(part, kind)]
 
 
 def _sides(part: Any, kind: str) -> list[Any]:
     return [side for node in nodes_of(part) if node.get("type") == kind for side in node["lhsp"]]
 
 
-def _called(block: Any, tasks: Mapping[str, Any]) -> list[Any]:
-    """The tasks and functions that a block calls, directly or not."""
-    waiting, called = [block], dict[str, Any]()
+def tasks_of(tree: Any) -> dict[str, Any]:
+    """The tasks and functions of a design by their addresses in the tree."""
+    return {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+
+
+def called_by(part: Any, tasks: Mapping[str, Any]) -> list[Any]:
+    """The tasks and functions that a part of a design calls, directly or not."""
+    waiting, called = [part], dict[str, Any]()
     while waiting:
         for node in nodes_of(waiting.pop()):
             if node.get("taskp") in tasks and node["taskp"] not in called:
@@ -101,11 +106,11 @@ def races(tree: Any) -> list[str]:
     """The variables that a clocked block writes at once, itself or by a task, and that another block reads: which of the two
     comes first at an edge is not defined."""
     names = {node["addr"]: str(node["origName"]) for node in nodes_of(tree) if node.get("type") == "VAR"}
-    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    tasks = tasks_of(tree)
     inside = {node["addr"] for node in nodes_of(tree) if node.get("type") == "VAR" and node.get("isFuncLocal")}
     at_once, writers, readers = set[tuple[str, str]](), dict[str, set[str]](), dict[str, set[str]]()
     for block in (node for node in nodes_of(tree) if node.get("type") == "ALWAYS"):
-        parts = [block, *_called(block, tasks)]
+        parts = [block, *called_by(block, tasks)]
         later = {id(each) for part in parts for side in _sides(part, "ASSIGNDLY") for each in nodes_of(side)}
         is_clocked = any(node.get("edgeType") in ("POS", "NEG", "BOTH") for node in nodes_of(block.get("sentreep", [])))
         for node in (each for part in parts for each in nodes_of(part) if "varp" in each):
@@ -137,12 +142,13 @@ def initial_values(tree: Any) -> list[str]:
 
 def _written_at_start_and_later(tree: Any) -> tuple[dict[str, None], set[str]]:
     """The variables that initial blocks write, and those that anything else writes, themselves or by a task."""
-    tasks = {node["addr"]: node for node in nodes_of(tree) if node.get("type") in ("TASK", "FUNC")}
+    tasks = tasks_of(tree)
     blocks = [node for node in nodes_of(tree) if node.get("type") in ("INITIAL", "INITIALSTATIC")]
     apart = {id(each) for part in (*blocks, *tasks.values()) for each in nodes_of(part)}
     others = [node for node in nodes_of(tree) if id(node) not in apart and ("access" in node or "taskp" in node)]
     at_start, later = (
-        [variable for part in (*parts, *_called(parts, tasks)) for variable in _written(part)] for parts in (blocks, others)
+        [variable for part in (*parts, *called_by(parts, tasks)) for variable in _written(part)]
+        for parts in (blocks, others)
     )
     return dict.fromkeys(at_start), set(later)
 
