@@ -18,7 +18,7 @@ from mmau.probe.answered_rows import Evidence
 from mmau.probe.features import telling_features
 from mmau.probe.features.feature import concatenated
 from mmau.probe.model import NODES, SUMS, Model, values_of
-from mmau.probe.model_search import MOVED_TOGETHER, combinations, grouped
+from mmau.probe.model_changes import MOVED_TOGETHER, combinations, grouped
 from mmau.probe.start_models import possible_families, starts
 
 POOL = 1 << 18

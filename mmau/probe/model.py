@@ -40,7 +40,8 @@ SUMS = "sums"
 FAMILIES = (
     "T-FDPA", "ST-FDPA", "GST-FDPA", f"{CONVERTED}T-FDPA", "TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", PAIRED,
     "FTZ-FMA", "FTZ-EO-FMA", "IDPA", "OC-FDPA", "PS-FDPA",
-    *(f"{CONVERTED}{name}" for name in ("TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FTZ-EO-FMA")),
+    *(f"{CONVERTED}{name}" for name in ("TR-FDPA", "GTR-FDPA", "E-FDPA", "FTZ-AddMul", "FMA", "FTZ-FMA", "FTZ-EO-FMA",
+      "OC-FDPA", "PS-FDPA")),
 )  # fmt: skip
 """The operations that a device under test is compared with. Of two that fit equally well, the first is reported."""
 
@@ -250,13 +251,13 @@ def values_of(key: str, family: str, shape: OperandShape) -> tuple[Any, ...]:
         case "L" | "G":
             return divisors
         case "P":
-            return tuple(n for n in divisors if family == "PS-FDPA" or not n & (n - 1))
+            return tuple(n for n in divisors if operation_of(family) == "PS-FDPA" or not n & (n - 1))
         case "F" | "F2":
             return tuple(range(1, MAX_FRACTION + 1))
         case "h":
             return tuple(range(MAX_HEADROOM + 1))
         case "rho":
-            further = TWO_STEP_CONVERSIONS if family in HEADROOM else FP64_CONVERSIONS
+            further = TWO_STEP_CONVERSIONS if operation_of(family) in HEADROOM else FP64_CONVERSIONS
             return tuple(name for name, rho in (CONVERSIONS | further).items() if rho.d is shape.d)
         case "e_zero":
             lowest, highest = lowest_exponent(family, shape), highest_exponent(family, shape)

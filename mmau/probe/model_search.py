@@ -6,7 +6,7 @@ distinguish models; a model that reproduces these is compared with all evidence,
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, product
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,8 @@ import numpy as np
 from golden.stimulus import OperandShape
 from mmau.probe.answered_rows import Evidence
 from mmau.probe.model import SUMS, Model, values_of
+from mmau.probe.model_changes import combinations, grouped, sweeps
 from mmau.probe.start_models import possible_families, starts, sum_starts, varied_starts
-
-GROUPS: tuple[tuple[str, ...], ...] = (
-    ("L", "G"), ("P",), ("order", "add_c"), ("F",), ("F2",), ("h",), ("rho", "truncation", "sticky"), ("e_zero",),
-    ("flush_inputs", "flush_results", "overflow"), ("addition",), ("subtract",), ("zero",), ("nan",), ("combination",),
-    ("tree", "c"), ("group",), ("product",), ("node",), ("outer",),
-)  # fmt: skip
-"""Keys that are changed together: within a group, one hides the other's effect."""
-
-MOVED_TOGETHER: tuple[tuple[str, ...], ...] = (("F", "e_zero"), ("F", "h"), ("F", "h", "e_zero"))
-"""Numbers that are also moved by one distance together."""
 
 FEWEST, FEW, ACTIVE = 16, 64, 224
 """Rows on which all starts are compared; rows on which the best of them are compared; rows of a search at its start."""
@@ -86,10 +77,11 @@ class Search:
         """
         best: Model | None = None
         most = (-1, False)
+        reached_by: dict[str, tuple[int, Model]] = {}  # the best model of each family so far
         for beginnings, in_pairs in (
             (self._beginnings(shape, known), False), (self._sum_beginnings(lambda: sum_starts(shape)), False),
-            (self._sum_beginnings(in_its_order), False), (self._beginnings(shape, known), True),
-            (self._varied_beginnings(shape), True),
+            (self._sum_beginnings(in_its_order), False), (_best_first(reached_by), True),
+            (self._beginnings(shape, known), True), (self._varied_beginnings(shape), True),
         ):  # fmt: skip
             self._until = self.tried + MOST_TRIED
             for beginning in beginnings:
@@ -101,6 +93,8 @@ class Search:
                     suspect(failing)
                 if reached > most:
                     best, most = found, reached
+                if reached[0] > reached_by.get(found.family, (-1, found))[0]:
+                    reached_by[found.family] = reached[0], found
                 if self.tried > self._until:
                     break
                 if most == (len(self.evidence), True):
@@ -247,6 +241,12 @@ class Search:
         return self.evidence.matched(model, rows) if model.is_valid() else -1
 
 
+def _best_first(reached_by: dict[str, tuple[int, Model]]) -> Iterator[Model]:
+    """The best models of the families, the one that reproduces the most rows first."""
+    for _, model in sorted(reached_by.values(), key=lambda found: -found[0]):
+        yield model
+
+
 def _some(group: tuple[str, ...], changes: list[dict[str, Any]], model: Model) -> list[dict[str, Any]]:
     """Some values of a number, including its lowest and those near its present value; all values of other keys."""
     if len(group) > 1 or len(changes) <= COARSE:
@@ -261,35 +261,3 @@ def _differ_in_a_number(models: Sequence[Model]) -> bool:
     first = models[0].keys
     changed = {key for model in models for key, value in model.items if value != first[key]}
     return changed <= {"F", "F2", "h", "e_zero"}
-
-
-def grouped(model: Model) -> list[tuple[str, ...]]:
-    """The groups of a model's keys."""
-    groups = [tuple(key for key in group if key in model.keys) for group in GROUPS]
-    return [group for group in groups if group]
-
-
-def combinations(group: tuple[str, ...], model: Model) -> Iterator[dict[str, Any]]:
-    """All values of a group's keys together."""
-    for values in product(*(values_of(key, model.family, model.shape) for key in group)):
-        yield dict(zip(group, values, strict=True))
-
-
-def sweeps(model: Model) -> Iterator[list[Model]]:
-    """The models that differ from this one in one group of keys, and those with several keys moved by one distance: with F
-    and e_zero terms are cut at the same place below e_zero; with F and h, products at the same place below their own
-    exponents; with all three, both."""
-    for group in grouped(model):
-        yield [model.changed(**keys) for keys in combinations(group, model)]
-    for line in MOVED_TOGETHER:
-        if set(line) <= set(model.keys):
-            yield list(_along(model, line))
-
-
-def _along(model: Model, line: tuple[str, ...]) -> Iterator[Model]:
-    """The models with these keys moved by one distance, as far as each has values."""
-    values = {key: values_of(key, model.family, model.shape) for key in line}
-    lowest = max(values[key][0] - model.keys[key] for key in line)
-    highest = min(values[key][-1] - model.keys[key] for key in line)
-    for distance in range(lowest, highest + 1):
-        yield model.changed(**{key: model.keys[key] + distance for key in line})

@@ -1,15 +1,19 @@
 """Every operation of golden is one that the probe searches, and a unit of it with random keys is found."""
 
 import random
+from typing import Any
 
 import pytest
 
 import golden
 from golden.chain import Chain
+from golden.formats import E4M3, E5M2, FP16
+from golden.ordered_chain import ChainTable
 from golden.unit import Unit
+from golden.unit_file import operation_from_table
 from mmau.probe.device_under_test import dut_of_instruction, dut_of_unit
 from mmau.probe.loop import probe
-from mmau.probe.model import FAMILIES
+from mmau.probe.model import CONVERTED, FAMILIES
 from mmau.probe.start_models import possible_families, starts
 from studies.probe_sweep.__main__ import RECOVERED, verdict
 from studies.probe_sweep.random_units import random_operation
@@ -40,6 +44,20 @@ def test_a_search_begins_at_every_operation(name: str) -> None:
         assert any(start.operation.length == unit.operation.length for start in starts(name, shape)), unit
 
 
+@pytest.mark.parametrize("name", golden.OPERATIONS)
+def test_a_conversion_to_fp16_is_searched_with_every_operation_that_allows_it(name: str) -> None:
+    rng = random.Random(f"converted {name}")
+    for _ in range(100):
+        operation = random_operation(rng, name)
+        try:
+            ChainTable(convert="fp16").check(operation.changed(a=FP16, b=FP16), E4M3, E4M3)
+        except ValueError:
+            continue
+        assert f"{CONVERTED}{name}" in FAMILIES
+        return
+    assert f"{CONVERTED}{name}" not in FAMILIES
+
+
 @pytest.mark.attack("a search that lacks an operation")
 def test_a_family_without_a_start_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmau.probe.start_models.FAMILIES", tuple(name for name in FAMILIES if name != "PS-FDPA"))
@@ -60,3 +78,25 @@ def test_integers_of_one_bit_and_of_four_are_found(name: str) -> None:
     instruction = golden.instruction("sm_80", name)
     dut = dut_of_instruction(instruction)
     assert verdict(probe(dut, 500), dut, instruction.chain) in RECOVERED
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("OC-FDPA", {"h": 2}),
+        ("PS-FDPA", {"h": 1, "P": 4}),
+        ("T-FDPA", {"truncation": "RO"}),
+    ],
+)
+def test_c_added_last_behind_converted_products_is_found(name: str, keys: dict[str, Any]) -> None:
+    keys = {"a": "fp16", "b": "fp16", "c": "fp32", "L": 8, "F": 26, "rho": "RO-FP32", "e_zero": -126, **keys}
+    table = ChainTable(convert="fp16", add_c="last", addition="RO")
+    unit = Unit(
+        name="converted",
+        operation=operation_from_table({"operation": name, **keys}),
+        chain=table,
+        converted=(E5M2, E5M2),
+    )
+    dut = dut_of_unit(unit)
+    assert verdict(probe(dut, 2000), dut, unit.chain_over(dut.shape.K)) in RECOVERED
