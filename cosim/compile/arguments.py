@@ -16,8 +16,12 @@ VERILATOR_ARGUMENTS = (
     "-CFLAGS", INCLUDE_FIRST,
 )  # fmt: skip
 
-POWER_UP_ARGUMENTS = ("--x-assign", "unique", "--x-initial", "unique")
-"""The run chooses what registers hold at power-up, see `power_ups`. These come last: no option of a design undoes them."""
+LAST_ARGUMENTS = (
+    "--x-assign", "unique", "--x-initial", "unique",  # the run chooses what registers hold at power-up, see `power_ups`
+    # $error and $fatal end an elaboration; Verilator only warns of them, and "-Werror" undoes no "-Wno"
+    "-Wwarn-USERERROR", "-Werror-USERERROR", "-Wwarn-USERFATAL", "-Werror-USERFATAL",
+)  # fmt: skip
+"""These come last: no option of a design undoes them."""
 
 COVERAGE_ARGUMENTS = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", str(1 << 20))
 """Further arguments for coverage, also of wide signals, such as packed operands."""

@@ -12,6 +12,7 @@ SOUND = (
     "LATCH", "NOLATCH", "ALWCOMBORDER", "CASEOVERLAP", "CASEWITHX", "CASEX",  # state and choices
     "BLKSEQ", "COMBDLY", "BLKANDNBLK", "INITIALDLY",  # the order of events
     "ASSIGNDLY", "STMTDLY", "ZERODLY", "RISEFALLDLY", "MINTYPMAXDLY",  # time
+    "USERERROR", "USERFATAL",  # the design's own checks of its parameters
 )  # fmt: skip
 """Verilator's warnings that end a proof and that a co-simulation reports. They cannot be waived."""
 

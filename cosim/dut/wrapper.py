@@ -26,6 +26,8 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> st
         inverted = control == "rst" and dut.reset is not None and dut.reset.active == "low"
         lines.append(_assign(place, f"{'~' if inverted else ''}{control}", place.port.direction == "input"))
     for place, value in connection.ties:
+        if isinstance(value, str):
+            lines.append(_fits(place, value))
         constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
         lines.append(_assign(place, constant, True))
     links = ",\n".join(f"    .{port.name}({_inside(port)})" for port in connection.ports)
@@ -45,6 +47,14 @@ def _net(port: Port) -> str:
     array = "".join(map(str, port.unpacked))
     return (
         f"wire logic {'signed ' if port.signed else ''}[{port.vector - 1}:0] {_inside(port)}{f' {array}' if array else ''};"
+    )
+
+
+def _fits(place: Place, constant: str) -> str:
+    """An elaboration check that a package's constant loses no bit in its place, as a number with or without a sign."""
+    lost = f"($unsigned({constant}) >> {place.width}) != 0 && ($signed({constant}) >>> {place.width - 1}) != -1"
+    return (
+        f'  if ({lost}) $error("[tie] {place.port.name} must fit in {place.width} bits, got {constant} = %0d", {constant});'
     )
 
 

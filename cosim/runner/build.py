@@ -13,8 +13,8 @@ from cocotb_tools.runner import VerilatorControlFile, get_runner
 
 from cosim.compile.arguments import (
     COVERAGE_ARGUMENTS,
+    LAST_ARGUMENTS,
     MAKE_ARGUMENTS,
-    POWER_UP_ARGUMENTS,
     TIMESCALE,
     VERILATOR_ARGUMENTS,
     runtime_arguments,
@@ -104,7 +104,7 @@ def build(simulator: str, sources: Sources, folder: Path, waves: bool, stays: bo
     runtime = Runtime(program.parent, (RUNTIME,), depends)
     runtime.place()
     given = (*sources.arguments, *sources.verilator_args)
-    arguments = (*VERILATOR_ARGUMENTS, *further, *given, *POWER_UP_ARGUMENTS)
+    arguments = (*VERILATOR_ARGUMENTS, *further, *given, *LAST_ARGUMENTS)
     control = _control_file(sources, folder)
     _compile(built, waves, arguments, [VerilatorControlFile(control)])
     sources.check_unchanged()
@@ -123,7 +123,7 @@ def program_key(sources: Sources, waves: bool, rtl_coverage: bool) -> str | None
     if content is None:
         return None
     how = {
-        "compiler": [*VERILATOR_ARGUMENTS, *POWER_UP_ARGUMENTS],
+        "compiler": [*VERILATOR_ARGUMENTS, *LAST_ARGUMENTS],
         "waves": waves,
         "cocotb": version("cocotb"),
         "libraries": str(libs_dir),

