@@ -106,6 +106,19 @@ class Request:
             check_output(self.waves)
         if self.work_dir is not None and self.work_dir.exists() and not self.work_dir.is_dir():
             raise ValueError(f"the work directory must be a folder, got {self.work_dir}")
+        if self.work_dir is not None and self.dut is not None:
+            self._check_sources_outside(self.work_dir.resolve(), self.dut)
+
+    @staticmethod
+    def _check_sources_outside(work_dir: Path, dut: Dut) -> None:
+        """The build writes files of many names (lint.sv, tree.sv …) into its folder."""
+        folders = {each.resolve(): each for each in dut.include}
+        folders |= {source.resolve().parent: source for source in dut.sources}
+        if work_dir in folders:
+            raise ValueError(
+                f"the work directory must hold no files of the design, got {work_dir}, which holds {folders[work_dir]}: "
+                "name another folder"
+            )
 
     def report_progress(self, line: str) -> None:
         """Report a line of progress."""

@@ -228,6 +228,18 @@ def test_icarus(unit: golden.Unit, tmp_path: Path) -> None:
     assert waves.stat().st_size > 0
 
 
+@pytest.mark.parametrize("included", [False, True])
+def test_work_directory_with_files_of_the_design_is_refused(included: bool, tmp_path: Path) -> None:
+    """Builds write lint.sv and others there, which may be names of the design's files."""
+    source, folder = tmp_path / ("mine" if included else ".") / "lint.sv", tmp_path
+    source.parent.mkdir(exist_ok=True)
+    source.write_text("module mine; endmodule")
+    dut = cosim.Dut(top="mine", sources=(source,), include=(folder,) if included else ())
+    with pytest.raises(ValueError, match="the work directory must hold no files of the design, got "):
+        cosim.run(COMBINATIONAL, vectors=10, dut=dut, work_dir=folder / "x" / "..")
+    assert source.read_text() == "module mine; endmodule"
+
+
 def test_work_directory_of_another_run_is_refused(tmp_path: Path) -> None:
     """Two builds in one folder could simulate each other's design."""
     with (
