@@ -79,6 +79,7 @@ void Bench::run(Source& source) {
         } else {
             clocked(stream);
         }
+        if (counts.stopped.empty()) model_.end();
     } catch (const Ended& ended) {
         stop(std::string("the design ended the simulation: ") + ended.what(), "design");
     }

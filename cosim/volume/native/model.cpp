@@ -22,6 +22,7 @@ class VerilatedDesign final : public Model {
 #undef MMAU_PORT
     }
     void eval() override { top_->eval(); }
+    void end() override { top_->final(); }
     void wait() override { context_.timeInc(half_period); }
 
   private:

@@ -32,6 +32,9 @@ class Model {
     /// Evaluate the outputs for the current inputs.
     /// @throws Ended
     virtual void eval() = 0;
+    /// Run the design's `final` procedures.
+    /// @throws Ended
+    virtual void end() = 0;
     /// Advance simulated time by half a clock period.
     virtual void wait() = 0;
     const std::vector<Port>& ports() const { return ports_; }

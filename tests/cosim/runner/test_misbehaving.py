@@ -103,6 +103,14 @@ def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described)
     assert 0 < report.received < 300
 
 
+@pytest.mark.attack("designs by hand, in cosim")
+@pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])
+def test_check_after_the_last_vector_is_a_verdict(mode: str, described: Described) -> None:
+    dut = described('  assign d = sum;\n  final assert (0) else $error("too late");')
+    report = cosim.run(UNIT, vectors=300, dut=dut, mode=mode)
+    assert re.search(r"bad\.sv:5: .*too late", report.failures[0])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("options", "passes"), [((), False), (("--noassert",), True)], ids=["asserted", "switched off"])
 def test_assertion_of_the_design_is_a_verdict(options: tuple[str, ...], passes: bool, described: Described) -> None:
