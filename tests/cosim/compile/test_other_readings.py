@@ -52,25 +52,21 @@ def test_text_of_another_encoding_is_read(name: str, tmp_path: Path) -> None:
     assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == said
 
 
+UNSEEN = "; that text was not simulated"
+
+PROMISED = "it promises synthesis tools properties that a simulation does not check: "
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     one_in(
         2,
         [
-            ("right under VERILATOR", "its text differs without Verilator's macros; that text was not simulated"),
-            (
-                "right without SYNTHESIS",
-                "its text differs with SYNTHESIS and without Verilator's macros; that text was not simulated",
-            ),
-            ("hidden from synthesis", "its text differs without what translate_off hides; that text was not simulated"),
-            (
-                "items told to be parallel",
-                "it promises synthesis tools properties that a simulation does not check: full_case, parallel_case",
-            ),
-            (
-                "overlapping items",
-                "it promises synthesis tools properties that a simulation does not check: unique case (1'b1)",
-            ),
+            ("right under VERILATOR", f"its text differs without Verilator's macros{UNSEEN}"),
+            ("right without SYNTHESIS", f"its text differs with SYNTHESIS and without Verilator's macros{UNSEEN}"),
+            ("hidden from synthesis", f"its text differs without what translate_off hides{UNSEEN}"),
+            ("items told to be parallel", f"{PROMISED}full_case, parallel_case"),
+            ("overlapping items", f"{PROMISED}unique case (1'b1)"),
             ("an initial value that holds", "its text gives initial values, which an ASIC does not have: f"),
             ("random", "it reads more than its ports: $random"),
             ("an argument of the simulator", "it reads more than its ports: $test$plusargs"),
@@ -253,9 +249,7 @@ def test_promise_of_a_comment_is_named(tmp_path: Path) -> None:
         "logic [31:0] x; always_comb case (1'b1) /* synthesis parallel_case */ a[0]: x = 1; a[1]: x = 2; default: x = 3;\n"
     )
     chosen = "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3); // no full_case is promised here"
-    assert said_of(Wrong(f"{body}{chosen}", ""), tmp_path) == (
-        "it promises synthesis tools properties that a simulation does not check: parallel_case",
-    )
+    assert said_of(Wrong(f"{body}{chosen}", ""), tmp_path) == (f"{PROMISED}parallel_case",)
 
 
 CONDITIONS = {

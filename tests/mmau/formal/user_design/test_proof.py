@@ -32,8 +32,8 @@ PIPELINE = """
 """
 
 
-def design(folder: Path, body: str, *, further: str = "", **keys: Any) -> Dut:
-    """A design around the sign-magnitude datapath, where the one it is compared with has ones' complement."""
+def proved(folder: Path, body: str, *, further: str = "", **keys: Any) -> UserDesignDecision:
+    """What is decided of a design around the sign-magnitude datapath, compared with that of ones' complement."""
     inner = to_verilog(unit_of(TINY, "sign-magnitude"), "inner")
     clock = "input logic clk, en, " if "clk" in body else ""
     source, ports = folder / "mine.sv", PORTS.format(clock=clock + further)
@@ -41,7 +41,7 @@ def design(folder: Path, body: str, *, further: str = "", **keys: Any) -> Dut:
     described: dict[str, Any] = {"top": "mine", "sources": (source,)}
     if clock:
         described |= {"protocol": "fixed-latency", "latency": 2, "clock": "clk", "enable": "en"}
-    return Dut(**{**described, **keys})
+    return prove_user_design(unit_of(TINY), Dut(**{**described, **keys}), SECONDS)
 
 
 COMBINATIONAL = " inner core(.a(a), .b(b), .c(c), .d(d)); "
@@ -50,7 +50,7 @@ PIPELINED = f"{PIPELINE} inner core(.a(x), .b(y), .c(z), .d(r)); "
 
 @pytest.mark.simulator
 def test_a_combinational_design_is_equal(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, COMBINATIONAL), SECONDS)
+    found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.reason, found.assumed, found.equal_to) == (PROVED, "", (), SPECIFICATION)
     assert [line.partition(":")[0] for line in found.decided] == ["special values", "zeros alone", "all other operands"]
 
@@ -58,8 +58,7 @@ def test_a_combinational_design_is_equal(tmp_path: Path) -> None:
 @pytest.mark.simulator
 def test_a_pipelined_design_is_equal_and_its_assumptions_are_stated(tmp_path: Path) -> None:
     body = PIPELINED.replace("if (en)", "if (rst) x <= 0; else if (en)")
-    mine = design(tmp_path, body, further="input logic rst, ", reset=Reset("rst"))
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, body, further="input logic rst, ", reset=Reset("rst"))
     assert (found.verdict, found.reason, found.assumed) == (PROVED, "", ("rst is not active",))
     assert found.decided[0] == "2 cycles unrolled"
 
@@ -67,11 +66,13 @@ def test_a_pipelined_design_is_equal_and_its_assumptions_are_stated(tmp_path: Pa
 @pytest.mark.simulator
 def test_macros_that_nothing_defines_are_stated(tmp_path: Path) -> None:
     body = f"{COMBINATIONAL}\n`ifdef ASIC\n  wire [3:0] x = nothing;\n`endif\n"
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS)
+    found = proved(tmp_path, body)
     assert (found.verdict, found.assumed) == (PROVED, ("macros for which its text asks are not defined: ASIC",))
 
 
-BY_MODE = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = mode == TWO ? r : r ^ 16'h1; "
+INNER = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); "
+
+BY_MODE = f"{INNER}assign d = mode == TWO ? r : r ^ 16'h1; "
 
 
 @pytest.mark.simulator
@@ -83,17 +84,16 @@ BY_MODE = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = m
     ],
 )
 def test_a_port_of_an_enumeration_has_the_value_of_its_tie(mode: int, verdict: str, tmp_path: Path) -> None:
-    mine = design(tmp_path, BY_MODE, further="input enum logic [1:0] {ONE, TWO} mode, ", tie={"mode": mode})
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, BY_MODE, further="input enum logic [1:0] {ONE, TWO} mode, ", tie={"mode": mode})
     assert (found.verdict, found.reason) == (verdict, "")
 
 
-ONE_INPUT = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
+ONE_INPUT = f"{INNER}assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
 
 
 @pytest.mark.simulator
 def test_a_difference_is_found_and_shown(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, ONE_INPUT), SECONDS)
+    found = proved(tmp_path, ONE_INPUT)
     assert found.verdict == REFUTED
     shown = found.counterexample
     assert isinstance(shown, WrongResult)
@@ -105,7 +105,7 @@ def test_a_difference_is_found_and_shown(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.simulator
 def test_a_result_that_comes_after_its_stated_latency(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, PIPELINED, latency=1), SECONDS)
+    found = proved(tmp_path, PIPELINED, latency=1)
     assert found.verdict == REFUTED
 
 
@@ -117,7 +117,7 @@ def test_a_result_that_comes_after_its_stated_latency(tmp_path: Path) -> None:
     ids=["the result of the next operands", "an operand of the next cycle"],
 )
 def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, body: str, keys: dict[str, Any]) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body, **keys), SECONDS)
+    found = proved(tmp_path, body, **keys)
     assert found.verdict == OPEN
     assert found.counterexample is None
     assert found.reason == (
@@ -139,38 +139,28 @@ def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, bod
             marks=pytest.mark.long,
         ),
         pytest.param(
-            " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); always_latch if (a != 4'h3) d = r; ",
+            f"{INNER}always_latch if (a != 4'h3) d = r; ",
             {},
             "holds a value but is not a register of the one clock",
             marks=pytest.mark.long,
         ),
-        pytest.param(
-            " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r / 16'd3; ",
-            {},
-            "the operator / has no term",
-            marks=pytest.mark.long,
-        ),
+        pytest.param(f"{INNER}assign d = r / 16'd3; ", {}, "the operator / has no term", marks=pytest.mark.long),
     ],
     ids=["falling edge", "enable", "registers", "latch", "division"],
 )
 def test_what_is_not_compared_is_not_decided(tmp_path: Path, body: str, keys: dict[str, Any], reason: str) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body, **keys), SECONDS)
+    found = proved(tmp_path, body, **keys)
     assert found.verdict == OPEN
     assert reason in found.reason
 
 
 @pytest.mark.long
 @pytest.mark.simulator
-def test_what_is_undefined_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> None:
-    body = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); always_comb if (a == 4'h3) d = 'x; else d = r; "
-    assert prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != PROVED
-
-
-@pytest.mark.long
-@pytest.mark.simulator
-def test_a_wire_that_nothing_drives_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> None:
-    body = " logic [15:0] r; wire u; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = a == 4'h3 ? {r[15:1], u} : r; "
-    assert prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != PROVED
+@pytest.mark.parametrize(
+    "end", ["always_comb if (a == 4'h3) d = 'x; else d = r;", "wire u; assign d = a == 4'h3 ? {r[15:1], u} : r;"]
+)
+def test_what_is_undefined_is_not_chosen_so_that_it_agrees(tmp_path: Path, end: str) -> None:
+    assert proved(tmp_path, INNER + end).verdict != PROVED
 
 
 TABLE = (
@@ -189,7 +179,7 @@ TABLE = (
     ],
 )
 def test_a_word_of_a_table_that_is_not_given_is_not_taken_for_zero(tmp_path: Path, words: int, body: str) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body.replace("WORDS", str(words))), SECONDS)
+    found = proved(tmp_path, body.replace("WORDS", str(words)))
     assert (found.verdict == PROVED) is ("table_[3]" in body)
 
 
@@ -286,8 +276,7 @@ STREAM_PORTS = "input logic rst, in_valid, out_ready, output logic in_ready, out
 def test_a_nan_that_changes_while_it_waits_is_not_called_equal(tmp_path: Path, held: str, verdict: str) -> None:
     body = f"{STREAM} always_ff @(posedge clk) if (in_valid && in_ready) d <= r; else if (waits) d <= {held}; "
     keys: dict[str, Any] = {"protocol": "valid-ready", "latency": 0, "reset": Reset("rst"), "tie": {"en": 1}}
-    mine = design(tmp_path, body, further=STREAM_PORTS, enable=None, compare=Compare(nan="any"), **keys)
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, body, further=STREAM_PORTS, enable=None, compare=Compare(nan="any"), **keys)
     assert found.verdict == verdict
     assert ("d changes while out_valid is 1" in found.reason) is (verdict == OPEN)
 
@@ -298,7 +287,7 @@ def test_an_operation_without_a_specification_is_compared_with_the_datapath(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "unspecified", lambda operation: "none")
-    found = prove_user_design(unit_of(TINY), design(tmp_path, COMBINATIONAL), SECONDS)
+    found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.equal_to, len(found.decided)) == (PROVED, DATAPATH, 1)
 
 
