@@ -158,6 +158,7 @@ def test_c_of_two_formats_keeps_the_subnormal_numbers_of_the_one_with_the_larger
     assert any(hits for of, name, _, hits in bins_of(counts) if of == group and name == "both kinds, c, wholly cut")
 
 
+@pytest.mark.slow
 def test_what_is_argued_alone_no_unit_can_hit() -> None:
     """Each entry is needed: it has bins that no unit calls reachable, and that some call unreachable by their numbers."""
     reasons: dict[tuple[str, str], set[str | None]] = {}

@@ -46,6 +46,7 @@ def check(recording: Case, engine: str) -> None:
     assert rows.size == 0, first_difference(rows, got, d, instruction.d.describe)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recording", RECORDINGS, ids=str)
 def test_reference_equals_recording(recording: Case) -> None:
     check(recording, "reference")
@@ -202,6 +203,7 @@ def test_symmetry(arch: str, symmetric: bool) -> None:
     assert ((d ^ 0x80000000) == negated).all() == symmetric
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(data=st.data())
 def test_sum_of_a_pair_may_be_exact(data: st.DataObject) -> None:

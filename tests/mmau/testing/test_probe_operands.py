@@ -75,6 +75,7 @@ SCALED = golden.GemmOrder(promote_every=4, scale_at="promotion")
 ONE_OF_HOPPER = [name if name == "fp16" else pytest.param(name, marks=pytest.mark.long) for name in HOPPER]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_OF_HOPPER)
 def test_all_eight_are_killed_fifty_of_fifty(name: str) -> None:
     killed: Counter[str] = Counter()
@@ -84,6 +85,7 @@ def test_all_eight_are_killed_fifty_of_fifty(name: str) -> None:
     assert killed == dict.fromkeys(EIGHT, 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONE_OF_HOPPER)
 def test_no_false_alarm_in_two_hundred(name: str) -> None:
     """Products of random order, split at random: with scales at promotion, and without scales."""
@@ -100,6 +102,7 @@ def test_no_false_alarm_in_two_hundred(name: str) -> None:
     assert unlike == compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arch", "instr"), TOLD, ids=[f"{arch}-{instr}" for arch, instr in TOLD])
 def test_every_architecture_is_told(arch: str, instr: str) -> None:
     """Five draws: what is killed in each, and no false alarm, also of products that are not promoted."""

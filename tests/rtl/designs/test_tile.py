@@ -120,6 +120,7 @@ def test_tile_equals_golden_under_stalls(arch: str, name: str, m: int, n: int, s
     check(small(arch, name, m, n), Implementation(stages=stages), 4, in_idle=0.3, out_stall=0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [1, 2, 5])
 def test_tiles_of_one_step_follow_each_other_every_cycle(stages: int) -> None:
     instruction = small("sm_70", "mma.m8n8k4.f32.f16.f16.f32", 1, 1)

@@ -13,6 +13,8 @@ from golden.unit import ENCODINGS
 from rtl import unit_datapath
 from tests.rtl.simulate import outputs
 
+pytestmark = pytest.mark.slow
+
 FP32 = FORMATS["fp32"]
 
 
@@ -30,7 +32,6 @@ def fp32_codes(exp: int) -> list[int]:
     return [(sign << 31) | (stored_exp << FP32.man_bits) | man for man in mantissas for sign in (0, 1)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "x", "y", "E"),
     [

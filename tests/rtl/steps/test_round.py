@@ -138,6 +138,7 @@ def results(component: NormaliseRoundEncode | Encode, inputs: list[dict[str, int
     return outputs(component, inputs, lambda get: get(component.d))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [name for name in CONVERSIONS if name.endswith("FP16")])
 def test_every_small_total_around_the_subnormals_and_the_overflow_of_fp16(rho: str) -> None:
     for low, high in ((-30, -20), (-16, -12), (12, 18)):

@@ -26,6 +26,7 @@ UNNOTICED = {
 """Mutations that comparisons with random rows do not notice, and their operations."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNNOTICED)
 def test_what_random_rows_do_not_show(name: str) -> None:
     assert set(judged(name, UNNOTICED[name]).noticed) == {RECORDED, TWIN, NATIVE, SPECIFICATION}
@@ -41,18 +42,21 @@ def judged(name: str, operation: str) -> Verdict:
     return Judge(units).verdict(mutation)
 
 
+@pytest.mark.slow
 def test_a_constant_that_the_specification_imports_is_for_the_literals() -> None:
     found = judged("operations.tr_fdpa.PRODUCT_OVERFLOW_EXP: `128` → `129`", "TR-FDPA")
     assert set(found.noticed) == {RECORDED, TWIN, NATIVE, LITERALS}
     assert found.is_complete
 
 
+@pytest.mark.slow
 def test_what_nobody_can_notice() -> None:
     found = judged("rounding.shift_and_round: `shift <= 0` → `shift < 0`", "IDPA")
     assert found.noticed == {}
     assert found.missing == [RECORDED, TWIN, NATIVE, SPECIFICATION]
 
 
+@pytest.mark.slow
 def test_an_operation_that_cannot_be_made_is_noticed_by_all() -> None:
     assert judged("operations.idpa.BEYOND_RANGE: `'wrap'` → `'saturate'`", "IDPA").is_complete
 

@@ -16,6 +16,8 @@ from studies.proofs.tasks import question_key
 from tests.mmau.formal.pipelines.designs import faulty
 from tests.mmau.formal.pipelines.test_questions import refuted
 
+pytestmark = pytest.mark.slow
+
 KIND = "generated pipelines and tiles, in prove"
 
 NAMES = ("x86-avx512 vdpbf16ps", "sm_90 mma.m16n8k8.f16.f16.f16.f16")

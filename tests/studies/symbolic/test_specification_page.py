@@ -7,6 +7,8 @@ import pytest
 from studies import specification_proofs
 from studies.specification_proofs import prove_all
 
+pytestmark = pytest.mark.slow
+
 KEYS = {"operation": "IDPA", "a": "uint8", "b": "int8", "c": "int32", "L": 2}
 
 NAME = "IDPA a=uint8 b=int8 c=int32 L=2"

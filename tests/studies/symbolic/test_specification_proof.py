@@ -23,6 +23,7 @@ SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)
 FIRST_OF_EACH = {operation.name: operation for operation in reversed(OPERATIONS)}.values()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "operation",
     [each if each in FIRST_OF_EACH else pytest.param(each, marks=pytest.mark.long) for each in OPERATIONS],
@@ -40,6 +41,7 @@ def test_the_term_gives_what_golden_gives(operation: Operation) -> None:
             assert found == [golden_result(unit, inputs), 0], inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [SMALL, IDPA(a="uint8", b="int8", c="int32", L=2)], ids=str)  # type: ignore[arg-type]
 def test_the_specification_is_golden(operation: Operation) -> None:
     assert agreement(operation, 600).verdict == PROVED

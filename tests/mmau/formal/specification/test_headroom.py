@@ -28,6 +28,8 @@ from mmau.formal.specification.step_results import Aligned, Operand, Special, Te
 from mmau.formal.whole_unit import combinational_netlist
 from tests.mmau.formal.provable_units import not_proved, unit_of, verilog_of
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 120.0
 
 _RHO = {
@@ -274,7 +276,6 @@ def test_each_statement_of_the_rule_is_refuted_where_it_is_changed(statement: st
     tells_apart(operation, operation.changed(**keys), patch, monkeypatch)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("operation", [OC, rdna3("bf16", "bf16"), PS, rdna4("bf16", "fp16", L=2)])
 def test_nothing_is_refuted_where_nothing_is_changed(operation: HeadroomFDPA) -> None:
     assert not_proved(unit_of(operation)) == []
