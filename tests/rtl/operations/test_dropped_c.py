@@ -42,7 +42,7 @@ def fp32_codes(exp: int) -> list[int]:
     ],
 )
 @pytest.mark.parametrize("F", [24, pytest.param(13, marks=pytest.mark.long)])
-@pytest.mark.parametrize("operation", [GTRFDPA, TRFDPA])
+@pytest.mark.parametrize("operation", [GTRFDPA, pytest.param(TRFDPA, marks=pytest.mark.long)])
 def test_c_counts_down_to_its_threshold(operation: Any, F: int, a: str, b: str, x: int, y: int, E: int) -> None:
     """Two products at E cancel, one even and one odd or both even, so the result is what is left of c there.
 

@@ -150,10 +150,10 @@ RANGES = [(-300, -250), (-170, -100), (-160, 140), (100, 140), (-20, 20)]
 
 
 def conversions_and_ranges() -> list[Any]:
-    """Every conversion over every range of exponents; in `make test` those of published modes, every fourth pair of both."""
+    """Every conversion over every range of exponents; in `make test` those of published modes, every eighth pair of both."""
     both = {later: [(name, *r) for name, rho in CONVERSIONS.items() if (rho.mode in LATER) is later for r in RANGES]
             for later in (False, True)}  # fmt: skip
-    return [*one_in(4, both[False]), *(pytest.param(*case, marks=pytest.mark.long) for case in both[True])]
+    return [*one_in(8, both[False]), *(pytest.param(*case, marks=pytest.mark.long) for case in both[True])]
 
 
 @pytest.mark.slow

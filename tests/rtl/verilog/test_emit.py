@@ -81,7 +81,7 @@ def test_equal_parts_share_a_module() -> None:
     )
 
 
-QUICK = ("GST-FDPA", "GTR-FDPA", "FTZ-FMA")
+QUICK = ("GST-FDPA",)
 """Operations that have among them the steps of all."""
 
 

@@ -13,6 +13,7 @@ from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
 from tests.golden.native.native_rows import needs_native
+from tests.volume import one_in
 
 pytestmark = needs_native
 
@@ -27,7 +28,7 @@ UNNOTICED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", UNNOTICED)
+@pytest.mark.parametrize("name", one_in(2, UNNOTICED))
 def test_what_random_rows_do_not_show(name: str) -> None:
     assert set(judged(name, UNNOTICED[name]).noticed) == {RECORDED, TWIN, NATIVE, SPECIFICATION}
 
