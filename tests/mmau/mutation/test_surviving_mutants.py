@@ -122,15 +122,8 @@ CHAINS = Unit(
 """Two multiply-adds and two additions: of each fp32 number an adder sees, a zero has the exponent −126 (0x82)."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("exponent", "verdict"),
-    [
-        pytest.param("8'h81", EQUAL, marks=pytest.mark.long),
-        pytest.param("8'h83", EQUAL, marks=pytest.mark.long),
-        ("8'h87", DIFFERENT),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("exponent", "verdict"), [("8'h81", EQUAL), ("8'h83", EQUAL), ("8'h87", DIFFERENT)])
 def test_each_adder_of_a_chain_is_settled_by_itself(exponent: str, verdict: str) -> None:
     """The exponent of a zero addend one off, in every adder, costs none of them a bit; five off, it does."""
     before = "z__zero ? 8'h82 : z__exp"

@@ -130,7 +130,6 @@ def reported() -> tuple[CostReport, list[str]]:
 
 @pytest.mark.slow
 @needs_yosys
-@needs_yosys
 def test_a_limit_does_not_count_the_compilation_of_yosys_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[tuple[str, object]]()
 

@@ -171,15 +171,9 @@ TABLE = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("words", "body"),
-    [
-        pytest.param(2, TABLE, marks=pytest.mark.long),
-        (3, TABLE),
-        pytest.param(3, TABLE.replace("end", "table_[3] = 0; end"), marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("words", "body"), [(2, TABLE), (3, TABLE), (3, TABLE.replace("end", "table_[3] = 0; end"))])
 def test_a_word_of_a_table_that_is_not_given_is_not_taken_for_zero(tmp_path: Path, words: int, body: str) -> None:
     found = proved(tmp_path, body.replace("WORDS", str(words)))
     assert (found.verdict == PROVED) is ("table_[3]" in body)
