@@ -1,6 +1,7 @@
 """The tests' Yosys says what the product's says, of designs and of what is none."""
 
 import sys
+from typing import Any
 
 import pytest
 from amaranth.back import rtlil  # type: ignore[attr-defined]  # the stubs lack it
@@ -49,7 +50,7 @@ def test_only_the_same_run_is_taken_again(monkeypatch: pytest.MonkeyPatch) -> No
     assert mapped("top", "synth", ["gates.json"], {}, None, None) == {"gates.json": "1"}
     mapped("top", "synth", ["gates.json"], {}, None, None).clear()
     assert mapped("top", "synth", ["gates.json"], {}, None, None) == {"gates.json": "1"}
-    others = (
+    others: tuple[Any, ...] = (
         ("tap", "synth", ["gates.json"], {}, None, None), ("top", "abc", ["gates.json"], {}, None, None),
         ("top", "synth", ["a.v"], {}, None, None), ("top", "synth", ["gates.json"], {"cells.lib": "x"}, None, None),
         ("top", "synth", ["gates.json"], {}, None, 5.0), ("top", "synth", ["gates.json"], {}, print, None),

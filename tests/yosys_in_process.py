@@ -69,12 +69,12 @@ def mapped_once(run: Callable[..., dict[str, str]]) -> Callable[..., dict[str, s
     It runs anew where somebody is told how far it is, where another program takes its place, and after a failure.
     """
     known: dict[Any, dict[str, str]] = {}
-    run_tool = flow.run_tool
+    run_tool = vars(flow)["run_tool"]
 
     def found(
         text: str, script: str, results: Sequence[str], files: Mapping[str, str], progress: Any, limit: float | None
     ) -> dict[str, str]:
-        if progress is not None or flow.run_tool is not run_tool:
+        if progress is not None or vars(flow)["run_tool"] is not run_tool:
             return run(text, script, results, files, progress, limit)
         key = (text, script, tuple(results), tuple(sorted(files.items())), tuple(flow._yosys()), limit)
         if key not in known:
