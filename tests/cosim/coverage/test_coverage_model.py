@@ -36,7 +36,13 @@ def check_default_run(counts: Counts) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name.startswith("small ") or " of one's own " in name else pytest.param(name, marks=pytest.mark.long)
+        for name in SAMPLES
+    ],
+)
 def test_default_run_of_a_combinational_unit_hits_every_reachable_bin(name: str) -> None:
     check_default_run(counts_of(SAMPLES[name], ((20000, 0),)))
 
