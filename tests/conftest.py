@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from rtl.cost import flow
 from rtl.designs.sample_designs import slice_of
 from rtl.verilog import emit
 from tests.optional_tools import why_missing
-from tests.yosys_in_process import run_yosys
+from tests.yosys_in_process import mapped_once, run_yosys
 
 # Generated inputs are the same in every run and on every machine; a slow machine fails nothing.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -27,6 +28,7 @@ pytest.MonkeyPatch().setattr(DRAWS_FROM, lambda path: False, raising=False)
 # The same RTLIL is the same Verilog: Yosys runs but once for each text, and inside of this process.
 pytest.MonkeyPatch().setattr(emit, "_run_yosys", cache(emit._run_yosys))
 pytest.MonkeyPatch().setattr(emit, "run_tool", run_yosys)
+pytest.MonkeyPatch().setattr(flow, "_run_in_folder", mapped_once(flow._run_in_folder))
 
 collect_ignore = ["example_project"]  # somebody else's repository: tests/cosim/test_example_project.py runs it elsewhere
 

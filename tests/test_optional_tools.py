@@ -52,6 +52,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize(
     ("command", "found"),
@@ -66,6 +67,7 @@ def test_what_is_installed_is_hidden(command: list[Path], found: list[str]) -> N
     assert (done.returncode, done.stdout.splitlines()) == (0, found), done.stderr
 
 
+@pytest.mark.slow
 def test_status_of_the_command_is_that_of_bare() -> None:
     assert subprocess.run([ROOT / ".ci" / "bare", "sh", "-c", "exit 3"], check=False, timeout=60).returncode == 3
 

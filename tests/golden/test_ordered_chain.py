@@ -50,6 +50,7 @@ def test_published_chain_is_the_catalogues(d: str, rho: str, e_zero: int) -> Non
         assert (unit(keys, **PUBLISHED | {"order": order}).dot(*rows) != instruction.dot(*rows)).any()
 
 
+@pytest.mark.slow
 def test_multiply_adds_over_even_and_odd_elements_are_tdpbf16ps() -> None:
     """An equivalent of FTZ-EO-FMA, except for the codes of NaN, which FMA does not fix."""
     instruction = golden.instruction("x86-amx", "tdpbf16ps.m16n16k32")
@@ -153,6 +154,7 @@ def named(chain: dict[str, Any]) -> str:
     return "-".join(f"{value}" for value in chain.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chain", ALL, ids=named)
 def test_engines_agree_and_traces_end_in_the_same(chain: dict[str, Any]) -> None:
     made = unit(FP8, **chain)

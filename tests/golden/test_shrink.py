@@ -64,6 +64,7 @@ def test_terms_of_which_any_two_fail_are_two() -> None:
     assert {*found.a, *found.b} <= {0, ONE}
 
 
+@pytest.mark.slow
 def test_term_goes_where_another_takes_its_part() -> None:
     """Twelve products 1·1, of a sum that must be 12 at least, from factors of 2 at most: three products 2·2."""
     shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=12)
@@ -94,6 +95,7 @@ def test_search_is_deterministic_and_asks_the_simplest_of_a_round_first() -> Non
     assert max(costs) < cost(FULL, SHAPE)
 
 
+@pytest.mark.slow
 def test_search_ends() -> None:
     """Where everything fails, and where nothing else does, of a row of 32 products with all values busy."""
     shape = OperandShape(a=FP16, b=FP16, c=FP32, d=FP32, K=32)

@@ -77,6 +77,7 @@ def sampled(operand: Format) -> list[int]:
     return list(range(operand.codes)) if operand.width <= 8 else [rng.randrange(operand.codes) for _ in range(200)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operand", FORMATS.values(), ids=str)
 def test_every_code_has_simpler_ones_down_to_the_simplest(operand: Format) -> None:
     """Codes of the format, and from each a way of ever simpler codes that ends at zero, for a scale without zero at one."""

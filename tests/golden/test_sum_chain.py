@@ -62,6 +62,7 @@ def test_sums_by_hand(table: dict[str, Any], products: list[float], c: float, d:
     assert (got, np.signbit(got)) == (d, np.signbit(d))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formats", FORMATS)
 @pytest.mark.parametrize("tree", TREES)
 def test_engine_equals_the_definition(formats: str, tree: str) -> None:
@@ -86,6 +87,7 @@ def random_tree(places: list[str], rng: np.random.Generator) -> Any:
     return [["0", members[0]], *members[1:]] if rng.integers(2) else members
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formats", FORMATS)
 def test_engine_equals_the_definition_in_any_tree(formats: str) -> None:
     for seed in range(6):

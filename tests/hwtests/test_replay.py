@@ -29,6 +29,7 @@ def rows_that_differ(recording: Recording, engine: str | None, step: int = 1) ->
     return int(np.count_nonzero(differing(chosen.dot(engine=engine), recording.d[::step], recording.instruction.operation)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LISTED)
 def test_engines_reproduce_the_recording(name: str) -> None:
     recording = read_listed(FOLDER, name)

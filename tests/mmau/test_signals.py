@@ -156,6 +156,7 @@ def test_signal_while_an_object_is_removed_ends_the_run(then: str, busy: float) 
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "mmau: ended by SIGTERM\n")
 
 
+@pytest.mark.slow
 def test_parts_of_an_unfinished_design_are_not_told() -> None:
     """A request that ends while its design is built leaves components that nothing uses."""
     code = (

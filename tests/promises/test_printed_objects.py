@@ -38,6 +38,7 @@ def missing(old: Any, new: Any, where: str = "$") -> list[str]:
     return []
 
 
+@pytest.mark.slow
 def test_every_schema_has_a_file_with_its_version() -> None:
     assert sorted(path.stem for path in SCHEMAS.glob("*.json")) == sorted(VERSIONS)
     for name in VERSIONS:

@@ -99,6 +99,7 @@ def test_every_operator_is_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == INFIX.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "operation", [name if name == "T-FDPA" else pytest.param(name, marks=pytest.mark.long) for name in MAKERS]
 )

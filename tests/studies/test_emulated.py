@@ -95,6 +95,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list
     return main
 
 
+@pytest.mark.slow
 def test_what_the_page_has_is_not_asked_again(asked: Callable[..., list[str]], tmp_path: Path) -> None:
     few = FMOPA._replace(instruction="fmopa.za.d.d", arithmetic=of("fmopa.za.d.d"), results=100)
     wrong = FMOPA._replace(instruction="fmopa.za.h.h", arithmetic=of("fmopa.za.h.h"), differing=1)

@@ -78,6 +78,7 @@ def test_random_units_are_drawn_of_every_operation(name: str) -> None:
     assert {native_campaign.random_unit(seed, (name,)).operation.name for seed in range(5)} == {name}
 
 
+@pytest.mark.slow
 def test_operations_are_added_to_an_outcome(tmp_path: Path) -> None:
     first = run_here(tmp_path, 1)
     (name,) = first["operations"]
@@ -108,6 +109,7 @@ def test_operations_are_not_added_to_what_is_no_whole_outcome(before: Any, rule:
         run_here(tmp_path, 1, names=("IDPA",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["sources", "library", "isa"])
 def test_results_of_other_versions_do_not_count(key: str, tmp_path: Path) -> None:
     def results() -> int:

@@ -144,6 +144,7 @@ def test_committed_table_is_what_the_models_give() -> None:
     )
 
 
+@pytest.mark.slow
 def test_files_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("studies.profiles.PROFILED", {"sm_75": PROFILED["sm_75"]})
     main(tmp_path, 1)

@@ -61,6 +61,7 @@ def test_every_mutant_is_seen_soon_or_equivalent(instruction: Instruction) -> No
     assert agrees_with_equivalences(instruction, 5, 20_000)
 
 
+@pytest.mark.slow
 def test_a_mutant_wrongly_called_equivalent_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measurement, "equivalence", lambda chain, shape, name: "none is" if name == "F-1" else None)
     assert not agrees_with_equivalences(HOPPER, 1, 2000)

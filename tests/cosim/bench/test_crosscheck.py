@@ -66,6 +66,7 @@ def test_wrong_native_engine_fails_though_no_result_differs(design: Design, monk
     assert first[-1].startswith("  expected  fp32 0x")
 
 
+@pytest.mark.slow
 def test_native_engine_that_is_wrong_in_one_class_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rows whose c is NaN, which is rare outside the class `specials`."""
     break_native(monkeypatch, lambda batch: batch.c & 0x7FFFFFFF > 0x7F800000)
@@ -74,6 +75,7 @@ def test_native_engine_that_is_wrong_in_one_class_fails(monkeypatch: pytest.Monk
     assert not report.passed
 
 
+@pytest.mark.slow
 def test_sample_is_spread_over_classes_and_over_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stimulus, "CHUNK", 500)
     sample, chunks = ReferenceSample(1), list(specification_of(UNIT).chunks(20_000, 1))

@@ -70,6 +70,7 @@ def test_waived_results_are_in_no_group() -> None:
     assert run_through(board).groups == ()
 
 
+@pytest.mark.slow
 def test_rows_that_agree_are_recorded_where_others_differ() -> None:
     result = run_through(scoreboard(vectors=2000), lambda row, code: code ^ (row % 2))
     assert {row.vector % 2 for row in result.agreeing} == {0}

@@ -33,6 +33,7 @@ def test_a_stream_repeats_c_alone_and_everything() -> None:
     assert min(found[frozenset(ports)] for ports in ("a", "b", "c", "ab", "ac", "bc", "abc")) >= 2
 
 
+@pytest.mark.slow
 def test_rows_of_corners_stay_as_they_are() -> None:
     """Repeating costs a tenth of the rows of random classes."""
     vectors = vectors_of(UnitDesign(T_UNIT), 20_000, 0)

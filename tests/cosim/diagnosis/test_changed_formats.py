@@ -64,6 +64,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_other_format_is_named_and_no_other(case: str) -> None:
     operation, design, change = CASES[case]
@@ -71,6 +72,7 @@ def test_other_format_is_named_and_no_other(case: str) -> None:
     assert [cause.change for cause in found.causes] == [change], found.text()
 
 
+@pytest.mark.slow
 def test_other_format_of_a_converted_instruction_is_named() -> None:
     """bf16, which no such instruction adds C in, is left to golden's reference."""
     sound = instruction("sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16")

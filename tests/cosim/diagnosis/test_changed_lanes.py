@@ -83,6 +83,7 @@ def all_lanes(operands: Operands, _: Any) -> Any:
     return golden_results(T, operands._replace(a=a, b=b))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_lane_or_block_is_named_and_no_other(case: str) -> None:
     operation, design, change = CASES[case]

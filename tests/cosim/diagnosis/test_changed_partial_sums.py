@@ -84,6 +84,7 @@ CASES: dict[str, tuple[Operation, Design, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_rounded_partial_sums_are_named_and_no_other(case: str) -> None:
     operation, design, change = CASES[case]
@@ -100,12 +101,14 @@ def fused_chain(operands: Operands, _: Any) -> Any:
     return np.where(np.isnan(d), NAN[np.float32], d.view(np.uint32))
 
 
+@pytest.mark.slow
 def test_chain_of_fused_additions_is_named() -> None:
     found = diagnosis(T, fused_chain, 1000)
     words = f"{ROUNDED}one after the other, from c, RNE{IEEE}"
     assert words in [cause.change for cause in found.causes], found.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("backwards", "order"), [(False, "one after the other, from c"), (True, "one after the other, from c, the last first")]
 )
@@ -158,6 +161,7 @@ def _added(x: int, y: int, c: int) -> int:
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("F", [20, 22])
 def test_narrow_alignment_is_no_partial_sum(F: int) -> None:
     found = diagnosis(T, lambda operands, _: golden_results(T.changed(F=F), operands), 600)

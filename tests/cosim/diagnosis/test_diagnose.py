@@ -95,6 +95,7 @@ MORE: dict[str, tuple[Operation, Design, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_single_change_is_named(case: str) -> None:
     check(*CASES[case])
@@ -128,6 +129,7 @@ def test_design_that_no_change_explains() -> None:
     assert (found.best, set(found.of)) == ((), {None})
 
 
+@pytest.mark.slow
 def test_two_bugs_at_once_are_named_separately() -> None:
     """Neither explains everything: each is named for the mismatches that it explains."""
 
@@ -143,6 +145,7 @@ def test_two_bugs_at_once_are_named_separately() -> None:
     assert sum(cause.explained for cause in found.best[:2]) == found.mismatches
 
 
+@pytest.mark.slow
 @pytest.mark.attack("designs by hand, in cosim")
 def test_near_miss_is_no_hint() -> None:
     """F is one less but for a third of all c: that explains every mismatch, rows that agreed speak against it, and it is not
@@ -180,12 +183,14 @@ def test_order_of_an_instructions_steps() -> None:
     assert found.cause.change == "the elements of a and b are taken even ones first"
 
 
+@pytest.mark.slow
 def test_golden_itself_is_no_explanation() -> None:
     """A change that changes nothing on these rows explains none of them."""
     wrong, agreeing = compared(T, stuck, 300)
     assert all(cause.explained > 0 for cause in diagnosed(T, wrong, agreeing).causes)
 
 
+@pytest.mark.slow
 def test_undefined_bits_are_left_out() -> None:
     wrong, agreeing = compared(T, unit(T, F=23), 600)
     undefined = replace(wrong[0], got="X" * 32)
@@ -207,6 +212,7 @@ def test_diagnosis_that_runs_out_of_time_says_so() -> None:
     assert f"  {found.left_out:,} further changes were not tried: the time was up" in found.lines()
 
 
+@pytest.mark.slow
 def test_row_that_agrees_by_a_waiver_speaks_against_nothing() -> None:
     """Where a design may have another NaN, its rows agree though golden's bits are others."""
     wrong, agreeing = compared(T, unit(T, F=23), 600)

@@ -48,6 +48,7 @@ def tile(design: Callable[[Operands, Codes], Codes], broken: Callable[[int, int]
     return diagnosed(T, differing, agreeing)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "where"),
     [
@@ -65,12 +66,14 @@ def test_fault_of_one_place_is_named_there(broken: Callable[[int, int], bool], w
     assert rest[0].startswith(f"  all {found.mismatches} mismatches are in {where}; elsewhere ")
 
 
+@pytest.mark.slow
 def test_fault_of_every_place_is_in_none() -> None:
     found = tile(narrow, lambda i, j: True)
     assert found.cause is not None
     assert (found.where, found.located) == (None, ())
 
 
+@pytest.mark.slow
 def test_fault_without_a_cause_is_located() -> None:
     def sometimes(operands: Operands, expected: Codes) -> Codes:
         return np.where(operands.a[:, 1] % 5 == 0, noise(operands, expected), expected)
@@ -80,6 +83,7 @@ def test_fault_without_a_cause_is_located() -> None:
     assert found.located[0].startswith(f"all {found.mismatches} mismatches are in element [0][1]; elsewhere ")
 
 
+@pytest.mark.slow
 def test_place_without_rows_that_agreed_has_no_cause() -> None:
     wrong, right = compared(T, narrow, 400)
     differing = [replace(row, place="result 1") for row in wrong]

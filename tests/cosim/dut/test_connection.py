@@ -169,6 +169,7 @@ def test_places_of_elements(tmp_path: Path, port: str, order: str, bits: list[in
     assert [min(place.bits) for place in found.elements["a"]] == bits
 
 
+@pytest.mark.slow
 def test_interface_inside_is_no_port_and_one_at_the_border_is_refused(tmp_path: Path) -> None:
     bus = "interface bus; logic [7:0] v; endinterface\n"
     inside = f"{bus}module top(input [7:0] a, output [7:0] d); bus i(); assign i.v = a; assign d = i.v; endmodule\n"
@@ -222,6 +223,7 @@ def test_array_of_arrays_under_selectors(tmp_path: Path) -> None:
     assert not [line for line in str(error.value).splitlines() if line.startswith(("- a", "- b:"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lanes", "arrays", "simd", "stream"])
 def test_wrapper_of_every_third_party_design_is_clean(name: str, tmp_path: Path) -> None:
     folder = THIRD_PARTY / name

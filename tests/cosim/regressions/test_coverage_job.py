@@ -39,6 +39,7 @@ def test_every_unit_has_a_datapath_and_a_unique_name() -> None:
     assert len({unit.name for unit in units}) == len(units)
 
 
+@pytest.mark.slow
 def test_every_published_parameter_set_is_there() -> None:
     published = {parameter_set(entry.operation) for entry in representatives()}
     assert {parameter_set(unit.operation) for unit in published_units()} == published
@@ -136,6 +137,7 @@ def test_every_format_of_c_and_d_and_every_scale_is_there() -> None:
     assert {u.operation.scale_format.name for u in units if u.operation.scale_format} == {"ue8m0", "ue4m3"}
 
 
+@pytest.mark.slow
 def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> None:
     job = cosim.coverage_job()
     shared = [design for design in job if isinstance(design, MultiFormatDesign)]
@@ -153,6 +155,7 @@ def test_datapaths_of_several_formats_and_tiles_of_every_kind_are_there() -> Non
     assert any(i.m > 1 and i.n > 1 for i in instructions)
 
 
+@pytest.mark.slow
 def test_page_of_evidence_counts_the_designs_of_the_job() -> None:
     page = " ".join((ROOT / "docs/evidence/README.md").read_text(encoding="utf-8").split())
     job = cosim.coverage_job()

@@ -50,6 +50,7 @@ def test_run_that_passes_has_no_explanation() -> None:
     assert passed().explained(UnitDesign(T_UNIT)).explanation is None
 
 
+@pytest.mark.slow
 def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
     report = one_less().explained(UnitDesign(T_UNIT))
     assert report.explanation is not None
@@ -75,6 +76,7 @@ def test_text_page_and_json_hold_diagnosis_trace_and_results() -> None:
     assert "agreeing" not in table
 
 
+@pytest.mark.slow
 def test_trace_is_that_of_the_minimised_mismatch() -> None:
     report = one_less()
     row = replace(report.differing[0], a=(0x3C00, 0), b=(0x3C00, 0), c=0, got=0, expected=0x3F800000)
@@ -94,6 +96,7 @@ def test_report_with_a_minimised_mismatch_survives_json() -> None:
     assert len(Report.joined([report, whole]).differing) == 2 * len(report.differing)
 
 
+@pytest.mark.slow
 def test_undefined_results_are_left_out_of_the_diagnosis() -> None:
     report = failed().explained(UnitDesign(T_UNIT))
     assert report.explanation is not None
@@ -102,6 +105,7 @@ def test_undefined_results_are_left_out_of_the_diagnosis() -> None:
     assert [group.diagnosis for group in undefined] == [""]
 
 
+@pytest.mark.slow
 def test_each_format_of_a_datapath_has_its_own_diagnosis() -> None:
     other = Unit(name="other", operation=TFDPA(a=BF16, b=BF16, c=FP32, L=2, F=25, rho="RZ-FP32", e_zero=-133))
     units = (T_UNIT, other)

@@ -106,6 +106,7 @@ def test_links_lead_to_the_designs() -> None:
     assert page.ids == ["design-0", "design-1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", [passed, explained, nothing_done])
 def test_page_asks_for_nothing(report: Callable[[], Report]) -> None:
     page = report_page([report()], {}, seed=0)

@@ -26,6 +26,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch, replay: Any) -> Report:
     return _with_replay(UnitDesign(T_UNIT), request, Path(), failed(), [Sent(segment, None, outcome)])
 
 
+@pytest.mark.slow
 def test_mismatch_stands_where_cocotb_cannot_send_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(design: Any, request: Any, folder: Any, vector: Any) -> Report:
         assert vector == {"rows": [{"vector": 9, "agrees": False}], "classes": {0: "ties"}}

@@ -85,6 +85,7 @@ def test_failure_has_every_reason_and_the_first_of_each_group() -> None:
         assert part in text(failure)
 
 
+@pytest.mark.slow
 def test_failure_has_the_diagnosis() -> None:
     report = explained()
     assert report.explanation is not None

@@ -60,7 +60,7 @@ def test_sound_design_passes(mode: str, stage: Dut) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("bug", one_in(2, COCOTB))
+@pytest.mark.parametrize("bug", one_in(4, COCOTB))
 @pytest.mark.attack("state and handshake of designs, in cosim")
 def test_bug_is_found_in_volume(bug: str, seed: int, stage: Dut) -> None:
     assert not run_with(bug, stage, 20_000, seed, "volume").passed

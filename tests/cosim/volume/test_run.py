@@ -42,18 +42,11 @@ def test_sound_pipeline_passes_with_any_number_of_processes(monkeypatch: pytest.
     assert facts(cosim.run(CLOCKED, vectors=31_234, seed=4, mode="volume", processes=3)) == facts(alone)
 
 
-QUICK = ("stream", "BUG_VALID_NOT_RESET")
-"""For the short run, which finds other bugs in cocotb."""
-
-BOTH_WAYS = [
-    pytest.param(name, bug, marks=() if (name, bug) == QUICK else pytest.mark.long, id=f"{name}-{bug}")
-    for name, bug in bugs()
-    if name in ("lanes", "stream") or bug not in DIAGNOSES
-]
+BOTH_WAYS = [(name, bug) for name, bug in bugs() if name in ("lanes", "stream") or bug not in DIAGNOSES]
 """Bugs that are tested in volume mode too: of a combinational design and of a pipeline, and every protocol bug."""
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "bug"), BOTH_WAYS)
 @pytest.mark.attack("designs by hand, in cosim")
 def test_bug_is_found(name: str, bug: str) -> None:

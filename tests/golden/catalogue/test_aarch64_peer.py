@@ -42,6 +42,7 @@ def emulated(program: Path, instruction: golden.Instruction, arrays: list[np.nda
 EMULATED = [i for i in golden.instructions("aarch64") if i.evidence == "emulated"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", EMULATED, ids=lambda i: i.name)
 def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program: Path) -> None:
     stimulus = generate(OperandShape.of_instruction(instruction), ROWS, seed=41)
@@ -52,6 +53,7 @@ def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program
     assert np.count_nonzero(differing(got, expected, instruction.operation)) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bfdot", "bfmmla"])
 def test_rounding_flush_and_order_of_paired_products_are_seen(name: str, program: Path) -> None:
     """Models of one key less, of fused pairs (what EBF = 1 asks for), and of multiply-adds in order; and which NaN comes."""

@@ -54,6 +54,7 @@ def rows_wrong(recording: Recording, order: Sequence[str]) -> tuple[int, int]:
     return len(rows), wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_nan_of_fp64_is_the_first_of_b_z_a(name: str) -> None:
     rows, wrong = rows_wrong(read_listed(FOLDER, name), "bza")

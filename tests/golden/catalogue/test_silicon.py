@@ -16,6 +16,7 @@ BENIGN = cases(MATLAB)
 SPECIAL = cases(TENSORSCOPE)
 
 
+@pytest.mark.slow
 def test_recordings_are_42_of_seven_devices_and_five_of_three_generations() -> None:
     assert (len(BENIGN), len({case.device for case in BENIGN})) == (42, 7)
     assert {case.rows for case in BENIGN} == {2000}
@@ -67,6 +68,7 @@ def test_recorded_nan_results_have_one_code_whatever_the_operands_code(case: Cas
     assert case.recording.header.kind == "silicon"
 
 
+@pytest.mark.slow
 def test_c_counts_everywhere_but_in_the_wgmma_recordings() -> None:
     """Were c taken as 0 in every recording, the other rows would differ: the comparison sees the accumulator."""
     for case in BENIGN:

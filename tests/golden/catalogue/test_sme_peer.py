@@ -66,6 +66,7 @@ def emulated(program: Path, instruction: golden.Instruction, operands: Operands,
         return asked.dot(operands.a, operands.b, operands.c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", ENTRIES, ids=lambda i: i.name)
 def test_emulator_agrees_with_the_model(instruction: golden.Instruction, program: Path) -> None:
     operands = rows_of(instruction)

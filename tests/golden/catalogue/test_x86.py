@@ -112,6 +112,7 @@ def test_rows_tell_the_order_of_tdpbf16ps(rule: Rule) -> None:
     assert differing_anywhere("TDPBF16PS", rule) > 100
 
 
+@pytest.mark.slow
 def test_rows_tell_the_order_of_vdpbf16ps() -> None:
     assert differing_anywhere("VDPBF16PS", in_order_from_c) > 50
     assert differing_anywhere("VDPBF16PS", x86_twin.tdpbf16ps) > 50
@@ -149,6 +150,7 @@ def not_flushed(x: Number, to: Arithmetic) -> Number:
 ROUNDED = x86_twin.rounded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [flushed_before_rounding, rounded_at_e_min, not_flushed])
 def test_flush_rows_tell_when_a_result_is_flushed(
     other: Callable[[Number, Arithmetic], Number], monkeypatch: pytest.MonkeyPatch
@@ -161,6 +163,7 @@ def test_flush_rows_tell_when_a_result_is_flushed(
     assert differing(flushing, x86_twin.tdpbf16ps, last)[0].size > 10
 
 
+@pytest.mark.slow
 def test_rows_tell_the_signs_of_integers_and_saturation() -> None:
     for recording in RECORDINGS:
         if twin_name(recording) in INTEGERS:

@@ -98,6 +98,7 @@ def pointer(array: Any) -> Any:
     return None if array is None else array.ctypes.data_as(ctypes.c_void_p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("i", instructions(), ids=lambda i: f"{i.arch}-{i.name}")
 def test_wave_is_goldens(i: golden.Instruction) -> None:
     assert LIBRARY is not None

@@ -11,6 +11,7 @@ from golden.gemm_order import instruction_products
 from studies.analysis.distinct_arithmetics import distinct_arithmetic
 from tests.golden.native.native_rows import INSTRUCTION_SETS, has_instruction_set, needs_native
 from tests.golden.rows import unit
+from tests.volume import one_in
 
 pytestmark = needs_native
 
@@ -120,7 +121,7 @@ def product(model: Any, style: str, shape: tuple[int, int, int], seed: int) -> t
 
 @pytest.mark.slow
 @pytest.mark.parametrize("isa", HERE)
-@pytest.mark.parametrize("model", [*TILED, *UNITS], ids=lambda model: f"{model.name}-{model.operation.name}")
+@pytest.mark.parametrize("model", one_in(3, [*TILED, *UNITS]), ids=lambda model: f"{model.name}-{model.operation.name}")
 def test_tiles_equal_rows(model: Any, isa: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes about those of blocks and parts of K; the last ones take several tiles."""
     monkeypatch.setenv("MMAU_ISA", isa)

@@ -51,6 +51,7 @@ def test_native(unit: BoundaryUnit) -> None:
     assert native_results(unit) == [row.d for row in unit.rows]
 
 
+@pytest.mark.slow
 @UNIT
 def test_specification(unit: BoundaryUnit) -> None:
     specified = Specified(MODULES, unit, operation_or_none(MODULES, unit))

@@ -65,6 +65,7 @@ def rounded(value: Fraction, mode: str) -> float:
     return math.copysign(taken, value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["RZ", "RNE", "RD", "RU", "RO", "RNA"])
 def test_fma_of_doubles_takes_the_neighbour_that_the_mode_names(mode: str) -> None:
     fma = FMA(a=FP64, b=FP64, c=FP64, rho=f"{mode}-FP64")

@@ -166,6 +166,7 @@ def test_process_that_asks_for_it_ends_with_a_parent_that_is_killed(tmp_path: Pa
     assert ended_soon(children)
 
 
+@pytest.mark.slow
 def test_process_whose_parent_is_gone_already_ends_at_once() -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()

@@ -52,6 +52,7 @@ def _starts(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.attr
 
 
+@pytest.mark.slow
 def test_processes_are_started_by_golden_processes_alone() -> None:
     assert list(started(ROOT, (*PACKAGES, "examples"))) == []
     assert list(_starts(ast.parse((ROOT / "golden/processes/child.py").read_text(encoding="utf-8"))))

@@ -91,6 +91,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_end_takes_what_the_worker_started_in_any_session(tmp_path: Path) -> None:
     worker = Worker([sys.executable, "-c", HANGS, str(tmp_path / "pids")])
     processes = written(tmp_path / "pids", 3)
@@ -122,6 +123,7 @@ os.wait()
 """
 
 
+@pytest.mark.slow
 def test_all_children_are_ended_although_the_worker_ends_with_the_first(tmp_path: Path) -> None:
     """The worker's own exit, for example after a killed program, must not interrupt the killing."""
     words = [sys.executable, "-c", CALLS, "program", ENDS_WITH_ITS_CHILD, str(tmp_path / "pids")]
@@ -131,6 +133,7 @@ def test_all_children_are_ended_although_the_worker_ends_with_the_first(tmp_path
     assert ended_soon(processes)
 
 
+@pytest.mark.slow
 def test_worker_that_is_started_by_hand_ends_with_its_input() -> None:
     environment = {key: value for key, value in os.environ.items() if key != MARK}
     words = [sys.executable, "-c", "from golden.processes import Channel; Channel().receive(); input()"]
@@ -138,6 +141,7 @@ def test_worker_that_is_started_by_hand_ends_with_its_input() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_worker_ends_with_a_caller_that_is_killed_and_takes_all_along(tmp_path: Path) -> None:
     """In the middle of its work; a worker of a worker does too."""
     words = [sys.executable, "-c", CALLS, "program", CALLS, "worker", HANGS, str(tmp_path / "pids")]

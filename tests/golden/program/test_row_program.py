@@ -88,6 +88,7 @@ def test_honest_program_answers_every_question() -> None:
             assert np.array_equal(asked(device, rows), rows.c)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("programs that answer rows")
 @pytest.mark.parametrize(
     ("kind", "message", "answered"),
@@ -129,6 +130,7 @@ def test_answer_after_the_last_question_is_seen() -> None:
         asked(device)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("programs that answer rows")
 def test_standard_error_without_end_blocks_nothing() -> None:
     with program("babbles") as device:
@@ -141,6 +143,7 @@ def test_standard_error_without_end_blocks_nothing() -> None:
     )
 
 
+@pytest.mark.slow
 def test_program_that_buffers_is_started_anew_for_each_question() -> None:
     """Its answers come when its input ends."""
     said: list[str] = []

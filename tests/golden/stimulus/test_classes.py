@@ -19,6 +19,7 @@ from tests.golden.stimulus.stimuli import (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bits_class_is_uniform() -> None:
     a = only(generate(SHAPES["mixed fp8"], 20000, seed=1), "bits").operands.a
     tally = np.bincount(a.ravel(), minlength=256)

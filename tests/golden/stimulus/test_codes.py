@@ -19,6 +19,7 @@ from tests.golden.stimulus.stimuli import (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @EVERY_SHAPE
 def test_every_special_in_every_place(shape: OperandShape) -> None:
     a, b, c, scale_a, scale_b = only(generate(shape, complete_rows(shape), seed=6), "special-operands").operands

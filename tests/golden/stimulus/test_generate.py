@@ -69,6 +69,7 @@ def test_shapes_dtypes_and_codes(shape: OperandShape) -> None:
         assert scale_a.shape == scale_b.shape == (3000, shape.blocks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", one_in(2, [1, 999, 16384, 20000, 50000]))
 def test_chunks_are_the_same_rows(rows: int) -> None:
     shape, count = SHAPES["fp16"], 40000 if rows > 1 else 50
@@ -83,6 +84,7 @@ def test_chunks_are_the_same_rows(rows: int) -> None:
     assert start == count
 
 
+@pytest.mark.slow
 @EVERY_SHAPE
 def test_half_the_rows_are_random_classes_and_every_generator_has_its_share(shape: OperandShape) -> None:
     counts = generate(shape, 20000, seed=2).counts()

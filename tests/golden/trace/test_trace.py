@@ -114,6 +114,7 @@ def changed_parts(part: Any, kind: str, change: Any) -> list[Any]:
     return [] if other is None else [other]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", one_in(2, BROKEN))
 def test_broken_trace_is_found(what: str) -> None:
     """The checks above detect every change of a trace."""

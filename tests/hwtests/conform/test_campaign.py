@@ -252,6 +252,7 @@ def test_report_of_another_device_is_refused(tmp_path: Path) -> None:
         run(path)
 
 
+@pytest.mark.slow
 def test_report_of_other_sources_is_refused(tmp_path: Path) -> None:
     """Agreement of an earlier model says nothing about the present model."""
     path = tmp_path / "report.json"

@@ -41,6 +41,7 @@ def names_of(instruction: golden.Instruction) -> set[str]:
     return {name for name in NAMES if name in CLASSES or CORNERS[name].cases(shape)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", [FP16_MMA, SCALED], ids=lambda i: i.name)
 def test_agreement_counts_every_class_and_corner(instruction: golden.Instruction) -> None:
     progress = checked(StandIn(), instruction)
@@ -60,6 +61,7 @@ def test_rows_are_enough_for_a_recording() -> None:
     assert {NAMES[label] for label in stimulus.label.tolist()} == names_of(FP16_MMA)
 
 
+@pytest.mark.slow
 def test_fault_is_found_counted_and_simplified() -> None:
     progress = checked(StandIn(with_negative_c))
     assert progress.status == "running"
@@ -75,6 +77,7 @@ def test_fault_is_found_counted_and_simplified() -> None:
     assert "expected fp32 0x80000000 1_00000000_00000000000000000000000 zero sign=1" in text
 
 
+@pytest.mark.slow
 def test_fault_in_random_tiles_alone_is_found() -> None:
     """The rows agree; a fault that only large tile numbers show is found later, and its row is reported."""
 
@@ -110,6 +113,7 @@ def test_rows_that_depend_on_their_place_are_kept(tmp_path: Path) -> None:
     assert progress.detail.endswith(f" differ like that, and {progress.kept:,} of them are stored")
 
 
+@pytest.mark.slow
 def test_rows_that_differ_are_kept(tmp_path: Path) -> None:
     """Those of the rows and of the tiles, up to 4,096, with what makes them fail again."""
     progress = Progress()
@@ -171,6 +175,7 @@ def test_batches_take_the_routes_in_turn() -> None:
     assert device.routes[:4] == ["", "A from registers", "", "A from registers"]
 
 
+@pytest.mark.slow
 def test_machine_code_that_is_not_expected_is_reported() -> None:
     class Other(StandIn):
         def load(self, instruction: golden.Instruction) -> tuple[Program, ...]:
@@ -205,6 +210,7 @@ def test_orders_of_fp8_mma_are_scored(order: Order) -> None:
     assert [name for name, wrong in progress.orders.items() if not wrong] == [order]
 
 
+@pytest.mark.slow
 def test_batch_that_does_not_fit_is_halved() -> None:
     device = StandIn(largest_batch=3)
     progress = checked(device, vectors=FP16_MMA.m * FP16_MMA.n * 400)
@@ -212,11 +218,13 @@ def test_batch_that_does_not_fit_is_halved() -> None:
     assert max(device.batches) <= 3
 
 
+@pytest.mark.slow
 def test_memory_too_small_for_one_tile_is_an_error() -> None:
     with pytest.raises(MemoryError):
         checked(StandIn(largest_batch=0))
 
 
+@pytest.mark.slow
 def test_interrupted_check_goes_on_where_it_stopped() -> None:
     class StopError(Exception):
         pass

@@ -98,6 +98,7 @@ def test_permission_refused() -> None:
     assert ctypes.sizeof(ctypes.c_void_p) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HERE, reason="this processor has no dot product of the catalogue")
 def test_command_records_what_is_here_and_goes_on_where_it_stopped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

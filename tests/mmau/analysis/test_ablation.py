@@ -39,6 +39,7 @@ STATED_BY_NAMES = {"a", "b", "c", "scale", "K_block"}
 """Keys that an instruction's name states; they are no parameters of its rule."""
 
 
+@pytest.mark.slow
 def test_every_key_of_every_operation_is_changed_where_another_value_is_valid() -> None:
     """A new operation is in the catalogue's units, and its keys are changed without a line of the ablation."""
     names = set()
@@ -52,6 +53,7 @@ def test_every_key_of_every_operation_is_changed_where_another_value_is_valid() 
     assert names == golden.OPERATIONS.keys()
 
 
+@pytest.mark.slow
 def test_changes_are_one_step_of_one_key_and_keep_the_formats() -> None:
     for unit in parameter_set_units():
         operation = unit.operation
@@ -81,6 +83,7 @@ def by_change(i: golden.Instruction, silicon: list[Recording], computed: list[Re
     return {(finding.key, finding.text): finding for finding in ablate(i, silicon, computed)}
 
 
+@pytest.mark.slow
 def test_rows_pin_what_they_show_and_rows_without_specials_do_not_pin_nan() -> None:
     i = golden.instruction(*HOPPER)
     recording = rows_of(*HOPPER)
@@ -98,6 +101,7 @@ def test_rows_pin_what_they_show_and_rows_without_specials_do_not_pin_nan() -> N
     assert found["F", "24 for 25"].silicon == disagreeing(Change("F", "", narrower), plain)
 
 
+@pytest.mark.slow
 def test_computed_rows_pin_nothing_but_tell_that_a_change_has_an_effect() -> None:
     i = golden.instruction(*HOPPER)
     one = dataclasses.replace(rows_of(*HOPPER, rows=1))
@@ -107,6 +111,7 @@ def test_computed_rows_pin_nothing_but_tell_that_a_change_has_an_effect() -> Non
     assert narrower.computed
 
 
+@pytest.mark.slow
 def test_idle_floor_is_not_called_unpinned() -> None:
     """fp16's products end far above 2^−133; those of bf16 do not."""
     found = by_change(golden.instruction(*HOPPER), [rows_of(*HOPPER, rows=3)], [])
@@ -117,6 +122,7 @@ def test_idle_floor_is_not_called_unpinned() -> None:
     assert by_change(golden.instruction(*bf16), [rows_of(*bf16, rows=3)], [])["e_zero", "-134 for -133"].status == UNPINNED
 
 
+@pytest.mark.slow
 def test_change_that_no_vector_shows_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the argument, the floor of fp16 is neither pinned nor unpinned."""
     monkeypatch.setattr(ablation, "reason_of_no_effect", lambda i, changed: "")
@@ -173,6 +179,7 @@ def test_arguments_are_about_one_key_alone() -> None:
         assert reason_of_no_effect(golden.instruction(arch, name), operation.changed(**both)) == ""
 
 
+@pytest.mark.slow
 def test_order_of_products_is_a_statement_only_where_steps_follow_each_other() -> None:
     keys = {arch_name: {change.key for change in changes(golden.instruction(*arch_name))} for arch_name in (
         HOPPER, ("gfx1201", "v_wmma_f32_16x16x16_f16_w32"), ("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16"),

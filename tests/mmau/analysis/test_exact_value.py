@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 import golden
 from golden.formats import FP16
 from golden.stimulus import Row
@@ -22,6 +24,7 @@ def by_fractions(arithmetic: Arithmetic, row: Row) -> Fraction:
     return total
 
 
+@pytest.mark.slow
 def test_exact_value_is_the_sum_of_fractions() -> None:
     """One arithmetic of each operation, scaled ones too."""
     one_each = {i.operation.name: i for i in arithmetics()}

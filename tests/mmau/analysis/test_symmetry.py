@@ -1,5 +1,7 @@
 """Symmetry."""
 
+import pytest
+
 import golden
 from golden.chain import Chain
 from golden.formats import FORMATS, FP16, FP32
@@ -22,6 +24,7 @@ def test_rounding_down_is_asymmetric_and_toward_zero_is_not() -> None:
     assert search(arithmetic("RZ"), 20, 0)[0] is None
 
 
+@pytest.mark.slow
 def test_output_rounded_up_is_asymmetric() -> None:
     operation = golden.instruction("sm_80", "mma.m16n8k8.f32.f16.f16.f32").operation.changed(rho="RU-FP32")
     up = Arithmetic(name="up", chain=Chain(operation), a=operation.a, b=operation.b, K=8)

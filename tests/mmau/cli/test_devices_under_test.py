@@ -62,6 +62,7 @@ def test_generated_verilog_is_found_out(tmp_path: Path, capsys: pytest.CaptureFi
     assert (found["keys"]["F"], found["keys"]["sticky"]) == (9, True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HERE, reason="this processor has no dot product of the catalogue")
 def test_this_machines_instruction_is_found_out(capsys: pytest.CaptureFixture[str]) -> None:
     instruction = next((i for i in HERE if i.m == 1), HERE[0])

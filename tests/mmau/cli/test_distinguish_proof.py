@@ -29,6 +29,7 @@ def test_a_solver_says_equal_of_what_no_input_tells(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out.startswith("equal: the specifications are proved equal for every input; ")
 
 
+@pytest.mark.slow
 def test_a_solver_gives_an_input_on_which_the_models_differ() -> None:
     both = sides(unit(TINY), unit(TINY.changed(sticky=False)))
     x, y = (replace(side, shape=replace(side.shape, K=TINY.length)) for side in both)

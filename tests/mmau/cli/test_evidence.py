@@ -60,6 +60,7 @@ def test_rows_are_told_with_their_origin_and_what_they_pin(folder: Path, capsys:
     assert out.rstrip().endswith("are in the project's source tree alone, are not replayed")
 
 
+@pytest.mark.slow
 def test_json_holds_what_the_text_says(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder, recorded(PLAIN))
     assert main([*REQUEST, "--json"]) == 0
@@ -121,6 +122,7 @@ def test_where_no_recordings_are_installed_it_says_so(folder: Path, capsys: pyte
     assert "evidence: recorded, published" in out
 
 
+@pytest.mark.slow
 def test_list_counts_rows_of_the_index_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is replayed: the file may be gone."""
     write(folder, recorded(PLAIN)).unlink()
@@ -142,6 +144,7 @@ def test_computed_rows_are_apart_and_alike_instructions_are_named(folder: Path, 
     assert f"no rows of its own; the same arithmetic as {wgmma[1]}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_page_is_written_and_escapes_what_files_say(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +159,7 @@ def test_page_is_written_and_escapes_what_files_say(
     assert "give --html a file" in wrong(capsys, *REQUEST, "--html", "-", "--json")
 
 
+@pytest.mark.slow
 def test_unknown_names_suggest_near_ones(capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'mma.m16n8k16.f32.f16.f16.f32'" in wrong(
         capsys, "evidence", "--instr", "mma.m16n8k16.f32.f16.f16.f23"

@@ -163,7 +163,7 @@ def test_space_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", one_in(4, ["pyarrow", "plotly", "matplotlib", "optuna", "torch"]))
+@pytest.mark.parametrize("package", one_in(5, ["pyarrow", "plotly", "matplotlib", "optuna", "torch"]))
 def test_missing_package_is_an_error_before_work_begins(package: str, tmp_path: Path) -> None:
     search = '[strategy]\nkind = "search"\npoints = 2\nobjectives = {cells = "min"}\n'
     network = '[accuracy]\nworkloads = ["network"]\n' if package == "torch" else ""

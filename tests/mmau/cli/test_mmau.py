@@ -18,6 +18,7 @@ HOPPER = ("sm_90", "mma.m16n8k16.f32.f16.f16.f32")
 UNIT = f"{TINY}\n[implementation]\nstages = 2\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evidence", ["none", pytest.param("recorded", marks=pytest.mark.long)])
 def test_list_prints_every_entry_with_its_evidence(
     evidence: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -35,6 +36,7 @@ def test_list_prints_every_entry_with_its_evidence(
     assert line.split()[2:10] == shown
 
 
+@pytest.mark.slow
 def test_list_as_json_for_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["list", "--arch", "cdna3", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)["instructions"]

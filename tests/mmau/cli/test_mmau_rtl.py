@@ -12,7 +12,7 @@ VOLTA = ["rtl", "--arch", "sm_70", "--instr", "mma.m8n8k4.f32.f16.f16.f32"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--tile", "1x1"]], ids=["unit", "tile"])
+@pytest.mark.parametrize("options", [[], pytest.param(["--tile", "1x1"], marks=pytest.mark.long)], ids=["unit", "tile"])
 def test_it_needs_no_simulator(options: list[str], tmp_path: Path) -> None:
     output = tmp_path / "unit.v"
     program = (

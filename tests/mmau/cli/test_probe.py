@@ -64,6 +64,7 @@ def test_a_unit_is_found_and_written(dut: Path, tmp_path: Path, capsys: pytest.C
     assert found["vectors"] == 2 * 24  # all but the rows asked again for the same answers came from the state
 
 
+@pytest.mark.slow
 @pytest.mark.attack("answers of something that has changed since")
 def test_state_of_a_unit_that_has_changed_is_refused(dut: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A unit of the same name and shape that truncates elsewhere: what its predecessor answered says nothing of it."""

@@ -58,6 +58,7 @@ def test_conform_reports_a_program_that_misbehaves(
     assert json.loads(report.read_text())["agreed"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.attack("programs that answer rows")
 def test_program_that_rounds_by_lot_is_called_so_by_its_first_answers(capsys: pytest.CaptureFixture[str]) -> None:
     formats = "a=fp16 b=fp16 c=fp32 d=fp32 K=4"
@@ -68,6 +69,7 @@ def test_program_that_rounds_by_lot_is_called_so_by_its_first_answers(capsys: py
     assert (found["operation"], found["vectors"] < 100) == (None, True)
 
 
+@pytest.mark.slow
 def test_compare_and_distinguish_take_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     numbers = ("--a=1,2", "--b=3,4", "--c=5", "--on", "x86-amx")
     assert run("compare", *numbers, "--program", IDPA, "--formats", FORMATS, "--json") == 0

@@ -78,6 +78,7 @@ def test_a_fault_of_the_specification_is_no_counter_example(
     assert "give golden's result in simulation, so the specification of that step is wrong" in told
 
 
+@pytest.mark.slow
 def test_a_step_that_is_refuted_where_no_operands_lead_is_not_decided(
     unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_user_design(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_operation_that_has_no_specification(
     unit_file: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_verilog_that_a_changed_generator_writes_is_not_proved(monkeypatch: pyte
     assert f"// {NOT_RECORDED}the recorded proof of this design is of other Verilog.\n" in Path("unit.v").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_the_list_tells_of_the_datapaths_of_each_operation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["list", "--arch", "sm_70"]) == 0
@@ -121,6 +122,7 @@ IN_PARENTHESES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_the_list_says_where_the_record_was_made_with_others_and_compares_specifications_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -143,6 +145,7 @@ def test_the_list_says_where_the_record_was_made_with_others_and_compares_specif
     assert capsys.readouterr().out.splitlines()[1].endswith("  -          -")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_the_list_says_in_a_line_why_nothing_is_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     recorded_outcomes.PROOFS.write_text("{}")
@@ -154,6 +157,7 @@ def test_the_list_says_in_a_line_why_nothing_is_recorded(capsys: pytest.CaptureF
     assert json.loads(capsys.readouterr().out)["not_recorded"] == {"PROOFS": last}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_what_cannot_be_compared_is_not_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Another Python, and no package of solvers."""

@@ -77,6 +77,7 @@ def unit_file(tmp_path: Path, name: str) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_text_is_what_the_reference_and_the_twin_compute(name: str, tmp_path: Path) -> None:
     """The unit in the header is the unit; every d is the reference engine's; FMA's and some of the others' also the twin's,
@@ -177,6 +178,7 @@ def test_arrays_and_text_of_scales_are_the_same(tmp_path: Path) -> None:
     assert np.column_stack([*arrays.values()]).tolist() == text.rows
 
 
+@pytest.mark.slow
 def test_levels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Level 2 has more than level 1, which is the default; --json says what was written."""
     unit, counts = unit_file(tmp_path, "fp32"), []

@@ -79,12 +79,14 @@ def test_where_every_solver_fails_the_question_is_open(error: type[Exception], m
     assert asked == list(PACKAGES)
 
 
+@pytest.mark.slow
 def test_without_obligations_nothing_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "pipeline_questions", lambda design, verilog: [])
     found = prove.prove(UnitDesign(unit_of(SMALL)), 1.0)
     assert (found.verdict, found.reason) == (OPEN, "there are no obligations")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 @pytest.mark.parametrize("answers", [[OPEN, PROVED], [OPEN, OPEN]])
 def test_an_open_obligation_is_no_proof(answers: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,6 +110,7 @@ def test_a_refuted_step_is_no_counter_example_of_several_formats(monkeypatch: py
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 def test_a_refuted_handshake_without_a_stimulus_says_which_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prove, "pipeline_questions", lambda design, verilog: [Question(HANDSHAKE, SOMETIMES, ("x",))])

@@ -49,7 +49,7 @@ def compared(x: golden.Operation, y: golden.Operation, K: int) -> tuple[Side, Si
     ("x", "y"),
     [
         ({"F": 40}, {"F": 44}),
-        ({"F": 44}, {"F": 40}),
+        pytest.param({"F": 44}, {"F": 40}, marks=pytest.mark.long),
         ({"F": 40, "sticky": True}, {"F": 40}),
         ({"F": 3, "rho": "RNE-FP32"}, {"F": 3, "rho": "RZ-FP32"}),
         ({"e_zero": -200}, {"e_zero": -300}),
@@ -72,6 +72,7 @@ def test_another_operation_that_sums_exactly_gives_other_nans() -> None:
     assert x.shape.d.decode(int(x.run(row)[0]))[3] is Cls.NAN
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     one_in(3, [
@@ -108,6 +109,7 @@ def test_what_has_no_specification_is_not_decided(monkeypatch: pytest.MonkeyPatc
     assert equality([fma], [fma], 1.0).reason == "there is no specification of FMA"
 
 
+@pytest.mark.slow
 def test_without_an_answer_nothing_is_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither if every solver gives up, nor if none is installed."""
     monkeypatch.setattr(equality_module._Comparison, "_is_never", lambda self, formula: False)

@@ -17,6 +17,7 @@ def test_findings_come_in_order_and_then_the_result() -> None:
     assert watched(f"{WORK}answers", {"x": 40}, 60.0) == Seen([{"first": 40}, {"second": 2}], {"sum": 42})
 
 
+@pytest.mark.slow
 def test_work_that_hangs_is_killed_with_its_programs_and_files_and_its_findings_remain() -> None:
     seen = watched(f"{WORK}hangs", {}, SHORT)
     assert (seen.result, seen.ending) == (None, "it did not end in 3 s")
@@ -25,12 +26,14 @@ def test_work_that_hangs_is_killed_with_its_programs_and_files_and_its_findings_
     assert not Path(finding["folder"]).exists()
 
 
+@pytest.mark.slow
 def test_work_that_crashes_has_no_result() -> None:
     assert watched(f"{WORK}crashes", {}, 60.0) == Seen(
         [{"first": 1}], None, "its process was ended by SIGSEGV", crashed=True
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "error", "said"),
     [

@@ -37,12 +37,14 @@ def test_every_module_that_makes_the_texts_is_among_the_sources() -> None:
     assert others <= {"mmau/__init__.py", "mmau/jobs"}, "list it, or say here that it decides none of the texts"
 
 
+@pytest.mark.slow
 def test_the_specification_of_an_operation_is_a_text_of_its_own() -> None:
     digests = [operation_specification_digest(operation) for operation in OPERATIONS]
     assert len({*digests}) == len(OPERATIONS)
     assert operation_specification_digest.__wrapped__(SMALL) == digests[0]
 
 
+@pytest.mark.slow
 def test_which_port_a_variable_stands_for_is_part_of_the_specification(monkeypatch: pytest.MonkeyPatch) -> None:
     """a and b have one width here: with the two exchanged, the script alone is the same text."""
     operation = SMALL.changed(b="e2m1")

@@ -55,6 +55,7 @@ def test_verdicts_until_the_deadline_are_reported(
     assert found.assumed == (("rst is high in the first cycle",) if told else ())
 
 
+@pytest.mark.slow
 def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proofs_with_deadline, "DESIGN", "tests.mmau.formal.killable_works:proves_in_part")
     found = prove(DESIGN, 2.0)
@@ -62,6 +63,7 @@ def test_a_child_that_is_killed_leaves_its_verdicts(monkeypatch: pytest.MonkeyPa
     assert found.reason == "it did not end in 2 s, and 1 of 2 obligations remain undecided"
 
 
+@pytest.mark.slow
 def test_a_proof_through_a_child_is_the_same_proof() -> None:
     found = prove(DESIGN, 120.0)
     assert (found.verdict, found.reason, found.not_proved) == (PROVED, "", [])

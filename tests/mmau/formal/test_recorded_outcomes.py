@@ -288,22 +288,12 @@ def test_files_that_are_missing_say_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changed",
+    ("key", "value"),
     [
-        {"mismatches": 1},
-        {"passed": False},
-        {"passed": 1},
-        {"verilog": ""},
-        {"vectors": "many"},
-        {"vectors": 0},
-        {"vectors": -1000},
-        {"vectors": 1000.5},
-        {"vectors": True},
-        {"mismatches": False},
-        {"design": None},
-        {"specification": ""},
+        ("passed", False), ("passed", 1), ("mismatches", 1), ("mismatches", False), ("verilog", ""), ("vectors", "many"),
+        ("vectors", 0), ("vectors", -1000), ("vectors", 1000.5), ("vectors", True), ("design", None), ("specification", ""),
     ],
-)
+)  # fmt: skip
 @pytest.mark.attack("recorded evidence, edited or of something else")
-def test_a_run_that_did_not_pass_or_is_of_other_verilog_counts_no_vector(changed: dict[str, Any], tmp_path: Path) -> None:
-    assert of(said(tmp_path, proven(), simulations(**changed))).simulated is None
+def test_a_run_that_did_not_pass_or_is_of_other_verilog_counts_no_vector(key: str, value: Any, tmp_path: Path) -> None:
+    assert of(said(tmp_path, proven(), simulations(**{key: value}))).simulated is None

@@ -10,7 +10,7 @@ INPUTS = {"a": 0x777, "b": 0x3CF3CF & (1 << 3 * SMALL.b.width) - 1, "c": 0x3C00}
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("is_faulty", [False, True])
+@pytest.mark.parametrize("is_faulty", [pytest.param(False, marks=pytest.mark.long), True])
 def test_a_vector_is_compared_with_golden(is_faulty: bool) -> None:
     verilog = verilog_of(SMALL)
     report = replayed(

@@ -40,6 +40,7 @@ def test_all_operands_of_a_small_unit() -> None:
     assert first_wrong(unit_of(TINY), verilog_of(TINY)) is None
 
 
+@pytest.mark.slow
 def test_verdicts_that_differ_do_not_agree() -> None:
     found = check_methods(unit_of(TINY), verilog_of(TINY), SECONDS, exhaustive=False)
     assert not replace(found, whole="sometimes").agree

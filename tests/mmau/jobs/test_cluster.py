@@ -163,6 +163,7 @@ def test_connection_that_is_lost_in_the_middle_of_waiting_is_looked_for_again(
     assert "is lost (FuturesCancelledError); waiting for it" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -177,6 +178,7 @@ def test_wrong_address_is_one_message(address: str, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_client_that_did_not_come_about_does_not_wait_for_the_next() -> None:
     """Collected while the next one starts, it waited for a lock of that one for ever."""
     for _ in range(3):
@@ -186,12 +188,14 @@ def test_a_client_that_did_not_come_about_does_not_wait_for_the_next() -> None:
     assert gc.isenabled()
 
 
+@pytest.mark.slow
 def test_address_where_nothing_answers_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mmau.jobs.cluster.ANSWER", 0.2)
     with pytest.raises(WorkerError, match=r"^no Dask scheduler answers at 'tcp://127\.0\.0\.1:1': .*; name a running one"):
         Cluster("tcp://127.0.0.1:1")
 
 
+@pytest.mark.slow
 def test_missing_package_is_one_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
     text = r"^a cluster needs the package distributed, which is not installed; pip install 'mmau\[explore\]'$"

@@ -56,6 +56,7 @@ def test_writing_in_place_would_be_noticed(tmp_path: Path) -> None:
     assert "is damaged" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -96,6 +97,7 @@ def test_any_changed_byte_of_a_value_is_noticed(tmp_path: Path) -> None:
     assert "its digest does not match its content" in message
 
 
+@pytest.mark.slow
 def test_result_of_another_task_is_set_aside(tmp_path: Path) -> None:
     first, second, _ = filled(tmp_path)
     second.write_bytes(first.read_bytes())
@@ -104,6 +106,7 @@ def test_result_of_another_task_is_set_aside(tmp_path: Path) -> None:
     assert "its content is another task's" in message
 
 
+@pytest.mark.slow
 def test_result_of_another_store_is_set_aside(tmp_path: Path) -> None:
     other = filled(tmp_path / "one")[0]
     with Store(tmp_path / "two", "cubes") as store:

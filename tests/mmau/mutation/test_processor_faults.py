@@ -27,6 +27,7 @@ def rows(operation: Operation, count: int) -> Iterator[tuple[list[int], list[int
     return zip(a.tolist(), b.tolist(), c.tolist(), expected.tolist(), strict=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.long] if name in LONG else []) for name in OPERATIONS]
 )
@@ -43,7 +44,7 @@ def test_default_vectors_show_every_fault(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if isinstance(operation, FlushedFMA)])
-def testmultiply_add_without_a_fault_is_the_models(name: str) -> None:
+def test_multiply_add_without_a_fault_is_the_models(name: str) -> None:
     operation = OPERATIONS[name]
     assert isinstance(operation, FlushedFMA)
     for a, b, c, _ in rows(operation, 600):

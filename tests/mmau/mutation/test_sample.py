@@ -16,6 +16,7 @@ from rtl.verilog.emit import to_verilog
 from tests.mmau.mutation.small_units import small_unit
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_mutants_and_another_one_others() -> None:
     modules = read_netlist(to_verilog(small_unit()))
     mutants = mutants_of(modules, TOP, 60, 0)
@@ -27,6 +28,7 @@ def test_the_same_seed_gives_the_same_mutants_and_another_one_others() -> None:
     assert len({(each.line, " ".join(each.after.split())) for each in everything}) == len(everything)
 
 
+@pytest.mark.slow
 def test_every_kind_and_every_step_has_its_share() -> None:
     mutants = mutants_of(read_netlist(to_verilog(small_unit(stages=2))), TOP, 120, 0)
     kinds, steps = (Counter(getattr(each, key) for each in mutants) for key in ("kind", "step"))
@@ -44,6 +46,7 @@ def test_steps_are_named_after_modules(module: str, step: str) -> None:
     assert step_of(module, "unit") == step
 
 
+@pytest.mark.slow
 def test_a_name_says_what_is_wrong_where() -> None:
     mutants = mutants_of(read_netlist(to_verilog(small_unit())), TOP, 500, 0)
     named = next(each for each in mutants if each.kind == "stuck bit" and each.step == "multiply")
@@ -65,6 +68,7 @@ def test_a_signal_of_the_name_mutant_is_an_error() -> None:
         with_schemata(text, modules, mutants_of(modules, TOP, 1, 0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stages", [0, 2])
 def test_the_file_with_all_mutants_is_the_unit_while_none_is_active(stages: int) -> None:
     mutated = MutatedUnit.of(small_unit(stages), 120, 0)

@@ -33,6 +33,7 @@ def settled(unit: Unit, module: str, before: str, after: str, port: str = "") ->
     return settle(plain, modules, TOP, mutant, unit.operation)
 
 
+@pytest.mark.slow
 def test_a_carry_made_by_or_is_the_same_made_by_xor() -> None:
     """A bit that generates a carry does not propagate one."""
     unit = small_unit()
@@ -63,6 +64,7 @@ def test_what_the_model_does_not_confirm_is_undecided() -> None:
     assert other.how == f"the solver says d is {right ^ 1:#x} and with the mutation {wrong:#x}, the model {right:#x}"
 
 
+@pytest.mark.slow
 def test_a_stage_that_waits_for_nothing_is_not_equal() -> None:
     """It differs in the cycles in which it takes inputs; no comparison of results can prove that to be harmless."""
     unit = small_unit(stages=1)
@@ -77,6 +79,7 @@ PIPELINE = Unit(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "port"),
     [
@@ -94,6 +97,7 @@ def test_a_value_lost_while_it_waits_and_one_read_too_early_are_not_equal(before
     assert (found.verdict, found.how) == (UNDECIDED, "the whole unit, from every state")
 
 
+@pytest.mark.slow
 def test_a_mutation_within_a_stage_is_settled_without_registers() -> None:
     """A product as it is, and the other one in its place."""
     for after, verdict in (("multiply_prod_0 ^ 16'h0", EQUAL), ("multiply_prod_1", DIFFERENT)):
@@ -101,6 +105,7 @@ def test_a_mutation_within_a_stage_is_settled_without_registers() -> None:
         assert (found.verdict, found.how) == (verdict, "the unit without its registers")
 
 
+@pytest.mark.slow
 def test_an_exponent_of_a_zero_that_nothing_sees_is_equal() -> None:
     """e2m1's products end far above 2^-21."""
     found = settled(
@@ -117,15 +122,8 @@ CHAINS = Unit(
 """Two multiply-adds and two additions: of each fp32 number an adder sees, a zero has the exponent −126 (0x82)."""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("exponent", "verdict"),
-    [
-        pytest.param("8'h81", EQUAL, marks=pytest.mark.long),
-        pytest.param("8'h83", EQUAL, marks=pytest.mark.long),
-        ("8'h87", DIFFERENT),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize(("exponent", "verdict"), [("8'h81", EQUAL), ("8'h83", EQUAL), ("8'h87", DIFFERENT)])
 def test_each_adder_of_a_chain_is_settled_by_itself(exponent: str, verdict: str) -> None:
     """The exponent of a zero addend one off, in every adder, costs none of them a bit; five off, it does."""
     before = "z__zero ? 8'h82 : z__exp"

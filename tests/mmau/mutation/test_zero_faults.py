@@ -33,6 +33,7 @@ def unseen(operation: EFDPA) -> set[str]:
     return set(live)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("model")
 @pytest.mark.parametrize("operation", UNITS, ids=lambda o: f"{o.a}-{o.rho}")
 def test_every_fault_of_a_zeros_sign_is_shown_by_the_default_vectors(operation: EFDPA) -> None:

@@ -107,6 +107,7 @@ def test_outer_is_open_where_nothing_is_added_outside(table: dict[str, Any], cou
     assert named == ([] if counts else [("outer", "any")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("a", [FP16, BF16])
 def test_nodes_that_hold_every_product_are_named_by_rule(a: Format) -> None:
     """And no others of fp16: rows tell each of the rest from exact products."""
@@ -196,6 +197,7 @@ def test_c_that_is_rounded_before_the_sum_is_not_called_random() -> None:
     assert rounding_repeats(Asker(DeviceUnderTest(name="c in bf16", shape=shape, dot=dot))) == []
 
 
+@pytest.mark.slow
 def test_parameter_that_makes_the_difference_is_named() -> None:
     x, y = sides(chosen("sm_80:mma.m16n8k8.f32.f16.f16.f32"), chosen("sm_90:mma.m16n8k8.f32.f16.f16.f32"))
     difference = distinguish(x, y, 1000, 0)

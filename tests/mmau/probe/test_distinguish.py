@@ -30,6 +30,7 @@ def found(x: golden.Unit | golden.Instruction, y: golden.Unit | golden.Instructi
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     one_in(3, [
@@ -48,6 +49,7 @@ def test_units_that_differ_in_one_key_are_distinguished(changes: dict[str, objec
     assert difference.d[0] != difference.d[1]
 
 
+@pytest.mark.slow
 def test_the_input_is_small_and_its_step_is_named() -> None:
     name = "mma.m16n8k8.f32.f16.f16.f32"
     difference = found(golden.instruction("sm_80", name), golden.instruction("sm_90", name))
@@ -58,6 +60,7 @@ def test_the_input_is_small_and_its_step_is_named() -> None:
     assert "bits of d differ" in text
 
 
+@pytest.mark.slow
 def test_equal_arithmetics_show_no_difference() -> None:
     x, y = sides(unit(TINY.changed(e_zero=-200)), unit(TINY.changed(e_zero=-300)))
     assert x.chain != y.chain
@@ -72,6 +75,7 @@ OF_FP32 = [unit(TINY.changed(e_zero=e_zero)) for e_zero in (-200, -300)]
 ALIKE = [unit(TINY.changed(c="fp16", e_zero=e_zero)) for e_zero in (-200, -300)]
 
 
+@pytest.mark.slow
 def test_a_prover_has_the_last_word_where_no_vector_tells() -> None:
     asked: list[int] = []
 

@@ -35,6 +35,7 @@ def drawn(name: str) -> list[Unit]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", golden.OPERATIONS)
 def test_a_search_begins_at_every_operation(name: str) -> None:
     assert name in FAMILIES
@@ -73,6 +74,7 @@ def test_a_random_unit_of_every_operation_is_found(name: str) -> None:
     assert verdict(probe(dut, 2000), dut, Chain(unit.operation)) in RECOVERED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mma.m8n8k128.s32.b1.b1.s32.xor.popc", "mma.m8n8k32.satfinite.s32.s4.s4.s32"])
 def test_integers_of_one_bit_and_of_four_are_found(name: str) -> None:
     instruction = golden.instruction("sm_80", name)

@@ -61,6 +61,7 @@ def test_two_chains_that_are_added() -> None:
     assert canonical(found.tree) == canonical(["c", [[["p0", "p2"], "p4"], [["p1", "p3"], "p5"]]])
 
 
+@pytest.mark.slow
 def test_products_that_are_converted_are_taken_four_by_four() -> None:
     found = asked(dut_of_instruction(golden.instruction("sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16")))
     pairs = [p for k in range(0, 32, 4) for p in (f"p{k}", f"p{k + 1}")]
@@ -69,6 +70,7 @@ def test_products_that_are_converted_are_taken_four_by_four() -> None:
     assert canonical(found.tree) == canonical(["c", [list(pairs), list(others)]])
 
 
+@pytest.mark.slow
 def test_fewer_vectors_than_pairs() -> None:
     found = asked(of("T-FDPA", L=16, **FUSED))
     assert found.asked < 33 * 32 / 2

@@ -62,6 +62,7 @@ def test_every_operation_is_looked_for() -> None:
     assert set(UNITS) == set(golden.OPERATIONS)
 
 
+@pytest.mark.slow
 def test_the_nan_of_a_device_is_found() -> None:
     operation = of("FMA", a="fp16", b="fp16", c="fp16", nan="first")
     assert recovered(dut(operation, K=1), Chain(operation)) == "same"
@@ -123,6 +124,7 @@ def test_the_keys_that_show_are_the_units_own() -> None:
     assert (found.model.keys["rho"], found.model.keys["sticky"], found.model.keys["L"]) == ("RNE-FP16", True, 2)
 
 
+@pytest.mark.slow
 def test_answers_that_fit_no_operation_are_reported() -> None:
     strange = rarely_wrong(dut(UNITS["FMA"].changed(a="fp32", b="fp32", c="fp32", rho="RNE-FP32"), K=1))
     found = probe(strange, VECTORS)

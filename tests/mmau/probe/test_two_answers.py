@@ -112,6 +112,7 @@ def test_two_answers_are_reported_of_a_device_that_dies_before_all_are_asked_aga
     assert searches == []
 
 
+@pytest.mark.slow
 @NAMED
 @pytest.mark.parametrize("every", [True, False], ids=["each addition", "the last one"])
 @pytest.mark.parametrize("seed", range(4))

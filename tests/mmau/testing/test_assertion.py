@@ -148,6 +148,7 @@ def test_message_says_that_nothing_explains() -> None:
 SCALED = golden.GemmOrder(promote_every=2, scale_at="promotion")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["F - 1", "K tail missing", "fp16 accumulator", "one lane missing", "operand b transposed",
                                   "promotion missing", "scales swapped", "zero output"])  # fmt: skip
 def test_each_wrong_kernel_is_named(name: str) -> None:
@@ -162,6 +163,7 @@ def test_each_wrong_kernel_is_named(name: str) -> None:
     assert f"explained by a single change: {explained(product, change.d())[0]}" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "name"),
     [
@@ -178,6 +180,7 @@ def test_other_orders_are_named(keys: dict[str, Any], name: str) -> None:
     assert name in explained(product, d)
 
 
+@pytest.mark.slow
 def test_arithmetic_of_another_architecture_is_named() -> None:
     a, b = operands(K=512)
     product = kernel_product("sm_80", MMA.name, {"a": a, "b": b}, None)

@@ -30,6 +30,7 @@ def test_fixture_comes_with_the_installation() -> None:
     assert entry.value == "mmau.testing.pytest_plugin"
 
 
+@pytest.mark.slow
 def test_loading_the_plugin_imports_nothing_of_the_models() -> None:
     program = (
         "import sys, mmau.testing.pytest_plugin\n"

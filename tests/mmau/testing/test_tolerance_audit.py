@@ -70,6 +70,7 @@ def bits(kernel: Any) -> None:
         assert_gemm(d, a, b, c, arch="sm_90", instr=WGMMA, order=order, scale_a=scale_a, scale_b=scale_b)
 
 
+@pytest.mark.slow
 def test_probe_data_and_bits_let_no_wrong_kernel_pass() -> None:
     found = audit(bits, arch="sm_90", instr=WGMMA, order=golden.GemmOrder(promote_every=4, scale_at="promotion"))
     assert found.outcomes.pop(RIGHT) == PASSES

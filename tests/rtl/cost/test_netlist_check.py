@@ -38,6 +38,7 @@ def netlist_of(unit: Unit, cells: Library) -> Netlist:
     return map_whole(to_verilog(unit, TOP), cells).netlist
 
 
+@pytest.mark.slow
 def test_netlist_computes_what_the_model_does(osu018: Library, combinational: Netlist, staged: Netlist) -> None:
     check_netlist(combinational, osu018, small_unit(), 0, 1000)
     check_netlist(staged, osu018, small_unit(stages=2), 2, 1000)

@@ -30,6 +30,7 @@ endmodule
 """
 
 
+@pytest.mark.slow
 @needs_yosys
 @needs_library
 def test_whole_and_components() -> None:
@@ -54,6 +55,7 @@ def test_rounding_of_a_wide_sum_is_mapped() -> None:
     assert found.components["round"] > 0
 
 
+@pytest.mark.slow
 @needs_yosys
 def test_without_a_library_there_are_gates() -> None:
     found = synthesise(PARTS, None)

@@ -206,7 +206,7 @@ class UnreadDecoder(FTZAddMulDatapath):
         (NarrowNormExponent, OPERATION, "step normalise: e_norm of NormalisedSum must have 6 bits, got 2"),
     ],
 )
-@pytest.mark.parametrize("stages", [0, 1, 2, 8])
+@pytest.mark.parametrize("stages", [0, pytest.param(1, marks=pytest.mark.long), 2, pytest.param(8, marks=pytest.mark.long)])
 @pytest.mark.attack("steps that are broken, in elaboration")
 def test_datapath_with_a_broken_step_is_not_elaborated(
     datapath: type[Datapath], operation: Operation, message: str, stages: int

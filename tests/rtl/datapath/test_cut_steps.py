@@ -64,6 +64,7 @@ def test_results_are_golden_s_with_gaps_and_stalls(name: str, encoding: str, mul
     assert_equal(unit, rows, results, expected)
 
 
+@pytest.mark.slow
 def test_every_cut_has_its_registers_and_no_other_step_changes() -> None:
     text = to_verilog(cut("t"))
     assert set(re.findall(r"\btakes_(\w+)", text)) == {*INSIDE[1:], "encode"}  # the first one's is in_ready

@@ -96,12 +96,14 @@ def built(**keys: Any) -> str:
     return to_verilog(Unit(name="u", operation=operation, implementation=Implementation(**keys)))
 
 
+@pytest.mark.slow
 def test_registers_stand_where_they_are_named() -> None:
     text = built(stages=2, registers=("max_exp", "encode"))
     assert set(re.findall(r"\b(?:takes|valid)_(\w+)", text)) == {"max_exp", "encode"}
     assert text != built(stages=2)
 
 
+@pytest.mark.slow
 def test_names_that_the_estimate_finds_give_the_same_circuit() -> None:
     estimated = built(stages=2)
     names = tuple(dict.fromkeys(re.findall(r"\b(?:takes|valid)_(\w+)", estimated)))

@@ -85,6 +85,7 @@ def test_every_pair_of_exponents_of_fp16() -> None:
     assert added(FP16, pairs, False, False, Implementation()) == ieee_sums(FP16, pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize(("d", "way"), [(FP16, 0), (FP16, 1), (FP32, 1)], ids=str)
 def test_adder_in_every_encoding(d: Format, way: int, encoding: str) -> None:

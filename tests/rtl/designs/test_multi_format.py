@@ -63,6 +63,7 @@ def test_every_format_equals_its_own_operation(words: int, changes: dict[str, An
     check(operations(words, **changes), Implementation(), 50)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "formats", [(("fp16", 1), ("e4m3", 2)), pytest.param(FORMATS, marks=pytest.mark.long)], ids=["two", "all"]
 )
@@ -88,6 +89,7 @@ def test_other_sets_of_formats(formats: tuple[tuple[str, int], ...]) -> None:
     check(operations(2, formats), Implementation(), 60)
 
 
+@pytest.mark.slow
 def test_formats_of_a_and_b_may_differ_where_their_widths_do_not() -> None:
     keys: dict[str, Any] = {"c": "fp32", "F": 13, "rho": "RZ-E8M13", "e_zero": -132}
     mixed = [TFDPA(a="e4m3", b="e5m2", L=4, **keys), TFDPA(a="bf16", b="fp16", L=2, **keys)]  # type: ignore[arg-type]
@@ -111,6 +113,7 @@ def test_formats_change_from_one_vector_to_the_next_in_a_pipeline(stages: int, i
         assert cycles == len(rows) + stages, "one result a cycle after the latency"
 
 
+@pytest.mark.slow
 def test_number_that_is_no_format_leaves_c() -> None:
     assert with_no_format({}, 0x40490FDB) == 0x40490FDB
 

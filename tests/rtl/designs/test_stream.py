@@ -74,6 +74,7 @@ def example() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_example_keeps_the_largest_result(capsys: pytest.CaptureFixture[str]) -> None:
     example().main()
     largest, cycles = re.findall(r"products: (\S+) after (\d+) cycles", capsys.readouterr().out)[0]

@@ -13,6 +13,8 @@ from golden.unit import ENCODINGS
 from rtl import unit_datapath
 from tests.rtl.simulate import outputs
 
+pytestmark = pytest.mark.slow
+
 FP32 = FORMATS["fp32"]
 
 
@@ -30,7 +32,6 @@ def fp32_codes(exp: int) -> list[int]:
     return [(sign << 31) | (stored_exp << FP32.man_bits) | man for man in mantissas for sign in (0, 1)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("a", "b", "x", "y", "E"),
     [
@@ -41,7 +42,7 @@ def fp32_codes(exp: int) -> list[int]:
     ],
 )
 @pytest.mark.parametrize("F", [24, pytest.param(13, marks=pytest.mark.long)])
-@pytest.mark.parametrize("operation", [GTRFDPA, TRFDPA])
+@pytest.mark.parametrize("operation", [GTRFDPA, pytest.param(TRFDPA, marks=pytest.mark.long)])
 def test_c_counts_down_to_its_threshold(operation: Any, F: int, a: str, b: str, x: int, y: int, E: int) -> None:
     """Two products at E cancel, one even and one odd or both even, so the result is what is left of c there.
 

@@ -43,6 +43,7 @@ def joined(codes: list[int], width: int) -> int:
     return sum(code << (k * width) for k, code in enumerate(codes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_known_results_of_both_rules(encoding: str) -> None:
     one, minus_one = 0x3C00, 0xBC00
@@ -51,6 +52,7 @@ def test_known_results_of_both_rules(encoding: str) -> None:
     assert results(rdna4("fp16", "fp32"), rows, encoding) == [0, 0x3F80_0000]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", ["fp32", "fp16", "bf16"])
 @pytest.mark.parametrize("factor", ["fp16", "bf16"])
 @pytest.mark.parametrize("made", [rdna3, rdna4])

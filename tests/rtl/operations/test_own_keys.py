@@ -68,6 +68,7 @@ def implementations(number: int) -> Implementation:
     return Implementation(encoding=ENCODINGS[number % len(ENCODINGS)], **ways)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number"),
     [pytest.param(*which, marks=[] if which in QUICK else [pytest.mark.long]) for which in SAMPLES],
@@ -138,6 +139,7 @@ def test_every_key_of_every_sample_changes_the_result_of_its_default() -> None:
     assert changed == {"sticky", "truncation", "flush_inputs", "flush_results", "overflow", "rho"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "number", "change"),
     [

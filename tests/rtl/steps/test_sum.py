@@ -45,6 +45,7 @@ def test_pairwise_max_exp_gives_every_gap() -> None:
     assert seen == [[max(c) - e for e in c] for c in combinations]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap_given", [False, True])
 @pytest.mark.parametrize("truncation", ["RZ", "RD", "RO"])
 @pytest.mark.parametrize("F", one_in(2, [1, 2, 3, 5, 9]))
@@ -68,6 +69,7 @@ def test_align_equals_golden_for_every_term_and_gap(truncation: Truncation, F: i
         assert (-aligned if sign else aligned) == expected, (s, e, sig, top)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 @pytest.mark.parametrize("widths", [(1,), (3, 2), (3, 3, 2), (2, 2, 2, 1)])
@@ -109,6 +111,7 @@ def assert_anticipated(seen: list[tuple[int, int]], total_bits: int) -> None:
     assert 0 in errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("reduction", CIRCUIT_CHOICES["reduction"])
 def test_accumulate_is_exact_for_wide_terms_at_their_limits(encoding: str, reduction: str) -> None:

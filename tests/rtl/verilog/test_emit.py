@@ -64,10 +64,12 @@ def test_header_holds_the_keys_of_units_of_ones_own_where_they_are_not_the_defau
     assert not re.search("sticky|flush|overflow", unit_verilog(unit()).split("module", 1)[0])
 
 
+@pytest.mark.slow
 def test_same_unit_gives_the_same_text() -> None:
     assert unit_verilog(unit(stages=2)) == unit_verilog(unit(stages=2))
 
 
+@pytest.mark.slow
 def test_equal_parts_share_a_module() -> None:
     text = unit_verilog(unit())
     modules = re.findall(r"^module (\w+)", text, flags=re.MULTILINE)
@@ -79,7 +81,7 @@ def test_equal_parts_share_a_module() -> None:
     )
 
 
-QUICK = ("GST-FDPA", "GTR-FDPA", "FTZ-FMA")
+QUICK = ("GST-FDPA",)
 """Operations that have among them the steps of all."""
 
 

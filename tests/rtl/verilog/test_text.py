@@ -55,6 +55,7 @@ def test_text_is_the_same_whatever_the_hash_seed() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 @pytest.mark.needs("icarus")
 @pytest.mark.parametrize("text", TEXTS)
 def test_icarus_has_nothing_to_say_with_all_warnings_on(text: Callable[[], str], tmp_path: Path) -> None:

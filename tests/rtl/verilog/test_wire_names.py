@@ -3,6 +3,8 @@ several names are assigned at once."""
 
 import ast
 
+import pytest
+
 from mmau.jobs.provenance import ROOT, sources
 
 
@@ -24,6 +26,7 @@ def test_a_signal_that_python_may_call_otherwise_is_found() -> None:
     assert unnamed("x = Signal()\ny, z = Signal(), 1\na, b = Signal(name='a'), Signal(name='b')") == [2]
 
 
+@pytest.mark.slow
 def test_no_signal_is_assigned_beside_another() -> None:
     found = {
         path.relative_to(ROOT).as_posix(): unnamed(path.read_text(encoding="utf-8")) for path in sources(("rtl/**/*.py",))

@@ -30,6 +30,7 @@ def test_worst_rows_of_the_page_come_so_near_to_their_bounds_and_none_passes() -
         assert not record["exceeded"]
 
 
+@pytest.mark.slow
 def test_bound_that_is_exceeded_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bound of half the size: the page says which arithmetics break it."""
     i = golden.instruction("gfx908", "v_mfma_f32_4x4x2bf16")

@@ -39,6 +39,7 @@ def test_one_fraction_bit_fewer_changes_the_table() -> None:
     assert [r.value for r in compare(EQUATION_10, [right, wrong]).results] == [-0.5, 0.0]
 
 
+@pytest.mark.slow
 def test_page_is_what_is_written_now() -> None:
     written = (Path(__file__).parents[3] / "docs/evidence/analysis/discrepancy.md").read_bytes()
     assert page(0)["discrepancy.md"] == written, "run make analysis-discrepancy"

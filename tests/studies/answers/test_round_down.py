@@ -34,6 +34,7 @@ def test_answer_comes_first(text: str) -> None:
     assert "two's complement, 2.0% of a unit for the shift of T." in text
 
 
+@pytest.mark.slow
 def test_area_is_compared(text: str) -> None:
     assert "ones-complement +10.0 % area and +10.0 % delay; twos-complement +10.0 % area" in text
     assert "saves 2,000 µm² of the shift of T against the cheaper way to RZ, 2.0% of the area of the unit" in text

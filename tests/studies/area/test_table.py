@@ -40,6 +40,7 @@ def small(joined: bool) -> Row:
     return row_of("small", SMALL, Implementation(), joined=joined)
 
 
+@pytest.mark.slow
 def test_every_datapath_of_the_catalogue_is_in_the_table_in_every_encoding() -> None:
     encoded = datapath_rows()[1:]
     for each in encoded:
@@ -52,6 +53,7 @@ def test_every_datapath_of_the_catalogue_is_in_the_table_in_every_encoding() -> 
         assert (operation in held) + (mirrored in held and mirrored != operation) == 1, unit.name
 
 
+@pytest.mark.slow
 def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None:
     found = target_rows()
     assert not any(row.joined for row in found)
@@ -62,6 +64,7 @@ def test_targets_are_measured_as_one_circuit_in_every_encoding_and_way() -> None
     assert len({row.key for row in rows()}) == len(rows())
 
 
+@pytest.mark.slow
 def test_share_of_the_datapath_of_all_formats() -> None:
     shared, *apart = shared_rows()
     assert isinstance(shared[0].design, MultiFormatDesign)
@@ -75,6 +78,7 @@ def test_share_of_the_datapath_of_all_formats() -> None:
     assert "| one for all, as a share of the sum | – | – | – |" in page({shared[1].key: records[shared[1].key]})
 
 
+@pytest.mark.slow
 def test_rows_travel_as_plain_data() -> None:
     for row in rows():
         assert row_from_table(json.loads(json.dumps(row.as_table()))) == row
@@ -124,6 +128,7 @@ def test_design_that_cannot_be_measured_is_reported_and_the_others_are_measured(
     assert set(json.loads((tmp_path / "area.json").read_text())) == {"small | ones-complement"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("cells", "depth", "word"), [(15_400, 183, "reached"), (15_401, 183, "missed"), (15_400, 184, "missed")]
 )
@@ -135,6 +140,7 @@ def test_targets_are_judged_by_their_figures(cells: int, depth: int, word: str) 
     assert f"sign-magnitude – (not measured), ones-complement {cells:,} · {depth} ({word})" in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("apart", "word"), [(1000, "60.0% (reached)"), (998, "60.1% (missed)")])
 def test_share_of_the_discrete_design(apart: int, word: str) -> None:
     figures = {TARGET_NAME: 600, DISCRETE_NAME: apart}
@@ -163,6 +169,7 @@ def test_folder_that_is_not_there_is_one_message(tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().err == f"area: the folder {tmp_path}/none does not exist: create it, or name another\n"
 
 
+@pytest.mark.slow
 def test_damaged_figures_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "area.json").write_text("{")
     assert main([str(tmp_path), str(tmp_path / "store")]) == 2

@@ -13,6 +13,7 @@ from studies.golden_mutants.unnoticed import Reason, problems
 from studies.golden_mutants.witnesses import SPECIFYING, WRONG, Specified, golden_results, operation_or_none
 from studies.symbolic.model_copy import copied, unchanged
 from tests.golden.native.native_rows import needs_native
+from tests.volume import one_in
 
 pytestmark = needs_native
 
@@ -26,7 +27,8 @@ UNNOTICED = {
 """Mutations that comparisons with random rows do not notice, and their operations."""
 
 
-@pytest.mark.parametrize("name", UNNOTICED)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", one_in(2, UNNOTICED))
 def test_what_random_rows_do_not_show(name: str) -> None:
     assert set(judged(name, UNNOTICED[name]).noticed) == {RECORDED, TWIN, NATIVE, SPECIFICATION}
 
@@ -41,18 +43,21 @@ def judged(name: str, operation: str) -> Verdict:
     return Judge(units).verdict(mutation)
 
 
+@pytest.mark.slow
 def test_a_constant_that_the_specification_imports_is_for_the_literals() -> None:
     found = judged("operations.tr_fdpa.PRODUCT_OVERFLOW_EXP: `128` → `129`", "TR-FDPA")
     assert set(found.noticed) == {RECORDED, TWIN, NATIVE, LITERALS}
     assert found.is_complete
 
 
+@pytest.mark.slow
 def test_what_nobody_can_notice() -> None:
     found = judged("rounding.shift_and_round: `shift <= 0` → `shift < 0`", "IDPA")
     assert found.noticed == {}
     assert found.missing == [RECORDED, TWIN, NATIVE, SPECIFICATION]
 
 
+@pytest.mark.slow
 def test_an_operation_that_cannot_be_made_is_noticed_by_all() -> None:
     assert judged("operations.idpa.BEYOND_RANGE: `'wrap'` → `'saturate'`", "IDPA").is_complete
 

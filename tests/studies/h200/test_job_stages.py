@@ -47,6 +47,7 @@ def test_nothing_is_compared_before_the_engine_was_tested(tmp_path: Path) -> Non
     assert [entry["status"] for entry in found.values()] == ["", ""]
 
 
+@pytest.mark.slow
 def test_recording_is_made_and_not_compared_with_an_engine_that_did_not_pass(tmp_path: Path) -> None:
     entry = run(tmp_path, ("recordings",), "crashed")["recordings"]
     assert (entry["status"], entry["vectors"], entry["mismatches"], entry["rows_done"]) == ("done", {}, {}, False)

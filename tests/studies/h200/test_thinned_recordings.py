@@ -96,6 +96,7 @@ def test_nothing_recorded_is_an_error(tmp_path: Path) -> None:
         keep(tmp_path, tmp_path, "h0")
 
 
+@pytest.mark.slow
 def test_kept_rows_of_the_h100_are_what_this_program_keeps() -> None:
     """Every generator's rows that the notes promise: 36 of each random one."""
     listed: dict[str, Any] = {name: e for name, e in read_index(FOLDER).items() if name.startswith("h100/")}

@@ -42,6 +42,7 @@ def handed_over(folder: Path, *, points: list[Measured], first: int, last: int, 
     return folder / out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("outs", [("out-1", "out-2"), ("out", "out")], ids=["a folder a call", "one folder"])
 def test_points_and_rows_of_all_calls_are_there(outs: tuple[str, str], tmp_path: Path) -> None:
     """Those of the first call, those of the second, and of a point that was measured twice the later one; of another file

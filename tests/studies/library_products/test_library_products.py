@@ -74,6 +74,7 @@ def replayed(recorded: Recorded, found: dict[str, Any], names: list[str], rows: 
             assert not differing(product, explanation, rows), name
 
 
+@pytest.mark.slow
 def test_a_row_of_some_products_is_what_their_orders_give(recorded: Recorded, found: dict[str, Any]) -> None:
     assert list(recorded.products) == list(found["products"])
     random = [name for name, product in recorded.products.items() if product.case.operands == "random"]
@@ -89,6 +90,7 @@ def test_every_element_is_what_its_order_gives(recorded: Recorded, found: dict[s
         assert explain(recorded.products[name]) is None
 
 
+@pytest.mark.slow
 def test_operands_are_those_that_the_gpu_multiplied(recorded: Recorded) -> None:
     for product in list(recorded.products.values())[::17]:
         made = operands(product.case)
@@ -102,6 +104,7 @@ def test_a_second_run_gave_the_same_bits() -> None:
     assert (len(ran), all(ran)) == (299, True)
 
 
+@pytest.mark.slow
 def test_recorded_recipes_give_recorded_products(recorded: Recorded) -> None:
     assert {name for name, entry in recipes().items() if entry.evidence == "recorded"} == set(PRODUCTS_OF_RECIPES)
     for name, products in PRODUCTS_OF_RECIPES.items():
@@ -117,6 +120,7 @@ def test_recorded_recipes_give_recorded_products(recorded: Recorded) -> None:
             assert not differing(product, says, slice(0, 8)), (name, listed)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("order of a library's product")
 def test_another_order_is_noticed(recorded: Recorded) -> None:
     """Promotion missing or every other time, a part more or less, another tile, one instruction of half the length."""

@@ -125,6 +125,7 @@ def test_points_are_written_as_they_come_and_not_measured_again(tmp_path: Path, 
     assert points[1] == Measured("x, y", "FMA", 1, 4, 1.0, 4.0)
 
 
+@pytest.mark.slow
 def test_point_that_cannot_run_is_recorded_and_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "benchmarks", two_benchmarks)
 

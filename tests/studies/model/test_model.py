@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(library() is None, reason="the native library is
 SMALL = Size(width=64, hidden=512, heads=2, layers=1, vocabulary=96, prompt=12, written=24)
 
 
+@pytest.mark.slow
 def test_arithmetics_differ_in_bits_and_in_tokens() -> None:
     found, distances = outcomes(SMALL, 3)
     assert [outcome.name for outcome in found] == list(ARITHMETICS)
@@ -36,6 +37,7 @@ def test_arithmetics_differ_in_bits_and_in_tokens() -> None:
     assert picture(distances).startswith(b"<?xml")
 
 
+@pytest.mark.slow
 def test_page_is_written_into_a_folder_that_was_not_there(tmp_path: Path) -> None:
     tiny = Size(width=32, hidden=64, heads=2, layers=1, vocabulary=32, prompt=4, written=2)
     write(tmp_path / "new" / "folder", tiny, 3)

@@ -29,6 +29,7 @@ from tests.data.load import MATLAB, cases
 WRITTEN = Path(__file__).resolve().parents[3] / "docs" / "evidence" / "papers.md"
 
 
+@pytest.mark.slow
 def test_tables_of_the_papers() -> None:
     assert WRITTEN.read_text(encoding="utf-8").startswith(__main__.head()), "run make papers"
 
@@ -60,6 +61,7 @@ def test_a_finding_that_is_another_is_seen() -> None:
     assert same_cell("≥ 2", "2")
 
 
+@pytest.mark.slow
 def test_every_cell_is_the_papers_or_explained(capsys: pytest.CaptureFixture[str]) -> None:
     """`python -m studies.papers --check`."""
     found = list(__main__.cells())
@@ -80,6 +82,7 @@ def test_a_cell_that_is_another_without_a_reason_is_seen(capsys: pytest.CaptureF
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.attack("cells of papers and models, changed")
 def test_a_model_with_other_keys_is_seen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A100's fp16 with one fraction bit more, and with steps of four: tables 4, 8 and 12 to 15 disagree."""

@@ -190,6 +190,7 @@ def test_units_are_proved_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture
     assert again[0].verdict == PROVED
 
 
+@pytest.mark.slow
 def test_a_unit_that_is_not_there() -> None:
     with pytest.raises(
         ValueError, match=r"^--unit must be part of a unit's name, as `mmau list` has them, got 'sm_1 mma-no'$"
@@ -248,6 +249,7 @@ def test_a_design_that_is_added_keeps_its_verdict_and_replaces_its_own_row_alone
     assert [run["designs"] for run in again["added"]] == [1, 1]
 
 
+@pytest.mark.slow
 def test_missing_designs_are_not_added_to_answers_that_other_code_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_text(sealed(outcome("2026-01-01", settled("never"))))

@@ -16,6 +16,8 @@ from studies.proofs.tasks import question_key
 from tests.mmau.formal.pipelines.designs import faulty
 from tests.mmau.formal.pipelines.test_questions import refuted
 
+pytestmark = pytest.mark.slow
+
 KIND = "generated pipelines and tiles, in prove"
 
 NAMES = ("x86-avx512 vdpbf16ps", "sm_90 mma.m16n8k8.f16.f16.f16.f16")
@@ -35,9 +37,9 @@ def test_datapaths_of_the_catalogue_share_their_questions() -> None:
 @pytest.mark.parametrize(
     ("there", "instead"),
     [
-        (".e_max(accumulate_sum_exp)", ".e_max(max_exp_sum_exp)"),  # no register on one path
+        pytest.param(".e_max(accumulate_sum_exp)", ".e_max(max_exp_sum_exp)", marks=pytest.mark.long),  # no register
         ("takes_accumulate ? max_exp_sum_exp : accumulate_sum_exp", "takes_encode ? max_exp_sum_exp : accumulate_sum_exp"),
-        ("rst ? 1'h0 : \\$procmux", "rst ? 1'h1 : \\$procmux"),
+        pytest.param("rst ? 1'h0 : \\$procmux", "rst ? 1'h1 : \\$procmux", marks=pytest.mark.long),
     ],
     ids=["missing", "enable", "reset"],
 )

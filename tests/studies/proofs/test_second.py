@@ -27,7 +27,8 @@ QUESTIONS = {question_key(each): each for each in (TRUE, FALSE)}
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "first", "other", "second_one"),
-    [(ask, "bitwuzla", "z3", "confirmed"), (dying.only_bitwuzla_and_cvc5, "bitwuzla", "cvc5", "confirmed"),
+    [pytest.param(ask, "bitwuzla", "z3", "confirmed", marks=pytest.mark.long),
+     (dying.only_bitwuzla_and_cvc5, "bitwuzla", "cvc5", "confirmed"),
      (dying.only_z3, "z3", "", "open"), (dying.contradict, "bitwuzla", "z3", "contradicted")],
     ids=["z3", "cvc5", "none", "contradiction"],
 )  # fmt: skip

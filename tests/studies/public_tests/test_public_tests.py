@@ -1,9 +1,13 @@
 """The page of public tests: its facts are complete, and it is what its program writes."""
 
+import pytest
+
 from mmau.testing.tolerance_audit import PASSES, RIGHT
 from studies.public_tests.__main__ import KERNELS, page
 from studies.public_tests.audited_tests import public_tests
 from tests.docs.documents import ROOT
+
+pytestmark = pytest.mark.slow
 
 
 def test_page_is_that_of_its_facts() -> None:

@@ -100,6 +100,7 @@ def digest_of(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
 
 
+@pytest.mark.slow
 def test_recordings_are_the_same_bytes_each_time_and_can_be_cited(tmp_path: Path) -> None:
     archives = []
     for name in ("once", "again"):

@@ -87,6 +87,7 @@ def test_design_that_differs_is_not_called_exact_nor_proved(tmp_path: Path) -> N
     assert "counter-example" in difference(found)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("other sources than those of the commits that the page names")
 def test_other_sources_are_refused(tmp_path: Path) -> None:
     published = with_digest(placed(tmp_path), tmp_path)
@@ -99,6 +100,7 @@ def test_other_sources_are_refused(tmp_path: Path) -> None:
         described(published, UNIT, tmp_path)
 
 
+@pytest.mark.slow
 def test_own_files_are_no_part_of_the_digest(tmp_path: Path) -> None:
     published = with_digest(placed(tmp_path), tmp_path)
     (tmp_path / "theirs" / "own.v").write_text("module own; endmodule\n")
@@ -109,12 +111,14 @@ def test_own_files_are_no_part_of_the_digest(tmp_path: Path) -> None:
     assert found.own == ("own.v",)
 
 
+@pytest.mark.slow
 def test_design_with_registers_is_refused(tmp_path: Path) -> None:
     published = placed(tmp_path, protocol="valid")
     with pytest.raises(ValueError, match="protocol must be combinational, for all designs are compared without registers"):
         described(published, UNIT, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("a page that loses a row without a word")
 def test_page_with_fewer_rows_is_refused(tmp_path: Path) -> None:
     outcome = tmp_path / "side.json"

@@ -28,6 +28,7 @@ from studies.sparse_and_integer.recorded_tiles import RecordedTiles, read
 from tests.volume import one_in
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instruction", one_in(4, SPARSE + SPARSE_WGMMA), ids=lambda e: e.name)
 def test_dense_counterpart_has_the_stored_k(instruction: MatrixInstruction) -> None:
     assert dense(instruction).k == instruction.stored_k

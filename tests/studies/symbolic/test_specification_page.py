@@ -7,12 +7,14 @@ import pytest
 from studies import specification_proofs
 from studies.specification_proofs import prove_all
 
+pytestmark = pytest.mark.slow
+
 KEYS = {"operation": "IDPA", "a": "uint8", "b": "int8", "c": "int32", "L": 2}
 
 NAME = "IDPA a=uint8 b=int8 c=int32 L=2"
 
 
-@pytest.mark.parametrize(("seconds", "verdict"), [(600.0, "proved"), (0.0, "open")])
+@pytest.mark.parametrize(("seconds", "verdict"), [pytest.param(600.0, "proved", marks=pytest.mark.long), (0.0, "open")])
 def test_another_run_writes_the_same_page(
     seconds: float, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,12 +20,18 @@ from tests.studies.symbolic.changes import UNNOTICED, replaced
 SMALL = TFDPA(a="e2m1", b="e2m1", c="fp16", L=1, F=4, rho="RZ-FP16", e_zero=-20)  # type: ignore[arg-type]
 
 
-FIRST_OF_EACH = {operation.name: operation for operation in reversed(OPERATIONS)}.values()
+FIRST_OF_EACH = {operation.name: operation for operation in reversed(OPERATIONS)}
+
+LIKE_ANOTHER = ("ST-FDPA", "GTR-FDPA", "FTZ-FMA")
+"""Operations whose branches GST-FDPA, TR-FDPA and FTZ-EO-FMA have too."""
+
+QUICK = [operation for name, operation in FIRST_OF_EACH.items() if name not in LIKE_ANOTHER]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "operation",
-    [each if each in FIRST_OF_EACH else pytest.param(each, marks=pytest.mark.long) for each in OPERATIONS],
+    [each if each in QUICK else pytest.param(each, marks=pytest.mark.long) for each in OPERATIONS],
     ids=lambda operation: f"{operation.name} {operation.a} {operation.b}",
 )
 def test_the_term_gives_what_golden_gives(operation: Operation) -> None:
@@ -40,6 +46,7 @@ def test_the_term_gives_what_golden_gives(operation: Operation) -> None:
             assert found == [golden_result(unit, inputs), 0], inputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("operation", [SMALL, IDPA(a="uint8", b="int8", c="int32", L=2)], ids=str)  # type: ignore[arg-type]
 def test_the_specification_is_golden(operation: Operation) -> None:
     assert agreement(operation, 600).verdict == PROVED

@@ -43,7 +43,8 @@ def test_twin_that_shares_something_is_noticed(line: str, tmp_path: Path) -> Non
     assert len(outside(tmp_path)["studies.twin.twin"]) == 1
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name == "bf16" else name for name in SMALL])
 def test_every_code_has_the_value_of_the_peers_and_is_encoded_back(name: str) -> None:
     codes = np.arange(FORMATS[name].codes)
     for code, value in zip(codes.tolist(), floats(FORMATS[name], codes).tolist(), strict=True):

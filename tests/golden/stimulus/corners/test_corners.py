@@ -77,6 +77,7 @@ def test_cancellation_leaves_nothing_or_the_small_product() -> None:
     assert gaps >= set(range(1, 40))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [BF16_STEP, FP16_STEP], ids=["bf16", "fp16"])
 @pytest.mark.parametrize("by", [-1, 1])
 def test_e_zero_floor_decides(step: TFDPA, by: int) -> None:
@@ -196,6 +197,7 @@ def test_paired_ties_need_the_sum_of_a_group(L: int) -> None:
     assert shown >= 10
 
 
+@pytest.mark.slow
 def test_largest_sums_end_at_a_power_of_two() -> None:
     """Three quarters of them add up, without c, to one that is at least an eighth of the largest sum there can be."""
     for shape in (SHAPES["mixed fp8"], SHAPES["fp16"], replace(SHAPES["mixed fp8"], K=3)):
@@ -207,6 +209,7 @@ def test_largest_sums_end_at_a_power_of_two() -> None:
         assert largest / 2 < max(powers) <= largest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one product", "fp16-out", "bf16"])
 def test_lone_bits_stand_at_every_place(name: str) -> None:
     """Below a tie above an even number of last places, and below such a number; with two seeds, because factors of a product

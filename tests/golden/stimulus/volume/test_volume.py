@@ -63,6 +63,7 @@ def assert_engines_agree(shape: OperandShape, m: int, n: int, count: int, seed: 
     assert_same(x, y)
 
 
+@pytest.mark.slow
 @needs_native
 @each
 def test_engines_agree(shape: OperandShape) -> None:
@@ -133,6 +134,7 @@ def test_every_other_row_varies_a_corner_and_the_classes_take_turns() -> None:
     assert {stimulus.names[label] for label in stimulus.label[1::2].tolist()} == with_cases
 
 
+@pytest.mark.slow
 @each
 def test_codes_are_operands(shape: OperandShape) -> None:
     """`dot` of a unit checks dtypes, shapes and code ranges."""

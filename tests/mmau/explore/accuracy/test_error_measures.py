@@ -43,6 +43,7 @@ def test_fewer_fraction_bits_are_worse(workload: str) -> None:
     assert coarse["snr_db"] < fine["snr_db"]
 
 
+@pytest.mark.slow
 def test_rounding_down_is_biased_and_to_nearest_is_not() -> None:
     down, nearest = (measure(changed(F=60, rho=rho), "normal", 20_000, 4)["bias"] for rho in ("RD-FP32", "RNE-FP32"))
     assert down["high95"] < -0.1
@@ -109,6 +110,7 @@ def test_exact_units_do_not_err() -> None:
     assert found["snr_db"] is None
 
 
+@pytest.mark.slow
 def test_promotion_keeps_what_a_long_chain_loses() -> None:
     """8 fraction bits: sums of four steps, added in fp32, err less than one chain."""
     coarse = changed(F=8)

@@ -45,6 +45,7 @@ def wrong_rows(shape: OperandShape, operands: Operands) -> tuple[int, int]:
     return wrong, compared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("unit", UNITS.values(), ids=lambda unit: unit.name)
 def test_exact_results_are_those_of_fractions(unit: Unit, name: str) -> None:

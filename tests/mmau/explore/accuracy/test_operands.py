@@ -54,6 +54,7 @@ def test_normal_and_uniform_numbers_have_their_moments() -> None:
     assert np.abs(uniform).max() <= 1
 
 
+@pytest.mark.slow
 def test_outliers_are_normal_but_for_one_in_a_thousand_with_a_hundred_times_the_variance() -> None:
     outliers = values("outliers", 200_000)
     assert abs(outliers.var() - (1 + 0.001 * 100)) < 0.02

@@ -94,6 +94,7 @@ def measured(shape: OperandShape, operands: Operands, d: list[int]) -> dict[str,
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "name"),
     one_in(2, product(UNITS.values(), ["normal", "specials", "tiny"])),

@@ -20,6 +20,7 @@ def offsets(axes: Any) -> dict[str, list[list[float]]]:
     return {group.get_label(): group.get_offsets().tolist() for group in axes.collections}
 
 
+@pytest.mark.slow
 def test_accuracy_is_drawn_over_the_area() -> None:
     records = few()
     figure = accuracy_against(records, "cost.area_um2", "t")
@@ -96,6 +97,7 @@ def test_bars_that_do_not_fit_are_counted_in_the_title() -> None:
     assert figure.axes[0].get_title() == f"t: area by component, the first {BARS} of {BARS + 1} points"
 
 
+@pytest.mark.slow
 def test_figure_is_written_the_same_twice_with_any_name() -> None:
     record = few()[2] | {"name": "_costs $5, or $6 _ {", "accuracy": {}}
     once, again = (figures([record], "costs $5, or $6 _ {") for _ in range(2))

@@ -24,6 +24,7 @@ def parts(text: str) -> tuple[str, list[str]]:
     return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL), re.findall(r"<script.*?</script>", text, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_names_leave_their_places_nowhere(text: str) -> None:
     outside, scripts = parts(text)
     assert len(scripts) == 3  # the data, plotly, and the page's own
@@ -33,6 +34,7 @@ def test_names_leave_their_places_nowhere(text: str) -> None:
     assert json.loads(scripts[0].removeprefix('<script type="application/json" id="data">').removesuffix("</script>"))
 
 
+@pytest.mark.slow
 def test_policy_allows_these_scripts_alone_and_no_request(text: str) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
@@ -67,6 +69,7 @@ def test_messages_are_listed(text: str) -> None:
     assert "OpenSTA (`sta`) was not found" in outside
 
 
+@pytest.mark.slow
 def test_plot_of_unequal_L_begins_per_product_and_says_so() -> None:
     records = sample.records()
     sentence = "A step takes 4, 8 or 16 products. For equal work compare costs per product, which the plots begin with."

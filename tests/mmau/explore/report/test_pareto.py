@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -30,6 +31,7 @@ def by_definition(pairs: list[Pair]) -> list[int]:
     return [n for n, pair in enumerate(pairs) if known(pair) and not any(dominates(other, pair) for other in pairs)]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(VALUES, VALUES), max_size=12))
 @example([(1, 5), (2, 3), (2, 3), (2, 4), (3, 3), (None, 0)])
 @example([(math.inf, math.inf)])

@@ -40,6 +40,7 @@ def test_renamed_verilog_is_that_of_the_unit_of_that_name(name: str) -> None:
     assert renamed(to_verilog(unit("unit")), name) == to_verilog(unit(name))
 
 
+@pytest.mark.slow
 def test_verilog_alone_where_no_vectors_are_wanted(tmp_path: Path) -> None:
     assert co_simulate(unit("unit"), 0, 0, tmp_path) is None
     assert (tmp_path / VERILOG).read_text() == to_verilog(unit("unit"))

@@ -79,6 +79,7 @@ def test_every_point_has_a_record_its_unit_and_its_verilog(notes: Path, tmp_path
     assert sum(line.startswith("accuracy normal") for line in done) == 6  # both encodings compute the same
 
 
+@pytest.mark.slow
 def test_what_is_there_costs_nothing_whatever_else_is_swept(notes: Path, tmp_path: Path) -> None:
     explored(tmp_path / "out")
     notes.write_text("")
@@ -97,6 +98,7 @@ def test_what_is_there_costs_nothing_whatever_else_is_swept(notes: Path, tmp_pat
     assert notes.read_text().count("  2 ") == 0
 
 
+@pytest.mark.slow
 def test_point_that_leaves_the_space_leaves_its_files_and_stays_in_the_store(notes: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     explored(folder)
@@ -213,6 +215,7 @@ def test_unit_without_a_datapath_is_measured_without_it(notes: Path, tmp_path: P
         assert record["message"].startswith("this unit has no datapath and was not synthesised or co-sim")
 
 
+@pytest.mark.slow
 def test_full_disk_is_one_message_and_a_rerun_goes_on(notes: Path, tmp_path: Path) -> None:
     with pytest.raises(
         OSError, match=r"^task .* failed: No space left on device; .* free disk space and run this again to resume$"

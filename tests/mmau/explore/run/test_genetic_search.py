@@ -47,11 +47,13 @@ def record(point: Point) -> dict[str, Any]:
     return {"name": point.name, "status": "done", "L": L, "cosimulation": None, "proof": None, **figures}
 
 
+@pytest.mark.slow
 def test_search_finds_the_front_with_a_part_of_the_points() -> None:
     """Of 2,048 points 64 are on the front; 6 of 200 would be by chance."""
     assert sum(each["L"] == 2 for each in asked(LARGE + search(200))) > 30
 
 
+@pytest.mark.slow
 def test_search_follows_from_its_seed_and_is_continued() -> None:
     names = [each["name"] for each in asked(LARGE + search(60))]
     assert len(names) == len({*names}) == 60
@@ -60,6 +62,7 @@ def test_search_follows_from_its_seed_and_is_continued() -> None:
     assert [each["name"] for each in asked(LARGE + search(60, seed=1))] != names
 
 
+@pytest.mark.slow
 def test_search_that_is_run_again_costs_nothing(notes: Path, tmp_path: Path) -> None:
     found, told = explored(tmp_path / "out", LARGE + search(10))
     assert "2,048 points (L 32 × F 32 × encoding 2): a search evaluates at most 10; " in told[0]
@@ -68,6 +71,7 @@ def test_search_that_is_run_again_costs_nothing(notes: Path, tmp_path: Path) -> 
     assert (again.records, notes.read_text()) == (found.records, "")
 
 
+@pytest.mark.slow
 def test_search_of_a_small_space_ends_with_all_of_it(notes: Path, tmp_path: Path) -> None:
     found, _ = explored(tmp_path / "out", SMALL + MEASURED + search(100))
     assert found.count("done") == 12

@@ -61,6 +61,7 @@ def side(body: str, width: int = 7, **settings: int) -> Side:
     return Side(read_netlist(text), "top", settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [2, 7])
 def test_terms_are_what_verilog_means(width: int) -> None:
     """Every operator, in a target wider and narrower than its operands, for every input."""
@@ -101,6 +102,7 @@ def test_commuted_operands_are_equal() -> None:
     assert compare(side("  assign z = x + y;"), side("  assign z = y + x;"), 10.0).verdict == EQUAL
 
 
+@pytest.mark.slow
 def test_a_long_chain_of_wires_is_followed_to_its_end() -> None:
     wires = [f"  wire [2:0] w{n};\n  assign w{n} = {f'w{n - 1}' if n else 'x'} ^ y;" for n in range(2000)]
     chain = side("\n".join([*wires, "  assign z = w1999;"]))
@@ -116,6 +118,7 @@ MULTIPLIERS = (
 """A product of 64 bits, and the same of all but one bit, to which that one's is added."""
 
 
+@pytest.mark.slow
 def test_without_time_nothing_is_decided() -> None:
     header = "module top(x, y, z);\n  input [31:0] x;\n  input [31:0] y;\n  output [63:0] z;\n"
     first, second = (Side(read_netlist(f"{header}{body}\nendmodule\n"), "top") for body in MULTIPLIERS)
@@ -137,6 +140,7 @@ def test_a_statement_without_a_term_is_named(body: str, message: str) -> None:
         compare(side("  assign z = x;"), side(body), 1.0)
 
 
+@pytest.mark.slow
 def test_any_nan_is_as_good_as_another() -> None:
     """Of a format of two exponent and four mantissa bits."""
     same = {"z": either_nan(0b0_11_0000, 0b0_11_1111)}

@@ -117,6 +117,7 @@ def random_rows(random: Random) -> list[dict[str, int]]:
     return [{name: random.getrandbits(width_of(name)) for name in INPUTS} for _ in range(ROWS)]
 
 
+@pytest.mark.slow
 @pytest.mark.needs("icarus")
 @pytest.mark.parametrize("seed", range(2))
 def test_expressions_give_what_a_simulator_says(seed: int, tmp_path: Path) -> None:

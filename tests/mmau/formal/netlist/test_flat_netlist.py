@@ -9,6 +9,7 @@ from mmau.formal.netlist.verilog_text import read_netlist
 from tests.mmau.formal.pipelines.designs import faulty, piped, small_tile, verilog_of
 
 
+@pytest.mark.slow
 def test_boxes_are_not_looked_into_and_what_they_depend_on_is_known() -> None:
     modules = read_netlist(verilog_of(small_tile()))
     assert has_registers(modules, "unit.datapath_0_0".join(["\\", ""]))

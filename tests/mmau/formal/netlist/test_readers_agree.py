@@ -25,6 +25,8 @@ from tests.mmau.formal.pipelines.designs import piped, small_tile
 from tests.mmau.formal.provable_units import OPERATIONS
 from tests.volume import one_in
 
+pytestmark = pytest.mark.slow
+
 READ = "proc; flatten; write_json made.json"
 """Yosys changes nothing but that."""
 
@@ -100,7 +102,6 @@ DESIGNS: dict[str, Design] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", one_in(3, DESIGNS))
 def test_a_design_is_read_alike(name: str) -> None:
     verilog = to_verilog(DESIGNS[name], name)

@@ -161,6 +161,7 @@ def test_attributes_and_comments_are_no_statements(line: str) -> None:
     assert read_netlist(TOP.replace("  input b;\n", f"  input b;\n  {line}\n")).keys() == {"buffer", "top"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "instead", "message"),
     [

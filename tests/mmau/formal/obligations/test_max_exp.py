@@ -74,12 +74,14 @@ def _without(name: str) -> Callable[..., Any]:
     return fact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["selects", "selected", "one", "gap"])
 def test_every_part_of_the_argument_is_needed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PairwiseProof, "_fact", _without(name))
     assert not_proved(in_pairs(SMALL))
 
 
+@pytest.mark.slow
 def test_an_exponent_that_the_argument_leaves_out_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """That one of all but the first exponent is selected does not follow."""
     sound = PairwiseProof.selection

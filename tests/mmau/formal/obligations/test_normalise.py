@@ -83,6 +83,7 @@ def test_another_error_than_the_circuit_has_is_refuted(allowed: int, refuted: st
     assert not_proved(anticipating(SMALL)) == [refuted]
 
 
+@pytest.mark.slow
 def test_normalisation_rests_on_the_claims_about_leading_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accumulate, "close", lambda terms, total, zeros: close(terms, total, zeros)[:1])
     assert not_proved(anticipating(SMALL)) == ["d"]

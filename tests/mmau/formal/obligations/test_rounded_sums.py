@@ -118,6 +118,7 @@ def test_a_fault_of_the_specification_is_refuted(fault: str, monkeypatch: pytest
     assert first_refuted(operation) is not None
 
 
+@pytest.mark.slow
 def test_a_gap_that_is_left_out_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = tied_sums.TiedSums._reach
     monkeypatch.setattr(tied_sums.TiedSums, "_reach", lambda self, k: sound(self, k) - 1)
@@ -134,6 +135,7 @@ def test_a_sum_that_may_be_small_is_refuted(monkeypatch: pytest.MonkeyPatch) -> 
     assert first_refuted(SMALL_FMA) == "sum_encode place near"
 
 
+@pytest.mark.slow
 def test_codes_that_are_not_shown_to_be_alike_end_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     """The netlist's code is not the specification's without the proof about rounding."""
     monkeypatch.setattr(rounded_sums.RoundedSumProof, "_cases", lambda self, exact, alike: list[Fact]())

@@ -119,6 +119,7 @@ def _without_nan(special: Special) -> Special:
     return replace(special, nan=special.pos_inf & special.neg_inf)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", BROKEN)
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_a_fault_of_the_specification_is_refuted(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,6 +127,7 @@ def test_a_fault_of_the_specification_is_refuted(step: str, monkeypatch: pytest.
     assert refuted(SMALL)
 
 
+@pytest.mark.slow
 def test_a_step_that_is_not_proved_ends_the_chain(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = proof_steps.ProvedSteps.value
 
@@ -139,6 +141,7 @@ def test_a_step_that_is_not_proved_ends_the_chain(monkeypatch: pytest.MonkeyPatc
         unit_questions(unit_of(SMALL), verilog_of(SMALL))
 
 
+@pytest.mark.slow
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_operands_that_are_swapped_between_steps_are_refuted() -> None:
     verilog = verilog_of(SMALL)
@@ -147,6 +150,7 @@ def test_operands_that_are_swapped_between_steps_are_refuted() -> None:
     assert refuted(SMALL, swapped)
 
 
+@pytest.mark.slow
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_an_assumption_without_a_guarantee_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Alignment rests on every exponent being at most the largest: without that fact it must not be provable."""
@@ -154,6 +158,7 @@ def test_an_assumption_without_a_guarantee_is_refuted(monkeypatch: pytest.Monkey
     assert refuted(SMALL)
 
 
+@pytest.mark.slow
 def test_an_operation_without_a_specification() -> None:
     unit = unit_of(SMALL.with_steps(accumulate=sum))
     with pytest.raises(NotProvable, match=r"^there is no specification of T-FDPA yet$"):
@@ -174,6 +179,7 @@ def test_the_verilog_of_another_unit(changed: dict[str, Any], message: str) -> N
         unit_questions(unit_of(SMALL), verilog_of(SMALL.changed(**changed)))
 
 
+@pytest.mark.slow
 def test_verilog_that_is_not_a_datapath() -> None:
     verilog = verilog_of(SMALL)
     with pytest.raises(NotProvable, match=r"^the Verilog must have a module unit, got other, unit_accumulate, "):
@@ -213,6 +219,7 @@ OF_BITS: dict[str, IDPA] = {
 """The IDPA of the catalogue whose operands are bits, by what it adds of a pair."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("combination", one_in(2, ["multiply", "xor"]))
 @pytest.mark.parametrize("reduction", ["carry-save", "adder-tree"])
 @pytest.mark.parametrize("lengths", one_in(2, [[1, 3, 12], [2, 4, 7, OF_BITS["xor"].L, L_RANGE[-1]]]))
@@ -255,6 +262,7 @@ def test_a_sticky_bit_that_is_forgotten_is_refuted() -> None:
     assert [each.name for each in questions if solve(each.text, SECONDS).verdict != "never"] == ["d"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["flush_inputs", "flush_results"])
 @pytest.mark.attack("faults of a netlist or a specification, in prove")
 def test_a_key_that_the_netlist_has_not_is_refuted(key: str) -> None:
@@ -263,6 +271,7 @@ def test_a_key_that_the_netlist_has_not_is_refuted(key: str) -> None:
     assert any(name.startswith("decode" if key == "flush_inputs" else "d") for name in names)
 
 
+@pytest.mark.slow
 def test_another_truncation_of_a_rounded_sum_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = rounded.normalised_truncated
 
@@ -279,6 +288,7 @@ def test_a_sum_of_integers_that_is_not_proved_ends_the_chain(monkeypatch: pytest
         unit_questions(unit_of(SMALL_IDPA), verilog_of(SMALL_IDPA))
 
 
+@pytest.mark.slow
 def test_a_proof_has_its_obligations_in_order() -> None:
     names = [each.name for each in unit_questions(unit_of(SMALL), verilog_of(SMALL))]
     assert names[0].startswith("decode_x_0")

@@ -67,6 +67,7 @@ def verdicts(proof: Composition) -> set[str]:
     return {solver("bitwuzla")(question(each.violated)[0], 10).verdict for each in proof.obligations}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", [piped(3), small_tile()], ids=["pipeline", "tile"])
 def test_a_composition_ends_with_the_claim_about_values(design: UnitDesign | TileDesign) -> None:
     with deep_stack() as manager:
@@ -79,12 +80,14 @@ def test_a_composition_ends_with_the_claim_about_values(design: UnitDesign | Til
         assert any(str(equal) in str(claim) for claim in claims)
 
 
+@pytest.mark.slow
 def test_questions_about_values_do_not_depend_on_their_width(example: Example) -> None:
     texts = {each.text for each in example.pipeline.questions(datapath_of(example.design)) if "registers" in each.name}
     assert texts
     assert not [text for text in texts if "BitVec 5" in text or "extract" in text]
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_rules_that_are_not_established_are_refused(example: Example) -> None:
     with pytest.raises(IncompleteProof, match=r"^no fact says: result is the token's$"):
@@ -94,6 +97,7 @@ def test_rules_that_are_not_established_are_refused(example: Example) -> None:
         example.proof.concluded()
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 @pytest.mark.parametrize("is_after_reset", [False, True])
 def test_a_supposition_that_is_not_established_is_refused(example: Example, is_after_reset: bool) -> None:
@@ -111,6 +115,7 @@ def test_a_supposition_that_is_not_established_is_refused(example: Example, is_a
     assert "sometimes" in verdicts(proof)
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_what_is_supposed_cannot_be_used_elsewhere(example: Example) -> None:
     proof, formula = example.proof, example.any_value("d")
@@ -123,6 +128,7 @@ def test_what_is_supposed_cannot_be_used_elsewhere(example: Example) -> None:
     assert verdicts(proof) == {"sometimes"}
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_a_supposition_about_ports_is_refused(example: Example) -> None:
     with pytest.raises(IncompleteProof, match=r"^in_valid is no part of a state$"):
@@ -131,6 +137,7 @@ def test_a_supposition_about_ports_is_refused(example: Example) -> None:
         example.proof.running(example.proof.begin(False))
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_a_ghost_that_is_a_wire_is_refused(example: Example) -> None:
     state = example.register("d")
@@ -153,6 +160,7 @@ def test_a_fact_of_another_register_or_proof_replaces_nothing(example: Example) 
         example.replacement(proof.begin(False), supposed).fact(d)
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_a_register_that_is_said_to_hold_another_value_is_refuted(example: Example) -> None:
     """The token's result at once in the first stage: no such value is carried there."""
@@ -169,6 +177,7 @@ def test_a_register_that_is_said_to_hold_another_value_is_refuted(example: Examp
     assert verdicts(proof) == {"sometimes"}
 
 
+@pytest.mark.slow
 @pytest.mark.attack(KIND)
 def test_an_opaque_module_that_is_another_one_is_refused() -> None:
     design = piped(3)

@@ -63,6 +63,7 @@ def test_registers_inside_of_wide_steps_are_proved(operation: Operation, keys: d
     assert not refuted(register_questions(cut(operation, **keys)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", one_in(3, ENCODINGS))
 @pytest.mark.parametrize("operation", one_of_each(OPERATIONS, type))
 @pytest.mark.attack("parts of a step that an operation has in a form of its own, in every operation")
@@ -76,6 +77,7 @@ def test_parts_of_every_operation_compute_what_its_steps_do(operation: Operation
     assert not refuted(cut_questions(datapath_of(design), parts))
 
 
+@pytest.mark.slow
 @pytest.mark.attack("parts of a step that an operation has in a form of its own, in prove")
 def test_parts_of_another_form_of_a_step_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """OC-FDPA accumulates in the sign frame of c; the parts of the common step do not."""
@@ -86,6 +88,7 @@ def test_parts_of_another_form_of_a_step_are_refuted(monkeypatch: pytest.MonkeyP
     assert refuted(cut_questions(datapath_of(design), parts))
 
 
+@pytest.mark.slow
 def test_parts_are_compared_where_a_step_is_cut_and_only_there() -> None:
     names = {question.name for question in register_questions(cut())}
     assert {name for name in names if name.startswith(CUT)} == {f"{CUT} sum_align_0"}  # all other terms are the same
@@ -108,6 +111,7 @@ PASSED_BY = {
 """Registers inside of steps that something does without."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", one_in(2, PASSED_BY))
 @pytest.mark.attack("pipelines with a register missing inside of a step, for one of the values that cross it, in prove")
 def test_a_value_that_passes_a_register_inside_by_is_refuted(fault: str) -> None:
@@ -126,6 +130,7 @@ OTHER_PARTS = {
 """Datapaths in parts that do not compute what the whole steps do."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", OTHER_PARTS)
 @pytest.mark.attack("datapaths whose parts of a step do not compute what the whole step does, in prove")
 def test_parts_that_are_no_cut_of_the_step_are_refuted(fault: str) -> None:
@@ -139,6 +144,7 @@ def test_sound_parts_are_proved() -> None:
     assert not refuted(cut_questions(datapath_of(cut()), parts()))
 
 
+@pytest.mark.slow
 def test_parts_without_the_ports_or_with_registers_are_not_proved() -> None:
     with pytest.raises(NotProvable, match=r"^the datapath in parts must have the ports of the whole one, and no registers$"):
         cut_questions(datapath_of(cut()), verilog_of(cut()))

@@ -24,6 +24,7 @@ def test_modules_are_alike_where_only_their_places_differ() -> None:
     assert not alike(modules, "unit_accumulate", modules, "unit_round")
 
 
+@pytest.mark.slow
 @pytest.mark.attack("forged compositions, in the checker of proofs")
 def test_a_converter_that_is_to_convert_two_codes_at_once_is_refused() -> None:
     tile = converting()

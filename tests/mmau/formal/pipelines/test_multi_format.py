@@ -46,6 +46,7 @@ def test_each_format_is_proved() -> None:
     assert not refuted(verilog(), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "instead", "step"),
     [
@@ -62,6 +63,7 @@ def test_a_fault_is_refuted(there: str, instead: str, step: str) -> None:
     assert step in refuted(faulty(verilog(), there, instead), int(step[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "steps"),
     [

@@ -68,6 +68,7 @@ def test_pipelines_of_every_length_are_proved(stages: int) -> None:
     assert not refuted(asked(piped(stages)))
 
 
+@pytest.mark.slow
 def test_a_tile_is_proved() -> None:
     assert not refuted(asked(small_tile()))
     assert any("operands of the next step" in line for line in assumed(small_tile()))
@@ -95,6 +96,7 @@ def test_stages_share_their_questions() -> None:
     assert texts[0] == texts[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", one_in(2, PIPELINE_FAULTS))
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_a_faulty_pipeline_is_refuted_with_a_trace(fault: str) -> None:
@@ -106,12 +108,14 @@ def test_a_faulty_pipeline_is_refuted_with_a_trace(fault: str) -> None:
     assert len(trace.cycles) <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", one_in(2, TILE_FAULTS))
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_a_faulty_tile_is_refuted(fault: str) -> None:
     assert refuted(asked(small_tile(), *TILE_FAULTS[fault]))
 
 
+@pytest.mark.slow
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_a_result_that_is_taken_back_when_no_operands_are_there_is_refuted() -> None:
     verilog = waiting_for_operands(verilog_of(small_tile()))
@@ -122,6 +126,7 @@ def test_a_result_that_is_taken_back_when_no_operands_are_there_is_refuted() -> 
     }
 
 
+@pytest.mark.slow
 @pytest.mark.attack("generated pipelines and tiles, in prove")
 def test_a_result_that_waits_for_the_consumer_is_refuted() -> None:
     verilog = waiting_for_the_consumer(verilog_of(piped(3)))
@@ -130,10 +135,12 @@ def test_a_result_that_waits_for_the_consumer_is_refuted() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_sound_pipeline_has_no_trace() -> None:
     assert handshake_trace(piped(3), verilog_of(piped(3)), 10) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "instead", "problem"),
     [

@@ -20,6 +20,7 @@ def pipeline(request: pytest.FixtureRequest) -> Iterator[Pipeline]:
         yield Pipeline(Terms(manager), design, verilog_of(design))
 
 
+@pytest.mark.slow
 def test_registers_are_distinguished(pipeline: Pipeline) -> None:
     registers = pipeline.handshake.registers
     if registers.shape.steps == 1:
@@ -42,6 +43,7 @@ def test_registers_of_a_stage_share_a_bit(pipeline: Pipeline) -> None:
         assert [len(group.names) for group in tokens.groups] == [1, 1, 1, 1]  # each holds the sum of its own element
 
 
+@pytest.mark.slow
 def test_the_followed_result_does_leave(pipeline: Pipeline) -> None:
     """Otherwise the claims about it would be vacuous."""
     handshake = pipeline.handshake

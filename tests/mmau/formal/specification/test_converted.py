@@ -38,6 +38,7 @@ def codes(fmt: Format) -> list[int]:
     return [sign << (fmt.width - 1) | code for code in ends for sign in (0, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", [FP16, FP32], ids=str)
 def test_the_addition_is_goldens_but_for_the_sign_of_two_negative_zeros(fmt: Format) -> None:
     terms = Terms(TermManager())

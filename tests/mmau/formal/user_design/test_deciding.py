@@ -40,6 +40,7 @@ def specified(terms: Terms) -> tuple[dict[str, Bits], Bits, list[Case], dict[str
     return ports, d, cases_of(terms, parts), {name: np.array([row[name] for row in rows], dtype=object) for name in ports}
 
 
+@pytest.mark.slow
 def test_rows_give_what_single_values_do() -> None:
     with deep_stack() as manager:
         ports, d, _, rows = specified(Terms(manager))
@@ -49,6 +50,7 @@ def test_rows_give_what_single_values_do() -> None:
             assert all(found[term][k] == value for term, value in values.items())
 
 
+@pytest.mark.slow
 def test_terms_made_again_give_the_same() -> None:
     with deep_stack() as manager:
         ports, d, _, rows = specified(Terms(manager))
@@ -60,6 +62,7 @@ def test_terms_made_again_give_the_same() -> None:
             assert evaluate([again], b)[again] == whole
 
 
+@pytest.mark.slow
 def test_cases_are_complete_and_a_list_that_is_cut_short_is_refused() -> None:
     with deep_stack() as manager:
         terms = Terms(manager)
@@ -74,6 +77,7 @@ def test_cases_are_complete_and_a_list_that_is_cut_short_is_refused() -> None:
                 compared.decision(limits())
 
 
+@pytest.mark.slow
 def test_a_difference_that_no_row_shows_is_found() -> None:
     with deep_stack() as manager:
         terms = Terms(manager)
@@ -86,6 +90,7 @@ def test_a_difference_that_no_row_shows_is_found() -> None:
         assert found.values[ports["b"].term] == 0x155AA
 
 
+@pytest.mark.slow
 def test_in_no_time_nothing_is_decided_that_is_not_trivial() -> None:
     with deep_stack() as manager:
         terms = Terms(manager)
@@ -101,6 +106,7 @@ def test_in_no_time_nothing_is_decided_that_is_not_trivial() -> None:
         assert compared.decision(limits()).verdict == "never"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_signed", [False, True])
 def test_sums_are_extended_term_by_term_only_where_nothing_overflows(is_signed: bool) -> None:
     with deep_stack() as manager:

@@ -17,6 +17,7 @@ from mmau.formal.user_design.proof import prove_user_design
 from mmau.formal.verdicts import OPEN, PROVED, REFUTED
 from rtl.verilog.emit import to_verilog
 from tests.mmau.formal.provable_units import unit_of
+from tests.volume import one_in
 
 pytestmark = pytest.mark.usefixtures("unsampled")
 
@@ -32,8 +33,8 @@ PIPELINE = """
 """
 
 
-def design(folder: Path, body: str, *, further: str = "", **keys: Any) -> Dut:
-    """A design around the sign-magnitude datapath, where the one it is compared with has ones' complement."""
+def proved(folder: Path, body: str, *, further: str = "", **keys: Any) -> UserDesignDecision:
+    """What is decided of a design around the sign-magnitude datapath, compared with that of ones' complement."""
     inner = to_verilog(unit_of(TINY, "sign-magnitude"), "inner")
     clock = "input logic clk, en, " if "clk" in body else ""
     source, ports = folder / "mine.sv", PORTS.format(clock=clock + further)
@@ -41,7 +42,7 @@ def design(folder: Path, body: str, *, further: str = "", **keys: Any) -> Dut:
     described: dict[str, Any] = {"top": "mine", "sources": (source,)}
     if clock:
         described |= {"protocol": "fixed-latency", "latency": 2, "clock": "clk", "enable": "en"}
-    return Dut(**{**described, **keys})
+    return prove_user_design(unit_of(TINY), Dut(**{**described, **keys}), SECONDS)
 
 
 COMBINATIONAL = " inner core(.a(a), .b(b), .c(c), .d(d)); "
@@ -50,7 +51,7 @@ PIPELINED = f"{PIPELINE} inner core(.a(x), .b(y), .c(z), .d(r)); "
 
 @pytest.mark.simulator
 def test_a_combinational_design_is_equal(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, COMBINATIONAL), SECONDS)
+    found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.reason, found.assumed, found.equal_to) == (PROVED, "", (), SPECIFICATION)
     assert [line.partition(":")[0] for line in found.decided] == ["special values", "zeros alone", "all other operands"]
 
@@ -58,42 +59,45 @@ def test_a_combinational_design_is_equal(tmp_path: Path) -> None:
 @pytest.mark.simulator
 def test_a_pipelined_design_is_equal_and_its_assumptions_are_stated(tmp_path: Path) -> None:
     body = PIPELINED.replace("if (en)", "if (rst) x <= 0; else if (en)")
-    mine = design(tmp_path, body, further="input logic rst, ", reset=Reset("rst"))
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, body, further="input logic rst, ", reset=Reset("rst"))
     assert (found.verdict, found.reason, found.assumed) == (PROVED, "", ("rst is not active",))
     assert found.decided[0] == "2 cycles unrolled"
 
 
+@pytest.mark.long
 @pytest.mark.simulator
 def test_macros_that_nothing_defines_are_stated(tmp_path: Path) -> None:
     body = f"{COMBINATIONAL}\n`ifdef ASIC\n  wire [3:0] x = nothing;\n`endif\n"
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS)
+    found = proved(tmp_path, body)
     assert (found.verdict, found.assumed) == (PROVED, ("macros for which its text asks are not defined: ASIC",))
 
 
-BY_MODE = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = mode == TWO ? r : r ^ 16'h1; "
+INNER = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); "
+
+BY_MODE = f"{INNER}assign d = mode == TWO ? r : r ^ 16'h1; "
 
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("mode", "verdict"),
     [
-        pytest.param(1, PROVED, marks=pytest.mark.long),
-        pytest.param(0, REFUTED, marks=pytest.mark.attack("a port of an enumeration that is read as another value")),
+        (1, PROVED),
+        pytest.param(
+            0, REFUTED, marks=[pytest.mark.attack("an enumeration that is read as another value"), pytest.mark.long]
+        ),
     ],
 )
 def test_a_port_of_an_enumeration_has_the_value_of_its_tie(mode: int, verdict: str, tmp_path: Path) -> None:
-    mine = design(tmp_path, BY_MODE, further="input enum logic [1:0] {ONE, TWO} mode, ", tie={"mode": mode})
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, BY_MODE, further="input enum logic [1:0] {ONE, TWO} mode, ", tie={"mode": mode})
     assert (found.verdict, found.reason) == (verdict, "")
 
 
-ONE_INPUT = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
+ONE_INPUT = f"{INNER}assign d = r ^ 16'(c == 16'h1234 && a == 4'h7); "
 
 
 @pytest.mark.simulator
 def test_a_difference_is_found_and_shown(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, ONE_INPUT), SECONDS)
+    found = proved(tmp_path, ONE_INPUT)
     assert found.verdict == REFUTED
     shown = found.counterexample
     assert isinstance(shown, WrongResult)
@@ -105,7 +109,7 @@ def test_a_difference_is_found_and_shown(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.simulator
 def test_a_result_that_comes_after_its_stated_latency(tmp_path: Path) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, PIPELINED, latency=1), SECONDS)
+    found = proved(tmp_path, PIPELINED, latency=1)
     assert found.verdict == REFUTED
 
 
@@ -117,7 +121,7 @@ def test_a_result_that_comes_after_its_stated_latency(tmp_path: Path) -> None:
     ids=["the result of the next operands", "an operand of the next cycle"],
 )
 def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, body: str, keys: dict[str, Any]) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body, **keys), SECONDS)
+    found = proved(tmp_path, body, **keys)
     assert found.verdict == OPEN
     assert found.counterexample is None
     assert found.reason == (
@@ -126,51 +130,39 @@ def test_what_is_wrong_in_a_stream_alone_is_not_called_equal(tmp_path: Path, bod
     )
 
 
+UNTIMED = {"protocol": "combinational", "latency": 0, "clock": None, "enable": None, "tie": {"clk": 0, "en": 1}}
+
+
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("body", "keys", "reason"),
     [
         (PIPELINED.replace("posedge", "negedge"), {}, "at another moment than the rising edge of the clock"),
         (PIPELINED.replace("d <= r; end", "end always_ff @(posedge clk) d <= r;"), {}, "registers may change while en is 0"),
+        pytest.param(PIPELINED, UNTIMED, "is a register, in a design that is called combinational", marks=pytest.mark.long),
         pytest.param(
-            PIPELINED,
-            {"protocol": "combinational", "latency": 0, "clock": None, "enable": None, "tie": {"clk": 0, "en": 1}},
-            "is a register, in a design that is called combinational",
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
-            " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); always_latch if (a != 4'h3) d = r; ",
+            f"{INNER}always_latch if (a != 4'h3) d = r; ",
             {},
             "holds a value but is not a register of the one clock",
             marks=pytest.mark.long,
         ),
-        pytest.param(
-            " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = r / 16'd3; ",
-            {},
-            "the operator / has no term",
-            marks=pytest.mark.long,
-        ),
+        pytest.param(f"{INNER}assign d = r / 16'd3; ", {}, "the operator / has no term", marks=pytest.mark.long),
     ],
     ids=["falling edge", "enable", "registers", "latch", "division"],
 )
 def test_what_is_not_compared_is_not_decided(tmp_path: Path, body: str, keys: dict[str, Any], reason: str) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body, **keys), SECONDS)
+    found = proved(tmp_path, body, **keys)
     assert found.verdict == OPEN
     assert reason in found.reason
 
 
 @pytest.mark.long
 @pytest.mark.simulator
-def test_what_is_undefined_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> None:
-    body = " logic [15:0] r; inner core(.a(a), .b(b), .c(c), .d(r)); always_comb if (a == 4'h3) d = 'x; else d = r; "
-    assert prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != PROVED
-
-
-@pytest.mark.long
-@pytest.mark.simulator
-def test_a_wire_that_nothing_drives_is_not_chosen_so_that_it_agrees(tmp_path: Path) -> None:
-    body = " logic [15:0] r; wire u; inner core(.a(a), .b(b), .c(c), .d(r)); assign d = a == 4'h3 ? {r[15:1], u} : r; "
-    assert prove_user_design(unit_of(TINY), design(tmp_path, body), SECONDS).verdict != PROVED
+@pytest.mark.parametrize(
+    "end", ["always_comb if (a == 4'h3) d = 'x; else d = r;", "wire u; assign d = a == 4'h3 ? {r[15:1], u} : r;"]
+)
+def test_what_is_undefined_is_not_chosen_so_that_it_agrees(tmp_path: Path, end: str) -> None:
+    assert proved(tmp_path, INNER + end).verdict != PROVED
 
 
 TABLE = (
@@ -179,23 +171,15 @@ TABLE = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.simulator
-@pytest.mark.parametrize(
-    ("words", "body"),
-    [
-        pytest.param(2, TABLE, marks=pytest.mark.long),
-        (3, TABLE),
-        pytest.param(3, TABLE.replace("end", "table_[3] = 0; end"), marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.parametrize(("words", "body"), [(2, TABLE), (3, TABLE), (3, TABLE.replace("end", "table_[3] = 0; end"))])
 def test_a_word_of_a_table_that_is_not_given_is_not_taken_for_zero(tmp_path: Path, words: int, body: str) -> None:
-    found = prove_user_design(unit_of(TINY), design(tmp_path, body.replace("WORDS", str(words))), SECONDS)
+    found = proved(tmp_path, body.replace("WORDS", str(words)))
     assert (found.verdict == PROVED) is ("table_[3]" in body)
 
 
 THIRD_PARTY = Path(__file__).parents[3] / "third_party"
-
-
 BY_HAND = Path(__file__).parent / "designs"
 
 
@@ -252,16 +236,17 @@ def test_a_bug_of_a_design_by_hand_is_shown(folder: Path, bug: str) -> None:
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("folder", "bug", "reason"),
-    [
-        (BY_HAND / "dot4_mx", "BUG_BUBBLE_LOSES_A_RESULT", "out_valid falls before the result is taken"),
-        (BY_HAND / "dot4_mx", "BUG_RESULT_CHANGES_WHILE_IT_WAITS", "d changes while out_valid is 1"),
-        (BY_HAND / "fma_fp16", "BUG_LAST_STAGE_IGNORES_ENABLE", "registers may change while en is 0"),
-        pytest.param(
-            THIRD_PARTY / "stream", "BUG_READY_WHILE_FULL", "d changes while out_valid is 1", marks=pytest.mark.long
-        ),
-        pytest.param(THIRD_PARTY / "stream", "BUG_VALID_NOT_RESET", "that reset does not set", marks=pytest.mark.long),
-        (THIRD_PARTY / "lanes", "BUG_VALID_NOT_RESET", "Warning: asynchronous load value"),
-    ],
+    one_in(
+        3,
+        [
+            (BY_HAND / "dot4_mx", "BUG_BUBBLE_LOSES_A_RESULT", "out_valid falls before the result is taken"),
+            (BY_HAND / "dot4_mx", "BUG_RESULT_CHANGES_WHILE_IT_WAITS", "d changes while out_valid is 1"),
+            (THIRD_PARTY / "stream", "BUG_READY_WHILE_FULL", "d changes while out_valid is 1"),
+            (BY_HAND / "fma_fp16", "BUG_LAST_STAGE_IGNORES_ENABLE", "registers may change while en is 0"),
+            (THIRD_PARTY / "stream", "BUG_VALID_NOT_RESET", "that reset does not set"),
+            (THIRD_PARTY / "lanes", "BUG_VALID_NOT_RESET", "Warning: asynchronous load value"),
+        ],
+    ),
     ids=lambda value: value.name if isinstance(value, Path) else "",
 )
 @pytest.mark.attack("designs by hand, in prove")
@@ -286,8 +271,7 @@ STREAM_PORTS = "input logic rst, in_valid, out_ready, output logic in_ready, out
 def test_a_nan_that_changes_while_it_waits_is_not_called_equal(tmp_path: Path, held: str, verdict: str) -> None:
     body = f"{STREAM} always_ff @(posedge clk) if (in_valid && in_ready) d <= r; else if (waits) d <= {held}; "
     keys: dict[str, Any] = {"protocol": "valid-ready", "latency": 0, "reset": Reset("rst"), "tie": {"en": 1}}
-    mine = design(tmp_path, body, further=STREAM_PORTS, enable=None, compare=Compare(nan="any"), **keys)
-    found = prove_user_design(unit_of(TINY), mine, SECONDS)
+    found = proved(tmp_path, body, further=STREAM_PORTS, enable=None, compare=Compare(nan="any"), **keys)
     assert found.verdict == verdict
     assert ("d changes while out_valid is 1" in found.reason) is (verdict == OPEN)
 
@@ -298,7 +282,7 @@ def test_an_operation_without_a_specification_is_compared_with_the_datapath(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(proof, "unspecified", lambda operation: "none")
-    found = prove_user_design(unit_of(TINY), design(tmp_path, COMBINATIONAL), SECONDS)
+    found = proved(tmp_path, COMBINATIONAL)
     assert (found.verdict, found.equal_to, len(found.decided)) == (PROVED, DATAPATH, 1)
 
 

@@ -49,6 +49,7 @@ def test_subnormal_results_that_are_flushed() -> None:
     assert (kept["subnormal results"], flushed["subnormal results"]) == ("kept", "lost")
 
 
+@pytest.mark.slow
 def test_binary16_results() -> None:
     keys = {"c": "fp16", "rho": "RNE-FP16", "e_zero": -20}
     found = answers(tensor_core(**keys))

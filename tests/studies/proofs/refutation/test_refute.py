@@ -56,6 +56,7 @@ def test_a_solver_that_crashes_refutes_nothing(tmp_path: Path, monkeypatch: pyte
     assert refutation(COMMUTES, tmp_path, 30.0) == Refutation(None, "the solver says: nothing", 180)
 
 
+@pytest.mark.slow
 def test_steps_of_a_unit_are_refuted_and_none_of_its_faults(tmp_path: Path) -> None:
     """The sum is left out: its lemmas are tens of thousands."""
     sound = [each for each in unit_questions(unit_of(SMALL)) if "accumulate" not in each.name]
