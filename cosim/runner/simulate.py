@@ -22,6 +22,9 @@ signal comes from outside."""
 FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL"
 """Log lines of a simulation that the design ended or made break off; at `:0:` cocotb ended it."""
 
+FAILED_ASSERTION = r"^ERROR: \S.*:\d+:"
+"""Icarus' line for `$error` and for an assertion that fails, which do not end its simulation as they end Verilator's."""
+
 
 PLAIN_IMPORTS = {"COCOTB_REWRITE_ASSERTION_FILES": ""}
 """Environment for cocotb: otherwise it lets an installed pytest recompile every module for the text of failed assertions."""
@@ -41,7 +44,8 @@ def simulate(design: Design, built: Built, job: Job, plusargs: Sequence[str], wa
     if report_file.is_file():
         report = Report.from_json(report_file.read_text(encoding="utf-8"))
         if ended is None or not report.passed:  # breaking off after a failure cannot change the verdict
-            return _with_place(report, text)
+            report = _with_place(report, text)
+            return _with_assertion(report, text) if job.simulator == "icarus" else report
     reason = _designs_fault(text, ended, watch) if full_disk(folder) is None else None
     if reason is not None:
         return _broken_off(design, job, watch.read(), reason)
@@ -100,6 +104,14 @@ def _with_place(report: Report, log: str) -> Report:
     if report.stopped != ENDED or place is None:
         return report
     return replace(report, stopped=f"{ENDED}: {place}")
+
+
+def _with_assertion(report: Report, log: str) -> Report:
+    """The report; where an assertion of the design failed and nothing stopped the run, that is its failure."""
+    place = place_in_log(log, FAILED_ASSERTION)
+    if report.stopped is not None or place is None:
+        return report
+    return replace(report, stopped=f"an assertion of the design failed: {place}")
 
 
 def _broken_off(design: Design, job: Job, beat: Beat, reason: str) -> Report:

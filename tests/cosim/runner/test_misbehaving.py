@@ -104,6 +104,15 @@ def test_fatal_is_a_verdict_with_its_place(simulator: str, described: Described)
 
 
 @pytest.mark.attack("designs by hand, in cosim")
+@pytest.mark.needs("icarus")
+@pytest.mark.parametrize("check", ['initial $error("x");', "always @(a) if (a[2:0] == 5) $error;", "final assert (0);"])
+def test_failed_assertion_fails_the_run_in_icarus_too(check: str, described: Described) -> None:
+    report = cosim.run(UNIT, vectors=300, dut=described(f"  assign d = sum;\n  {check}"), simulator="icarus")
+    assert re.match(r"an assertion of the design failed: ERROR: \S*bad\.sv:5:", report.failures[0])
+    assert (report.received, report.mismatches) == (300, 0)
+
+
+@pytest.mark.attack("designs by hand, in cosim")
 @pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])
 def test_check_after_the_last_vector_is_a_verdict(mode: str, described: Described) -> None:
     dut = described('  assign d = sum;\n  final assert (0) else $error("too late");')
