@@ -39,7 +39,7 @@ TOGETHER = 7_000
 where small terms show only with the right F, no other F leads to it."""
 
 MOST_TRIED = 100_000
-"""Models of each round of a search at most: a device that no model explains ends it."""
+"""Models of each round of a search at most, beside the starts: a device that no model explains ends it."""
 
 BESIDE = 12
 """Distance from its value up to which every value of a number is tried, where not all values are."""
@@ -154,6 +154,7 @@ class Search:
         ranked.sort(key=lambda found: -found[0])
         first = [found for found in ranked if found[1] == 0]
         others = [found for found in ranked if found[1] > 0]
+        self._until = self.tried + MOST_TRIED  # the starts that were compared do not count
         for _, _, model in first + others[:BEGINNINGS]:
             yield model
 
