@@ -34,7 +34,7 @@ _DEFINED, _ASKED = re.compile(r"`define\s+(\w+)"), re.compile(r"`(?:ifn?def|elsi
 
 _CHANGED, _INCLUDED = re.compile(r"`(?:define|undef)\s+(\w+)"), re.compile(r'`include\s+[<"](?:[^">\n]*/)?([^">/\n]+)[>"]')
 
-_WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/|\s+", re.MULTILINE)
+_WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/", re.MULTILINE)
 """Text that may differ between two texts of the same design."""
 
 
@@ -68,13 +68,18 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
     if SYNTHESIS not in given:
         ways.append((f"with {SYNTHESIS} and without Verilator's macros", (*hidden, f"-D{SYNTHESIS}")))
     made = [Text(name, arguments, _preprocessed(sources, folder, arguments)) for name, arguments in ways]
+    if given:  # Verilator's options win over a source's own definition; elsewhere the source does
+        before = folder / "given.v"
+        before.write_text("".join(f"`define {name} {value}\n" for name, value in given.items()), encoding="utf-8")
+        own_first = _preprocessed(sources, folder, tuple(f"-U{name}" for name in given), (before,))
+        made.append(Text("where a source defines macros of the description anew", (), own_first))
     commented = _preprocessed(sources, folder, ("--pp-comments",))
     if _HIDES.search(commented) or _READ.search(commented):
         what = "without what translate_off hides" if _HIDES.search(commented) else "with the comments that synthesis reads"
         made.append(Text(what, (), _shown_to_synthesis(commented)))
     found = dict[str, Text]()
     for text in made:
-        found.setdefault(_WITHOUT_EFFECT.sub(" ", text.verilog), text)
+        found.setdefault(" ".join(_WITHOUT_EFFECT.sub(" ", text.verilog).split()), text)
     promised = tuple(promises_of_comments(commented))
     texts = [replace(text, promised=promised) for text in found.values()]
     return texts if len(texts) > 1 else [Text("", (), texts[0].verilog, promised)]
@@ -154,9 +159,9 @@ def _macros(arguments: Sequence[str], folder: Path) -> dict[str, str]:
     return {name: value or "" for name, value in _DEFINE.findall(printed)}
 
 
-def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str]) -> str:
-    files = [str(file.resolve()) for file in sources.files]
-    return _verilator(["-E", *_arguments(sources), *arguments, *files], folder)
+def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str], before: Sequence[Path] = ()) -> str:
+    files = [str(file.resolve()) for file in (*before, *sources.files)]
+    return _verilator(["-E", "-Wno-fatal", *_arguments(sources), *arguments, *files], folder)
 
 
 def _verilator(arguments: Sequence[str], folder: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cosim.compile.other_readings import other_readings
-from cosim.compile.preprocessing import _shown_to_synthesis, macros_of_other_files
+from cosim.compile.preprocessing import _shown_to_synthesis, macros_of_other_files, texts_of
 from cosim.compile.sources import sources_of
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.verdicts import PROVED
@@ -100,3 +100,26 @@ def test_net_that_nothing_but_an_initial_value_drives_has_a_line(tmp_path: Path,
     dut = Wrong("logic [31:0] k; initial k = 0; assign d = r ^ k;", "").described(tmp_path)
     said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
     assert said == ("nothing but an initial value drives them, which an ASIC does not have: k",)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("`define M 1", True),
+        ("/* verilator lint_off DEFOVERRIDE */\n`define M 1", True),
+        ("`ifndef M\n`define M 1\n`endif", False),
+    ],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_macro_of_the_description_that_a_source_defines_anew_is_another_text(
+    text: str, is_said: bool, tmp_path: Path
+) -> None:
+    """In Verilator the description's value counts, in other tools the source's."""
+    use_packaged_verilator()
+    dut = Wrong(f"{text}\nassign d = `M ? ~r : r;", "", keys={"defines": {"M": "0"}}).described(tmp_path)
+    first, *others = texts_of(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+    assert "0 ? ~r : r" in first.verilog
+    names = ["where a source defines macros of the description anew"] if is_said else []
+    assert [other.name for other in others] == names
+    assert all("1 ? ~r : r" in other.verilog for other in others)
