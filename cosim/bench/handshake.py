@@ -53,7 +53,12 @@ class Stalls:
         self._lengths = random.Random(f"long {seed}")
         self._usual_length = FIRST_LONG
         self._next_long = self._lengths.randrange(FIRST_LONG, 2 * FIRST_LONG) if any(odds) else -1
-        self._remaining = 0
+        self._remaining = self._at_speed = 0
+
+    @property
+    def is_at_speed(self) -> bool:
+        """Whether the next cycle has no pause, whatever is drawn."""
+        return self._at_speed > 0
 
     @property
     def in_long_pause(self) -> bool:
@@ -62,10 +67,14 @@ class Stalls:
 
     def pause(self) -> bool:
         """Whether to pause in this cycle."""
+        if self._at_speed:
+            self._at_speed -= 1
+            self._cycle += 1
+            return False
         if self._remaining:
             self._remaining -= 1
             return True
-        if self._cycle == self._next_long:
+        if 0 <= self._next_long <= self._cycle:
             self._begin_long()
         if self._cycle % STALL_PERIOD == 0:
             self._odds = self._drawn()
@@ -75,6 +84,10 @@ class Stalls:
     def hold(self, cycles: int) -> None:
         """Pause for some cycles from now on."""
         self._remaining = max(self._remaining, cycles)
+
+    def go_on(self, cycles: int) -> None:
+        """Pause in none of some cycles from now on; a long pause that is due in them comes after them."""
+        self._at_speed = cycles
 
     def _begin_long(self) -> None:
         """Begin a long pause with the next cycle, and draw the beginning of the next one."""

@@ -38,7 +38,7 @@ class Monitor:
     def drive(self) -> None:
         """Be ready for a result, or pause; at times be ready only for a result that waits."""
         if self._can_take is not None:
-            after_valid = self._taken % PERIOD < AFTER_VALID
+            after_valid = self._taken % PERIOD < AFTER_VALID and not self._stalls.is_at_speed
             self.ready = self._stalled_result is not None if after_valid else not self._stalls.pause()
             self._can_take.show(self.ready)
 

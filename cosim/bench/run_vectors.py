@@ -57,6 +57,12 @@ late."""
 JOINT_PAUSE = 48
 """Its length (cycles)."""
 
+AT_SPEED_FROM = 4200
+"""Cycle from which on, after the last reset and outside of long pauses, a stretch begins in which no side pauses."""
+
+AT_SPEED = 4500
+"""Its length (cycles): counters of up to 12 bits overflow that count transfers without a gap."""
+
 AFTER_LONG_PAUSE = 200
 """Smallest number of cycles from a long pause to a reset, which would drop the vectors that come after the pause."""
 
@@ -128,7 +134,7 @@ class _Clocked:
         self._resets = self._resets_in_all
         self._next_reset = self._random.randrange(FIRST_RESET)
         self._edges = self._cycles = 0
-        self._is_prepared = False
+        self._is_prepared = self._was_at_speed = False
         self._next_joint: float = FIRST_JOINT_PAUSE if seed is not None else float("inf")
         self._clk, self._en = pins["clk"], pins["en"] if timing.enable else None
         scoreboard.now = lambda: Arrival(self._edges, get_sim_time("ns"))
@@ -139,6 +145,7 @@ class _Clocked:
         extra = cycle = 0
         while extra < extra_cycles and self._scoreboard.stopped is None:
             await self._reset_if_due(cycle)
+            self._go_on_if_due(cycle)
             self._pause_if_due(cycle)
             await self._cycle()
             cycle += 1
@@ -170,9 +177,18 @@ class _Clocked:
             return IDLE_BEFORE_RESET
         return 0
 
+    def _go_on_if_due(self, cycle: int) -> None:
+        """Begin the stretch without pauses, if it is time."""
+        is_free = not self._resets and not any(stalls.in_long_pause for stalls in self._stalls)
+        if cycle >= AT_SPEED_FROM and is_free and not self._was_at_speed:
+            self._was_at_speed = True
+            for stalls in self._stalls:
+                stalls.go_on(AT_SPEED)
+
     def _pause_if_due(self, cycle: int) -> None:
         """Let both sides pause together, if it is time and results are inside."""
-        can_pause = "out_ready" in self._pins and not self._driver.is_offering and self._scoreboard.waiting
+        is_free = not self._driver.is_offering and not self._stalls[1].is_at_speed
+        can_pause = "out_ready" in self._pins and is_free and self._scoreboard.waiting
         if self._next_joint <= cycle and can_pause:
             for stalls in self._stalls[:2]:
                 stalls.hold(JOINT_PAUSE)

@@ -13,6 +13,7 @@ SOUND = (
     "BLKSEQ", "COMBDLY", "BLKANDNBLK", "INITIALDLY",  # the order of events
     "ASSIGNDLY", "STMTDLY", "ZERODLY", "RISEFALLDLY", "MINTYPMAXDLY",  # time
     "USERERROR", "USERFATAL",  # the design's own checks of its parameters
+    "SHORTREAL",  # read with the precision of a real number
 )  # fmt: skip
 """Verilator's warnings that end a proof and that a co-simulation reports. They cannot be waived."""
 
@@ -43,16 +44,20 @@ _STRENGTH = re.compile(
     r"(?:buf|not)if[01]|r?[np]mos|r?cmos|r?tran(?:if[01])?)\b"
 )
 
+_CONFIGURATION = re.compile(r"\bconfig\s+(\w+)\s*;")
+
 _SAID = re.compile(r"^.*\b(?:Warning|ERROR): .*", re.MULTILINE)
 
 _SUMMARY = re.compile(r"see full log for details|Found \d+ problems in 'check")
 
 _PRAGMA = re.compile(
     r"/[/*]\s*(?:\w+\s+)?(?:\w*synthesis|synopsys|pragma|cadence|exemplar|verific|xilinx|altera|mentor)\s+(?:\w+\s+)*"
-    r"(?:full|parallel)_case\b"
+    r"(?:full_case|parallel_case|one_hot|one_cold)\b"
 )
 
-_PROMISE = re.compile(r"\bunique0?\s+if\b|\b(?:full|parallel)_case\b")
+_PROMISE = re.compile(r"\b(?:unique0?|priority)\s+if\b|\b(?:full|parallel)_case\b")
+
+_PROMISE_OF_COMMENT = re.compile(r"\b(?:full_case|parallel_case|one_hot|one_cold)\b")
 
 
 def complaints_of_verilator(
@@ -84,14 +89,14 @@ def _lint_off_of_widths(line: re.Match[str]) -> str:
 
 
 def promises(verilog: str) -> list[str]:
-    """Promises of a text to synthesis that no circuit shows: `unique if`, full_case, parallel_case."""
+    """Promises of a text to synthesis that no circuit shows: `unique if`, `priority if`, full_case, parallel_case."""
     return _PROMISE.findall(_STRING.sub('""', verilog))
 
 
 def promises_of_comments(commented: str) -> list[str]:
     """Likewise, the promises that comments make to any tool: `// synthesis parallel_case`."""
     comments = re.findall(r"//[^\n]*|/\*.*?\*/", _STRING.sub('""', commented), re.DOTALL)
-    return [word for comment in comments if _PRAGMA.match(comment) for word in _PROMISE.findall(comment)]
+    return [word for comment in comments if _PRAGMA.match(comment) for word in _PROMISE_OF_COMMENT.findall(comment)]
 
 
 def cases_of_one(verilog: str) -> list[str]:
@@ -102,6 +107,11 @@ def cases_of_one(verilog: str) -> list[str]:
 def strengths(verilog: str) -> list[str]:
     """The words of a text by which drivers of one net win, lose or let go, which not every synthesis reads."""
     return list(dict.fromkeys(_STRENGTH.findall(_STRING.sub('""', verilog))))
+
+
+def configurations(verilog: str) -> list[str]:
+    """The configurations of a text. Verilator lets each of them choose modules, other tools only the one that is the top."""
+    return _CONFIGURATION.findall(_STRING.sub('""', verilog))
 
 
 def switches_of_assertions(verilog: str) -> list[str]:

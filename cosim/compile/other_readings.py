@@ -7,15 +7,17 @@ from cosim.compile.complaints import (
     WIDTHS,
     cases_of_one,
     complaints_of_verilator,
+    configurations,
     promises,
     strengths,
     switches_of_assertions,
     used_before_declared,
 )
 from cosim.compile.expression_findings import effects_without_order, hidden_inputs
-from cosim.compile.preprocessing import macros_not_defined, texts_of
+from cosim.compile.preprocessing import macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import ASSERTIONS, Sources
 from cosim.compile.verilator_findings import (
+    constants_by_initial_value,
     initial_values,
     kept_by_functions,
     races,
@@ -49,6 +51,8 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"its text differs {text.name}; that text was not simulated" for text in others]
     absent = macros_not_defined(sources, folder)
     found += [f"it is read without macros that its text asks for: {_listed(absent)}"] if absent else []
+    others_have = macros_of_other_files(sources)
+    found += [f"lines depend on macros that another source file sets: {_listed(others_have)}"] if others_have else []
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
@@ -63,6 +67,10 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     )
     several = strengths(first.verilog)
     found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []
+    configured = configurations(first.verilog)
+    found += (
+        [f"a config chooses modules, which counts where it is the top alone: {_listed(configured)}"] if configured else []
+    )
     switched = switches_of_assertions(first.verilog)
     found += (
         [f"it switches assertions on or off, and one that fails may not be seen: {_listed(switched)}"] if switched else []
@@ -82,6 +90,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
         ("an expression writes what it also reads, in an order that no rule gives", effects_without_order(tree)),
         ("functions read more than their arguments, where only a change of these counts", hidden_inputs(tree)),
         ("its text gives initial values, which an ASIC does not have", initial_values(tree)),
+        ("nothing but an initial value drives them, which an ASIC does not have", constants_by_initial_value(tree)),
         ("it reads more than its ports", read_from_the_simulator(tree)),
     ):
         found += [f"{what}: {_listed(names)}"] if names else []

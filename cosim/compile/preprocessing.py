@@ -22,13 +22,19 @@ SYNTHESIS = "SYNTHESIS"
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Strings and comments."""
 
-_HIDES, _SHOWS = re.compile(r"\btranslate_off\b|\bsynthesis_off\b"), re.compile(r"\btranslate_on\b|\bsynthesis_on\b")
+_HIDES, _SHOWS = (re.compile(rf"\btranslate_{word}\b|\b(?:rtl_)?synthesis[_\s]+{word}\b") for word in ("off", "on"))
+"""Comments between which synthesis tools read nothing."""
+
+_READ, _UNREAD = (re.compile(rf"\bread_comments_as_HDL\s+{word}\b") for word in ("on", "off"))
+"""Comments between which synthesis tools read other comments."""
 
 _DEFINE = re.compile(r"^`define (\w+)(?: (.*))?$", re.MULTILINE)
 
 _DEFINED, _ASKED = re.compile(r"`define\s+(\w+)"), re.compile(r"`(?:ifn?def|elsif)\s*(\([^)]*\)|\w+)")
 
-_WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/|\s+", re.MULTILINE)
+_CHANGED, _INCLUDED = re.compile(r"`(?:define|undef)\s+(\w+)"), re.compile(r'`include\s+[<"](?:[^">\n]*/)?([^">/\n]+)[>"]')
+
+_WITHOUT_EFFECT = re.compile(r"^`line .*$|/\*verilator.*?\*/", re.MULTILINE)
 """Text that may differ between two texts of the same design."""
 
 
@@ -62,12 +68,18 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
     if SYNTHESIS not in given:
         ways.append((f"with {SYNTHESIS} and without Verilator's macros", (*hidden, f"-D{SYNTHESIS}")))
     made = [Text(name, arguments, _preprocessed(sources, folder, arguments)) for name, arguments in ways]
+    if given:  # Verilator's options win over a source's own definition; elsewhere the source does
+        before = folder / "given.v"
+        before.write_text("".join(f"`define {name} {value}\n" for name, value in given.items()), encoding="utf-8")
+        own_first = _preprocessed(sources, folder, tuple(f"-U{name}" for name in given), (before,))
+        made.append(Text("where a source defines macros of the description anew", (), own_first))
     commented = _preprocessed(sources, folder, ("--pp-comments",))
-    if _HIDES.search(commented):
-        made.append(Text("without what translate_off hides", (), _shown_to_synthesis(commented)))
+    if _HIDES.search(commented) or _READ.search(commented):
+        what = "without what translate_off hides" if _HIDES.search(commented) else "with the comments that synthesis reads"
+        made.append(Text(what, (), _shown_to_synthesis(commented)))
     found = dict[str, Text]()
     for text in made:
-        found.setdefault(_WITHOUT_EFFECT.sub(" ", text.verilog), text)
+        found.setdefault(" ".join(_WITHOUT_EFFECT.sub(" ", text.verilog).split()), text)
     promised = tuple(promises_of_comments(commented))
     texts = [replace(text, promised=promised) for text in found.values()]
     return texts if len(texts) > 1 else [Text("", (), texts[0].verilog, promised)]
@@ -76,12 +88,38 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
 def macros_not_defined(sources: Sources, folder: Path) -> list[str]:
     """The macros on which lines of a design depend, and that nothing defines: not its text, the description, Verilator or
     `texts_of`."""
-    texts = [Path(name).read_text(encoding="utf-8", errors="replace") for name in sources.digests]
-    plain = [_TOKEN.sub(" ", text) for text in texts]
+    plain = [_TOKEN.sub(" ", _text_of(name)) for name in sources.digests]
     defined = {SYNTHESIS, *given_macros(sources, folder), *_macros((), folder)}
     defined.update(name for text in plain for name in _DEFINED.findall(text))
-    asked = (name for text in plain for words in _ASKED.findall(text) for name in re.findall(r"\w+", words))
-    return list(dict.fromkeys(name for name in asked if name not in defined))
+    return list(dict.fromkeys(name for text in plain for name in _asked(text) if name not in defined))
+
+
+def macros_of_other_files(sources: Sources) -> list[str]:
+    """The macros on which lines of a source file depend, and that a source file before it defines or removes, but no file
+    that it includes: a tool that reads each source file by itself reads other lines."""
+    by_name = {Path(name).name: _text_of(name) for name in sources.digests}
+    found, before = list[str](), set[str]()
+    for file in sources.files:
+        texts, waiting = dict[str, str](), [file.name]
+        while waiting:
+            name = waiting.pop()
+            if name in by_name and name not in texts:
+                texts[name] = by_name[name]
+                waiting += _INCLUDED.findall(texts[name])
+        plain = {name: _TOKEN.sub(" ", text) for name, text in texts.items()}
+        own = {macro for text in plain.values() for macro in _DEFINED.findall(text)}
+        found += [macro for text in plain.values() for macro in _asked(text) if macro in before - own]
+        before.update(_CHANGED.findall(plain.get(file.name, "")))
+    return list(dict.fromkeys(found))
+
+
+def _text_of(name: str) -> str:
+    return Path(name).read_text(encoding="utf-8", errors="replace")
+
+
+def _asked(plain: str) -> list[str]:
+    """The macros on which lines of a text without strings and comments depend."""
+    return [name for words in _ASKED.findall(plain) for name in re.findall(r"\w+", words)]
 
 
 def given_macros(sources: Sources, folder: Path) -> dict[str, str]:
@@ -93,13 +131,17 @@ def given_macros(sources: Sources, folder: Path) -> dict[str, str]:
 
 
 def _shown_to_synthesis(verilog: str) -> str:
-    """A text without comments and without the lines between `translate_off` and `translate_on`."""
-    kept, place, is_hidden = list[str](), 0, False
+    """A text without the lines between `translate_off` and `translate_on`, and without comments, but for those between
+    `read_comments_as_HDL on` and `off`, which are read."""
+    kept, place, is_hidden, is_read = list[str](), 0, False, False
     for token in _TOKEN.finditer(verilog):
         kept += [] if is_hidden else [verilog[place : token.start()]]
         place = token.end()
         if not token[0].startswith('"'):
             is_hidden = bool(_HIDES.search(token[0])) or (is_hidden and not _SHOWS.search(token[0]))
+            is_read = is_read and not _UNREAD.search(token[0])
+            kept += [token[0].removesuffix("*/")[2:]] if is_read and not is_hidden else []
+            is_read = is_read or bool(_READ.search(token[0]))
         elif not is_hidden:
             kept.append(token[0])
     return "".join([*kept, "" if is_hidden else verilog[place:]])
@@ -117,9 +159,9 @@ def _macros(arguments: Sequence[str], folder: Path) -> dict[str, str]:
     return {name: value or "" for name, value in _DEFINE.findall(printed)}
 
 
-def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str]) -> str:
-    files = [str(file.resolve()) for file in sources.files]
-    return _verilator(["-E", *_arguments(sources), *arguments, *files], folder)
+def _preprocessed(sources: Sources, folder: Path, arguments: Sequence[str], before: Sequence[Path] = ()) -> str:
+    files = [str(file.resolve()) for file in (*before, *sources.files)]
+    return _verilator(["-E", "-Wno-fatal", *_arguments(sources), *arguments, *files], folder)
 
 
 def _verilator(arguments: Sequence[str], folder: Path) -> str:

@@ -84,7 +84,7 @@ def sources_of(design: Design, dut: Dut | None, folder: Path) -> Sources:
     operands = operands_of(design, dut.widths)
     design_read = elaborated(dut)
     connection = connect(dut, operands, design_read.ports)
-    text = wrapper(dut, operands, connection)
+    text = wrapper(dut, operands, connection, design_read.parameters)
     around = folder / f"{WRAPPER}.sv"
     around.write_text(text, encoding="utf-8")
     ports = (*(operand.name for operand in operands), *dut.timing.controls)

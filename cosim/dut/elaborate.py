@@ -28,6 +28,9 @@ INSTANCE = "dut"
 ELSEWHERE = "mmau_elsewhere"
 """Name of the instance while its ports are read: a text that rests on the name of its own instance is not read."""
 
+_NUMBER = re.compile(r"\??(\d+)\??'")
+"""A constant of bits, which begins with their number, `4'h8`; a real number and a text begin otherwise."""
+
 _ESCAPED = re.compile(r"\\(?:([0-7]{3})|.)")
 """A byte as in C, or a character that JSON escapes."""
 
@@ -104,6 +107,7 @@ class Elaborated:
         opens: the names of the files that the design opens when it runs, "" for a name that is not constant.
         loaded: the SHA-256 of each file that it loads into a memory when it runs, by path, as far as the names are constant.
         edges: the names of signals, of any module, at whose edges its registers act, with the direction: "POS" or "NEG".
+        parameters: the width of each parameter of the top module that holds a number (bits).
     """
 
     ports: tuple[Port, ...]
@@ -111,6 +115,7 @@ class Elaborated:
     opens: tuple[str, ...]
     loaded: Mapping[str, str]
     edges: Mapping[str, str]
+    parameters: Mapping[str, int]
 
 
 def compiler_arguments(dut: Dut) -> list[str]:
@@ -150,7 +155,9 @@ def elaborated(dut: Dut) -> Elaborated:
         nodes = read_tree(tree)
         _check_wrapper(nodes, read_tree(tree.with_suffix(".meta.json")))
         read = files_read(Path(folder), Path.cwd(), [around])
-        return Elaborated(ports_of_tree(nodes, dut.top), read, _opened(nodes), _loaded(nodes), _edges(nodes))
+        return Elaborated(
+            ports_of_tree(nodes, dut.top), read, _opened(nodes), _loaded(nodes), _edges(nodes), _parameters(nodes, dut.top)
+        )
 
 
 def _modules(dut: Dut) -> list[str]:
@@ -178,13 +185,24 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
         ElaborationError: there is no such module. ValueError: a port that cannot be driven as bits.
     """
     types = {node["addr"]: node for node in nodes_of(tree) if "DTYPE" in str(node.get("type", ""))}
+    return tuple(_port(node, types) for node in _variables(tree, top) if _is_port(node, types))
+
+
+def _variables(tree: dict[str, Any], top: str) -> list[dict[str, Any]]:
+    """The ports, parameters and variables of module `top`."""
     modules = [
         node for node in tree["modulesp"] if node.get("type") == "MODULE" and node.get("origName", node["name"]) == top
     ]
     if not modules:
         raise ElaborationError(f"verilator found no module {top}")
-    variables = [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
-    return tuple(_port(node, types) for node in variables if _is_port(node, types))
+    return [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
+
+
+def _parameters(tree: dict[str, Any], top: str) -> dict[str, int]:
+    """The widths of the parameters of module `top` that are vectors of bits."""
+    values = {str(node["origName"]): node["valuep"] for node in _variables(tree, top) if node["varType"] == "GPARAM"}
+    numbers = {name: _NUMBER.match(str(value[0]["name"])) for name, value in values.items() if value[0]["type"] == "CONST"}
+    return {name: int(number[1]) for name, number in numbers.items() if number is not None}
 
 
 def _is_port(variable: dict[str, Any], types: dict[str, Any]) -> bool:

@@ -19,6 +19,9 @@ STANDARD = "--std=08"
 VERILOG = "from_vhdl.v"
 """The file of Verilog that GHDL writes, in the folder of a run."""
 
+_UNKNOWN = re.compile(r"--.*\b(rtl_synthesis\s+off|read_comments_as_HDL\s+on)\b", re.IGNORECASE)
+"""Comments that change what other synthesis tools read, but not what GHDL reads; it knows `translate_off`."""
+
 _MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
 
 
@@ -31,7 +34,8 @@ def in_verilog(dut: Dut, folder: Path) -> Dut:
     Raises:
         MissingTool: GHDL is not installed. ElaborationError: it cannot synthesise the design; the message is its first
             error.
-        ValueError: VHDL and Verilog together, or options that VHDL does not have.
+        ValueError: VHDL and Verilog together, or options that VHDL does not have, or comments that GHDL alone does not
+            follow.
     """
     others = [source.name for source in dut.sources if source.suffix.lower() not in ENDINGS]
     if len(others) == len(dut.sources):
@@ -40,6 +44,13 @@ def in_verilog(dut: Dut, folder: Path) -> Dut:
         raise ValueError(f"sources must be all VHDL or all Verilog, got VHDL and {', '.join(others)}")
     if dut.include or dut.defines:
         raise ValueError("a design in VHDL has no include folders and no macros: leave include and defines out")
+    for source in dut.sources:
+        comment = _UNKNOWN.search(source.read_text(encoding="utf-8", errors="replace"))
+        if comment is not None:
+            raise ValueError(
+                f"{source}: {comment[1]!r} changes what other synthesis tools read, and GHDL does not follow it: hide text "
+                "by `synthesis translate_off`"
+            )
     if shutil.which("ghdl") is None:
         raise MissingTool(
             f"{dut.sources[0].name} is VHDL, which GHDL must read, and ghdl is not found on PATH: install it "

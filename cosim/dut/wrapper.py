@@ -3,15 +3,19 @@
 The wrapper connects by name to the ports of the elaborated design; its only logic is an inverter for an active-low reset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cosim.dut.connection import Connection, Operand, Place
 from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER, Port, instance
 
 
-def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> str:
-    """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake."""
+def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection, parameters: Mapping[str, int]) -> str:
+    """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake.
+
+    Args:
+        parameters: the widths of the design's parameters that hold numbers (bits).
+    """
     ports = [_port(o.direction, o.name, o.count * o.pitch * dut.results) for o in operands]
     ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
     lines = [f"module {WRAPPER}(", ",\n".join(f"  {port}" for port in ports), ");"]
@@ -27,9 +31,11 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection) -> st
         lines.append(_assign(place, f"{'~' if inverted else ''}{control}", place.port.direction == "input"))
     for place, value in connection.ties:
         if isinstance(value, str):
-            lines.append(_fits(place, value))
+            lines.append(_fits(f"[tie] {place.port.name}", value, place.width))
         constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
         lines.append(_assign(place, constant, True))
+    given = ((name, value) for name, value in dut.parameters.items() if name in parameters)
+    lines += [_fits(f"[parameters] {name}", value, parameters[name]) for name, value in given]
     links = ",\n".join(f"    .{port.name}({_inside(port)})" for port in connection.ports)
     lines += [f"  {instance(dut)} (", links, "  );", "endmodule", ""]
     return "\n".join(lines)
@@ -50,12 +56,13 @@ def _net(port: Port) -> str:
     )
 
 
-def _fits(place: Place, constant: str) -> str:
-    """An elaboration check that a package's constant, signed or unsigned as it is declared, loses no bit in its place."""
-    lost = f"{constant} < 0 ? ~{constant} >> {place.width - 1} != 0 : {constant} >> {place.width} != 0"
-    message = f"[tie] {place.port.name} must fit in {place.width} bits, got {constant} = %0d"
-    waived = "/* verilator lint_off WIDTH */ {} /* verilator lint_on WIDTH */"
-    return waived.format(f'  if ({lost}) $error("{message}", {constant});')
+def _fits(what: str, constant: str, width: int) -> str:
+    """An elaboration check that a constant expression loses no bit in a place: as a number from 0 on, or, if it is negative,
+    as one with a sign."""
+    lost = f"({constant}) < 0 ? ~({constant}) >> {width - 1} != 0 : ({constant}) >> {width} != 0"
+    shown = constant.replace("%", "%%").replace('"', "'")
+    check = f'if ({lost}) $error("{what} must fit in {width} bits, got {shown} = %0d", {constant});'
+    return f"  /* verilator lint_off WIDTH */ {check} /* verilator lint_on WIDTH */"
 
 
 def _assign(place: Place, outside: str, inwards: bool) -> str:

@@ -63,12 +63,13 @@ def _case(suite: ElementTree.Element, name: str, seconds: float) -> ElementTree.
 
 
 def _counts(report: Report) -> str:
-    """The counts of a run in one line, and a line for each waiver."""
+    """The counts of a run in one line, and a line for each waiver and for each other reading of the design."""
     lines = [
         f"{report.operation} in {report.ran_in}, seed {report.seed}: {report.sent} sent, {report.received} received, "
         f"{report.mismatches} differ, {report.classes_hit} of {len(report.classes)} classes hit"
     ]
-    return "\n".join([*lines, *(f"waived, {rule}: {count}" for rule, count in report.waived.items())])
+    lines += [f"waived, {rule}: {count}" for rule, count in report.waived.items()]
+    return "\n".join([*lines, *report.other_readings])
 
 
 def _clean(text: str) -> str:

@@ -78,10 +78,9 @@ def run_cosim(arguments: argparse.Namespace) -> int:
             mutants = mutants_of(design, dut, reports[0], request) if arguments.mutants else None
     except CampaignError as error:
         reports, errors = error.reports, error.errors
-    except (ElaborationError, SimulationError) as error:
+    except (ElaborationError, SimulationError, rtl.MissingTool, rtl.YosysError, ValueError) as error:
+        # no file of an earlier run stays that says passed
         files.finish([], {} if design is None else {design.name: str(error)})
-        raise ValueError(error) from error
-    except (rtl.MissingTool, rtl.YosysError) as error:
         raise ValueError(error) from error
     status = show(reports, errors, arguments, waves, recorded, mutants)
     files.finish(reports, errors)

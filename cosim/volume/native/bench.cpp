@@ -15,6 +15,8 @@ constexpr int64_t early_inputs = 1024;  // cycles of which every other stretch h
 constexpr int64_t stretch = 32;         // cycles
 constexpr int64_t first_joint_pause = 100;  // cycle after which both sides pause together; each further one is eight times as late
 constexpr int64_t joint_pause = 48;         // its length (cycles)
+constexpr int64_t at_speed_from = 4200;  // cycle from which on a stretch without pauses and resets begins
+constexpr int64_t at_speed = 4500;       // its length (cycles)
 constexpr int after_long_pause = 200;  // smallest number of cycles from a long pause to a reset
 constexpr int patience = 1000;  // cycles without a transfer after which the run stops: the design is stuck
 constexpr int extra_cycles = 1000;  // cycles after the last result in which no other result may come
@@ -103,6 +105,7 @@ void Bench::clocked(Stream& stream) {
     int64_t next_reset = static_cast<int64_t>(resets_.below(first_reset));
     int64_t resets = 0;
     bool is_prepared = false;  // for the next reset
+    bool was_at_speed = false;
     int64_t next_joint = first_joint_pause;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
@@ -121,7 +124,13 @@ void Bench::clocked(Stream& stream) {
                 next_reset = at + further + (soon ? 0 : reset_period / 2);
             }
         }
-        if (out_ready_ && at >= next_joint && !is_offering_ && stream.is_waiting()) {
+        const bool in_pause = in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause();
+        if (at >= at_speed_from && !was_at_speed && !in_pause && !is_prepared) {
+            was_at_speed = true;
+            next_reset = std::max(next_reset, at + at_speed);
+            for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed);
+        }
+        if (out_ready_ && at >= next_joint && !is_offering_ && !out_.is_at_speed() && stream.is_waiting()) {
             in_.hold(joint_pause);
             out_.hold(joint_pause);
             next_joint *= 8;
@@ -168,7 +177,8 @@ void Bench::drive_inputs(Stream& stream) {
         }
     }
     if (out_ready_) {
-        is_ready_ = counts.received % valid_period < after_valid ? has_waiting_result_ : !out_.pause();
+        const bool is_after_valid = counts.received % valid_period < after_valid && !out_.is_at_speed();
+        is_ready_ = is_after_valid ? has_waiting_result_ : !out_.pause();
         *out_ready_ = is_ready_;
     }
 }

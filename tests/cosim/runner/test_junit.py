@@ -1,6 +1,7 @@
 """JUnit XML: a test case for each design, failures with the first mismatch of each group, read by another parser."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from xml.dom import minidom
 
 import pytest
@@ -74,6 +75,12 @@ def test_case_for_each_design() -> None:
     (seed,) = root.getElementsByTagName("property")
     assert (seed.getAttribute("name"), seed.getAttribute("value")) == ("seed", "7")
     assert "200 sent, 200 received, 0 differ" in text(cases[0].getElementsByTagName("system-out")[0])
+
+
+def test_case_that_passes_has_its_other_readings() -> None:
+    report = replace(passed(), other_readings=("a\x01 line", "another"), waived={"zero_sign = ignore": 3})
+    (shown,) = read(junit_xml([report], {}, seed=0)).getElementsByTagName("system-out")
+    assert text(shown).splitlines()[1:] == ["waived, zero_sign = ignore: 3", "a\ufffd line", "another"]
 
 
 def test_failure_has_every_reason_and_the_first_of_each_group() -> None:

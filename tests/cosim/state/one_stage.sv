@@ -27,6 +27,8 @@ module one_stage (
     INFINITIES_BACK_TO_BACK, NAN_BEFORE_ZERO, SUBNORMALS_BACK_TO_BACK,
     // what a run of vectors meets by chance alone
     ONE_PAIR_OF_OPERANDS, AFTER_A_GAP_OF_ONE_LENGTH,
+    // full speed
+    AFTER_THOUSANDS_WITHOUT_PAUSE,
     // long runs
     AFTER_MANY_CYCLES, AFTER_MANY_VECTORS, AFTER_MANY_VECTORS_WITHOUT_RESET, SAME_WEIGHTS_FOR_VERY_LONG
   } bug_t;
@@ -76,7 +78,8 @@ module one_stage (
   reg gap_of_one_length = 0;
   reg rst_before = 0, gap_modulo = 0, nan_before = 0, parity = 0;
   reg [9:0] results = 0;
-  reg [5:0] in_a_row = 0, reset_for = 0;
+  reg [11:0] in_a_row = 0;
+  reg [5:0] reset_for = 0;
   reg long_reset = 0, reset_while_idle = 0;
   reg [3:0] alternations = 0;
   reg sticky_sign = 0;
@@ -93,7 +96,7 @@ module one_stage (
     if (take) gap_of_one_length <= gap == 4711;
     if (take) gap_modulo <= gap > 10 & gap % 7 == 5;
     if (take) parity <= parity ^ ^a ^ ^b;
-    in_a_row <= take ? in_a_row + {5'b0, ~&in_a_row} : 0;
+    in_a_row <= take ? in_a_row + {11'b0, ~&in_a_row} : 0;
     alternations <= out_ready != seen_ready ? alternations + {3'b0, ~&alternations} : 0;
     if (take & a[14:10] != 0) sticky_sign <= a[15];
   end
@@ -135,6 +138,7 @@ module one_stage (
                bug == WAITING_NAN_TOGGLES & is_nan & toggle |
                bug == AFTER_THREE_RESETS & resets > 3 | bug == EVERY_THOUSANDTH_RESULT & results == 999 |
                bug == AFTER_A_GAP_OF_SOME_LENGTHS & gap_modulo | bug == AFTER_MANY_WITHOUT_PAUSE & in_a_row == 60 |
+               bug == AFTER_THOUSANDS_WITHOUT_PAUSE & in_a_row == 4000 |
                bug == AFTER_ALTERNATING_STALLS & alternations >= 8 |
                bug == NAN_TWO_RESULTS_BEFORE & nan_before & is_zero | bug == AFTER_THREE_NANS & nans >= 3 |
                bug == STICKY_SIGN & a_held[14:10] == 0 & sticky_sign & a_held[15] & b_held[14:0] == 0 |

@@ -33,7 +33,10 @@ KNOWN = ("ONE_PAIR_OF_OPERANDS", "AFTER_A_GAP_OF_ONE_LENGTH")
 """Bugs that a run meets by chance alone, as the guide says; the report says how many inputs there are, and names the
 comparison and the counter (tests/cosim/compile/test_yosys_findings.py)."""
 
-COCOTB = [bug for bug in BUGS if bug not in ("NONE", *LATE, *KNOWN)]
+AT_SPEED = "AFTER_THOUSANDS_WITHOUT_PAUSE"
+"""The bug of a stream that goes on for longer than runs of 5,000 vectors do."""
+
+COCOTB = [bug for bug in BUGS if bug not in ("NONE", AT_SPEED, *LATE, *KNOWN)]
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,13 @@ def test_bug_is_found_in_cocotb(bug: str, seed: int, stage: Dut) -> None:
 @pytest.mark.attack("state and handshake of designs, in cosim")
 def test_bug_is_found_in_a_long_run(bug: str, stage: Dut) -> None:
     assert not run_with(bug, stage, 2_000_000, 0, "volume").passed
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("mode", ["volume", pytest.param("cocotb", marks=pytest.mark.long)])
+@pytest.mark.attack("state and handshake of designs, in cosim")
+def test_bug_of_a_stream_without_pauses_is_found(mode: str, seed: int, stage: Dut) -> None:
+    assert not run_with(AT_SPEED, stage, 20_000, seed, mode).passed
 
 
 @pytest.mark.parametrize("bug", KNOWN)

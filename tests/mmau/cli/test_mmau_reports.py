@@ -108,6 +108,21 @@ def test_design_that_cannot_be_built_ends_with_status_2_and_the_log(
     assert "tiny: not run" in Reader(Path("r.html").read_text()).text
 
 
+@pytest.mark.parametrize("wrong", ["ports", "vectors"])
+@pytest.mark.attack("reports of co-simulation")
+def test_no_report_of_an_earlier_run_stays(wrong: str, differing: list[str]) -> None:
+    """The design of the earlier run was right; ports that do not fit, and a selection without vectors, left its files."""
+    Path("j.xml").write_text('<testsuites><testsuite tests="1" failures="0"/></testsuites>')
+    Path("r.html").write_text("tiny: passed")
+    if wrong == "ports":
+        Path("other.v").write_text("module other(input x, output y); assign y = x; endmodule\n")
+    request = [*differing, "--vectors", "1", *(["--only", "specials"] if wrong == "vectors" else [])]
+    assert main.main([*request, "--junit", "j.xml", "--html", "r.html"]) == 2
+    (error,) = read(Path("j.xml").read_bytes()).getElementsByTagName("error")
+    assert ("does not fit" if wrong == "ports" else "is selected") in error.getAttribute("message")
+    assert "tiny: not run" in Reader(Path("r.html").read_text()).text
+
+
 @pytest.mark.parametrize(
     ("argv", "message"),
     [

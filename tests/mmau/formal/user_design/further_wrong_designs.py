@@ -275,4 +275,31 @@ ORDER = {
     ),
 }
 
-FURTHER = ORDER | SHARED | RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS
+COMMENTS = {
+    "a module that a config replaces, which nothing chooses": Wrong(
+        "inner core(.x(r), .y(d));",
+        "a config chooses modules, which counts where it is the top alone: c",
+        beside=f"{IDENTITY.format('inner', 'assign y = ~x;')}\n{IDENTITY.format('right', 'assign y = x;')}\n"
+        "config c; design work.mine; cell work.inner use work.right; endconfig",
+    ),
+    "a choice told to be complete": Wrong(
+        "always_comb begin d = r; priority if (a[0]) d = {r[31:1], r[0]}; else if (a[1]) d = r + 32'd0; end",
+        "promises synthesis tools properties that the proof does not check: priority if",
+    ),
+    "bits told to be exclusive": Wrong(
+        'logic [31:0] x; // synopsys one_hot "a"\nalways_comb x = a[0] ? 1 : a[1] ? 2 : 3;\n'
+        "assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3);",
+        "promises synthesis tools properties that the proof does not check: one_hot",
+    ),
+    "hidden from synthesis by another word": Wrong(
+        "assign d[31:1] = r[31:1];\n// rtl_synthesis off\nassign d[0] = r[0];\n// rtl_synthesis on\n",
+        "without what translate_off hides",
+    ),
+    "comments that synthesis reads": Wrong(
+        "always_comb begin d = r;\n// synthesis read_comments_as_HDL on\n// d = ~r;\n"
+        "// synthesis read_comments_as_HDL off\n// d = 0;\nend",
+        "",
+    ),
+}
+
+FURTHER = COMMENTS | ORDER | SHARED | RARE | ATTRIBUTES | LANGUAGE | PROTOCOLS
