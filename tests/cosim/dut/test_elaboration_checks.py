@@ -67,8 +67,8 @@ def test_check_that_holds_and_a_warning_end_nothing(tmp_path: Path) -> None:
     ["logic [2:0] MODE = 5", "int MODE = 5", "logic signed [5:0] MODE = -3", "logic [2:0] MODE = 6", "bit [2:0] MODE = 7"],
 )
 def test_constant_that_a_tie_would_cut_is_refused(constant: str, tmp_path: Path) -> None:
-    """The two lowest bits of the first ones are those of mode 1, in which the design is right; as numbers with a sign the last
-    ones are -2 and -1, which fit."""
+    """The two lowest bits of the first ones are those of mode 1, in which the design is right; with a sign, the last
+    ones are -2 and -1, which would fit."""
     with pytest.raises(SimulationError, match=r"\[tie\] mode_i must fit in 2 bits, got P::MODE = "):
         run(tied(constant), tmp_path)
 

@@ -70,3 +70,53 @@ HELD = {
     ),
 }
 """Designs that are right from their initial values alone, each with the assumption that a proof names."""
+
+ORDER = {
+    "a race through a task": clocked(
+        "logic [31:0] q; task t; q = r; endtask always @(posedge clk) t; always @(posedge clk) d <= q;",
+        "a clocked block writes at once what another block reads: q",
+        latency=2,
+    ),
+    "a race of the block before": clocked(
+        "logic [31:0] q; task t; q = r; endtask always @(posedge clk) d <= q; always @(posedge clk) t;",
+        "a clocked block writes at once what another block reads: q",
+        latency=2,
+    ),
+    "a clock that follows late": clocked(
+        "logic [31:0] q; logic h; always @(clk) h <= clk; always_ff @(posedge clk) q <= r; always_ff @(posedge h) d <= q;",
+        "non-edge sensitivity",
+    ),
+    "a clock that follows late in its own block": clocked(
+        "logic [31:0] q; logic h; always_comb h <= clk; always_ff @(posedge clk) q <= r; always_ff @(posedge h) d <= q;",
+        "",
+    ),
+    "a count in a function": Wrong(
+        "function [31:0] f(input [31:0] x); static int n = 0; n = n + 1; return n == 7 ? 0 : x; endfunction\n"
+        "assign d = f(r);",
+        "functions keep values between calls: n",
+    ),
+    "a count in a function by its type": Wrong(
+        "function [31:0] f(input [31:0] x); int n; n = n + 1; return n == 7 ? 0 : x; endfunction\nassign d = f(r);",
+        "functions keep values between calls: n",
+    ),
+    "a count in a task": Wrong(
+        "task t; static int n = 0; n = n + 1; d = n == 7 ? 0 : r; endtask always_comb t;",
+        "functions keep values between calls: n",
+    ),
+    "items told to be parallel by a comment": Wrong(
+        "logic [31:0] x; always_comb case (1'b1) /* synthesis parallel_case */ a[0]: x = 1; a[1]: x = 2; default: x = 3;\n"
+        "endcase assign d = r ^ x ^ (a[0] ? 32'd1 : a[1] ? 32'd2 : 32'd3);",
+        "promises synthesis",
+    ),
+    "one name of two packages": Wrong(
+        "assign d = W ? ~r : r;",
+        "multiple imports",
+        beside="package p; localparam W = 0; endpackage\npackage q; localparam W = 1; endpackage\nimport p::*; import q::*;",
+    ),
+    "a name that is declared below": Wrong("assign d = W ? ~r : r; localparam W = 0;", "", beside="localparam W = 1;"),
+    "a type in place of an item": Wrong(
+        "assign d = A == 0 ? r : ~r; typedef enum logic {A, B} t;",
+        "",
+        beside="package p; typedef enum logic {B, A} t; endpackage import p::*;",
+    ),
+}
