@@ -44,15 +44,15 @@ _STRENGTH = re.compile(
     r"(?:buf|not)if[01]|r?[np]mos|r?cmos|r?tran(?:if[01])?)\b"
 )
 
-_CONFIGURATION = re.compile(r"\bconfig\s+(\w+)\s*;")
+_CONFIGURATION = re.compile(r"\bconfig\s+(\w+|\\\S+)\s*;")
 
 _SAID = re.compile(r"^.*\b(?:Warning|ERROR): .*", re.MULTILINE)
 
 _SUMMARY = re.compile(r"see full log for details|Found \d+ problems in 'check")
 
 _PRAGMA = re.compile(
-    r"/[/*]\s*(?:\w+\s+)?(?:\w*synthesis|synopsys|pragma|cadence|exemplar|verific|xilinx|altera|mentor)\s+(?:\w+\s+)*"
-    r"(?:full_case|parallel_case|one_hot|one_cold)\b"
+    r"/[/*]\s*(?:\w+\s+)?(?:\w*synthesis|synopsys|pragma|cadence|exemplar|verific|xilinx|altera|mentor)\s+"
+    r"(?:(?:\w+\s+)*(?:full|parallel)_case\b|one_(?:hot|cold)\s*\")"
 )
 
 _PROMISE = re.compile(r"\b(?:unique0?|priority)\s+if\b|\b(?:full|parallel)_case\b")

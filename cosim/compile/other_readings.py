@@ -52,7 +52,11 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     absent = macros_not_defined(sources, folder)
     found += [f"it is read without macros that its text asks for: {_listed(absent)}"] if absent else []
     others_have = macros_of_other_files(sources)
-    found += [f"lines depend on macros that another source file sets: {_listed(others_have)}"] if others_have else []
+    found += (
+        [f"lines depend on macros that an earlier source file sets, which not every tool sees: {_listed(others_have)}"]
+        if others_have
+        else []
+    )
     widths = [f"-Wno-{code}" for code in WIDTHS]  # the standard says how words are extended and cut
     libraries = [argument for argument in sources.arguments if argument.startswith("-I")]
     warnings = complaints_of_verilator(sources.top, first.verilog, widths, folder, libraries)
@@ -69,7 +73,9 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []
     configured = configurations(first.verilog)
     found += (
-        [f"a config chooses modules, which counts where it is the top alone: {_listed(configured)}"] if configured else []
+        [f"the text has a config, which tools but Verilator apply only if it is the top: {_listed(configured)}"]
+        if configured
+        else []
     )
     switched = switches_of_assertions(first.verilog)
     found += (

@@ -22,8 +22,8 @@ SYNTHESIS = "SYNTHESIS"
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 """Strings and comments."""
 
-_HIDES, _SHOWS = (re.compile(rf"\btranslate_{word}\b|\b(?:rtl_)?synthesis[_\s]+{word}\b") for word in ("off", "on"))
-"""Comments between which synthesis tools read nothing."""
+_HIDING = re.compile(r"\b(translate)_(off|on)\b|^/[/*]\s*(?:\w+\s+)?(rtl_synthesis|synthesis)[_\s]+(off|on)\b")
+"""Comments between which synthesis tools read nothing, from `off` to `on` of the same word."""
 
 _READ, _UNREAD = (re.compile(rf"\bread_comments_as_HDL\s+{word}\b") for word in ("on", "off"))
 """Comments between which synthesis tools read other comments."""
@@ -71,11 +71,14 @@ def texts_of(sources: Sources, folder: Path) -> list[Text]:
     if given:  # Verilator's options win over a source's own definition; elsewhere the source does
         before = folder / "given.v"
         before.write_text("".join(f"`define {name} {value}\n" for name, value in given.items()), encoding="utf-8")
-        own_first = _preprocessed(sources, folder, tuple(f"-U{name}" for name in given), (before,))
-        made.append(Text("where a source defines macros of the description anew", (), own_first))
+        removed = tuple(f"-U{name}" for name in given)
+        for name, arguments in ways:
+            own_first = _preprocessed(sources, folder, (*arguments, *removed), (before,))
+            made.append(Text(f"where a source defines macros of the description anew, {name}", (), own_first))
     commented = _preprocessed(sources, folder, ("--pp-comments",))
-    if _HIDES.search(commented) or _READ.search(commented):
-        what = "without what translate_off hides" if _HIDES.search(commented) else "with the comments that synthesis reads"
+    hides = any(_hiding(token[0])[1] == "off" for token in _TOKEN.finditer(commented))
+    if hides or _READ.search(commented):
+        what = "without what translate_off hides" if hides else "with the comments that synthesis reads"
         made.append(Text(what, (), _shown_to_synthesis(commented)))
     found = dict[str, Text]()
     for text in made:
@@ -100,16 +103,17 @@ def macros_of_other_files(sources: Sources) -> list[str]:
     by_name = {Path(name).name: _text_of(name) for name in sources.digests}
     found, before = list[str](), set[str]()
     for file in sources.files:
-        texts, waiting = dict[str, str](), [file.name]
+        texts = {"": _text_of(str(file.resolve()))}  # itself, and what it includes by name
+        waiting = _INCLUDED.findall(texts[""])
         while waiting:
             name = waiting.pop()
             if name in by_name and name not in texts:
                 texts[name] = by_name[name]
                 waiting += _INCLUDED.findall(texts[name])
-        plain = {name: _TOKEN.sub(" ", text) for name, text in texts.items()}
-        own = {macro for text in plain.values() for macro in _DEFINED.findall(text)}
-        found += [macro for text in plain.values() for macro in _asked(text) if macro in before - own]
-        before.update(_CHANGED.findall(plain.get(file.name, "")))
+        plain = [_TOKEN.sub(" ", text) for text in texts.values()]
+        own = {macro for text in plain for macro in _DEFINED.findall(text)}
+        found += [macro for text in plain for macro in _asked(text) if macro in before - own]
+        before.update(macro for text in plain for macro in _CHANGED.findall(text))
     return list(dict.fromkeys(found))
 
 
@@ -133,18 +137,25 @@ def given_macros(sources: Sources, folder: Path) -> dict[str, str]:
 def _shown_to_synthesis(verilog: str) -> str:
     """A text without the lines between `translate_off` and `translate_on`, and without comments, but for those between
     `read_comments_as_HDL on` and `off`, which are read."""
-    kept, place, is_hidden, is_read = list[str](), 0, False, False
+    kept, place, is_hidden, is_read = list[str](), 0, "", False
     for token in _TOKEN.finditer(verilog):
         kept += [] if is_hidden else [verilog[place : token.start()]]
         place = token.end()
         if not token[0].startswith('"'):
-            is_hidden = bool(_HIDES.search(token[0])) or (is_hidden and not _SHOWS.search(token[0]))
+            word, state = _hiding(token[0])
+            is_hidden = word if state == "off" and not is_hidden else "" if (word, state) == (is_hidden, "on") else is_hidden
             is_read = is_read and not _UNREAD.search(token[0])
             kept += [token[0].removesuffix("*/")[2:]] if is_read and not is_hidden else []
             is_read = is_read or bool(_READ.search(token[0]))
         elif not is_hidden:
             kept.append(token[0])
     return "".join([*kept, "" if is_hidden else verilog[place:]])
+
+
+def _hiding(token: str) -> tuple[str, str]:
+    """The word by which a comment hides or shows text to synthesis, and "off" or "on"; both empty for anything else."""
+    found = None if token.startswith('"') else _HIDING.search(token)
+    return ("", "") if found is None else (found[1] or found[3], found[2] or found[4])
 
 
 def _arguments(sources: Sources) -> list[str]:

@@ -107,7 +107,7 @@ class Elaborated:
         opens: the names of the files that the design opens when it runs, "" for a name that is not constant.
         loaded: the SHA-256 of each file that it loads into a memory when it runs, by path, as far as the names are constant.
         edges: the names of signals, of any module, at whose edges its registers act, with the direction: "POS" or "NEG".
-        parameters: the width of each parameter of the top module that holds a number (bits).
+        parameters: for each parameter of the top module that holds a number its width (bits), and whether it has a sign.
     """
 
     ports: tuple[Port, ...]
@@ -115,7 +115,7 @@ class Elaborated:
     opens: tuple[str, ...]
     loaded: Mapping[str, str]
     edges: Mapping[str, str]
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, tuple[int, bool]]
 
 
 def compiler_arguments(dut: Dut) -> list[str]:
@@ -148,16 +148,13 @@ def elaborated(dut: Dut) -> Elaborated:
         if result.returncode or not tree.is_file():
             error = first_error(result.stderr or result.stdout)
             if f"{AROUND}.sv" in error and f"module: '{dut.top}'" in error:
-                hint = near(dut.top, _modules(dut))
-                files = listed(map(str, dut.sources))
-                raise ElaborationError(f"none of the sources holds the top module {dut.top}; got {files}{hint}")
+                got = listed(map(str, dut.sources)) + near(dut.top, _modules(dut))
+                raise ElaborationError(f"none of the sources holds the top module {dut.top}; got {got}")
             raise ElaborationError(f"verilator cannot read {dut.top}: {error}")
         nodes = read_tree(tree)
         _check_wrapper(nodes, read_tree(tree.with_suffix(".meta.json")))
-        read = files_read(Path(folder), Path.cwd(), [around])
-        return Elaborated(
-            ports_of_tree(nodes, dut.top), read, _opened(nodes), _loaded(nodes), _edges(nodes), _parameters(nodes, dut.top)
-        )
+        read, ports = files_read(Path(folder), Path.cwd(), [around]), ports_of_tree(nodes, dut.top)
+        return Elaborated(ports, read, _opened(nodes), _loaded(nodes), _edges(nodes), _parameters(nodes, dut.top))
 
 
 def _modules(dut: Dut) -> list[str]:
@@ -184,8 +181,13 @@ def ports_of_tree(tree: dict[str, Any], top: str) -> tuple[Port, ...]:
     Raises:
         ElaborationError: there is no such module. ValueError: a port that cannot be driven as bits.
     """
-    types = {node["addr"]: node for node in nodes_of(tree) if "DTYPE" in str(node.get("type", ""))}
+    types = _types(tree)
     return tuple(_port(node, types) for node in _variables(tree, top) if _is_port(node, types))
+
+
+def _types(tree: dict[str, Any]) -> dict[str, Any]:
+    """The types of a tree, by their addresses."""
+    return {node["addr"]: node for node in nodes_of(tree) if "DTYPE" in str(node.get("type", ""))}
 
 
 def _variables(tree: dict[str, Any], top: str) -> list[dict[str, Any]]:
@@ -198,11 +200,14 @@ def _variables(tree: dict[str, Any], top: str) -> list[dict[str, Any]]:
     return [node for node in modules[0]["stmtsp"] if node.get("type") == "VAR"]
 
 
-def _parameters(tree: dict[str, Any], top: str) -> dict[str, int]:
-    """The widths of the parameters of module `top` that are vectors of bits."""
-    values = {str(node["origName"]): node["valuep"] for node in _variables(tree, top) if node["varType"] == "GPARAM"}
-    numbers = {name: _NUMBER.match(str(value[0]["name"])) for name, value in values.items() if value[0]["type"] == "CONST"}
-    return {name: int(number[1]) for name, number in numbers.items() if number is not None}
+def _parameters(tree: dict[str, Any], top: str) -> dict[str, tuple[int, bool]]:
+    """The widths of the parameters of module `top` that are vectors of bits, and whether they have a sign."""
+    types, found = _types(tree), dict[str, tuple[int, bool]]()
+    for node in _variables(tree, top):
+        value = node["valuep"][0] if node["varType"] == "GPARAM" else {"type": "no constant"}
+        if value["type"] == "CONST" and (number := _NUMBER.match(str(value["name"]))):
+            found[str(node["origName"])] = int(number[1]), bool(_resolved(types[value["dtypep"]], types).get("signed"))
+    return found
 
 
 def _is_port(variable: dict[str, Any], types: dict[str, Any]) -> bool:

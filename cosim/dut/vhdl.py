@@ -49,7 +49,7 @@ def in_verilog(dut: Dut, folder: Path) -> Dut:
         if comment is not None:
             raise ValueError(
                 f"{source}: {comment[1]!r} changes what other synthesis tools read, and GHDL does not follow it: hide text "
-                "by `synthesis translate_off`"
+                "by `synthesis translate_off`, show it without comment marks"
             )
     if shutil.which("ghdl") is None:
         raise MissingTool(

@@ -10,11 +10,13 @@ from cosim.dut.description import Dut
 from cosim.dut.elaborate import WRAPPER, Port, instance
 
 
-def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection, parameters: Mapping[str, int]) -> str:
+def wrapper(
+    dut: Dut, operands: Sequence[Operand], connection: Connection, parameters: Mapping[str, tuple[int, bool]]
+) -> str:
     """The wrapper's text: ports a, b, c, d …, and, if the design has them, clk, rst (active high), en and handshake.
 
     Args:
-        parameters: the widths of the design's parameters that hold numbers (bits).
+        parameters: the widths of the design's parameters that hold numbers (bits), and whether they have a sign.
     """
     ports = [_port(o.direction, o.name, o.count * o.pitch * dut.results) for o in operands]
     ports += [_port(place.port.direction, control, 1) for control, place in connection.controls.items()]
@@ -34,8 +36,9 @@ def wrapper(dut: Dut, operands: Sequence[Operand], connection: Connection, param
             lines.append(_fits(f"[tie] {place.port.name}", value, place.width))
         constant = f"{place.width}'({value})" if isinstance(value, str) else f"{place.width}'d{value % (1 << place.width)}"
         lines.append(_assign(place, constant, True))
-    given = ((name, value) for name, value in dut.parameters.items() if name in parameters)
-    lines += [_fits(f"[parameters] {name}", value, parameters[name]) for name, value in given]
+    for name, value in dut.parameters.items():
+        if name in parameters and not value.lstrip().startswith("'{"):  # a pattern has no type of its own
+            lines.append(_fits(f"[parameters] {name}", value, *parameters[name]))
     links = ",\n".join(f"    .{port.name}({_inside(port)})" for port in connection.ports)
     lines += [f"  {instance(dut)} (", links, "  );", "endmodule", ""]
     return "\n".join(lines)
@@ -56,10 +59,11 @@ def _net(port: Port) -> str:
     )
 
 
-def _fits(what: str, constant: str, width: int) -> str:
-    """An elaboration check that a constant expression loses no bit in a place: as a number from 0 on, or, if it is negative,
-    as one with a sign."""
-    lost = f"({constant}) < 0 ? ~({constant}) >> {width - 1} != 0 : ({constant}) >> {width} != 0"
+def _fits(what: str, constant: str, width: int, is_signed: bool = False) -> str:
+    """An elaboration check that a constant expression loses no bit in a place. In one without a sign a negative number may
+    stand for its bits, as -1 does for all ones."""
+    with_sign, without = (f"({constant}) != {sign}'({width}'({constant}))" for sign in ("signed", "unsigned"))
+    lost = with_sign if is_signed else f"({constant}) < 0 ? {with_sign} : {without}"
     shown = constant.replace("%", "%%").replace('"', "'")
     check = f'if ({lost}) $error("{what} must fit in {width} bits, got {shown} = %0d", {constant});'
     return f"  /* verilator lint_off WIDTH */ {check} /* verilator lint_on WIDTH */"

@@ -112,11 +112,9 @@ class Request:
     @staticmethod
     def _check_sources_outside(work_dir: Path, dut: Dut) -> None:
         """The build writes files of many names (lint.sv, tree.sv …) into its folder."""
-        folders = {each.resolve(): each for each in dut.include}
-        folders |= {source.resolve().parent: source for source in dut.sources}
-        if work_dir in folders:
+        if work_dir in (*(each.resolve() for each in dut.include), *(source.resolve().parent for source in dut.sources)):
             raise ValueError(
-                f"the work directory must hold no files of the design, got {work_dir}, which holds {folders[work_dir]}: "
+                f"the work directory must not be a folder of the design's sources, nor one of include, got {work_dir}: "
                 "name another folder"
             )
 

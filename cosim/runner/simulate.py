@@ -22,7 +22,7 @@ signal comes from outside."""
 FROM_THE_DESIGN = r"(?<!:0: Verilog )\$(finish|stop|fatal)\b|^(\[\S+\] )?%(Error|Fatal)|^FATAL"
 """Log lines of a simulation that the design ended or made break off; at `:0:` cocotb ended it."""
 
-FAILED_ASSERTION = r"^ERROR: \S.*:\d+:"
+FAILED_ASSERTION = r"ERROR: \S.*:\d+:"
 """Icarus' line for `$error` and for an assertion that fails, which do not end its simulation as they end Verilator's."""
 
 

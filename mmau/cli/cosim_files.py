@@ -54,6 +54,12 @@ class ReportFiles:
         if self._coverage is not None:
             read(self._coverage)
 
+    @property
+    def done(self) -> list[Report]:
+        """The reports of the designs that have finished."""
+        with self._lock:
+            return list(self._done)
+
     def add(self, report: Report) -> None:
         """Add the report of a finished design, from any thread. Write errors are ignored here: `finish` writes again."""
         with self._lock, suppress(OSError):

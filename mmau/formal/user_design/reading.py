@@ -134,7 +134,10 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
     configured = configurations(text.verilog)
     if configured:
         raise NotCompared(
-            _in(text, f"a config chooses modules, which counts where it is the top alone: {', '.join(configured)}")
+            _in(
+                text,
+                f"the text has a config, which tools but Verilator apply only if it is the top: {', '.join(configured)}",
+            )
         )
     tree = tree_of(WRAPPER, text.verilog, folder)
     for what, names in (

@@ -20,7 +20,22 @@ def test_what_translate_off_hides_is_left_out() -> None:
     text = 'a // synopsys translate_off\nb "translate_on" /* no */ c\n/* synthesis translate_on */ d "// translate_off" e'
     assert _shown_to_synthesis(text).split() == ["a", "d", '"//', 'translate_off"', "e"]
     assert _shown_to_synthesis("a // pragma translate_off\n b").split() == ["a"]
-    assert _shown_to_synthesis("a // rtl_synthesis off\n b // pragma synthesis_on\n c").split() == ["a", "c"]
+    assert _shown_to_synthesis("a // rtl_synthesis off\n b // pragma rtl_synthesis on\n c").split() == ["a", "c"]
+    assert _shown_to_synthesis("a // synthesis off\n b // synopsys synthesis_on\n c").split() == ["a", "c"]
+
+
+@pytest.mark.attack("designs by hand, in cosim")
+@pytest.mark.parametrize("prose", ["needed for synthesis on the FPGA", "rtl_synthesis on", "synthesis_on"])
+def test_other_comments_do_not_end_what_translate_off_hides(prose: str) -> None:
+    assert _shown_to_synthesis(f"a // synthesis translate_off\n// {prose}\nb // synthesis translate_on\nc").split() == [
+        "a",
+        "c",
+    ]
+
+
+def test_prose_about_synthesis_hides_nothing() -> None:
+    text = "a // we turn synthesis off here\nb /* see rtl synthesis off-chip */ c"
+    assert _shown_to_synthesis(text).split() == ["a", "b", "c"]
 
 
 def test_comments_that_synthesis_reads_are_text() -> None:
@@ -47,7 +62,7 @@ def test_comments_that_synthesis_reads_are_text() -> None:
         ),
         (
             "a module that a config replaces, which nothing chooses",
-            "a config chooses modules, which counts where it is the top alone: c",
+            "the text has a config, which tools but Verilator apply only if it is the top: c",
         ),
     ],
 )
@@ -65,9 +80,10 @@ SETS = {
     "defined": ("`define FAST", "assign d = r;", "assign d = ~r;", ("FAST",)),
     "removed": ("`undef FAST", "assign d = ~r;", "assign d = r;", ("FAST",)),
     "in a header of both": ('`include "fast.svh"', '`include "fast.svh"\nassign d = r;', "assign d = ~r;", ()),
+    "defined in a header": ('`include "fast.svh"', "assign d = r;", "assign d = ~r;", ("FAST",)),
     "in a comment": ("// `define FAST", "assign d = r;", "assign d = ~r;", ()),
 }
-"""What the first file does, what the second has with and without the macro, and the macros that it takes from the first."""
+"""The first file, the second's text with and without the macro, and the macros that the second takes from the first."""
 
 
 @pytest.mark.simulator
@@ -86,7 +102,7 @@ def test_macros_of_another_file_are_named(name: str, tmp_path: Path) -> None:
     dut = replace(dut, sources=(tmp_path / "first.sv", *dut.sources))
     assert tuple(macros_of_other_files(sources_of(UnitDesign(PRODUCT), dut, tmp_path))) == said
     if name == "defined":
-        said_of_it = f"lines depend on macros that another source file sets: {said[0]}"
+        said_of_it = f"lines depend on macros that an earlier source file sets, which not every tool sees: {said[0]}"
         assert said_of_it in other_readings(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
         found = decided_by_solvers(PRODUCT, dut, 300.0)
         assert (found.verdict, found.assumed) == (PROVED, ("source files are read with macros of those before: FAST",))
@@ -104,22 +120,21 @@ def test_net_that_nothing_but_an_initial_value_drives_has_a_line(tmp_path: Path,
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(
-    ("text", "is_said"),
+    ("text", "said"),
     [
-        ("`define M 1", True),
-        ("/* verilator lint_off DEFOVERRIDE */\n`define M 1", True),
-        ("`ifndef M\n`define M 1\n`endif", False),
+        ("`define M 1", "with Verilator's macros"),
+        ("/* verilator lint_off DEFOVERRIDE */\n`define M 1", "with Verilator's macros"),
+        ("`ifndef VERILATOR\n`define M 1\n`endif", "without Verilator's macros"),
+        ("`ifdef SYNTHESIS\n`define M 1\n`endif", "with SYNTHESIS and without Verilator's macros"),
+        ("`ifndef M\n`define M 1\n`endif", ""),
     ],
 )
 @pytest.mark.attack("designs by hand, in cosim")
-def test_macro_of_the_description_that_a_source_defines_anew_is_another_text(
-    text: str, is_said: bool, tmp_path: Path
-) -> None:
+def test_macro_of_the_description_that_a_source_defines_anew_is_another_text(text: str, said: str, tmp_path: Path) -> None:
     """In Verilator the description's value counts, in other tools the source's."""
     use_packaged_verilator()
     dut = Wrong(f"{text}\nassign d = `M ? ~r : r;", "", keys={"defines": {"M": "0"}}).described(tmp_path)
     first, *others = texts_of(sources_of(UnitDesign(PRODUCT), dut, tmp_path), tmp_path)
     assert "0 ? ~r : r" in first.verilog
-    names = ["where a source defines macros of the description anew"] if is_said else []
-    assert [other.name for other in others] == names
-    assert all("1 ? ~r : r" in other.verilog for other in others)
+    names = [f"where a source defines macros of the description anew, {said}"] if said else []
+    assert [other.name for other in others if "1 ? ~r : r" in other.verilog] == names

@@ -162,6 +162,14 @@ def test_parameter_stays_within_its_brackets(value: str, folder: Path) -> None:
         dut_from_table(table(parameters={"F": value}), folder)
 
 
+@pytest.mark.parametrize("value", ["'1", "'0", " 'x"])
+def test_parameter_says_its_width(value: str, folder: Path) -> None:
+    """Verilator makes 1 of '1 for a parameter of four bits, Yosys all ones."""
+    message = f"[parameters] F must say its width, like 4'hf, which not every tool takes from it; got {value!r}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        dut_from_table(table(parameters={"F": value}), folder)
+
+
 def test_parameter_may_be_an_expression(folder: Path) -> None:
     values = {"F": "pkg::f(1, 2) + {1'b0, 1'b1}", "S": '"a, b); //"', "T": "'{a: 1, b: 2}"}
     assert dut_from_table(table(parameters=values), folder).parameters == values

@@ -89,7 +89,13 @@ def with_parameter(kind: str, value: str, condition: str, folder: Path) -> Dut:
 
 @pytest.mark.parametrize(
     ("kind", "value", "condition"),
-    [("logic [3:0]", "24", "F == 8"), ("bit [7:0]", "-200", "F == 56"), ("logic signed [3:0]", "5'd8 + 16", "F == -8")],
+    [
+        ("logic [3:0]", "24", "F == 8"),
+        ("bit [7:0]", "-200", "F == 56"),
+        ("logic signed [3:0]", "5'd8 + 16", "F == -8"),
+        ("logic signed [3:0]", "8", "F == -8"),
+        ("byte", "200", "F == -56"),
+    ],
 )
 def test_value_that_a_parameter_would_cut_is_refused(kind: str, value: str, condition: str, tmp_path: Path) -> None:
     dut = with_parameter(kind, value, condition, tmp_path)
@@ -102,6 +108,11 @@ def test_value_that_a_parameter_would_cut_is_refused(kind: str, value: str, cond
     [
         ("logic signed [9:0]", "-132", "F == -132"),
         ("logic [3:0]", "15", "F == 15"),
+        ("logic [3:0]", "~4'd0", "F == 15"),
+        ("logic [7:0]", "-8'd1", "F == 255"),
+        ("logic [3:0]", "-1", "F == 15"),
+        ("byte", "8'hff", "F == -1"),
+        ("struct packed {logic x; logic [2:0] y;}", "'{x: 1, y: 2}", "F.y == 2"),
         ("", "24", "F == 24"),
         ("", '"a%b"', 'F == "a%b"'),
         ("type", "logic [3:0]", "$bits(F) == 4"),

@@ -235,7 +235,7 @@ def test_work_directory_with_files_of_the_design_is_refused(included: bool, tmp_
     source.parent.mkdir(exist_ok=True)
     source.write_text("module mine; endmodule")
     dut = cosim.Dut(top="mine", sources=(source,), include=(folder,) if included else ())
-    with pytest.raises(ValueError, match="the work directory must hold no files of the design, got "):
+    with pytest.raises(ValueError, match="the work directory must not be a folder of"):
         cosim.run(COMBINATIONAL, vectors=10, dut=dut, work_dir=folder / "x" / "..")
     assert source.read_text() == "module mine; endmodule"
 

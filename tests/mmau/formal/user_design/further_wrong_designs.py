@@ -229,7 +229,7 @@ SHARED = {
 COMMENTS = {
     "a module that a config replaces, which nothing chooses": Wrong(
         "inner core(.x(r), .y(d));",
-        "a config chooses modules, which counts where it is the top alone: c",
+        "the text has a config, which tools but Verilator apply only if it is the top: c",
         beside=f"{IDENTITY.format('inner', 'assign y = ~x;')}\n{IDENTITY.format('right', 'assign y = x;')}\n"
         "config c; design work.mine; cell work.inner use work.right; endconfig",
     ),

@@ -34,7 +34,7 @@ PIPELINE = """
 
 
 def proved(folder: Path, body: str, *, further: str = "", **keys: Any) -> UserDesignDecision:
-    """What is decided of a design around the sign-magnitude datapath, compared with that of ones' complement."""
+    """The decision on a design around the sign-magnitude datapath, compared with that of ones' complement."""
     inner = to_verilog(unit_of(TINY, "sign-magnitude"), "inner")
     clock = "input logic clk, en, " if "clk" in body else ""
     source, ports = folder / "mine.sv", PORTS.format(clock=clock + further)
