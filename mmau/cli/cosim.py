@@ -76,14 +76,13 @@ def run_cosim(arguments: argparse.Namespace) -> int:
         else:
             check_rtl_coverage(arguments, dut)
             reports = [run(design, request, dut=dut, waves=waves, processes=os.cpu_count() or 1)]
-            files.add(reports[0])
             mutants = mutants_of(design, dut, reports[0], request) if arguments.mutants else None
     except CampaignError as error:
         reports, errors = error.reports, error.errors
     except (ElaborationError, SimulationError, rtl.MissingTool, rtl.YosysError, ValueError) as error:
         # The files say why the run ended, beside the designs that are done: none of an earlier run stays.
         of = "campaign" if design is None else f"{design.name}, mutants" if reports else design.name
-        files.finish(files.done, {of: str(error)})
+        files.finish(reports or files.done, {of: str(error)})
         raise ValueError(error) from error
     status = show(reports, errors, arguments, waves, recorded, mutants)
     files.finish(reports, errors)

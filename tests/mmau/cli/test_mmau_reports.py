@@ -4,14 +4,16 @@ import json
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import cosim
 from golden.unit_file import unit_from_table
 from mmau.cli import main
-from rtl import to_verilog
+from rtl import UnitDesign, to_verilog
 from tests.cosim.runner.test_html_report import Reader
 from tests.cosim.runner.test_junit import read
 from tests.mmau.cli.unit_texts import TINY
@@ -121,6 +123,33 @@ def test_no_report_of_an_earlier_run_stays(wrong: str, differing: list[str]) -> 
     (error,) = read(Path("j.xml").read_bytes()).getElementsByTagName("error")
     assert ("does not fit" if wrong == "ports" else "is selected") in error.getAttribute("message")
     assert "tiny: not run" in Reader(Path("r.html").read_text()).text
+
+
+@pytest.mark.attack("reports")
+def test_error_after_a_failed_run_leaves_its_report(differing: list[str]) -> None:
+    """--mutants is for designs that pass; the mismatches of one that does not stay in the files."""
+    assert main.main([*differing, *VECTORS, "--mutants", "--junit", "j.xml", "--ucis", "u.xml"]) == 2
+    suites = read(Path("j.xml").read_bytes())
+    assert len(suites.getElementsByTagName("failure")) == 1
+    assert "--mutants is for a design that passes" in suites.getElementsByTagName("error")[0].getAttribute("message")
+    assert 'testStatus="false"' in Path("u.xml").read_text()
+
+
+@pytest.mark.attack("reports")
+def test_campaign_that_breaks_off_keeps_what_is_done(differing: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = unit_from_table(tomllib.loads(TINY))
+    dut = cosim.dut_like(UnitDesign(unit), (Path("other.v"),), "other")
+    failed = cosim.run(unit, vectors=600, seed=5, dut=dut, simulator="icarus")
+
+    def broken(designs: object, request: object, jobs: int, on_report: Callable[[cosim.Report], None]) -> list[cosim.Report]:
+        on_report(failed)
+        raise ValueError("none of the 20 vectors is selected")
+
+    monkeypatch.setattr("mmau.cli.cosim.run_many", broken)
+    assert main.main(["cosim", "--junit", "j.xml", "--ucis", "u.xml"]) == 2
+    suites = read(Path("j.xml").read_bytes())
+    assert [len(suites.getElementsByTagName(kind)) for kind in ("testcase", "failure", "error")] == [2, 1, 1]
+    assert 'testStatus="false"' in Path("u.xml").read_text()
 
 
 @pytest.mark.parametrize(
