@@ -151,12 +151,17 @@ class _Clocked:
             cycle += 1
             extra = extra + 1 if self._driver.done and not self._scoreboard.waiting else 0
 
+    @property
+    def _in_long_pause(self) -> bool:
+        """Whether a long pause of any side goes on in the next cycle."""
+        return any(stalls.in_long_pause for stalls in self._stalls)
+
     async def _reset_if_due(self, cycle: int) -> None:
         """Reset while vectors are inside, if it is time; once after a stall, at whose end results wait everywhere, and the
         last time after a gap, at whose end the design is idle."""
         if not self._resets:
             return
-        if not self._is_prepared and any(stalls.in_long_pause for stalls in self._stalls):
+        if not self._is_prepared and self._in_long_pause:
             self._next_reset = max(self._next_reset, cycle + AFTER_LONG_PAUSE)
         if cycle < self._next_reset or not (self._scoreboard.waiting or self._is_prepared):
             return
@@ -179,8 +184,7 @@ class _Clocked:
 
     def _go_on_if_due(self, cycle: int) -> None:
         """Begin the stretch without pauses, if it is time."""
-        is_free = not self._resets and not any(stalls.in_long_pause for stalls in self._stalls)
-        if cycle >= AT_SPEED_FROM and is_free and not self._was_at_speed:
+        if not self._was_at_speed and cycle >= AT_SPEED_FROM and not self._resets and not self._in_long_pause:
             self._was_at_speed = True
             for stalls in self._stalls:
                 stalls.go_on(AT_SPEED)

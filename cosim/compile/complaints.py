@@ -109,6 +109,9 @@ def strengths(verilog: str) -> list[str]:
     return list(dict.fromkeys(_STRENGTH.findall(_STRING.sub('""', verilog))))
 
 
+CONFIGURED = "the text has a config, which tools but Verilator apply only if it is the top"
+
+
 def configurations(verilog: str) -> list[str]:
     """The configurations of a text. Verilator lets each of them choose modules, other tools only the one that is the top."""
     return _CONFIGURATION.findall(_STRING.sub('""', verilog))

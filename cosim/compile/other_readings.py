@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cosim.compile.complaints import (
+    CONFIGURED,
     WIDTHS,
     cases_of_one,
     complaints_of_verilator,
@@ -72,11 +73,7 @@ def other_readings(sources: Sources, folder: Path) -> tuple[str, ...]:
     several = strengths(first.verilog)
     found += [f"it rests on how drivers of one net win or let go: {_listed(several)}"] if several else []
     configured = configurations(first.verilog)
-    found += (
-        [f"the text has a config, which tools but Verilator apply only if it is the top: {_listed(configured)}"]
-        if configured
-        else []
-    )
+    found += [f"{CONFIGURED}: {_listed(configured)}"] if configured else []
     switched = switches_of_assertions(first.verilog)
     found += (
         [f"it switches assertions on or off, and one that fails may not be seen: {_listed(switched)}"] if switched else []

@@ -221,7 +221,7 @@ def _values(key: str, value: Any) -> dict[str, str]:
             raise ValueError(f"[{key}] {name} must be a name, and its value one line of text; got {given!r}")
         if key == "parameters" and not _is_one_value(str(given)):
             raise ValueError(f"[{key}] {name} must be one value, without a comma, a semicolon or a comment; got {given!r}")
-        if key == "parameters" and re.fullmatch(r"\s*'[01xXzZ]\s*", str(given)):  # all ones of '1 are a 1 to Verilator
+        if key == "parameters" and re.fullmatch(r"\s*'[01xXzZ]\s*", str(given)):  # Verilator keeps a default of 1 for '1
             raise ValueError(
                 f"[{key}] {name} must say its width, like 4'hf, which not every tool takes from it; got {given!r}"
             )

@@ -109,9 +109,7 @@ void Bench::clocked(Stream& stream) {
     int64_t next_joint = first_joint_pause;
     int extra = 0;
     for (int64_t at = 0; extra < extra_cycles && counts.stopped.empty(); ++at) {
-        if (!is_prepared && (in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause())) {
-            next_reset = std::max(next_reset, at + after_long_pause);
-        }
+        if (!is_prepared && in_long_pause()) next_reset = std::max(next_reset, at + after_long_pause);
         if (rst_ && resets < manner_.resets && at >= next_reset && (stream.is_waiting() || is_prepared)) {
             const int pause = is_prepared ? 0 : pause_before_reset(resets);
             is_prepared = pause > 0;
@@ -124,8 +122,7 @@ void Bench::clocked(Stream& stream) {
                 next_reset = at + further + (soon ? 0 : reset_period / 2);
             }
         }
-        const bool in_pause = in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause();
-        if (at >= at_speed_from && !was_at_speed && !in_pause && !is_prepared) {
+        if (!was_at_speed && at >= at_speed_from && !is_prepared && !in_long_pause()) {
             was_at_speed = true;
             next_reset = std::max(next_reset, at + at_speed);
             for (Stalls* stalls : {&in_, &out_, &enable_}) stalls->go_on(at_speed);

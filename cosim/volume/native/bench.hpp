@@ -64,6 +64,7 @@ class Bench {
     void take_result(Stream& stream, bool is_accepted);
     bool has_result();
     void power_up();
+    bool in_long_pause() const { return in_.in_long_pause() || out_.in_long_pause() || enable_.in_long_pause(); }
     int pause_before_reset(int64_t number);
     void reset_in_the_middle(Stream& stream, int64_t number);
     void reset(int edges);

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim.compile.complaints import (
+    CONFIGURED,
     complaints_of_verilator,
     complaints_of_yosys,
     configurations,
@@ -133,12 +134,7 @@ def _reading(text: Text, dut: Dut, assumed: list[str], sources: Mapping[str, str
         )
     configured = configurations(text.verilog)
     if configured:
-        raise NotCompared(
-            _in(
-                text,
-                f"the text has a config, which tools but Verilator apply only if it is the top: {', '.join(configured)}",
-            )
-        )
+        raise NotCompared(_in(text, f"{CONFIGURED}: {', '.join(configured)}"))
     tree = tree_of(WRAPPER, text.verilog, folder)
     for what, names in (
         ("two clocked blocks write the same bits, and none says whose stay", written_by_two_blocks(tree)),

@@ -164,7 +164,7 @@ def test_parameter_stays_within_its_brackets(value: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("value", ["'1", "'0", " 'x"])
 def test_parameter_says_its_width(value: str, folder: Path) -> None:
-    """Verilator makes 1 of '1 for a parameter of four bits, Yosys all ones."""
+    """For '1 Verilator keeps the default of a parameter of four bits that is 1; Yosys, and the standard, have all ones."""
     message = f"[parameters] F must say its width, like 4'hf, which not every tool takes from it; got {value!r}"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         dut_from_table(table(parameters={"F": value}), folder)
